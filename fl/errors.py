@@ -1,0 +1,28 @@
+"""What a user did wrong, said once: every room raises BadInput, the command line prints it and exits with 2.
+
+A message names the value and the remedy. `shown` keeps a value of thousands of bits readable in it, `unknown`
+is the one way to refuse a name that is not in a list.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class BadInput(ValueError):
+    """A request that cannot be served; the message names the value and the remedy."""
+
+
+def shown(value: int) -> str:
+    """`value` as a message shows it: decimal up to 64 bits, else both ends in hex and the length in bits."""
+    if value.bit_length() <= 64:
+        return str(value)
+    digits = f"{abs(value):x}"
+    return f"{'-' if value < 0 else ''}0x{digits[:8]}...{digits[-8:]} ({value.bit_length()} bits)"
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
+    """The error for a `name` that is none of the `known` ones: it proposes the nearest and lists them all."""
+    known = list(known)
+    nearest = get_close_matches(name, known, n=1)
+    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    return BadInput(f"unknown {kind} {name!r}: {hint}there are {', '.join(known)}")

@@ -1,0 +1,31 @@
+"""The status word of every accelerator: what the hardware answers when an operation cannot be computed.
+
+0 means that the result is valid; any other value says why there is none, and the result reads as 0.
+"""
+
+from enum import IntEnum
+
+STATUS_NBITS = 3
+
+
+class Status(IntEnum):
+    """One code for each way in which operands can be wrong; `MEANING` has the words."""
+
+    OK = 0
+    ZERO_MODULUS = 1
+    EVEN_MODULUS = 2
+    BASE_TOO_LARGE = 3
+    WORD_COUNT = 4
+    TOO_WIDE = 5
+    NO_RESULT = 6
+
+
+MEANING = {
+    Status.OK: "the result is valid",
+    Status.ZERO_MODULUS: "the modulus is 0",
+    Status.EVEN_MODULUS: "the modulus is even, and a Montgomery machine needs an odd one",
+    Status.BASE_TOO_LARGE: "the base is not below the modulus",
+    Status.WORD_COUNT: "an operand was pushed with the wrong number of words",
+    Status.TOO_WIDE: "an operand has ones above the width of the machine",
+    Status.NO_RESULT: "a result word was read, but there is none left",
+}

@@ -1,0 +1,368 @@
+"""ModExpCtrl: the control of a ModExp (mod_exp.py), a sequence of steps.
+
+A step is one or two products, called 0 and 1, and ends (`advance`) when all its products have come back.
+issue[i]: product i has still to be sent; wait[i]: it has still to come back. With plan.forward the products of the next step
+are sent in the cycle in which this one's last product arrives, from the values that acc and bas are about to take;
+otherwise in the cycle after.
+
+Ports: the two streams, the units' handshakes, the doubler's, and wires to ModExpDpath, named there as here.
+"""
+
+from pymtl3 import *
+
+from ..fl.status import STATUS_NBITS
+from .mod_exp_plan import STATE_NBITS, State
+
+# Where acc and bas take their next value from.
+SOURCE_NBITS = 3
+HOLD, PRODUCT_0, PRODUCT_1, SETUP_RESULT, ONE = range(5)
+# The second factor of a product.
+FACTOR_NBITS = 2
+ACC, BAS, UNITY = range(3)
+
+
+class ModExpCtrl(Component):
+    def construct(s, plan):
+        s.istream_val = InPort()
+        s.istream_rdy = OutPort()
+        s.in_status = InPort(STATUS_NBITS)
+        s.ostream_val = OutPort()
+        s.ostream_rdy = InPort()
+        s.out_status = OutPort(STATUS_NBITS)
+
+        s.req_val = [OutPort() for _ in range(plan.nunits)]
+        s.req_rdy = [InPort() for _ in range(plan.nunits)]
+        s.resp_val = [InPort() for _ in range(plan.nunits)]
+
+        s.st = OutPort(STATE_NBITS)
+        s.accept = OutPort()  # an operation arrives
+        s.load = OutPort()  # ... and can be computed
+        s.shift = OutPort()  # the exponent moves by a bit
+        s.acc_from = OutPort(SOURCE_NBITS)
+        s.bas_from = OutPort(SOURCE_NBITS)
+        s.x1 = OutPort()  # the first factor of product 1: bas, else acc; that of product 0 is always acc
+        s.y0 = OutPort(FACTOR_NBITS)
+        s.y1 = OutPort(FACTOR_NBITS)
+
+        # the exponent as it will be after this cycle (_n), and as it is
+        s.finished_n = InPort()  # no bit is left
+        s.aligned_n = InPort()  # the top bit is in place
+        s.bit_n = InPort()
+        s.bit_now = InPort()
+
+        IDLE, SETUP, SETUP_ONE = int(State.IDLE), int(State.SETUP), int(State.SETUP_ONE)
+        SQUARE, ENTER, ALIGN = int(State.SQUARE), int(State.ENTER), int(State.ALIGN)
+        LOOP, LEAVE, DONE = int(State.LOOP), int(State.LEAVE), int(State.DONE)
+
+        s.issue = [Wire() for _ in range(2)]
+        s.wait = [Wire() for _ in range(2)]
+        s.arrived = [Wire() for _ in range(2)]
+        s.step_done = Wire()
+        s.setup_done = Wire()
+        s.advance = Wire()
+        s.next_st = Wire(STATE_NBITS)
+        s.next_issue = [Wire() for _ in range(2)]
+
+        @update
+        def handshakes():
+            s.istream_rdy @= s.st == IDLE
+            s.ostream_val @= s.st == DONE
+            s.accept @= s.istream_val & (s.st == IDLE)
+            s.load @= s.accept & (s.in_status == 0)
+
+        # ---- the end of a step: two units answer separately, one unit answers in order
+
+        if plan.nunits == 2:
+
+            @update
+            def arrivals_of_two():
+                for i in range(2):
+                    s.arrived[i] @= s.resp_val[i] & s.wait[i]
+
+        else:
+
+            @update
+            def arrivals_in_order():
+                s.arrived[0] @= s.resp_val[0] & s.wait[0]
+                s.arrived[1] @= s.resp_val[0] & ~s.wait[0] & s.wait[1]
+
+        @update
+        def ends():
+            s.step_done @= (
+                (s.wait[0] | s.wait[1]) & (~s.wait[0] | s.arrived[0]) & (~s.wait[1] | s.arrived[1])
+            )
+            s.advance @= s.accept | s.setup_done | s.step_done | ((s.st == ALIGN) & s.aligned_n)
+            s.shift @= s.step_done & (s.st == LOOP)
+
+        # ---- the next state: a path fixed by the plan, then what the exponent has to say
+
+        AFTER_IDLE, AFTER_LOOP = int(plan.after(State.IDLE)), int(plan.after(State.LOOP))
+        s.path_st = Wire(STATE_NBITS)
+
+        if plan.conversion == "square":
+            AFTER_SETUP = int(plan.after(State.SETUP))
+            SQUARINGS = plan.squarings
+            s.nsquarings = Wire(clog2(plan.squarings + 2))
+
+            @update
+            def path_square():
+                s.path_st @= DONE
+                if s.st == IDLE:
+                    s.path_st @= AFTER_IDLE
+                elif s.st == SETUP:
+                    s.path_st @= AFTER_SETUP
+                elif (s.st == SQUARE) & (s.nsquarings != 1):
+                    s.path_st @= SQUARE
+                elif s.st == SQUARE:
+                    s.path_st @= ENTER
+                elif (s.st == ENTER) | (s.st == ALIGN) | (s.st == LOOP):
+                    s.path_st @= LOOP
+
+            @update_ff
+            def count_squarings():
+                if s.st == IDLE:
+                    s.nsquarings <<= SQUARINGS
+                elif s.step_done & (s.st == SQUARE):
+                    s.nsquarings <<= s.nsquarings - 1
+
+        elif plan.conversion == "double":
+            AFTER_SETUP = int(plan.after(State.SETUP))
+
+            @update
+            def path_double():
+                s.path_st @= DONE
+                if s.st == IDLE:
+                    s.path_st @= AFTER_IDLE
+                elif s.st == SETUP:
+                    s.path_st @= AFTER_SETUP
+                elif (s.st == SETUP_ONE) | (s.st == ALIGN) | (s.st == LOOP):
+                    s.path_st @= LOOP
+
+        else:
+
+            @update
+            def path_direct():
+                s.path_st @= DONE
+                if (s.st == IDLE) | (s.st == ALIGN) | (s.st == LOOP):
+                    s.path_st @= LOOP
+
+        @update
+        def next_state():
+            s.next_st @= s.path_st
+            if s.accept & ~s.load:
+                s.next_st @= DONE
+            elif s.path_st == LOOP:
+                if ~s.aligned_n & (s.st != LOOP):
+                    s.next_st @= ALIGN
+                elif s.finished_n:
+                    s.next_st @= AFTER_LOOP
+
+        # ---- the products of the next step
+
+        ENTERS_ONE = int(plan.enters_one)
+        s.loop_issue = [Wire() for _ in range(2)]
+        s.loop_issue[0] //= s.bit_n if plan.right_to_left else 1
+        s.loop_issue[1] //= s.bit_n if plan.schedule == "left-to-right" else 1
+
+        @update
+        def next_products():
+            s.next_issue[0] @= (s.next_st == SQUARE) | (s.next_st == ENTER) | (s.next_st == LEAVE)
+            s.next_issue[1] @= 0
+            if s.next_st == LOOP:
+                s.next_issue[0] @= s.loop_issue[0]
+                s.next_issue[1] @= s.loop_issue[1]
+            elif s.next_st == ENTER:
+                s.next_issue[1] @= ENTERS_ONE
+
+        # ---- sending: this step's products, or already the next one's
+
+        s.send_st = Wire(STATE_NBITS)
+        s.send_bit = Wire()
+        s.send = [Wire() for _ in range(2)]
+        s.sent = [Wire() for _ in range(2)]
+
+        @update
+        def sending():
+            s.send_st @= s.st
+            s.send_bit @= s.bit_now
+            for i in range(2):
+                s.send[i] @= s.issue[i]
+            if s.forward & s.advance:
+                s.send_st @= s.next_st
+                s.send_bit @= s.bit_n
+                for i in range(2):
+                    s.send[i] @= s.next_issue[i]
+
+        s.forward = Wire()
+        s.forward //= int(plan.forward)
+
+        if plan.nunits == 2:
+            # both units are idle when a step begins, so both requests fire in its first cycle
+            @update
+            def requests_to_two():
+                for i in range(2):
+                    s.req_val[i] @= s.send[i]
+                    s.sent[i] @= s.send[i] & s.req_rdy[i]
+
+        else:
+            s.second = OutPort()  # product 1 is on the unit's port, not product 0
+            s.second_ready = Wire()
+
+            if plan.dependent:
+
+                @update
+                def second_waits():
+                    s.second_ready @= ~s.wait[0]
+                    if s.forward:
+                        s.second_ready @= ~s.advance & (~s.wait[0] | s.arrived[0])
+
+            else:
+                s.second_ready //= 1
+
+            @update
+            def requests_in_turn():
+                s.second @= ~s.send[0]
+                s.sent[0] @= s.send[0] & s.req_rdy[0]
+                s.sent[1] @= s.second & s.send[1] & s.second_ready & s.req_rdy[0]
+                s.req_val[0] @= s.send[0] | (s.send[1] & s.second_ready)
+
+        # ---- factors of the products sent, destinations of those that arrive
+
+        s.product_to_acc = Wire(SOURCE_NBITS)
+        s.product_to_bas = Wire(SOURCE_NBITS)
+
+        if plan.right_to_left:  # acc = acc * bas if the bit is 1;  bas = bas * bas
+
+            @update
+            def factors_right_to_left():
+                s.x1 @= 1
+                s.y0 @= BAS
+                s.y1 @= BAS
+                if s.send_st == SQUARE:
+                    s.y0 @= ACC
+
+            @update
+            def destinations_right_to_left():
+                s.product_to_acc @= HOLD
+                s.product_to_bas @= HOLD
+                if s.arrived[1]:
+                    s.product_to_bas @= PRODUCT_1
+                if s.arrived[0] & (s.st == ENTER):
+                    s.product_to_bas @= PRODUCT_0
+                    s.product_to_acc @= ONE
+                elif s.arrived[0]:
+                    s.product_to_acc @= PRODUCT_0
+
+        elif plan.schedule == "ladder":  # (acc, bas) = (acc * bas, bas^2) if the bit is 1, else (acc^2, acc * bas)
+
+            @update
+            def factors_ladder():
+                s.x1 @= s.send_bit
+                s.y0 @= BAS
+                s.y1 @= ACC
+                if s.send_bit:
+                    s.y1 @= BAS
+                if s.send_st == SQUARE:
+                    s.y0 @= ACC
+                elif s.send_st == ENTER:
+                    s.x1 @= 0
+                    s.y1 @= UNITY
+                elif s.send_st == LEAVE:
+                    s.y0 @= UNITY
+
+            @update
+            def destinations_ladder():
+                s.product_to_acc @= HOLD
+                s.product_to_bas @= HOLD
+                if (s.st == ENTER) | ((s.st == LOOP) & ~s.bit_now):
+                    if s.arrived[0]:
+                        s.product_to_bas @= PRODUCT_0
+                    if s.arrived[1]:
+                        s.product_to_acc @= PRODUCT_1
+                else:
+                    if s.arrived[0]:
+                        s.product_to_acc @= PRODUCT_0
+                    if s.arrived[1]:
+                        s.product_to_bas @= PRODUCT_1
+
+        else:  # left-to-right, always: acc = acc^2, then acc = acc * bas if the bit is 1
+
+            @update
+            def factors_left_to_right():
+                s.x1 @= 0
+                s.y0 @= ACC
+                s.y1 @= BAS
+                if s.send_st == ENTER:
+                    s.y0 @= BAS
+                    s.y1 @= UNITY
+                elif s.send_st == LEAVE:
+                    s.y0 @= UNITY
+
+            @update
+            def destinations_left_to_right():
+                s.product_to_acc @= HOLD
+                s.product_to_bas @= HOLD
+                if s.arrived[0] & (s.st == ENTER):
+                    s.product_to_bas @= PRODUCT_0
+                elif s.arrived[0]:
+                    s.product_to_acc @= PRODUCT_0
+                elif s.arrived[1] & (s.bit_now | (s.st == ENTER)):
+                    s.product_to_acc @= PRODUCT_1
+
+        # ---- doublings before the loop: the base doubled goes to bas, 1 doubled goes to acc
+
+        if plan.has_setup:
+            s.setup_req_val = OutPort()
+            s.setup_resp_val = InPort()
+            s.setup_done //= s.setup_resp_val
+            s.base_doubled = Wire()
+            s.base_doubled //= int(plan.conversion == "double")
+
+            @update
+            def setup_requests():
+                s.setup_req_val @= s.advance & ((s.next_st == SETUP) | (s.next_st == SETUP_ONE))
+
+            @update
+            def sources():
+                s.acc_from @= s.product_to_acc
+                s.bas_from @= s.product_to_bas
+                if s.setup_done:
+                    if s.base_doubled & (s.st == SETUP):
+                        s.bas_from @= SETUP_RESULT
+                    else:
+                        s.acc_from @= SETUP_RESULT
+
+        else:
+            s.setup_done //= 0
+            s.acc_from //= s.product_to_acc
+            s.bas_from //= s.product_to_bas
+
+        # ---- registers
+
+        @update_ff
+        def state():
+            if s.reset:
+                s.st <<= IDLE
+                for i in range(2):
+                    s.issue[i] <<= 0
+                    s.wait[i] <<= 0
+            else:
+                for i in range(2):
+                    s.issue[i] <<= s.send[i] & ~s.sent[i]
+                    s.wait[i] <<= s.wait[i] & ~s.arrived[i]
+                if s.advance:
+                    s.st <<= s.next_st
+                    for i in range(2):
+                        s.wait[i] <<= s.next_issue[i]
+                        if ~s.forward:
+                            s.issue[i] <<= s.next_issue[i]
+                elif s.ostream_val & s.ostream_rdy:
+                    s.st <<= IDLE
+
+        s.status = Wire(STATUS_NBITS)
+        s.out_status //= s.status
+
+        @update_ff
+        def remember_status():
+            if s.accept:
+                s.status <<= s.in_status

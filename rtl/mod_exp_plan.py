@@ -1,0 +1,112 @@
+"""The plan of a ModExp: what its control does, decided before any hardware exists.
+
+Plain data, shared by control, datapath and the cycle-level twin, so that a choice is made in one place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class State(IntEnum):
+    """The states of ModExpCtrl."""
+
+    IDLE = 0
+    SETUP = 1  # doublings: base to b * R, or 1 to 2^k * R
+    SETUP_ONE = 2  # doublings: 1 to R mod n
+    SQUARE = 3  # 2^k * R to R^2 mod n by Montgomery squarings
+    ENTER = 4  # products with R^2
+    ALIGN = 5  # leading zeros of the exponent leave, one a cycle
+    LOOP = 6  # the schedule, an exponent bit a step
+    LEAVE = 7  # the product with 1 that leaves Montgomery form
+    DONE = 8
+
+
+STATE_NBITS = 4
+
+# how many product units work side by side
+UNITS = {"right-to-left-2": 2, "right-to-left-1": 1, "left-to-right": 1, "always": 1, "ladder": 2}
+
+# how operands get into the domain of the multiplier:
+#   identity   they are in it already
+#   given      units in front of the ModExp have done it (paper 001, Figures 11 to 13)
+#   square     R^2 mod n from doublings and squarings, then products of the ModExp's own multipliers
+#   double     the base itself is doubled nbits times
+CONVERSIONS = ("identity", "given", "square", "double")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One ModExp: a schedule, a conversion, and how closely products follow each other."""
+
+    nbits: int
+    schedule: str
+    conversion: str = "identity"
+    squarings: int = 0  # conversion "square" only
+    doublings_per_cycle: int = 4
+    full_scan: bool = False  # all nbits exponent bits, leading zeros too
+    forward: bool = False  # operands bypass the registers: a product starts in the cycle its operands appear
+
+    def __post_init__(self) -> None:
+        assert self.schedule in UNITS and self.conversion in CONVERSIONS, self
+        assert self.nbits % (1 << self.squarings) == 0, self
+        assert not self.has_setup or self.doublings % self.doublings_per_cycle == 0, self
+
+    @property
+    def nunits(self) -> int:
+        return UNITS[self.schedule]
+
+    @property
+    def right_to_left(self) -> bool:
+        return self.schedule.startswith("right-to-left")
+
+    @property
+    def dependent(self) -> bool:
+        """The second product of a step needs the first one's result."""
+        return self.schedule in ("left-to-right", "always")
+
+    @property
+    def montgomery(self) -> bool:
+        return self.conversion in ("square", "double")
+
+    @property
+    def has_setup(self) -> bool:
+        return self.montgomery
+
+    @property
+    def doublings(self) -> int:
+        """Of one set-up: to R, or to 2^k * R with nbits = k * 2^squarings."""
+        return self.nbits + (self.nbits >> self.squarings if self.conversion == "square" else 0)
+
+    @property
+    def enters_one(self) -> bool:
+        """Right to left, the result stays out of Montgomery form: r * (b R) / R = r * b. The others need R mod n."""
+        return self.montgomery and not self.right_to_left
+
+    @property
+    def leaves(self) -> bool:
+        return self.enters_one
+
+    @property
+    def counts(self) -> bool:
+        """The loop ends after a number of bits; otherwise when no ones are left in the exponent."""
+        return self.full_scan or not self.right_to_left
+
+    @property
+    def aligns(self) -> bool:
+        return not self.right_to_left and not self.full_scan
+
+    @property
+    def before_loop(self) -> tuple[State, ...]:
+        """The states between IDLE and LOOP (or ALIGN), each taken once but for SQUARE."""
+        if self.conversion == "square":
+            return (State.SETUP, *((State.SQUARE,) if self.squarings else ()), State.ENTER)
+        if self.conversion == "double":
+            return (State.SETUP, State.SETUP_ONE) if self.enters_one else (State.SETUP,)
+        return ()
+
+    def after(self, state: State) -> State:
+        """The state that follows (LOOP stands for the loop's entry, whatever the exponent makes of it)."""
+        path = (State.IDLE, *self.before_loop, State.LOOP, *((State.LEAVE,) if self.leaves else ()), State.DONE)
+        return path[path.index(state) + 1] if state in path[:-1] else State.DONE

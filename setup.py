@@ -1,0 +1,17 @@
+"""modexlab: each room at the top level is the package modexlab.<room>."""
+
+from setuptools import setup
+
+ROOMS = ["fl", "rtl", "rtl.sim", "cl", "eval", "eval.commands", "eval.vectors"]
+
+setup(
+    name="modexlab",
+    version="0.1.0",
+    description="A laboratory for modular-exponentiation hardware (RSA) at FL, CL and RTL",
+    python_requires=">=3.10,<3.14",  # PyMTL3 3.1.17 uses ast.Num, which Python 3.14 removed
+    packages=[f"modexlab.{room}" for room in ROOMS],
+    package_dir={f"modexlab.{room}": room.replace(".", "/") for room in ROOMS},
+    package_data={"modexlab.rtl.sim": ["*.cpp", "*.h"]},
+    install_requires=["pymtl3==3.1.17", "rsa>=4.9", "cryptography>=42", "tqdm>=4.66", "shtab>=1.7"],
+    entry_points={"console_scripts": ["modexlab = modexlab.eval.cli:main"]},
+)
