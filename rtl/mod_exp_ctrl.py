@@ -15,7 +15,7 @@ from .mod_exp_plan import STATE_NBITS, State
 
 # Where acc and bas take their next value from.
 SOURCE_NBITS = 3
-HOLD, PRODUCT_0, PRODUCT_1, SETUP_RESULT, ONE = range(5)
+HOLD, PRODUCT_0, PRODUCT_1, SETUP_RESULT, ONE, BASE = range(6)
 # The second factor of a product.
 FACTOR_NBITS = 2
 ACC, BAS, UNITY = range(3)
@@ -52,13 +52,14 @@ class ModExpCtrl(Component):
 
         IDLE, SETUP, SETUP_ONE = int(State.IDLE), int(State.SETUP), int(State.SETUP_ONE)
         SQUARE, ENTER, ALIGN = int(State.SQUARE), int(State.ENTER), int(State.ALIGN)
-        LOOP, LEAVE, DONE = int(State.LOOP), int(State.LEAVE), int(State.DONE)
+        TOP, LOOP, LEAVE, DONE = int(State.TOP), int(State.LOOP), int(State.LEAVE), int(State.DONE)
 
         s.issue = [Wire() for _ in range(2)]
         s.wait = [Wire() for _ in range(2)]
         s.arrived = [Wire() for _ in range(2)]
         s.step_done = Wire()
         s.setup_done = Wire()
+        s.waits_for_none = Wire()
         s.advance = Wire()
         s.next_st = Wire(STATE_NBITS)
         s.next_issue = [Wire() for _ in range(2)]
@@ -91,8 +92,9 @@ class ModExpCtrl(Component):
             s.step_done @= (
                 (s.wait[0] | s.wait[1]) & (~s.wait[0] | s.arrived[0]) & (~s.wait[1] | s.arrived[1])
             )
-            s.advance @= s.accept | s.setup_done | s.step_done | ((s.st == ALIGN) & s.aligned_n)
-            s.shift @= s.step_done & (s.st == LOOP)
+            s.waits_for_none @= ((s.st == ALIGN) & s.aligned_n) | ((s.st == TOP) & ~s.reduces_top)
+            s.advance @= s.accept | s.setup_done | s.step_done | s.waits_for_none
+            s.shift @= s.advance & ((s.st == LOOP) | (s.st == TOP))
 
         # ---- the next state: a path fixed by the plan, then what the exponent has to say
 
@@ -115,7 +117,7 @@ class ModExpCtrl(Component):
                     s.path_st @= SQUARE
                 elif s.st == SQUARE:
                     s.path_st @= ENTER
-                elif (s.st == ENTER) | (s.st == ALIGN) | (s.st == LOOP):
+                elif (s.st == ENTER) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
                     s.path_st @= LOOP
 
             @update_ff
@@ -135,7 +137,7 @@ class ModExpCtrl(Component):
                     s.path_st @= AFTER_IDLE
                 elif s.st == SETUP:
                     s.path_st @= AFTER_SETUP
-                elif (s.st == SETUP_ONE) | (s.st == ALIGN) | (s.st == LOOP):
+                elif (s.st == SETUP_ONE) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
                     s.path_st @= LOOP
 
         else:
@@ -143,7 +145,7 @@ class ModExpCtrl(Component):
             @update
             def path_direct():
                 s.path_st @= DONE
-                if (s.st == IDLE) | (s.st == ALIGN) | (s.st == LOOP):
+                if (s.st == IDLE) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
                     s.path_st @= LOOP
 
         @update
@@ -152,10 +154,22 @@ class ModExpCtrl(Component):
             if s.accept & ~s.load:
                 s.next_st @= DONE
             elif s.path_st == LOOP:
-                if ~s.aligned_n & (s.st != LOOP):
+                if ~s.aligned_n & ~s.inside_loop:
                     s.next_st @= ALIGN
                 elif s.finished_n:
                     s.next_st @= AFTER_LOOP
+                elif s.takes_top & ~s.inside_loop:
+                    s.next_st @= TOP
+
+        s.takes_top = Wire()
+        s.takes_top //= int(plan.takes_top)
+        s.reduces_top = Wire()
+        s.reduces_top //= int(plan.reduces_top)
+        s.inside_loop = Wire()
+
+        @update
+        def inside():
+            s.inside_loop @= (s.st == LOOP) | (s.st == TOP)
 
         # ---- the products of the next step
 
@@ -173,6 +187,8 @@ class ModExpCtrl(Component):
                 s.next_issue[1] @= s.loop_issue[1]
             elif s.next_st == ENTER:
                 s.next_issue[1] @= ENTERS_ONE
+            elif s.next_st == TOP:
+                s.next_issue[1] @= s.reduces_top
 
         # ---- sending: this step's products, or already the next one's
 
@@ -214,7 +230,7 @@ class ModExpCtrl(Component):
                 def second_waits():
                     s.second_ready @= ~s.wait[0]
                     if s.forward:
-                        s.second_ready @= ~s.advance & (~s.wait[0] | s.arrived[0])
+                        s.second_ready @= ~s.wait[0] | s.arrived[0]
 
             else:
                 s.second_ready //= 1
@@ -228,8 +244,8 @@ class ModExpCtrl(Component):
 
         # ---- factors of the products sent, destinations of those that arrive
 
-        s.product_to_acc = Wire(SOURCE_NBITS)
-        s.product_to_bas = Wire(SOURCE_NBITS)
+        s.new_acc = Wire(SOURCE_NBITS)
+        s.new_bas = Wire(SOURCE_NBITS)
 
         if plan.right_to_left:  # acc = acc * bas if the bit is 1;  bas = bas * bas
 
@@ -243,15 +259,15 @@ class ModExpCtrl(Component):
 
             @update
             def destinations_right_to_left():
-                s.product_to_acc @= HOLD
-                s.product_to_bas @= HOLD
+                s.new_acc @= HOLD
+                s.new_bas @= HOLD
                 if s.arrived[1]:
-                    s.product_to_bas @= PRODUCT_1
+                    s.new_bas @= PRODUCT_1
                 if s.arrived[0] & (s.st == ENTER):
-                    s.product_to_bas @= PRODUCT_0
-                    s.product_to_acc @= ONE
+                    s.new_bas @= PRODUCT_0
+                    s.new_acc @= ONE
                 elif s.arrived[0]:
-                    s.product_to_acc @= PRODUCT_0
+                    s.new_acc @= PRODUCT_0
 
         elif plan.schedule == "ladder":  # (acc, bas) = (acc * bas, bas^2) if the bit is 1, else (acc^2, acc * bas)
 
@@ -272,18 +288,18 @@ class ModExpCtrl(Component):
 
             @update
             def destinations_ladder():
-                s.product_to_acc @= HOLD
-                s.product_to_bas @= HOLD
+                s.new_acc @= HOLD
+                s.new_bas @= HOLD
                 if (s.st == ENTER) | ((s.st == LOOP) & ~s.bit_now):
                     if s.arrived[0]:
-                        s.product_to_bas @= PRODUCT_0
+                        s.new_bas @= PRODUCT_0
                     if s.arrived[1]:
-                        s.product_to_acc @= PRODUCT_1
+                        s.new_acc @= PRODUCT_1
                 else:
                     if s.arrived[0]:
-                        s.product_to_acc @= PRODUCT_0
+                        s.new_acc @= PRODUCT_0
                     if s.arrived[1]:
-                        s.product_to_bas @= PRODUCT_1
+                        s.new_bas @= PRODUCT_1
 
         else:  # left-to-right, always: acc = acc^2, then acc = acc * bas if the bit is 1
 
@@ -300,14 +316,21 @@ class ModExpCtrl(Component):
 
             @update
             def destinations_left_to_right():
-                s.product_to_acc @= HOLD
-                s.product_to_bas @= HOLD
+                s.new_acc @= HOLD
+                s.new_bas @= HOLD
                 if s.arrived[0] & (s.st == ENTER):
-                    s.product_to_bas @= PRODUCT_0
+                    s.new_bas @= PRODUCT_0
                 elif s.arrived[0]:
-                    s.product_to_acc @= PRODUCT_0
-                elif s.arrived[1] & (s.bit_now | (s.st == ENTER)):
-                    s.product_to_acc @= PRODUCT_1
+                    s.new_acc @= PRODUCT_0
+                elif s.arrived[1] & ((s.bit_now & (s.st == LOOP)) | (s.st == ENTER)):
+                    s.new_acc @= PRODUCT_1
+                elif s.st == TOP:
+                    s.new_acc @= BASE
+                    if s.reduces_top:
+                        s.new_acc @= HOLD
+                        if s.arrived[1]:
+                            s.new_acc @= PRODUCT_1
+                            s.new_bas @= PRODUCT_1
 
         # ---- doublings before the loop: the base doubled goes to bas, 1 doubled goes to acc
 
@@ -324,8 +347,8 @@ class ModExpCtrl(Component):
 
             @update
             def sources():
-                s.acc_from @= s.product_to_acc
-                s.bas_from @= s.product_to_bas
+                s.acc_from @= s.new_acc
+                s.bas_from @= s.new_bas
                 if s.setup_done:
                     if s.base_doubled & (s.st == SETUP):
                         s.bas_from @= SETUP_RESULT
@@ -334,8 +357,8 @@ class ModExpCtrl(Component):
 
         else:
             s.setup_done //= 0
-            s.acc_from //= s.product_to_acc
-            s.bas_from //= s.product_to_bas
+            s.acc_from //= s.new_acc
+            s.bas_from //= s.new_bas
 
         # ---- registers
 

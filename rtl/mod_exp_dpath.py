@@ -7,7 +7,7 @@ The exponent moves right (right to left) or left, one bit a step; its next value
 
 from pymtl3 import *
 
-from .mod_exp_ctrl import ACC, BAS, FACTOR_NBITS, ONE, PRODUCT_0, PRODUCT_1, SETUP_RESULT, SOURCE_NBITS
+from .mod_exp_ctrl import ACC, BAS, BASE, FACTOR_NBITS, ONE, PRODUCT_0, PRODUCT_1, SETUP_RESULT, SOURCE_NBITS
 from .mod_exp_plan import STATE_NBITS, State
 
 
@@ -16,7 +16,7 @@ class ModExpDpath(Component):
         nbits = plan.nbits
         word = mk_bits(nbits)
         TOP = nbits - 1
-        IDLE, LOOP, SETUP = int(State.IDLE), int(State.LOOP), int(State.SETUP)
+        IDLE, SETUP, TAKEN = int(State.IDLE), int(State.SETUP), int(State.TOP)  # from TOP on, bits are used up
 
         s.in_base = InPort(word)
         s.in_exp = InPort(word)
@@ -79,6 +79,8 @@ class ModExpDpath(Component):
                 s.acc_n @= s.setup_result
             elif s.acc_from == ONE:
                 s.acc_n @= zext(s.above_one, nbits)
+            elif s.acc_from == BASE:
+                s.acc_n @= s.bas
 
         @update
         def next_bas():
@@ -158,7 +160,7 @@ class ModExpDpath(Component):
 
                 @update
                 def alignment():
-                    s.align @= (s.st != IDLE) & (s.st != LOOP) & ~s.exp[TOP] & (s.nleft != 0)
+                    s.align @= (s.st < TAKEN) & (s.st != IDLE) & ~s.exp[TOP] & (s.nleft != 0)
                     s.steps @= s.shift | s.align
 
                 @update
@@ -167,9 +169,8 @@ class ModExpDpath(Component):
 
             else:
                 s.steps //= s.shift
+                s.align //= 0
                 s.aligned_n //= 1
-                if not plan.right_to_left:
-                    s.align //= 0
 
         else:
             s.aligned_n //= 1

@@ -18,9 +18,10 @@ class State(IntEnum):
     SQUARE = 3  # 2^k * R to R^2 mod n by Montgomery squarings
     ENTER = 4  # products with R^2
     ALIGN = 5  # leading zeros of the exponent leave, one a cycle
-    LOOP = 6  # the schedule, an exponent bit a step
-    LEAVE = 7  # the product with 1 that leaves Montgomery form
-    DONE = 8
+    TOP = 6  # left to right: acc becomes the base, for the exponent's highest bit
+    LOOP = 7  # the schedule, an exponent bit a step
+    LEAVE = 8  # the product with 1 that leaves Montgomery form
+    DONE = 9
 
 
 STATE_NBITS = 4
@@ -51,6 +52,7 @@ class Plan:
     def __post_init__(self) -> None:
         assert self.schedule in UNITS and self.conversion in CONVERSIONS, self
         assert self.nbits % (1 << self.squarings) == 0, self
+        assert not self.full_scan or self.schedule in ("always", "ladder"), self
         assert not self.has_setup or self.doublings % self.doublings_per_cycle == 0, self
 
     @property
@@ -91,11 +93,21 @@ class Plan:
     @property
     def counts(self) -> bool:
         """The loop ends after a number of bits; otherwise when no ones are left in the exponent."""
-        return self.full_scan or not self.right_to_left
+        return not self.right_to_left
 
     @property
     def aligns(self) -> bool:
         return not self.right_to_left and not self.full_scan
+
+    @property
+    def takes_top(self) -> bool:
+        """Left to right, the exponent's highest bit only makes acc the base."""
+        return self.schedule == "left-to-right"
+
+    @property
+    def reduces_top(self) -> bool:
+        """... by the product 1 * base where the base may be above the modulus, else without one."""
+        return self.takes_top and self.conversion == "identity"
 
     @property
     def before_loop(self) -> tuple[State, ...]:

@@ -1,0 +1,68 @@
+"""ModExpCL and MontModExpCL: the cycle-level twins of the machines: an FL result after as many cycles as timing.py says."""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..fl.mod_exp import operand_status
+from ..fl.montgomery import Montgomery
+from ..fl.status import Status
+from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
+from .one_at_a_time import OneAtATimeCL
+from .timing import convert_in_cycles, convert_out_cycles, given_cycles, mod_exp_cycles
+
+
+def ModExpCL(plan, unit):
+    """The twin of ModExp(plan, ...) over units with the timing `unit`."""
+    Resp = mk_modexp_resp(plan.nbits)
+
+    def serve(msg, _):
+        base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
+        status = operand_status(base, mod, odd_only=plan.montgomery, reduced_only=plan.montgomery)
+        result = 0 if status != Status.OK else pow(base, exp, mod)
+        return Resp(int(status), result), mod_exp_cycles(plan, unit, base, exp, mod)
+
+    return OneAtATimeCL(mk_modexp_req(plan.nbits), Resp, serve, False)
+
+
+class MontModExpCL(Component):
+    """The twin of MontModExp: three units in a row, each with an operation of its own."""
+
+    def construct(s, plan, unit):
+        nbits = plan.nbits
+        Request, Entered = mk_modexp_req(nbits), mk_entered_req(nbits)
+        Left, Response = mk_entered_resp(nbits), mk_modexp_resp(nbits)
+        s.istream = RecvIfcRTL(Request)
+        s.ostream = SendIfcRTL(Response)
+
+        def convert_in(msg, _):
+            base, mod = int(msg.base), int(msg.mod)
+            status = operand_status(base, mod, odd_only=True, reduced_only=True)
+            one = entered = 0
+            if status == Status.OK:
+                domain = Montgomery(mod, nbits)
+                one, entered = domain.r_mod_n, domain.enter(base)
+            answer = Entered(int(status), one, entered, msg.exp, msg.mod)
+            return answer, convert_in_cycles(unit, nbits, base, mod)
+
+        def exponentiate(msg, _):
+            status, exp, mod = int(msg.status), int(msg.exp), int(msg.mod)
+            result = 0
+            if status == Status.OK:
+                domain = Montgomery(mod, nbits)
+                result = domain.enter(pow(domain.leave(int(msg.base)), exp, mod))
+            return Left(status, result, mod), given_cycles(plan, unit, exp, status)
+
+        def convert_out(msg, _):
+            result = Montgomery(int(msg.mod), nbits).leave(int(msg.result)) if msg.status == Status.OK else 0
+            return Response(msg.status, result), convert_out_cycles(unit)
+
+        s.convert_in = OneAtATimeCL(Request, Entered, convert_in, False)
+        s.mod_exp = OneAtATimeCL(Entered, Left, exponentiate, False)
+        s.convert_out = OneAtATimeCL(Left, Response, convert_out, False)
+        s.istream //= s.convert_in.istream
+        s.convert_in.ostream //= s.mod_exp.istream
+        s.mod_exp.ostream //= s.convert_out.istream
+        s.ostream //= s.convert_out.ostream
+
+    def line_trace(s):
+        return "  ".join(part.line_trace() for part in (s.convert_in, s.mod_exp, s.convert_out))

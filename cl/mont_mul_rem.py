@@ -1,0 +1,65 @@
+"""MontMulRemCL: the cycle-level twin of MontMulRem, a ring of stages whose products move together.
+
+Pipelined, each stage may hold a product; otherwise there is one in the whole ring. All of them stand still while one that is
+finished waits at the output.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..fl.montgomery import Montgomery
+from ..rtl.messages import mk_product_req
+from .timing import MontMulRemTiming
+
+
+class MontMulRemCL(Component):
+    def construct(s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True):
+        Product = mk_bits(nbits)
+        s.istream = RecvIfcRTL(mk_product_req(nbits))
+        s.ostream = SendIfcRTL(Product)
+        s.modulus = InPort(nbits)
+        CYCLES = MontMulRemTiming(nbits, steps_per_stage, nstages, pipelined).fixed
+        LAST = nstages - 1
+        capacity = nstages if pipelined else 1
+
+        # for each stage: is there a product, how many cycles until it is done, what will it be
+        s.valid = [Wire() for _ in range(nstages)]
+        s.left = [Wire(32) for _ in range(nstages)]
+        s.product = [Wire(Product) for _ in range(nstages)]
+        s.ostream.msg //= s.product[LAST]
+        s.again = Wire()
+        s.go = Wire()
+
+        @update
+        def out_val():
+            s.again @= s.valid[LAST] & (s.left[LAST] != 0)
+            s.ostream.val @= s.valid[LAST] & (s.left[LAST] == 0)
+
+        @update
+        def in_rdy():
+            s.go @= ~s.ostream.val | s.ostream.rdy
+            inside = sum(int(v) for v in s.valid)
+            leaving = int(s.ostream.val & s.ostream.rdy)
+            s.istream.rdy @= int(bool(s.go) and not s.again and inside - leaving < capacity)
+
+        @update_ff
+        def move():
+            if s.reset:
+                for i in range(nstages):
+                    s.valid[i] <<= 0
+            elif s.go:
+                s.valid[0] <<= s.again
+                s.left[0] <<= s.left[LAST] - 1
+                s.product[0] <<= s.product[LAST]
+                if s.istream.val & s.istream.rdy:
+                    a, b, n = int(s.istream.msg.a), int(s.istream.msg.b), int(s.modulus)
+                    s.valid[0] <<= 1
+                    s.left[0] <<= CYCLES - 1
+                    s.product[0] <<= Montgomery(n, nbits).product(a, b)
+                for i in range(LAST):
+                    s.valid[i + 1] <<= s.valid[i]
+                    s.left[i + 1] <<= s.left[i] - 1
+                    s.product[i + 1] <<= s.product[i]
+
+    def line_trace(s):
+        return f"{s.istream}|{''.join('*' if v else '.' for v in s.valid)}|{s.ostream}"

@@ -1,0 +1,54 @@
+"""OneAtATimeCL: the cycle-level twin of any unit that works on one request at a time.
+
+`serve(msg, modulus)` gives the answer and the cycles it takes, from the request's handshake to the first cycle in which the
+answer is offered; both come from fl and timing.py. With `overlap`, the next request is taken in the cycle in which the answer
+leaves, otherwise in the cycle after.
+
+Ports: those of the RTL unit: istream, ostream, and `modulus` where that has one (modulus_nbits > 0).
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+
+class OneAtATimeCL(Component):
+    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0):
+        s.istream = RecvIfcRTL(Req)
+        s.ostream = SendIfcRTL(Resp)
+        if modulus_nbits:
+            s.modulus = InPort(modulus_nbits)
+        else:
+            s.modulus = Wire()
+            s.modulus //= 0
+        s.overlap = Wire()
+        s.overlap //= int(overlap)
+
+        s.full = Wire()
+        s.left = Wire(32)  # cycles until the answer is there
+        s.answer = Wire(Resp)
+        s.ostream.msg //= s.answer
+
+        @update
+        def out_val():
+            s.ostream.val @= s.full & (s.left == 0)
+
+        @update
+        def in_rdy():
+            s.istream.rdy @= ~s.full | (s.overlap & s.ostream.val & s.ostream.rdy)
+
+        @update_ff
+        def work():
+            if s.reset:
+                s.full <<= 0
+            elif s.istream.val & s.istream.rdy:
+                answer, cycles = serve(s.istream.msg, int(s.modulus))
+                s.answer <<= answer
+                s.left <<= cycles - 1
+                s.full <<= 1
+            elif s.left != 0:
+                s.left <<= s.left - 1
+            elif s.ostream.rdy:
+                s.full <<= 0
+
+    def line_trace(s):
+        return f"{s.istream}({int(s.left) if s.full else ''}){s.ostream}"

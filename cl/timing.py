@@ -1,0 +1,198 @@
+"""When: closed formulas for the cycles of every unit and machine, from the request's handshake to the answer's.
+
+They hold with ports that are always ready, and are exact: tests compare them with the CL twins and with RTL, row by row.
+
+A unit is told by `latency(a, b, mod)`, the cycles of one product, and `pair(...)`, from the first request to the second answer
+of two products that are offered one after the other. `fixed` is the latency where it is the same for all operands.
+
+A machine (mod_exp.py) is a sequence of steps, each ov + its products long, where ov is 1 without forwarding:
+    right-to-left-2   len * (ov + L)                    len: length of the exponent, ones: how many of its bits are 1
+    right-to-left-1   ones * (ov + pair) + (len - ones) * (ov + L)
+    left-to-right     1 + (len + ones - 2) * (ov + L)       (ov + L instead of 1 in the identity domain)
+    always            2 * len * (ov + L)
+    ladder            len * (ov + L)
+for len > 0; with full_scan, len is nbits. Where L depends on the operands, the sum runs over the products instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..fl.mod_exp import operand_status
+from ..fl.schedules import SCHEDULES, Step
+from ..fl.status import Status
+from ..rtl.mod_exp_plan import Plan
+
+
+def div_rem_cycles(nbits: int, bits_per_cycle: int) -> int:
+    """DivRem of an nbits dividend."""
+    return nbits // bits_per_cycle + 1
+
+
+def aligned_div_rem_cycles(dividend: int, divisor: int) -> int:
+    """AlignedDivRem: up and down again by the length of the quotient."""
+    return 1 if divisor == 0 else 2 * (dividend // divisor).bit_length() + 2
+
+
+def multiplier_cycles(nbits: int, bits_per_cycle: int) -> int:
+    """Multiplier: 0 bits a cycle stands for a combinational one."""
+    return nbits // bits_per_cycle + 1 if bits_per_cycle else 1
+
+
+class UnitTiming(Protocol):
+    """The cycles of a product unit."""
+
+    @property
+    def fixed(self) -> int | None: ...
+
+    def latency(self, a: int, b: int, mod: int) -> int: ...
+
+    def pair(self, first: tuple[int, int], second: tuple[int, int], mod: int) -> int: ...
+
+
+@dataclass(frozen=True)
+class MontMulRemTiming:
+    """MontMulRem: a pass through all steps, whatever the operands."""
+
+    nbits: int
+    steps_per_stage: int
+    nstages: int
+    pipelined: bool
+
+    @property
+    def fixed(self) -> int:
+        return self.nbits // self.steps_per_stage
+
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
+        return self.fixed
+
+    def pair(
+        self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0
+    ) -> int:
+        """Pipelined, the second product follows a stage behind; otherwise it starts as the first one leaves."""
+        behind = 1 if self.pipelined and self.nstages > 1 else self.fixed
+        return self.fixed + behind
+
+
+@dataclass(frozen=True)
+class MulRemTiming:
+    """MulRem: the multiplier, then the divider; the next product may be made while the divider works."""
+
+    nbits: int
+    divider: str
+    quotient_bits_per_cycle: int
+    multiplier_bits_per_cycle: int
+
+    @property
+    def fixed(self) -> int | None:
+        return None if self.divider == "aligned" else self.latency(0, 0, 1)
+
+    @property
+    def multiply_cycles(self) -> int:
+        return multiplier_cycles(self.nbits, self.multiplier_bits_per_cycle)
+
+    def divide_cycles(self, product: int, mod: int) -> int:
+        if self.divider == "aligned":
+            return aligned_div_rem_cycles(product, mod)
+        return div_rem_cycles(2 * self.nbits, self.quotient_bits_per_cycle)
+
+    def latency(self, a: int, b: int, mod: int) -> int:
+        return self.multiply_cycles + self.divide_cycles(a * b, mod)
+
+    def pair(self, first: tuple[int, int], second: tuple[int, int], mod: int) -> int:
+        """The divider takes the second product when it has rested a cycle, or when that product is made."""
+        divider_free = self.multiply_cycles + self.divide_cycles(first[0] * first[1], mod) + 1
+        return max(2 * self.multiply_cycles, divider_free) + self.divide_cycles(second[0] * second[1], mod)
+
+
+def loop_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
+    """The schedule's own part, from the loop's entry to the last answer."""
+    ov = 0 if plan.forward else 1
+    length = plan.nbits if plan.full_scan else exp.bit_length()
+    ones = exp.bit_count()
+    if length == 0:
+        return 0
+    top = 1 if plan.takes_top else 0  # a cycle of its own, or the product 1 * base
+    if plan.reduces_top:
+        top = ov + unit.latency(1 % mod, base, mod)
+        base %= mod
+    if (each := unit.fixed) is not None:
+        if plan.schedule == "right-to-left-1":
+            both = unit.pair((0, 0), (0, 0), mod or 1)
+            return ones * (ov + both) + (length - ones) * (ov + each)
+        nsteps = {
+            "right-to-left-2": length,
+            "ladder": length,
+            "always": 2 * length,
+            "left-to-right": length + ones - 2,
+        }
+        return top + nsteps[plan.schedule] * (ov + each)
+    # the operands decide: one unit that makes both products of a step is given them as a step of two
+    name = "right-to-left-2" if plan.right_to_left else plan.schedule
+    options = {"nbits": plan.nbits} if plan.full_scan else {}
+    steps: list[Step] = []
+    SCHEDULES[name](base, exp, lambda x, y: x * y % mod, 1 % mod, trace=steps, **options)
+    return top + sum(ov + _step_cycles(plan, unit, step, mod) for step in steps)
+
+
+def _step_cycles(plan: Plan, unit: UnitTiming, step: Step, mod: int) -> int:
+    if len(step) > plan.nunits:
+        first, second = ((made.a, made.b) for made in step)
+        return unit.pair(first, second, mod)
+    return max(unit.latency(made.a, made.b, mod) for made in step)
+
+
+def setup_cycles(plan: Plan, unit: UnitTiming) -> int:
+    """From the request to the end of the conversion into the multiplier's domain."""
+    if not plan.has_setup:
+        return 0
+    ov = 0 if plan.forward else 1
+    doubling = plan.doublings // plan.doublings_per_cycle
+    if plan.conversion == "double":
+        return doubling * (2 if plan.enters_one else 1)
+    each = unit.latency(0, 0, 1)
+    in_turn = plan.enters_one and plan.nunits == 1
+    return doubling + plan.squarings * (ov + each) + (2 if in_turn else 1) * (ov + each)
+
+
+def mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
+    """ModExp: conversion, leading zeros, schedule, conversion back, answer."""
+    reason = operand_status(base, mod, odd_only=plan.montgomery, reduced_only=plan.montgomery)
+    if reason != Status.OK:
+        return 1
+    begin = setup_cycles(plan, unit)
+    if plan.aligns:
+        begin = max(begin, plan.nbits - exp.bit_length())
+    leave = (0 if plan.forward else 1) + unit.latency(0, 0, 1) if plan.leaves else 0
+    return begin + loop_cycles(plan, unit, base, exp, mod) + leave + 1
+
+
+def convert_in_cycles(unit: UnitTiming, nbits: int, base: int, mod: int) -> int:
+    """MontConvertIn: the division for R^2 mod n, and a product."""
+    if operand_status(base, mod, odd_only=True, reduced_only=True) != Status.OK:
+        return 1
+    return aligned_div_rem_cycles(1 << (2 * nbits), mod) + unit.latency(0, 0, 1)
+
+
+def convert_out_cycles(unit: UnitTiming) -> int:
+    """MontConvertOut: a product."""
+    return unit.latency(0, 0, 1)
+
+
+def given_cycles(plan: Plan, unit: UnitTiming, exp: int, status: int) -> int:
+    """The ModExp between the two converters, whose operands come with a status."""
+    if status != Status.OK:
+        return 1
+    return max(0, plan.nbits - exp.bit_length() if plan.aligns else 0) + loop_cycles(plan, unit, 0, exp, 1) + 1
+
+
+def mont_mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
+    """MontModExp: three units in a row."""
+    status = operand_status(base, mod, odd_only=True, reduced_only=True)
+    return (
+        convert_in_cycles(unit, plan.nbits, base, mod)
+        + given_cycles(plan, unit, exp, status)
+        + convert_out_cycles(unit)
+    )

@@ -1,0 +1,132 @@
+"""What the commands share: how operands, designs and settings are given, and how JSON goes out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput
+
+if TYPE_CHECKING:
+    from ..catalogue import Design
+
+JSON_SAFE = 2**53 - 1  # readers that hold numbers as doubles are exact up to here
+
+Commands = Any  # argparse keeps the type of its subparsers to itself
+
+
+def add_command(
+    commands: Commands, name: str, summary: str, *, text: str = "", examples: str = "", execute: Callable
+) -> argparse.ArgumentParser:
+    """A subcommand whose help has a description and examples."""
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}. {text}".strip(),
+        epilog=f"examples:\n{examples}" if examples else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(execute=execute)
+    return parser
+
+
+def number(text: str) -> int:
+    """A number as a user writes it: decimal, or 0x and hexadecimal digits."""
+    try:
+        value = int(text, 16) if text.lower().startswith("0x") else int(text, 10)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number; write it in decimal, or as 0x..."
+        ) from None
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative; give a number from 0 up")
+    return value
+
+
+def add_design(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
+
+
+def add_width(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument("--nbits", type=number, metavar="N", help=f"width of the machine in bits ({default})")
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PARAM=VALUE",
+        dest="settings",
+        help="set a parameter of the design (see `modexlab designs DESIGN`); may be repeated",
+    )
+
+
+def add_operands(parser: argparse.ArgumentParser, required: bool) -> None:
+    note = "decimal or 0x..." if required else "decimal or 0x...; fixed pseudo-random if not given"
+    parser.add_argument("--base", type=number, metavar="B", help=f"the base, below the modulus ({note})")
+    parser.add_argument("--exp", type=number, metavar="E", help="the exponent")
+    parser.add_argument("--mod", type=number, metavar="N", help="the modulus")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+
+
+def find_design(name: str) -> Design:
+    """The design of the catalogue with this name."""
+    from .. import catalogue  # not at the top: it brings PyMTL3, and --help must be quick
+
+    return catalogue.find(name)
+
+
+def settings_of(design: Design, given: list[str]) -> dict[str, Any]:
+    """The values of `--set`; names that the design does not have are left for its own check."""
+    known = {param.name: param for param in design.params}
+    settings: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise BadInput(f"--set {text}: write PARAM=VALUE, as in --set nstages=4")
+        name, value = name.strip(), value.strip()
+        settings[name] = known[name].parse(value) if name in known else value
+    return settings
+
+
+def json_number(value: int | None) -> int | str | None:
+    """A number as JSON readers can take it: hexadecimal text where doubles are not exact."""
+    if value is None or -JSON_SAFE <= value <= JSON_SAFE:
+        return value
+    return hex(value)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2))
+
+
+@contextmanager
+def writing(path: str) -> Iterator[Callable[[str], object]]:
+    """Write a text file whole or not at all: it gets its name when the block ends well."""
+    target = Path(path)
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            yield file.write
+        partial.replace(target)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise BadInput(
+            f"{path}: cannot be written: {error.strerror}; give a file in a directory of yours"
+        ) from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def warn(message: str) -> None:
+    print(f"modexlab: warning: {message}", file=sys.stderr)

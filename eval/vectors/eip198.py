@@ -1,0 +1,110 @@
+"""Reader for EIP-198 modexp vectors as go-ethereum keeps them (core/vm/testdata/precompiles/modexp.json).
+
+A list (or an object of named entries) of {"Input", "Expected", "Name"}: Input is three 32-byte lengths, then
+base, exponent and modulus, and is continued by zeros where it is short; Expected has as many bytes as the
+modulus. Entries with "ExpectedError" instead test a refusal. The same vectors spelled out as {"base",
+"exponent", "modulus", "expected"} are read too: hexadecimal text, or plain JSON integers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...fl.errors import BadInput
+from .items import Item, ModExp, NotApplicable
+from .numbers import hex_bytes, hex_int
+
+FORMAT = "EIP-198 modexp JSON"
+DESCRIPTION = "EIP-198 modexp JSON (a list of Input/Expected/Name, or of base/exponent/modulus/expected)"
+
+MAX_BYTES = 4096 // 8  # the widest machine of the laboratory
+_PLAIN = {
+    "base": ("base", "b", "a"),
+    "exp": ("exponent", "exp", "e"),
+    "mod": ("modulus", "mod", "m", "n"),
+    "expected": ("expected", "result", "output", "modexp", "r"),
+}
+
+
+def _entries(document: Any) -> list[tuple[str, Any]] | None:
+    """(name, entry) of everything in the document that could be a vector."""
+    if isinstance(document, dict):
+        for key in ("tests", "vectors", "cases"):
+            if isinstance(document.get(key), list):
+                return _entries(document[key])
+        return list(document.items())
+    if isinstance(document, list):
+        return [(f"entry {number}", entry) for number, entry in enumerate(document)]
+    return None
+
+
+def _lower(entry: dict[str, Any]) -> dict[str, Any]:
+    return {str(key).lower(): value for key, value in entry.items()}
+
+
+def plain_fields(entry: Any) -> dict[str, Any] | None:
+    """base, exp, mod and expected of an entry that spells them out under their usual names, else None."""
+    if not isinstance(entry, dict):
+        return None
+    low = _lower(entry)
+    found = {role: next((low[name] for name in names if name in low), None) for role, names in _PLAIN.items()}
+    return found if all(value is not None for value in found.values()) else None
+
+
+def recognise(document: Any) -> bool:
+    """Whether the document has at least one entry with an Input, or with base, exponent and modulus."""
+    entries = _entries(document)
+    return entries is not None and any(
+        (isinstance(entry, dict) and "input" in _lower(entry)) or plain_fields(entry) for _, entry in entries
+    )
+
+
+def read(document: Any, source: str) -> list[Item]:
+    """Every entry as one item."""
+    items: list[Item] = []
+    for name, entry in _entries(document) or []:
+        if not isinstance(entry, dict):
+            raise BadInput(f"{source}: {name} is not an object with Input and Expected")
+        low = _lower(entry)
+        title = str(low.get("name", name))
+        where = f"{source}: {name} ({title})" if title != name else f"{source}: {name}"
+        plain = plain_fields(entry)
+        if "input" not in low and plain is not None:
+            items.append(plain_item(title, plain, where))
+        else:
+            items.append(_item(title, low, where))
+    return items
+
+
+def plain_item(title: str, plain: dict[str, Any], where: str) -> Item:
+    """The item of an entry that spells out base, exponent, modulus and result."""
+    numbers: dict[str, int] = {}
+    for role, value in plain.items():
+        if isinstance(value, bool) or not isinstance(value, (int, str)):
+            raise BadInput(f"{where}: {role} is neither hexadecimal text nor an integer: {value!r}")
+        numbers[role] = hex_int(value, f"{where}: {role}") if isinstance(value, str) else value
+    return ModExp(title, numbers["base"], numbers["exp"], numbers["mod"], numbers["expected"])
+
+
+def _item(title: str, low: dict[str, Any], where: str) -> Item:
+    text = low.get("input")
+    if not isinstance(text, str):
+        raise BadInput(f"{where} has no Input of hexadecimal text")
+    data = hex_bytes(text, f"{where}: Input")
+    if "expectederror" in low:
+        return NotApplicable(title, "the vector expects the call to be refused, not a number")
+    expected = low.get("expected", low.get("output"))
+    if not isinstance(expected, str):
+        raise BadInput(f"{where} has no Expected of hexadecimal text")
+    result = hex_bytes(expected, f"{where}: Expected")
+    sizes = [int.from_bytes(data[at : at + 32].ljust(32, b"\0"), "big") for at in (0, 32, 64)]
+    if sizes[2] == 0:
+        return NotApplicable(title, "the modulus has length 0")
+    if max(sizes) > MAX_BYTES:
+        return NotApplicable(title, "an operand is announced as wider than 4096 bits")
+    if len(result) != sizes[2]:
+        raise BadInput(f"{where}: Expected has {len(result)} bytes, but the modulus has {sizes[2]}")
+    body = data[96:].ljust(sum(sizes), b"\0")
+    cuts = (0, sizes[0], sizes[0] + sizes[1], sum(sizes))
+    base, exp, mod = (int.from_bytes(body[cuts[i] : cuts[i + 1]], "big") for i in range(3))
+    return ModExp(title, base, exp, mod, int.from_bytes(result, "big"))

@@ -1,0 +1,165 @@
+"""The encodings around RSA: they turn base^exp mod n into "valid" or "invalid".
+
+PKCS#1 v1.5, PSS and OAEP after RFC 8017 (sections 7.1, 7.2, 8, 9), PSS with SHAKE after RFC 8702, X9.31
+after the NIST RSA validation system. Written here in plain Python on `hashlib`, so that the verdict on a
+vector depends on no library that could share a mistake with ours. Nothing here is constant time, and nothing
+needs to be: all inputs are published test vectors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+# DER prefixes of DigestInfo: SEQUENCE { SEQUENCE { OID, NULL }, OCTET STRING }, RFC 8017 section 9.2 note 1
+_NIST_HASHES = "608648016503040200"  # 2.16.840.1.101.3.4.2.x, the last byte is x
+_OIDS = {
+    "md5": bytes.fromhex("2a864886f70d0205"),
+    "sha1": bytes.fromhex("2b0e03021a"),
+    **{
+        name: bytes.fromhex(_NIST_HASHES)[:-1] + bytes([arc])
+        for name, arc in {
+            "sha256": 1,
+            "sha384": 2,
+            "sha512": 3,
+            "sha224": 4,
+            "sha512_224": 5,
+            "sha512_256": 6,
+            "sha3_224": 7,
+            "sha3_256": 8,
+            "sha3_384": 9,
+            "sha3_512": 10,
+        }.items()
+    },
+}
+_SHAKE_BYTES = {
+    "shake_128": 32,
+    "shake_256": 64,
+}  # the output length that RFC 8702 gives a SHAKE used as a hash
+_X931_IDS = {"sha1": 0x33, "sha256": 0x34, "sha512": 0x35, "sha384": 0x36, "sha224": 0x38}
+
+
+def hash_name(text: str) -> str | None:
+    """`hashlib`'s name for the spellings in vector files (SHA-256, SHA512/256, SHA3-224); None: not there."""
+    name = text.strip().lower().replace("/", "_")
+    name = name.replace("sha3-", "sha3_").replace("sha-3-", "sha3_").replace("sha-", "sha")
+    name = name.replace("sha512-", "sha512_").replace("shake-", "shake").replace("shake1", "shake_1")
+    name = name.replace("shake2", "shake_2")
+    return name if name in hashlib.algorithms_available else None
+
+
+def digest(name: str, data: bytes) -> bytes:
+    """The hash of `data`; a SHAKE gives the length of RFC 8702."""
+    state = hashlib.new(name, data)
+    return state.digest(_SHAKE_BYTES[name]) if name in _SHAKE_BYTES else state.digest()
+
+
+def mask(name: str, seed: bytes, length: int) -> bytes:
+    """MGF1 over the hash `name` (RFC 8017 B.2.1); for a SHAKE its own output, as RFC 8702 has it."""
+    if name in _SHAKE_BYTES:
+        return hashlib.new(name, seed).digest(length)
+    out, counter = b"", 0
+    while len(out) < length:
+        out += digest(name, seed + counter.to_bytes(4, "big"))
+        counter += 1
+    return out[:length]
+
+
+def octets(nbits: int) -> int:
+    """Bytes that hold `nbits` bits."""
+    return (nbits + 7) // 8
+
+
+def _xor(left: bytes, right: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(left, right, strict=True))
+
+
+def has_pkcs1_prefix(name: str) -> bool:
+    """Whether PKCS#1 v1.5 signatures with this hash are defined (its object identifier is known)."""
+    return name in _OIDS
+
+
+def pkcs1_encode(name: str, message: bytes, nbytes: int) -> bytes | None:
+    """EMSA-PKCS1-v1_5 for a modulus of `nbytes`; None where the modulus is too short for the hash."""
+    oid = _OIDS[name]
+    value = digest(name, message)
+    algorithm = bytes([0x30, len(oid) + 4, 0x06, len(oid)]) + oid + b"\x05\x00"
+    info = algorithm + bytes([0x04, len(value)]) + value
+    info = bytes([0x30, len(info)]) + info
+    if nbytes < len(info) + 11:
+        return None
+    return b"\x00\x01" + b"\xff" * (nbytes - len(info) - 3) + b"\x00" + info
+
+
+def pss_encode(name: str, message: bytes, nbits: int, salt: bytes, mgf: str | None = None) -> bytes | None:
+    """EMSA-PSS for a modulus of `nbits`; None where the modulus is too short."""
+    em_bits = nbits - 1
+    em_len = octets(em_bits)
+    size = len(digest(name, b""))
+    if em_len < size + len(salt) + 2:
+        return None
+    inner = digest(name, bytes(8) + digest(name, message) + salt)
+    block = bytes(em_len - len(salt) - size - 2) + b"\x01" + salt
+    block = _xor(block, mask(mgf or name, inner, len(block)))
+    block = bytes([block[0] & (0xFF >> (8 * em_len - em_bits))]) + block[1:]
+    return block + inner + b"\xbc"
+
+
+def pss_holds(
+    name: str, message: bytes, nbits: int, value: int, salt_len: int | None = None, mgf: str | None = None
+) -> bool:
+    """Whether `value` = signature^e mod n is a PSS encoding of `message`; salt_len None: of any length."""
+    em_bits = nbits - 1
+    em_len = octets(em_bits)
+    size = len(digest(name, b""))
+    if value >> (8 * em_len) or em_len < size + (salt_len or 0) + 2:
+        return False
+    em = value.to_bytes(em_len, "big")
+    masked, inner = em[: em_len - size - 1], em[em_len - size - 1 : -1]
+    spare = 8 * em_len - em_bits
+    if em[-1] != 0xBC or masked[0] >> (8 - spare):
+        return False
+    block = _xor(masked, mask(mgf or name, inner, len(masked)))
+    block = bytes([block[0] & (0xFF >> spare)]) + block[1:]
+    start = block.find(b"\x01")
+    if start < 0 or any(block[:start]):
+        return False
+    salt = block[start + 1 :]
+    if salt_len is not None and len(salt) != salt_len:
+        return False
+    return inner == digest(name, bytes(8) + digest(name, message) + salt)
+
+
+def x931_holds(name: str, message: bytes, modulus: int, value: int) -> bool:
+    """Whether `value` = signature^e mod n, or n - value, is the X9.31 encoding of `message`."""
+    if name not in _X931_IDS:
+        return False
+    code = digest(name, message)
+    padding = octets(modulus.bit_length()) - len(code) - 4
+    if padding < 0:
+        return False
+    em = b"\x6b" + b"\xbb" * padding + b"\xba" + code + bytes([_X931_IDS[name], 0xCC])
+    return int.from_bytes(em, "big") in (value, modulus - value)
+
+
+def oaep_decode(name: str, mgf: str, value: int, nbytes: int, label: bytes = b"") -> bytes | None:
+    """EME-OAEP decoding of `value` = ciphertext^d mod n; None where the padding is wrong."""
+    size = len(digest(name, b""))
+    if nbytes < 2 * size + 2 or value >> (8 * nbytes):
+        return None
+    em = value.to_bytes(nbytes, "big")
+    seed = _xor(em[1 : 1 + size], mask(mgf, em[1 + size :], size))
+    block = _xor(em[1 + size :], mask(mgf, seed, nbytes - size - 1))
+    rest = block[size:]
+    start = rest.find(b"\x01")
+    if em[0] or block[:size] != digest(name, label) or start < 0 or any(rest[:start]):
+        return None
+    return rest[start + 1 :]
+
+
+def pkcs1_decode(value: int, nbytes: int) -> bytes | None:
+    """EME-PKCS1-v1_5 decoding of `value` = ciphertext^d mod n; None where the padding is wrong."""
+    if value >> (8 * nbytes):
+        return None
+    em = value.to_bytes(nbytes, "big")
+    end = em.find(b"\x00", 2)
+    return em[end + 1 :] if em[:2] == b"\x00\x02" and end >= 10 else None

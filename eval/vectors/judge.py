@@ -1,0 +1,200 @@
+"""Runs items through a design and judges them: every item comes out passed, failed or skipped with a reason.
+
+Items of all files are grouped by the width of machine that they need, so that each width is built once and
+gets all of its vectors in one run.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput, shown
+from ...fl.status import MEANING, Status
+from ..machine import MAX_NBITS, Machine, stage_at, width_for
+from ..progress import Progress
+from .items import Item, ModExp, ModMul, NotApplicable
+
+if TYPE_CHECKING:
+    from ..catalogue import Design
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one item; `reason` says why it failed or was skipped."""
+
+    item: Item
+    kind: str
+    reason: str = ""
+    nbits: int | None = None
+    operands: dict[str, int] = field(default_factory=dict)
+    result: int | None = None
+    golden: int | None = None
+    either: bool = False
+
+
+@dataclass(frozen=True)
+class _Job:
+    """An item that will be computed: where its outcome goes, and its operands as the machine gets them."""
+
+    file: int
+    place: int
+    item: ModExp | ModMul
+    nbits: int
+    operands: dict[str, int]
+
+
+class Judge:
+    """A design, and how vectors are run on it."""
+
+    def __init__(
+        self,
+        design: Design,
+        *,
+        stage: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        nbits: int | None = None,
+        reduce: bool = False,
+        limit: int | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self.design = design
+        self.stage = stage_at("rtl", stage)
+        self.settings = dict(settings or {})
+        self.nbits = nbits
+        self.reduce = reduce
+        self.limit = limit
+        self.quiet = quiet
+        self._unmakeable: dict[int, str] = {}
+
+    def run(self, files: Sequence[Sequence[Item]]) -> list[list[Outcome]]:
+        """One outcome per item, in the order of the files and their items."""
+        outcomes: list[list[Outcome | None]] = [[None] * len(items) for items in files]
+        jobs: list[_Job] = []
+        for number, items in enumerate(files):
+            usable = 0
+            for place, item in enumerate(items):
+                job = self._plan(number, place, item)
+                if isinstance(job, _Job) and self.limit is not None and usable >= self.limit:
+                    job = f"beyond --limit {self.limit}"
+                if isinstance(job, str):
+                    outcomes[number][place] = Outcome(item, "skipped", job)
+                else:
+                    usable += 1
+                    jobs.append(job)
+        groups: dict[tuple[int, type], list[_Job]] = defaultdict(list)
+        for job in jobs:
+            groups[job.nbits, type(job.item)].append(job)
+        done = 0
+        with Progress(self.design.name, total=len(jobs), unit="vector", quiet=self.quiet) as progress:
+            for (nbits, kind), group in sorted(
+                groups.items(), key=lambda entry: (entry[0][0], str(entry[0][1]))
+            ):
+                progress.describe(f"{self.design.name}, {nbits} bits")
+
+                def report(part: int, _: int, before: int = done) -> None:
+                    progress(before + part, len(jobs))
+
+                compute = self._powers if kind is ModExp else self._products
+                for job, outcome in zip(group, compute(nbits, group, report), strict=True):
+                    outcomes[job.file][job.place] = outcome
+                done += len(group)
+                progress(done, len(jobs))
+        return [[outcome for outcome in per_file if outcome is not None] for per_file in outcomes]
+
+    def _plan(self, file: int, place: int, item: Item) -> _Job | str:
+        """The job for an item, or the reason why there is none."""
+        if isinstance(item, NotApplicable):
+            return item.reason
+        names = (
+            {"base": item.base, "exp": item.exp} if isinstance(item, ModExp) else {"a": item.a, "b": item.b}
+        )
+        if item.mod == 0:
+            return MEANING[Status.ZERO_MODULUS]
+        if item.mod < 0:
+            return "the modulus is negative"
+        if self.reduce:
+            names = {name: value if name == "exp" else value % item.mod for name, value in names.items()}
+        if any(value < 0 for value in names.values()):
+            return "an operand is negative"
+        factors = [value for name, value in names.items() if name != "exp"]
+        if any(value >= item.mod for value in factors):
+            return MEANING[Status.BASE_TOO_LARGE]
+        needed = width_for(item.mod, names.get("exp", 0))
+        if needed > MAX_NBITS:
+            return f"wider than {MAX_NBITS} bits"
+        if self.nbits is not None and needed > -(-self.nbits // 32) * 32:
+            return f"wider than the {self.nbits} bits of --nbits"
+        nbits = self.nbits or needed
+        if reason := self._cannot_make(nbits):
+            return reason
+        for factor in factors:
+            status = self.design.check(nbits, factor, names.get("exp", 1), item.mod)
+            if status is not Status.OK:
+                return MEANING[status]
+        return _Job(file, place, item, nbits, {**names, "mod": item.mod})
+
+    def _cannot_make(self, nbits: int) -> str:
+        """Why the design does not exist at a width; empty if it does. Settings by the user must fit all."""
+        if nbits not in self._unmakeable:
+            try:
+                self.design.resolve(nbits, self.settings)
+                self._unmakeable[nbits] = ""
+            except BadInput as error:
+                if self.settings:
+                    raise
+                self._unmakeable[nbits] = f"{self.design.name} does not exist at {nbits} bits: {error}"
+        return self._unmakeable[nbits]
+
+    def _powers(
+        self, nbits: int, group: Sequence[_Job], progress: Callable[[int, int], None]
+    ) -> list[Outcome]:
+        with Machine(self.design, nbits, stage=self.stage, settings=self.settings) as machine:
+            requests = [(job.operands["base"], job.operands["exp"], job.operands["mod"]) for job in group]
+            answers = machine.run(requests, progress)
+        return [
+            _judged(job, answer.result, answer.status) for job, answer in zip(group, answers, strict=True)
+        ]
+
+    def _products(
+        self, nbits: int, group: Sequence[_Job], progress: Callable[[int, int], None]
+    ) -> list[Outcome]:
+        from ...rtl.sim import simulate
+
+        outcomes = []
+        with simulate(self.design.multiplier(nbits, **self.settings), self.stage) as unit:
+            for done, job in enumerate(group):
+                mod = job.operands["mod"]
+
+                def run(pairs: Sequence[tuple[int, int]], mod: int = mod) -> list[int]:
+                    return unit.run(list(pairs), statics={"modulus": mod}).responses
+
+                result = self.design.product(nbits, job.operands["a"], job.operands["b"], mod, run)
+                outcomes.append(_judged(job, result, Status.OK))
+                progress(done + 1, len(group))
+        return outcomes
+
+
+def _judged(job: _Job, result: int, status: Status) -> Outcome:
+    """Both judges on one result: the golden value, and the file's result or verdict."""
+    item = job.item
+    golden = item.golden()
+    either = False
+    reason = ""
+    if status is not Status.OK:
+        reason = f"the machine answered status {int(status)}: {MEANING[status]}"
+    elif result != golden:
+        reason = "the result is not the golden value"
+    elif item.expected is not None and result != item.expected:
+        reason = f"the result equals the golden value, but the file has {shown(item.expected)}"
+    elif isinstance(item, ModExp) and item.verdict is not None:
+        verdict = item.verdict
+        either = verdict.expect is None
+        if not either and verdict.holds(result) != verdict.expect:
+            said = "invalid" if verdict.expect else "valid"
+            reason = f"the result equals the golden value, but the encoding is {said} ({verdict.claim})"
+    return Outcome(
+        item, "failed" if reason else "passed", reason, job.nbits, job.operands, result, golden, either
+    )

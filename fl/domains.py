@@ -1,0 +1,82 @@
+"""Domains: how operands enter and leave the representation in which a multiplier works.
+
+A domain offers a schedule an abstract product and its one. Conversions are products of that same multiplier
+wherever they can be: `enter_by` and `leave_by` are the second operands of those products, None where a number
+needs no conversion. So a machine, its cycle-level twin and the trace of `mod_exp` count the same products.
+"""
+
+from abc import ABC, abstractmethod
+
+from .errors import BadInput, shown, unknown
+from .montgomery import Montgomery
+from .mul_rem import mul_rem
+
+
+class Domain(ABC):
+    """Numbers mod n in some representation; the defaults are those of a representation without conversion."""
+
+    odd_only = False  # whether even moduli are refused
+    reduced_only = False  # whether numbers at or above the modulus are refused
+    enter_by: int | None = None
+    leave_by: int | None = None
+
+    def __init__(self, n: int, nbits: int | None = None) -> None:
+        """For modulus n in a machine of nbits bits (default: as many as n has)."""
+        self.n = n
+        self.nbits = n.bit_length() if nbits is None else nbits
+        if n <= 0:
+            raise BadInput(f"modulus {shown(n)}: there are no numbers below it, give a modulus of 1 or more")
+        if n.bit_length() > self.nbits:
+            raise BadInput(
+                f"modulus {shown(n)} does not fit in {nbits} bits: give a width of at least {n.bit_length()}"
+            )
+        self.one = 1 % n  # 0 for modulus 1
+
+    @abstractmethod
+    def product(self, a: int, b: int) -> int:
+        """The product of two numbers of the domain, in the domain."""
+
+    def enter(self, x: int) -> int:
+        """The representation of x."""
+        return x % self.n if self.enter_by is None else self.product(x, self.enter_by)
+
+    def leave(self, x: int) -> int:
+        """The number below n that x represents."""
+        return x if self.leave_by is None else self.product(x, self.leave_by)
+
+
+class Identity(Domain):
+    """Numbers as they are; the product is MulRem's, for any modulus (paper 001, Algorithm 1)."""
+
+    def product(self, a: int, b: int) -> int:
+        return mul_rem(a, b, self.n)
+
+
+class MontgomeryDomain(Domain):
+    """Residues x*R mod n with R = 2^nbits, for an odd n (paper 001, equations 6 to 9).
+
+    In by a product with R^2 mod n, out by a product with 1.
+    """
+
+    odd_only = True
+    reduced_only = True
+    leave_by = 1
+
+    def __init__(self, n: int, nbits: int | None = None) -> None:
+        super().__init__(n, nbits)
+        self.montgomery = Montgomery(n, self.nbits)
+        self.one = self.montgomery.r_mod_n
+        self.enter_by = self.montgomery.r2_mod_n
+
+    def product(self, a: int, b: int) -> int:
+        return self.montgomery.product(a, b)
+
+
+DOMAINS: dict[str, type[Domain]] = {"identity": Identity, "montgomery": MontgomeryDomain}
+
+
+def make_domain(name: str, n: int, nbits: int | None = None) -> Domain:
+    """The domain called `name` for modulus n in a machine of nbits bits."""
+    if name not in DOMAINS:
+        raise unknown("domain", name, DOMAINS)
+    return DOMAINS[name](n, nbits)

@@ -1,0 +1,202 @@
+"""RSA keys, and what RSA computes with them on plain integers (no padding): encrypt, decrypt, decrypt by CRT.
+
+A key comes from numbers, from the `rsa` package, or from PEM or DER through `cryptography`: private PKCS#1
+and PKCS#8, public PKCS#1 and SubjectPublicKeyInfo, told apart by content. Keys of any size that the libraries
+read are taken, smaller ones by their numbers. Numbers that do not belong together are refused, for a machine
+would compute nonsense with them silently. (Paper 001 has such a pair: its Figure 1, n = 2603398711, e = 65537
+and C = 1460365373, goes with d = 254738681 and M = 5745; the d = 977851481 of section 5.1 is of another key.)
+
+Every operation takes the exponentiation as an argument, mod_exp(base, exp, mod), so any machine can do it.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import rsa
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
+
+from .errors import BadInput, shown
+
+ModExp = Callable[[int, int, int], int]
+
+SMALLEST_NBITS = 16  # rsa.newkeys finds no two different primes for less
+
+
+class FaultDetected(ArithmeticError):
+    """A machine computed a wrong CRT decryption; the value is withheld, it would give away a factor."""
+
+
+@dataclass(frozen=True)
+class RSAKey:
+    """A public key (n, e); a private one has d too, and for CRT p and q, from which the rest is derived."""
+
+    n: int
+    e: int
+    d: int | None = field(default=None, repr=False)
+    p: int | None = field(default=None, repr=False)
+    q: int | None = field(default=None, repr=False)
+    dp: int | None = field(default=None, repr=False)  # d mod p-1
+    dq: int | None = field(default=None, repr=False)  # d mod q-1
+    qinv: int | None = field(default=None, repr=False)  # q^-1 mod p
+
+    def __post_init__(self) -> None:
+        if self.n < 15 or self.n % 2 == 0:
+            raise BadInput(f"RSA modulus {shown(self.n)}: give a product of two different odd primes")
+        if self.e < 3 or self.e % 2 == 0:
+            raise BadInput(f"RSA public exponent {shown(self.e)}: give an odd number of 3 or more")
+        if self.p is not None or self.q is not None:
+            self._derive_crt()
+        if self.d is not None and (self.d < 1 or self._undo(pow(2, self.e, self.n)) != 2):
+            raise BadInput(
+                f"n = {shown(self.n)} and e = {shown(self.e)} do not go with this d: "
+                "decrypting what was encrypted gives another message; give the numbers of one key"
+            )
+
+    def _derive_crt(self) -> None:
+        d, p, q = self.d, self.p, self.q
+        if d is None or p is None or q is None:
+            raise BadInput(f"RSA key with n = {shown(self.n)}: give d, p and q together, or neither p nor q")
+        if p * q != self.n or p == q or min(p, q) < 3:
+            raise BadInput(f"p * q is not n = {shown(self.n)}: give the two different prime factors of n")
+        for name, value in {"dp": d % (p - 1), "dq": d % (q - 1), "qinv": pow(q, -1, p)}.items():
+            if getattr(self, name) not in (None, value):
+                raise BadInput(
+                    f"{name} of the key with n = {shown(self.n)} does not go with d, p and q: leave it out"
+                )
+            object.__setattr__(self, name, value)
+
+    @property
+    def nbits(self) -> int:
+        """Length of the modulus."""
+        return self.n.bit_length()
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it can decrypt."""
+        return self.d is not None
+
+    @property
+    def public(self) -> "RSAKey":
+        """The public half."""
+        return RSAKey(self.n, self.e)
+
+    @classmethod
+    def generate(cls, nbits: int) -> "RSAKey":
+        """A new private key whose modulus has exactly nbits bits, from the `rsa` package."""
+        if nbits < SMALLEST_NBITS or nbits % 2:
+            raise BadInput(f"RSA key of {nbits} bits: ask for an even number of {SMALLEST_NBITS} or more")
+        return cls.from_rsa(rsa.newkeys(nbits)[1])
+
+    @classmethod
+    def from_rsa(cls, key: rsa.PublicKey | rsa.PrivateKey) -> "RSAKey":
+        """A key of the `rsa` package."""
+        if isinstance(key, rsa.PrivateKey):
+            return cls(key.n, key.e, key.d, key.p, key.q)
+        return cls(key.n, key.e)
+
+    @classmethod
+    def from_cryptography(cls, key: RSAPublicKey | RSAPrivateKey) -> "RSAKey":
+        """A key of `cryptography`."""
+        if isinstance(key, RSAPublicKey):
+            public = key.public_numbers()
+            return cls(public.n, public.e)
+        private = key.private_numbers()
+        public = private.public_numbers
+        return cls(public.n, public.e, private.d, private.p, private.q)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "the RSA key") -> "RSAKey":
+        """A key in PEM or DER; `name` is what messages call it."""
+        load = _pem_loader(data, name) if b"-----BEGIN " in data else _load_der
+        try:
+            key = load(data)
+        except TypeError as error:  # cryptography's word for a missing password
+            raise BadInput(
+                f"{name} is encrypted: decrypt it first, as with `openssl pkey -in FILE -out PLAIN.pem`"
+            ) from error
+        except UnsupportedAlgorithm as error:
+            raise BadInput(f"{name} is not of RSA ({error}): give an RSA key") from error
+        except ValueError as error:
+            reason = str(error).split(". ")[0].rstrip(".")
+            raise BadInput(f"{name} cannot be read ({reason}): give an RSA key in PEM or DER") from error
+        if not isinstance(key, RSAPublicKey | RSAPrivateKey):
+            kind = type(key).__name__.removesuffix("PublicKey").removesuffix("PrivateKey")
+            raise BadInput(f"{name} is not of RSA ({kind}): give an RSA key")
+        try:
+            return cls.from_cryptography(key)
+        except BadInput as error:
+            raise BadInput(f"{name} holds a wrong key: {error}") from error
+
+    @classmethod
+    def load(cls, path: str | Path) -> "RSAKey":
+        """A key from a PEM or DER file."""
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise BadInput(f"key file {path}: {error.strerror}; give a file with an RSA key") from error
+        return cls.from_bytes(data, f"key file {path}")
+
+    def encrypt(self, message: int, mod_exp: ModExp = pow) -> int:
+        """message^e mod n."""
+        return mod_exp(self._in_range("message", message), self.e, self.n)
+
+    def decrypt(self, cipher: int, mod_exp: ModExp = pow) -> int:
+        """cipher^d mod n."""
+        if self.d is None:
+            raise BadInput(f"the key with n = {shown(self.n)} is public: give the private key to decrypt")
+        return mod_exp(self._in_range("ciphertext", cipher), self.d, self.n)
+
+    def decrypt_crt(self, cipher: int, mod_exp: ModExp = pow) -> int:
+        """cipher^d mod n from two exponentiations of half the width, mod p and mod q.
+
+        The result is encrypted again and compared before anyone sees it: from one faulty half,
+        gcd(n, result^e - cipher) is a prime factor (Boneh, DeMillo and Lipton, EUROCRYPT 1997: "Bellcore").
+        """
+        if self.p is None:
+            raise BadInput(
+                f"the key with n = {shown(self.n)} has no primes: give p and q, or decrypt without CRT"
+            )
+        message = self._undo(self._in_range("ciphertext", cipher), mod_exp)
+        if mod_exp(message, self.e, self.n) != cipher:
+            raise FaultDetected(
+                f"CRT decryption of {shown(cipher)}: the result does not encrypt to it again, "
+                "and is withheld; repeat, or check the machine"
+            )
+        return message
+
+    def _undo(self, cipher: int, mod_exp: ModExp = pow) -> int:
+        """cipher^d mod n, with the primes if they are there (Garner's recombination of the halves)."""
+        if self.p is None:
+            return mod_exp(cipher, self.d, self.n)
+        mod_p = mod_exp(cipher % self.p, self.dp, self.p)
+        mod_q = mod_exp(cipher % self.q, self.dq, self.q)
+        return mod_q + self.q * (self.qinv * (mod_p - mod_q) % self.p)
+
+    def _in_range(self, what: str, value: int) -> int:
+        if not 0 <= value < self.n:
+            raise BadInput(
+                f"{what} {shown(value)} is not in 0..n-1 for n = {shown(self.n)}: cut it into smaller numbers"
+            )
+        return value
+
+
+def _pem_loader(data: bytes, name: str) -> Callable[[bytes], object]:
+    labels = [label.decode() for label in re.findall(rb"-----BEGIN ([A-Z0-9 ]+)-----", data)]
+    if "OPENSSH PRIVATE KEY" in labels:
+        raise BadInput(f"{name} is in OpenSSH's own format: convert it by `ssh-keygen -p -m PEM -f FILE`")
+    if any(label.endswith("PRIVATE KEY") for label in labels):
+        return lambda pem: serialization.load_pem_private_key(pem, password=None)
+    if any(label.endswith("PUBLIC KEY") for label in labels):
+        return serialization.load_pem_public_key
+    raise BadInput(f"{name} holds {' and '.join(labels) or 'no PEM block'}: give an RSA key in PEM or DER")
+
+
+def _load_der(data: bytes) -> object:
+    try:
+        return serialization.load_der_private_key(data, password=None)
+    except ValueError:
+        return serialization.load_der_public_key(data)

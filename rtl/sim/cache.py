@@ -1,0 +1,74 @@
+"""Compiled libraries on disk, found by the hash of everything that went into them.
+
+The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab. An entry is one file. It is
+made in a directory of its own inside the cache and moved into place by `os.replace`, so that no reader ever
+sees half an entry, whoever else builds the same thing at that moment; a lock per entry only saves the second
+builder the work. Each file ends with a digest of its contents: a damaged one is built again.
+"""
+
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+DIGEST_SIZE = 16
+
+
+def root() -> Path:
+    """The directory of the cache."""
+    if explicit := os.environ.get("MODEXLAB_CACHE"):
+        return Path(explicit).absolute()
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home).absolute() / "modexlab"
+
+
+def key(*parts: str) -> str:
+    """A short name for these inputs."""
+    digest = hashlib.blake2b(digest_size=12)
+    for part in parts:
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def cached(name: str, build: Callable[[Path], Path]) -> Path:
+    """The entry of this name; `build(directory)` makes it if need be and returns the file it made there.
+
+    A trailing digest does no harm to an ELF file, which knows the extent of its own sections.
+    """
+    entry = root() / name
+    if _intact(entry):
+        return entry
+    with _lock(entry):
+        if not _intact(entry):
+            with tempfile.TemporaryDirectory(prefix="build-", dir=root()) as directory:
+                product = build(Path(directory))
+                with product.open("ab") as file:
+                    file.write(_digest(product.read_bytes()))
+                os.replace(product, entry)
+    return entry
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=DIGEST_SIZE).digest()
+
+
+def _intact(entry: Path) -> bool:
+    try:
+        data = entry.read_bytes()
+    except FileNotFoundError:
+        return False
+    return _digest(data[:-DIGEST_SIZE]) == data[-DIGEST_SIZE:]
+
+
+@contextmanager
+def _lock(entry: Path) -> Iterator[None]:
+    locks = root() / "locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    with (locks / entry.name).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

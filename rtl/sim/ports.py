@@ -1,0 +1,98 @@
+"""The ports of a component as the drivers see them: one request stream, one response stream, statics.
+
+`istream` and `ostream` are val/rdy streams (RecvIfcRTL, SendIfcRTL) whose message is Bits or a bitstruct;
+every further input port of the component itself is static: held while an operation is in flight.
+A message travels as one integer (a bitstruct packed, its first field in the most significant bits).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pymtl3 import Component, InPort
+from pymtl3.datatypes import Bits, is_bitstruct_class
+
+from ...fl.errors import BadInput
+
+Value = int | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Message:
+    """The type of a port: its width, and its fields (name, width) if it is a bitstruct."""
+
+    nbits: int
+    fields: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def of(cls, signal_type: type) -> "Message":
+        if not is_bitstruct_class(signal_type):
+            return cls(signal_type.nbits)
+        fields = signal_type.__bitstruct_fields__.items()
+        return cls(signal_type.nbits, tuple((name, kind.nbits) for name, kind in fields))
+
+    def pack(self, value: Value, what: str) -> int:
+        """The message as one integer; BadInput, naming `what`, if the value does not fit the type."""
+        if not self.fields:
+            return _fit(value, self.nbits, what)
+        if not isinstance(value, tuple) or len(value) != len(self.fields):
+            names = ", ".join(name for name, _ in self.fields)
+            raise BadInput(f"{what} must be a tuple ({names}), not {value!r}")
+        packed = 0
+        for (name, nbits), part in zip(self.fields, value, strict=True):
+            packed = packed << nbits | _fit(part, nbits, f"{name} of {what}")
+        return packed
+
+    def unpack(self, packed: int) -> Value:
+        """The inverse of `pack`."""
+        if not self.fields:
+            return packed
+        parts = []
+        for _, nbits in reversed(self.fields):
+            parts.append(packed & (1 << nbits) - 1)
+            packed >>= nbits
+        return tuple(reversed(parts))
+
+
+def _fit(value: Value, nbits: int, what: str) -> int:
+    if not isinstance(value, int | Bits):
+        raise BadInput(f"{what} must be an integer, not {value!r}")
+    number = int(value)
+    if number < 0 or number.bit_length() > nbits:
+        raise BadInput(f"{what} is {number:#x}, which does not fit into {nbits} bits")
+    return number
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Everything a driver must know about a design."""
+
+    request: Message
+    response: Message
+    statics: tuple[tuple[str, Message], ...]
+
+    @classmethod
+    def of(cls, component: Component) -> "Ports":
+        """The ports of an elaborated component."""
+        try:
+            request, response = component.istream.msg, component.ostream.msg
+        except AttributeError:
+            raise BadInput(
+                f"{type(component).__name__} cannot be driven: it needs the streams "
+                "`istream` (RecvIfcRTL) and `ostream` (SendIfcRTL)"
+            ) from None
+        statics = tuple(
+            (name, Message.of(port._dsl.Type))
+            for name, port in vars(component).items()
+            if isinstance(port, InPort) and name not in ("clk", "reset")
+        )
+        return cls(Message.of(request._dsl.Type), Message.of(response._dsl.Type), statics)
+
+    def pack_statics(self, values: Mapping[str, Value]) -> tuple[int, ...]:
+        """One number per static port, 0 where none is given."""
+        unknown = values.keys() - {name for name, _ in self.statics}
+        if unknown:
+            known = ", ".join(name for name, _ in self.statics) or "none"
+            raise BadInput(f"no static port named {', '.join(sorted(unknown))} (there is: {known})")
+        return tuple(
+            kind.pack(values[name], f"static port {name}") if name in values else 0 for name, kind in self.statics
+        )

@@ -1,0 +1,156 @@
+"""What a run is at every stage: the requests, when they are offered, when responses are taken.
+
+One driver protocol, written twice (`pydriver.py` and `native.cpp`) and compared by the tests, so that cycle
+stamps are equal at all stages. Cycle 0 is the first after two cycles of reset. Per cycle: drive the inputs,
+settle the combinational logic, sample the handshakes, clock edge. Source and sink decide from registered
+state only: `val` never depends on `rdy` in the same cycle, nor the other way round.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...fl.errors import BadInput
+from .ports import Ports, Value
+
+RESET_CYCLES = 2
+HANG_CYCLES = 10_000_000  # without a handshake, when the caller sets no limit
+
+Progress = Callable[[int, int], None]
+Trace = Callable[[int, str], None]
+Statics = Mapping[str, int]
+
+
+class SimulationTimeout(RuntimeError):
+    """The design did not answer within the cycles it was given."""
+
+
+class UnexpectedResponse(RuntimeError):
+    """The design sent a response for which there was no request."""
+
+
+@dataclass(frozen=True)
+class Stall:
+    """Random stalls, the same at every stage: in each cycle, with the given probabilities, the source
+    holds back an offer that it has not yet made, and the sink is not ready."""
+
+    seed: int
+    source: float = 0.0
+    sink: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("source", "sink"):
+            p = getattr(self, name)
+            if not 0 <= p < 1:
+                raise BadInput(f"the stall probability of the {name} must be in [0, 1), not {p}")
+
+    @property
+    def start(self) -> int:
+        """The first state of the generator: never 0, and far apart for neighbouring seeds."""
+        return (self.seed * 0x9E3779B1 + 0x7F4A7C15) & 0xFFFFFFFF or 1
+
+    @property
+    def thresholds(self) -> tuple[int, int]:
+        """A draw of 32 bits below the threshold means a stall: (source, sink)."""
+        return int(self.source * 2**32), int(self.sink * 2**32)
+
+
+def xorshift32(x: int) -> int:
+    """One step of Marsaglia's 32-bit generator (J. Stat. Software 8(14), 2003, shifts 13, 17, 5)."""
+    x ^= x << 13 & 0xFFFFFFFF
+    x ^= x >> 17
+    return x ^ (x << 5 & 0xFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The outcome: responses in order, and the cycles in which request and response i fired."""
+
+    responses: list[Value]
+    accepted: list[int]
+    done: list[int]
+
+    @property
+    def latencies(self) -> list[int]:
+        """Cycles of each operation, from the request's handshake to the response's."""
+        return [done - accepted for accepted, done in zip(self.accepted, self.done, strict=True)]
+
+    @property
+    def cycles(self) -> int:
+        """Cycles from the end of reset until the last response has been taken."""
+        return self.done[-1] + 1 if self.done else 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked run, in the numbers that both drivers take.
+
+    `static_sets` has the distinct settings of the static ports (one value per port of `Ports.statics`);
+    `static_of[i]` says which of them request i needs.
+    """
+
+    messages: list[int]
+    static_sets: list[tuple[int, ...]]
+    static_of: list[int]
+    source_delays: list[int]
+    sink_delays: list[int]
+    stall: Stall | None = None
+    max_cycles: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def limit(self, cycle: int) -> int:
+        """The cycle in which a run times out whose last handshake was in the given one."""
+        return self.max_cycles if self.max_cycles is not None else cycle + HANG_CYCLES
+
+    def timeout(self, stage: str, accepted: int, done: int, cycle: int) -> SimulationTimeout:
+        """The error to raise when the cycles are spent."""
+        what = f"transaction {done} of {len(self)}"
+        state = "accepted, but not answered" if accepted > done else "not accepted"
+        limit = f"{self.max_cycles} cycles" if self.max_cycles is not None else f"no handshake for {HANG_CYCLES} cycles"
+        return SimulationTimeout(f"{what} {state} after {cycle} cycles at stage {stage} (limit: {limit})")
+
+
+def make_plan(
+    ports: Ports,
+    requests: Iterable[Value],
+    *,
+    statics: Statics | Sequence[Statics] | None = None,
+    source_delays: int | Sequence[int] = 0,
+    sink_delays: int | Sequence[int] = 0,
+    stall: Stall | None = None,
+    max_cycles: int | None = None,
+) -> Plan:
+    """Check the arguments of `Simulation.run` against the ports, and turn them into a plan."""
+    messages = [ports.request.pack(value, f"request {i}") for i, value in enumerate(requests)]
+    n = len(messages)
+
+    if statics is None or isinstance(statics, Mapping):
+        sets = [ports.pack_statics(statics or {})]
+        static_of = [0] * n
+    else:
+        if len(statics) != n:
+            raise BadInput(f"{len(statics)} settings of the static ports for {n} requests: give one for each")
+        index: dict[tuple[int, ...], int] = {}
+        static_of = [index.setdefault(ports.pack_statics(each), len(index)) for each in statics]
+        sets = list(index) or [ports.pack_statics({})]
+
+    return Plan(
+        messages=messages,
+        static_sets=sets,
+        static_of=static_of,
+        source_delays=_delays("source_delays", source_delays, n),
+        sink_delays=_delays("sink_delays", sink_delays, n),
+        stall=stall,
+        max_cycles=max_cycles,
+    )
+
+
+def _delays(name: str, delays: int | Sequence[int], n: int) -> list[int]:
+    values = [delays] * n if isinstance(delays, int) else list(delays)
+    if len(values) != n:
+        raise BadInput(f"{name} has {len(values)} entries for {n} requests: give one for each, or one number")
+    for delay in values:
+        if not 0 <= delay < 2**31:
+            raise BadInput(f"{name} must be 0 or more cycles (below 2**31), not {delay}")
+    return values

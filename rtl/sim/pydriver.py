@@ -1,0 +1,131 @@
+"""The driver in Python: runs a plan on any PyMTL3 component, cycle by cycle.
+
+PyMTL3's own `sim_tick` evaluates the combinational logic twice per cycle. Here it is evaluated once, after the
+inputs of the cycle have been set, which is enough because the driver never reacts within a cycle.
+"""
+
+import time
+
+from pymtl3 import Bits, Component
+from pymtl3.datatypes import is_bitstruct_class
+from pymtl3.passes.sim.PrepareSimPass import PrepareSimPass
+from pymtl3.passes.sim.SimpleTickPass import SimpleTickPass
+
+from .ports import Ports
+from .protocol import RESET_CYCLES, Plan, Progress, Trace, UnexpectedResponse, xorshift32
+
+PROGRESS_SECONDS = 0.2
+
+
+class PythonDriver:
+    """Drives a component to which a simulation pass group has been applied."""
+
+    def __init__(self, top: Component, ports: Ports, stage: str, trace: Trace | None = None) -> None:
+        self._top = top
+        self._stage = stage
+        self._trace = trace
+        self._line_trace = getattr(top, "line_trace", None) or self._handshakes
+        self._settle = SimpleTickPass.gen_tick_function(top._sched.update_schedule)
+        self._edge = SimpleTickPass.gen_tick_function(PrepareSimPass().collect_ff_funcs(top))
+        self._message = _maker(type(top.istream.msg), ports.request.nbits)
+        self._statics = [(name, _maker(type(getattr(top, name)), kind.nbits)) for name, kind in ports.statics]
+
+    def drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
+        """Reset, then the plan: packed responses, and the cycles of the handshakes."""
+        top, settle, edge, trace = self._top, self._settle, self._edge, self._trace
+        istream, ostream = top.istream, top.ostream
+        responses: list[int] = []
+        accepted: list[int] = []
+        done: list[int] = []
+        total = len(plan)
+        random = plan.stall.start if plan.stall else 0
+        source_threshold, sink_threshold = plan.stall.thresholds if plan.stall else (0, 0)
+
+        def offer(packed: int | None) -> None:
+            istream.val @= packed is not None
+            istream.msg @= self._message(packed or 0)
+
+        top.reset @= 1
+        offer(None)
+        ostream.rdy @= 0
+        self._set_statics(plan.static_sets[plan.static_of[0]])
+        for _ in range(RESET_CYCLES):
+            settle()
+            edge()
+        top.reset @= 0
+
+        cycle = 0
+        limit = plan.limit(0)
+        offered = False
+        wait = plan.source_delays[0]
+        current = plan.static_of[0]
+        refused = 0
+        reported = time.monotonic()
+        while len(done) < total:
+            if cycle >= limit:
+                raise plan.timeout(self._stage, len(accepted), len(done), cycle)
+
+            source_stall = sink_stall = False
+            if plan.stall:
+                random = xorshift32(random)
+                source_stall = random < source_threshold
+                random = xorshift32(random)
+                sink_stall = random < sink_threshold
+
+            if not offered and len(accepted) < total:
+                wanted = plan.static_of[len(accepted)]
+                if wait:
+                    wait -= 1
+                elif (wanted == current or len(accepted) == len(done)) and not source_stall:
+                    if wanted != current:
+                        self._set_statics(plan.static_sets[wanted])
+                        current = wanted
+                    offer(plan.messages[len(accepted)])
+                    offered = True
+            ready = refused >= plan.sink_delays[len(done)] and not sink_stall
+            ostream.rdy @= ready
+
+            settle()
+            if trace:
+                trace(cycle, self._line_trace())
+            fired = offered and bool(istream.rdy)
+            if fired:
+                accepted.append(cycle)
+            if ostream.val:
+                if not ready:
+                    refused += 1
+                elif len(done) == len(accepted):
+                    raise UnexpectedResponse(f"response {len(done)} in cycle {cycle} at stage {self._stage}")
+                else:
+                    responses.append(int(ostream.msg.to_bits()))
+                    done.append(cycle)
+                    refused = 0
+                    limit = plan.limit(cycle)
+            edge()
+            if fired:
+                offer(None)
+                offered = False
+                limit = plan.limit(cycle)
+                if len(accepted) < total:
+                    wait = plan.source_delays[len(accepted)]
+            cycle += 1
+            if progress and time.monotonic() - reported > PROGRESS_SECONDS:
+                progress(len(done), total)
+                reported = time.monotonic()
+        return responses, accepted, done
+
+    def _set_statics(self, values: tuple[int, ...]) -> None:
+        for (name, make), value in zip(self._statics, values, strict=True):
+            port = getattr(self._top, name)
+            port @= make(value)
+
+    def _handshakes(self) -> str:
+        """Both streams: the message where it fires, # where it is refused, . where nobody is ready."""
+        return f"{self._top.istream} > {self._top.ostream}"
+
+
+def _maker(kind, nbits: int):
+    """A function from the packed integer to a value of the port's type."""
+    if is_bitstruct_class(kind):
+        return lambda packed: kind.from_bits(Bits(nbits, packed))
+    return lambda packed: Bits(nbits, packed)

