@@ -1,12 +1,15 @@
 """Schedules: the right power, the textbook's number of products, and a trace that is what was computed.
 
-Oracles: pow; multiplication of integers (a schedule over addition with one = 0 must give base * exp); the counts
-of the textbooks, written down here as formulas of the exponent's bits; a replay of the trace.
+Oracles: pow; multiplication of integers (a schedule over addition with one = 0 must give base * exp); the
+counts of the textbooks, written down here as formulas of the exponent's bits; a replay of the trace.
 """
 
 import os
+import random
 import re
+from functools import partial
 from operator import add
+from statistics import fmean
 
 import pytest
 from hypothesis import given, settings
@@ -47,6 +50,10 @@ EXPONENTS = {
 }
 
 exponents = st.one_of(st.integers(0, 64), st.integers(0, 1 << 32), st.integers(0, 1 << 200))
+
+
+def mul_mod(n, a, b):
+    return a * b % n
 
 
 def options(draw, name, exp):
@@ -93,7 +100,7 @@ def textbook_ladder(exp, nbits=None):
 
 
 def textbook_fixed_window(exp, nbits=None, k=None):
-    """HAC 14.82 without the work for the highest digit: a table of 2^k - 2, then k squares and a product a digit."""
+    """HAC 14.82 but for the highest digit: a table of 2^k - 2, then k squares and a product a digit."""
     nbits = exp.bit_length() if nbits is None else nbits
     if nbits == 0:
         return 0, 0, 0
@@ -154,10 +161,11 @@ def test_the_schedules_of_the_issue_are_there():
 
 @pytest.mark.parametrize("exp", EXPONENTS.values(), ids=EXPONENTS)
 @pytest.mark.parametrize("name", SCHEDULES)
-@pytest.mark.parametrize("n", [1, 2, 3, 15, 256, PAPER_N, 0xFFFFFFFF, (1 << 128) - 1])
-def test_power_corner(name, exp, n):
-    for base in sorted({0, 1, 2, 3, 27277, 95443, n // 2, n - 1}):
-        assert SCHEDULES[name](base % n, exp, lambda a, b: a * b % n, 1 % n) == pow(base, exp, n)
+def test_power_corner(name, exp):
+    for n in (1, 2, 3, 15, 256, PAPER_N, 0xFFFFFFFF, (1 << 128) - 1):
+        product = partial(mul_mod, n)
+        for base in sorted({0, 1, 2, 3, 27277, 95443, n // 2, n - 1}):
+            assert SCHEDULES[name](base % n, exp, product, 1 % n) == pow(base, exp, n), (base, n)
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
@@ -193,7 +201,7 @@ def test_power_over_montgomery_products(name, data, exp, nbits):
 @settings(max_examples=300 * FACTOR, deadline=None)
 @given(data=st.data(), exp=st.integers(0, 1 << 300), base=st.integers(0, 1 << 64))
 def test_any_abstract_product_will_do(name, data, exp, base):
-    """Over addition, whose one is 0, a power is a multiple: nothing but the order of products is tested here."""
+    """Over addition, whose one is 0, a power is a multiple: this tests nothing but the order of products."""
     assert SCHEDULES[name](base, exp, add, 0, **options(data.draw, name, exp)) == base * exp
 
 
@@ -254,13 +262,14 @@ def test_count_of_the_papers_exponents(name, exp, nproducts):
 
 
 @pytest.mark.parametrize(
-    "nbits, nproducts", [(128, 170), (256, 325), (512, 636), (1024, 1247), (2048, 2440), (4096, 4799)]
+    "nbits, known",
+    [(32, 49), (128, 174), (256, 334), (512, 645), (1024, 1257), (2048, 2452), (4096, 4808)],
 )
-def test_count_of_fixed_windows_of_key_length(nbits, nproducts):
-    """Within 3 % below n + ceil(n/k) + 2^k - 2, the textbook's count with the work for the highest digit."""
-    best = min(nbits + -(-nbits // k) + 2**k - 2 for k in range(1, 12))
-    assert SCHEDULES["fixed-window"].plan(1, nbits=nbits).nproducts == nproducts
-    assert 0.97 * best < nproducts < best
+def test_count_of_fixed_windows_of_key_length(nbits, known):
+    """Known: n + ceil(n/k) + 2^k - 2 with the best k. Ours reads the highest digit for nothing."""
+    assert min(nbits + -(-nbits // k) + 2**k - 2 for k in range(1, 12)) == known
+    k = best_fixed_window(nbits)
+    assert known - (k + 1) <= SCHEDULES["fixed-window"].plan(1, nbits=nbits).nproducts < known
 
 
 # traces
@@ -350,9 +359,13 @@ def test_the_best_fixed_window_is_the_best(nbits):
     assert counts[best_fixed_window(nbits)] == min(counts.values())
 
 
-@pytest.mark.parametrize("nbits, k", [(1, 1), (32, 2), (128, 4), (512, 5), (1024, 6), (4096, 7)])
-def test_the_best_sliding_window(nbits, k):
-    assert best_sliding_window(nbits) == k
+@pytest.mark.parametrize("nbits", [1, 2, 17, 32, 128, 512, 1024, 4096])
+def test_the_best_sliding_window_is_the_best_on_average(nbits):
+    """To within one product: the formula behind it ignores how the first and the last window fall."""
+    draw = random.Random(nbits)
+    exps = [draw.getrandbits(nbits) | 1 << nbits - 1 for _ in range(30)]
+    mean = {k: fmean(textbook_sliding_window(exp, k)[0] for exp in exps) for k in range(1, 9)}
+    assert mean[best_sliding_window(nbits)] <= min(mean.values()) + 1
 
 
 # bad input

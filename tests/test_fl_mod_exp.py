@@ -1,0 +1,234 @@
+"""Modular exponentiation at the functional level: every schedule in every domain, with the conversions.
+
+Oracles: pow, and rsa.core.encrypt_int of the `rsa` package.
+"""
+
+import os
+
+import pytest
+import rsa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.fl.domains import DOMAINS, Identity, MontgomeryDomain
+from modexlab.fl.errors import BadInput
+from modexlab.fl.mod_exp import mod_exp, operand_status
+from modexlab.fl.schedules import SCHEDULES
+from modexlab.fl.status import MEANING, Status
+
+FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+
+PAPER_N = 27277 * 95443  # paper 001, Figure 1
+PAPER_004 = {  # section I of paper 004
+    "m": 291173165596690131543379395216261834371,
+    "e": 78624383815806095082831236375207684303,
+    "d": 232543530691965449749356023879307323711,
+    "b": 179441695220040973036856247560209845703,
+    "r": 212957456342734650649396939600336433714,
+}
+
+CORNERS = [
+    pytest.param(base, exp, mod, id=name)
+    for name, base, exp, mod in (
+        ("modulus-1", 0, 5, 1),
+        ("modulus-1-exponent-0", 0, 0, 1),
+        ("modulus-3-smallest", 2, 3, 3),
+        ("zero-to-the-zero", 0, 0, PAPER_N),
+        ("exponent-0", 12345, 0, PAPER_N),
+        ("exponent-1", 12345, 1, PAPER_N),
+        ("base-0", 0, 65537, PAPER_N),
+        ("base-1", 1, 65537, PAPER_N),
+        ("base-max-even-exponent", PAPER_N - 1, 2, PAPER_N),
+        ("base-max-odd-exponent", PAPER_N - 1, 3, PAPER_N),
+        ("base-max-all-ones", PAPER_N - 1, 0xFFFFFFFF, PAPER_N),
+        ("base-p-becomes-a-multiple-of-p", 27277, 65537, PAPER_N),
+        ("base-square-is-0", 3, 2, 9),
+        ("base-power-is-0", 15, 7, 225),
+        ("paper-001-encryption", 1119317562, 65537, PAPER_N),
+        ("paper-001-decryption", 1460365373, 977851481, PAPER_N),
+        ("largest-32-bit-modulus", 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFF),
+        ("power-of-two-exponent", 3, 1 << 31, 0xFFFFFFFB),
+        ("paper-004-encryption", PAPER_004["b"], PAPER_004["e"], PAPER_004["m"]),
+        ("paper-004-decryption", PAPER_004["r"], PAPER_004["d"], PAPER_004["m"]),
+        ("4096-bit-modulus", (1 << 4096) - 2, 65537, (1 << 4096) - 1),
+    )
+]
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("base, exp, mod", CORNERS)
+def test_mod_exp_corner(base, exp, mod, schedule, domain):
+    assert mod_exp(base, exp, mod, domain=domain, schedule=schedule) == pow(base, exp, mod)
+
+
+def test_published_results():
+    assert mod_exp(5745, 65537, PAPER_N, domain="montgomery") == 1460365373
+    assert mod_exp(PAPER_004["b"], PAPER_004["e"], PAPER_004["m"], domain="montgomery") == PAPER_004["r"]
+    assert mod_exp(PAPER_004["r"], PAPER_004["d"], PAPER_004["m"], schedule="ladder") == PAPER_004["b"]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@settings(max_examples=300 * FACTOR, deadline=None)
+@given(data=st.data(), width=st.sampled_from((1, 2, 8, 32, 64, 256)), spare=st.integers(0, 40))
+def test_mod_exp(schedule, data, width, spare):
+    """Over both domains, in a machine that is `spare` bits wider than the modulus."""
+    n = 2 * data.draw(st.integers(0, (1 << width - 1) - 1)) + 1
+    base = data.draw(st.integers(0, n - 1))
+    exp = data.draw(st.integers(0, (1 << width) - 1))
+    golden = rsa.core.encrypt_int(base, exp, n)
+    for domain in DOMAINS:
+        assert mod_exp(base, exp, n, domain=domain, schedule=schedule, nbits=width + spare) == golden
+
+
+@settings(max_examples=300 * FACTOR, deadline=None)
+@given(st.integers(0, 1 << 70), st.integers(0, 1 << 40), st.integers(1, 1 << 64))
+def test_identity_takes_every_modulus_and_every_base(base, exp, n):
+    assert mod_exp(base, exp, n) == pow(base, exp, n)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@settings(max_examples=100 * FACTOR, deadline=None)
+@given(data=st.data(), exp=st.integers(0, 0xFFFFFFFF))
+def test_trace_with_conversions(schedule, data, exp):
+    """Every operand is a constant or was produced earlier; every product is one; the last is the result."""
+    n = 2 * data.draw(st.integers(0, 0x7FFFFFFF)) + 1
+    base = data.draw(st.integers(0, n - 1))
+    trace = []
+    result = mod_exp(base, exp, n, domain="montgomery", schedule=schedule, nbits=32, trace=trace)
+    one, enter = (1 << 32) % n, (1 << 64) % n
+    held = {"b": base, "1": 1, "enter": enter, "leave": 1, "one": one}
+    for step in trace:
+        for made in step:
+            assert (made.a, made.b) == (held[made.x], held[made.y])
+            assert made.p == made.a * made.b * pow(2, -32, n) % n
+        held |= {made.dst: made.p for made in step}
+    assert held["r"] == result == pow(base, exp, n)
+    chosen = SCHEDULES[schedule]
+    assert sum(map(len, trace)) == 2 + chosen.plan(exp).nproducts + 1
+    assert len(trace) == 3 - (chosen.multipliers == 2) + len(chosen.plan(exp).steps)
+
+
+def test_trace_by_hand():
+    """2^1 mod 5 with R = 8: in with R^2 mod 5 = 4, one round of paper 001's Algorithm 3, out with 1."""
+    trace = []
+    assert mod_exp(2, 1, 5, domain="montgomery", nbits=3, trace=trace) == 2
+    assert trace == [
+        (("b", "b", "enter", 2, 4, 1), ("r", "1", "enter", 1, 4, 3)),
+        (("r", "r", "b", 3, 1, 1), ("b", "b", "b", 1, 1, 2)),
+        (("r", "r", "leave", 1, 1, 2),),
+    ]
+
+
+def test_identity_has_no_conversions():
+    trace = []
+    assert mod_exp(12, 1, 5, trace=trace) == 2
+    assert trace == [(("r", "r", "b", 1, 2, 2), ("b", "b", "b", 2, 2, 4))]
+
+
+def test_a_domain_of_ones_own():
+    """A domain is anything with a product: here the negatives, -x for x, whose one is -1."""
+
+    class Negative(Identity):
+        def __init__(self, n):
+            super().__init__(n)
+            self.one = -1 % n
+
+        def product(self, a, b):
+            return -a * b % self.n
+
+        def enter(self, x):
+            return -x % self.n
+
+        leave = enter
+
+    for schedule in SCHEDULES:
+        assert mod_exp(7, 1234, 1001, domain=Negative(1001), schedule=schedule) == pow(7, 1234, 1001)
+
+
+def test_options_reach_the_schedule():
+    trace = []
+    mod_exp(3, 5, 7, schedule="ladder", exp_nbits=32, trace=trace)
+    assert len(trace) == 32
+    trace = []
+    mod_exp(3, 0xFF, 7, schedule="fixed-window", k=4, trace=trace)
+    assert len(trace) == 14 + 5
+
+
+REFUSED = {
+    "zero modulus": (lambda: mod_exp(3, 5, 0), ("modulus 0", "1 or more")),
+    "zero modulus, montgomery": (lambda: mod_exp(3, 5, 0, domain="montgomery"), ("modulus 0", "1 or more")),
+    "negative modulus": (lambda: mod_exp(3, 5, -7), ("modulus -7", "1 or more")),
+    "even modulus": (lambda: mod_exp(3, 5, 10, domain="montgomery"), ("modulus 10 is even", "identity")),
+    "base is the modulus": (
+        lambda: mod_exp(7, 5, 7, domain="montgomery"),
+        ("base 7 is not below the modulus 7", "mod modulus"),
+    ),
+    "base above the modulus": (
+        lambda: mod_exp(2**80, 5, 7, domain="montgomery"),
+        ("(81 bits) is not below the modulus 7", "mod modulus"),
+    ),
+    "negative base": (lambda: mod_exp(-1, 5, 7), ("base -1", "0 or more")),
+    "negative exponent": (lambda: mod_exp(3, -5, 7), ("exponent -5", "0 or more")),
+    "modulus too wide": (lambda: mod_exp(3, 5, 257, nbits=8), ("modulus 257", "8 bits", "at least 9")),
+    "base too wide": (lambda: mod_exp(300, 5, 7, nbits=8), ("base 300", "8 bits", "at least 9")),
+    "exponent too wide": (
+        lambda: mod_exp(3, 65537, 253, domain="montgomery", nbits=16),
+        ("exponent 65537", "16 bits", "at least 17"),
+    ),
+    "unknown schedule": (
+        lambda: mod_exp(3, 5, 7, schedule="lader"),
+        ("unknown schedule 'lader'", "did you mean 'ladder'"),
+    ),
+    "unknown domain": (
+        lambda: mod_exp(3, 5, 7, domain="montgomery32"),
+        ("unknown domain 'montgomery32'", "did you mean 'montgomery'"),
+    ),
+    "domain of another modulus": (
+        lambda: mod_exp(3, 5, 7, domain=MontgomeryDomain(9, 8)),
+        ("modulus 9 in 8 bits", "modulus 7"),
+    ),
+    "domain of another width": (
+        lambda: mod_exp(3, 5, 7, domain=MontgomeryDomain(7, 8), nbits=16),
+        ("modulus 7 in 8 bits", "the width"),
+    ),
+}
+
+
+@pytest.mark.parametrize("call, words", REFUSED.values(), ids=REFUSED)
+def test_bad_input_is_refused(call, words):
+    with pytest.raises(BadInput) as refused:
+        call()
+    assert all(word in str(refused.value) for word in words)
+
+
+def test_nothing_is_recorded_for_bad_input():
+    trace = []
+    with pytest.raises(BadInput):
+        mod_exp(3, 65537, 7, domain="montgomery", schedule="ladder", exp_nbits=16, trace=trace)
+    assert trace == []
+
+
+@pytest.mark.parametrize("domain", [Identity, MontgomeryDomain])
+@pytest.mark.parametrize("mod", range(9))
+@pytest.mark.parametrize("base", range(9))
+def test_status_and_bad_input_are_one(base, mod, domain):
+    """What the hardware answers with a status, the functional level refuses, and the other way round."""
+    name = {Identity: "identity", MontgomeryDomain: "montgomery"}[domain]
+    status = operand_status(base, mod, odd_only=domain.odd_only, reduced_only=domain.reduced_only)
+    if status == Status.OK:
+        assert mod_exp(base, 3, mod, domain=name) == base**3 % mod
+    else:
+        with pytest.raises(BadInput):
+            mod_exp(base, 3, mod, domain=name)
+
+
+def test_the_status_looks_at_the_modulus_first():
+    strict = {"odd_only": True, "reduced_only": True}
+    assert operand_status(5, 0, **strict) == Status.ZERO_MODULUS
+    assert operand_status(5, 4, **strict) == Status.EVEN_MODULUS
+    assert operand_status(5, 5, **strict) == Status.BASE_TOO_LARGE
+    assert operand_status(4, 5, **strict) == Status.OK
+
+
+def test_every_status_has_words():
+    assert set(MEANING) == set(Status)

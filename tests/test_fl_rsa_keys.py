@@ -1,0 +1,349 @@
+"""RSA keys: every way in, raw encryption and decryption, CRT with its check, and what is refused.
+
+Oracles: pow, rsa.core of the `rsa` package, and OpenSSL through `cryptography`: its PKCS#1 v1.5 signature is
+deterministic, so raw decryption of the padded digest must equal it bit for bit.
+"""
+
+import hashlib
+import math
+import os
+import re
+
+import pytest
+import rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding
+from cryptography.hazmat.primitives.asymmetric import rsa as openssl_rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.fl.errors import BadInput
+from modexlab.fl.mod_exp import mod_exp
+from modexlab.fl.rsa_keys import FaultDetected, RSAKey
+from modexlab.fl.schedules import SCHEDULES
+
+FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+
+N, E = 2603398711, 65537  # paper 001, Figure 1
+PAPER_KEY = RSAKey(N, E, 254738681, 27277, 95443)
+SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")  # RFC 8017, section 9.2, note 1
+
+OPENSSL_KEY = openssl_rsa.generate_private_key(E, 1024)
+PRIVATE_FORMATS = {"pkcs1": PrivateFormat.TraditionalOpenSSL, "pkcs8": PrivateFormat.PKCS8}
+PUBLIC_FORMATS = {"pkcs1": PublicFormat.PKCS1, "spki": PublicFormat.SubjectPublicKeyInfo}
+
+
+def private_bytes(encoding, private_format, key=OPENSSL_KEY, password=None):
+    return key.private_bytes(
+        encoding, private_format, BestAvailableEncryption(password) if password else NoEncryption()
+    )
+
+
+def montgomery_ladder(base, exp, mod):
+    return mod_exp(base, exp, mod, domain="montgomery", schedule="ladder")
+
+
+# ways in
+
+
+@pytest.mark.parametrize("encoding", [Encoding.PEM, Encoding.DER])
+@pytest.mark.parametrize("private_format", PRIVATE_FORMATS.values(), ids=PRIVATE_FORMATS)
+def test_private_key_file(private_format, encoding, tmp_path):
+    path = tmp_path / "key"
+    path.write_bytes(private_bytes(encoding, private_format))
+    key = RSAKey.load(path)
+    numbers = OPENSSL_KEY.private_numbers()
+    assert (key.n, key.e, key.d) == (numbers.public_numbers.n, E, numbers.d)
+    assert (key.p, key.q, key.dp, key.dq, key.qinv) == (
+        numbers.p,
+        numbers.q,
+        numbers.dmp1,
+        numbers.dmq1,
+        numbers.iqmp,
+    )
+    assert key.is_private
+    assert key.nbits == 1024
+
+
+@pytest.mark.parametrize("encoding", [Encoding.PEM, Encoding.DER])
+@pytest.mark.parametrize("public_format", PUBLIC_FORMATS.values(), ids=PUBLIC_FORMATS)
+def test_public_key_file(public_format, encoding, tmp_path):
+    path = tmp_path / "key"
+    path.write_bytes(OPENSSL_KEY.public_key().public_bytes(encoding, public_format))
+    key = RSAKey.load(str(path))
+    assert key == RSAKey(OPENSSL_KEY.public_key().public_numbers().n, E)
+    assert not key.is_private
+
+
+def test_text_around_a_pem_block_does_no_harm():
+    pem = private_bytes(Encoding.PEM, PrivateFormat.PKCS8)
+    assert RSAKey.from_bytes(b"the key of a test\n" + pem + b"\n") == RSAKey.from_cryptography(OPENSSL_KEY)
+
+
+@pytest.mark.parametrize("nbits", [16, 32, 64, 128, 512])
+@pytest.mark.parametrize("encoding", ["PEM", "DER"])
+def test_keys_of_the_rsa_package(nbits, encoding):
+    public, private = rsa.newkeys(nbits)
+    key = RSAKey.from_rsa(private)
+    assert (key.n, key.e, key.d) == (private.n, private.e, private.d)
+    assert (key.dp, key.dq, key.qinv) == (private.exp1, private.exp2, private.coef)
+    assert RSAKey.from_rsa(public) == key.public == RSAKey(public.n, public.e)
+    assert RSAKey.from_bytes(private.save_pkcs1(encoding)) == key
+    if nbits > 16:  # OpenSSL wants e < n in a public key
+        assert RSAKey.from_bytes(public.save_pkcs1(encoding)) == key.public
+
+
+@pytest.mark.parametrize("nbits", [16, 18, 32, 48, 256, 512])
+def test_generated_keys_have_the_length_asked_for(nbits):
+    key = RSAKey.generate(nbits)
+    assert key.nbits == key.n.bit_length() == nbits
+    assert key.decrypt(pow(5, key.e, key.n)) == 5
+
+
+def test_numbers_without_primes_make_a_key():
+    key = RSAKey(N, E, 254738681)
+    assert key.decrypt(1460365373) == 5745
+    assert (key.p, key.dp) == (None, None)
+
+
+def test_private_numbers_do_not_show():
+    assert repr(PAPER_KEY) == f"RSAKey(n={N}, e={E})"
+
+
+# encryption and decryption
+
+
+def test_figure_1_of_paper_001():
+    assert PAPER_KEY.encrypt(5745) == 1460365373
+    assert PAPER_KEY.decrypt(1460365373) == 5745
+    assert PAPER_KEY.decrypt_crt(1460365373) == 5745
+
+
+@pytest.mark.parametrize("message", [0, 1, 2, N - 1, N - 2, 27277, 95443, 27277 * 1000, 1 << 31])
+def test_message_corner(message):
+    cipher = PAPER_KEY.encrypt(message)
+    assert cipher == rsa.core.encrypt_int(message, E, N)
+    assert PAPER_KEY.decrypt(cipher) == message
+    assert PAPER_KEY.decrypt_crt(cipher) == message
+
+
+@settings(max_examples=100 * FACTOR, deadline=None)
+@given(st.integers(0, OPENSSL_KEY.private_numbers().public_numbers.n - 1))
+def test_against_the_rsa_package(message):
+    key = RSAKey.from_cryptography(OPENSSL_KEY)
+    cipher = key.encrypt(message)
+    assert cipher == rsa.core.encrypt_int(message, key.e, key.n)
+    assert key.decrypt_crt(cipher) == rsa.core.decrypt_int(cipher, key.d, key.n) == message
+
+
+@pytest.mark.parametrize("nbits", [1024, 2048, 3072])
+def test_against_signatures_of_openssl(nbits):
+    """A PKCS#1 v1.5 signature is the raw decryption of 00 01 ff..ff 00 and the digest (RFC 8017, 8.2.1)."""
+    other = OPENSSL_KEY if nbits == 1024 else openssl_rsa.generate_private_key(E, nbits)
+    key = RSAKey.from_cryptography(other)
+    tail = b"\x00" + SHA256_INFO + hashlib.sha256(b"modexlab").digest()
+    padded = int.from_bytes(b"\x00\x01".ljust(nbits // 8 - len(tail), b"\xff") + tail, "big")
+    signature = int.from_bytes(other.sign(b"modexlab", padding.PKCS1v15(), SHA256()), "big")
+    assert key.decrypt(padded) == key.decrypt_crt(padded) == signature
+    assert key.encrypt(signature) == padded
+
+
+def test_against_encryption_of_openssl():
+    """What OpenSSL encrypted opens to its padded message (RFC 8017, 7.2.1), and it opens what we encrypt."""
+    key = RSAKey.from_cryptography(OPENSSL_KEY)
+    cipher = OPENSSL_KEY.public_key().encrypt(b"modexlab", padding.PKCS1v15())
+    padded = key.decrypt(int.from_bytes(cipher, "big")).to_bytes(128, "big")
+    assert padded[:2] == b"\x00\x02"
+    assert padded.endswith(b"\x00modexlab")
+    again = b"\x00\x02".ljust(119, b"\x5a") + b"\x00modexlab"
+    ours = key.encrypt(int.from_bytes(again, "big")).to_bytes(128, "big")
+    assert OPENSSL_KEY.decrypt(ours, padding.PKCS1v15()) == b"modexlab"
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_any_machine_can_exponentiate(schedule):
+    calls = []
+
+    def machine(base, exp, mod):
+        calls.append((exp, mod))
+        return mod_exp(base, exp, mod, domain="montgomery", schedule=schedule)
+
+    key = RSAKey.from_cryptography(OPENSSL_KEY)
+    cipher = key.encrypt(12345, machine)
+    assert cipher == pow(12345, E, key.n)
+    assert key.decrypt(cipher, machine) == key.decrypt_crt(cipher, machine) == 12345
+    assert calls == [(E, key.n), (key.d, key.n), (key.dp, key.p), (key.dq, key.q), (E, key.n)]
+
+
+@pytest.mark.parametrize("half", ["p", "q", "both"])
+def test_a_fault_is_not_given_away(half):
+    """Without the check a fault in one half gives a factor of n away; with it, only that there was one."""
+    key = RSAKey.from_cryptography(OPENSSL_KEY)
+    faulty = {"p": {key.p}, "q": {key.q}, "both": {key.p, key.q}}[half]
+    seen = []
+
+    def machine(base, exp, mod):
+        result = pow(base, exp, mod)
+        if mod in faulty:
+            return result ^ 1
+        seen.append(base)
+        return result
+
+    cipher = key.encrypt(12345)
+    with pytest.raises(FaultDetected, match="withheld; repeat, or check the machine") as detected:
+        key.decrypt_crt(cipher, machine)
+    leaked = seen[-1]  # what would have been returned: the operand of the check
+    assert f"{leaked:x}"[:8] not in str(detected.value)
+    factor = math.gcd(key.n, pow(leaked, key.e, key.n) - cipher)
+    assert factor == {"p": key.q, "q": key.p, "both": 1}[half]
+
+
+# refused
+
+
+@pytest.mark.parametrize("message", [-1, N, N + 1, 1 << 100])
+def test_a_number_out_of_range_is_refused(message):
+    for operation, what in (
+        (PAPER_KEY.encrypt, "message"),
+        (PAPER_KEY.decrypt, "ciphertext"),
+        (PAPER_KEY.decrypt_crt, "ciphertext"),
+    ):
+        with pytest.raises(BadInput, match=rf"{what} .* is not in 0\.\.n-1 for n = {N}: cut it"):
+            operation(message)
+
+
+def test_what_a_key_lacks_it_cannot_do():
+    with pytest.raises(BadInput, match=f"n = {N} is public: give the private key"):
+        PAPER_KEY.public.decrypt(3)
+    for key in (PAPER_KEY.public, RSAKey(N, E, 254738681)):
+        with pytest.raises(BadInput, match=f"n = {N} has no primes: give p and q"):
+            key.decrypt_crt(3)
+
+
+WRONG_NUMBERS = {
+    "even modulus": ((10, 3), "RSA modulus 10: give a product of two"),
+    "modulus too small": ((9, 3), "RSA modulus 9: give a product of two"),
+    "even exponent": ((N, 65536), "public exponent 65536: give an odd number"),
+    "exponent 1": ((N, 1), "public exponent 1: give an odd number"),
+    "d of another key, as in paper 001": ((N, E, 977851481), f"n = {N} and e = {E} do not go with this d"),
+    "d of another key, with primes": (
+        (N, E, 977851481, 27277, 95443),
+        f"n = {N} and e = {E} do not go with this d",
+    ),
+    "negative d": ((N, E, -5), "do not go with this d"),
+    "primes of another key": ((N, E, 254738681, 27277, 95441), f"p \\* q is not n = {N}"),
+    "p is 1": ((N, E, 254738681, 1, N), f"p \\* q is not n = {N}"),
+    "p twice": ((25, 3, 7, 5, 5), "p \\* q is not n = 25: give the two different"),
+    "p without q": ((N, E, 254738681, 27277), "give d, p and q together"),
+    "q without p": ((N, E, 254738681, None, 95443), "give d, p and q together"),
+    "primes without d": ((N, E, None, 27277, 95443), "give d, p and q together"),
+    "wrong dp": ((N, E, 254738681, 27277, 95443, 1), f"dp of the key with n = {N} .* leave it out"),
+    "wrong dq": ((N, E, 254738681, 27277, 95443, None, 1), f"dq of the key with n = {N} .* leave it out"),
+    "wrong qinv": (
+        (N, E, 254738681, 27277, 95443, None, None, 1),
+        f"qinv of the key with n = {N} .* leave it out",
+    ),
+}
+
+
+@pytest.mark.parametrize("numbers, words", WRONG_NUMBERS.values(), ids=WRONG_NUMBERS)
+def test_numbers_that_make_no_key_are_refused(numbers, words):
+    with pytest.raises(BadInput, match=words):
+        RSAKey(*numbers)
+
+
+@pytest.mark.parametrize("nbits", [0, 8, 15, 17, 511])
+def test_a_key_length_out_of_range_is_refused(nbits):
+    with pytest.raises(BadInput, match=f"RSA key of {nbits} bits: ask for an even number of 16 or more"):
+        RSAKey.generate(nbits)
+
+
+def broken_files():
+    pkcs8 = private_bytes(Encoding.PEM, PrivateFormat.PKCS8)
+    der = private_bytes(Encoding.DER, PrivateFormat.PKCS8)
+    spki = OPENSSL_KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    curve = ec.generate_private_key(ec.SECP256R1())
+    encrypted = "is encrypted: decrypt it first, as with `openssl pkey"
+    corrupt = r"cannot be read \(.+\): give an RSA key in PEM or DER"
+    wrong_d = bytearray(der)
+    wrong_d[der.index(OPENSSL_KEY.private_numbers().d.to_bytes(128, "big").lstrip(b"\0")) + 60] ^= 1
+    return {
+        "encrypted PKCS#8 PEM": (
+            private_bytes(Encoding.PEM, PrivateFormat.PKCS8, password=b"secret"),
+            encrypted,
+        ),
+        "encrypted PKCS#8 DER": (
+            private_bytes(Encoding.DER, PrivateFormat.PKCS8, password=b"secret"),
+            encrypted,
+        ),
+        "encrypted PKCS#1 PEM": (
+            private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, password=b"secret"),
+            encrypted,
+        ),
+        "elliptic curve, private PEM": (
+            private_bytes(Encoding.PEM, PrivateFormat.PKCS8, curve),
+            r"is not of RSA \(EC\): give an RSA key",
+        ),
+        "elliptic curve, public DER": (
+            curve.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo),
+            r"is not of RSA \(EC\): give an RSA key",
+        ),
+        "Ed25519": (
+            private_bytes(Encoding.PEM, PrivateFormat.PKCS8, ed25519.Ed25519PrivateKey.generate()),
+            r"is not of RSA \(Ed25519\): give an RSA key",
+        ),
+        "algorithm that nobody knows": (
+            spki_of_unknown_algorithm(),
+            r"is not of RSA \(.*1\.2\.3\.4.*\): give an RSA key",
+        ),
+        "OpenSSH": (
+            private_bytes(Encoding.PEM, PrivateFormat.OpenSSH),
+            "is in OpenSSH's own format: convert it by `ssh-keygen",
+        ),
+        "certificate": (
+            b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+            "holds CERTIFICATE: give an RSA key",
+        ),
+        "PEM label without an end": (b"-----BEGIN ", "holds no PEM block: give an RSA key"),
+        "empty": (b"", corrupt),
+        "text": (b"this is no key\n", corrupt),
+        "cut PEM": (pkcs8[: len(pkcs8) // 2], corrupt),
+        "cut DER": (der[: len(der) // 2], corrupt),
+        "wrong character in base64": (spki.replace(b"M", b"!"), corrupt),
+        "wrong bit in d": (bytes(wrong_d), corrupt),
+        "public key with an even modulus": (
+            rsa.PublicKey(2 * N, E).save_pkcs1(),
+            f"holds a wrong key: RSA modulus {2 * N}: give a product",
+        ),
+    }
+
+
+def spki_of_unknown_algorithm():
+    """SubjectPublicKeyInfo with the object identifier 1.2.3.4 and one bit string byte."""
+    return bytes.fromhex("300b 3005 0603 2a0304 0302 0000".replace(" ", ""))
+
+
+BROKEN_FILES = broken_files()
+
+
+@pytest.mark.parametrize("data, words", BROKEN_FILES.values(), ids=BROKEN_FILES)
+def test_a_file_without_a_usable_key_is_refused(data, words, tmp_path):
+    path = tmp_path / "broken.key"
+    path.write_bytes(data)
+    with pytest.raises(BadInput, match=rf"key file {re.escape(str(path))} {words}"):
+        RSAKey.load(path)
+    with pytest.raises(BadInput, match=f"the RSA key {words}"):
+        RSAKey.from_bytes(data)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(BadInput, match=r"key file .*none\.pem: No such file or directory; give a file"):
+        RSAKey.load(tmp_path / "none.pem")
+    with pytest.raises(BadInput, match=rf"key file {re.escape(str(tmp_path))}: Is a directory; give a file"):
+        RSAKey.load(tmp_path)
