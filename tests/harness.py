@@ -1,0 +1,85 @@
+"""The one harness: a table of rows goes through a component at a stage, and every row is judged."""
+
+import os
+from collections.abc import Sequence
+
+from modexlab.eval.design import Design
+from modexlab.fl.domains import make_domain
+from modexlab.rtl.sim import Run, Stall, simulate
+from pymtl3 import Component
+
+from tests.tables.rows import ModExpRow, ProductRow
+
+WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+
+
+def examples(count: int) -> int:
+    """`count` Hypothesis examples in `make test`, ten times as many in `make regress`."""
+    return count * int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+
+
+def delays(rows: Sequence[ProductRow] | Sequence[ModExpRow]) -> dict[str, list[int]]:
+    """The delay columns of a table."""
+    return {
+        "source_delays": [row.source_delay for row in rows],
+        "sink_delays": [row.sink_delay for row in rows],
+    }
+
+
+def residue(row: ProductRow, domain: str, nbits: int) -> int:
+    """What a multiplier of the domain answers: the product itself, or the product by 1/R."""
+    scale = pow(1 << nbits, -1, row.mod) if domain == "montgomery" and row.mod > 1 else 1
+    return row.a * row.b * scale % row.mod
+
+
+def run_products(
+    unit: Component, rows: Sequence[ProductRow], domain: str, nbits: int, stage: str, stall: Stall | None = None
+) -> Run:
+    """All rows through a multiplier; each answer is compared with the row's."""
+    with simulate(unit, stage) as sim:
+        run = sim.run(
+            [row.request for row in rows],
+            statics=[{"modulus": row.mod} for row in rows],
+            stall=stall,
+            **delays(rows),
+        )
+    for row, answer in zip(rows, run.responses, strict=True):
+        assert answer == residue(row, domain, nbits), f"{row.name} at stage {stage}: {row} gives {answer}"
+    return run
+
+
+def run_mod_exps(
+    machine: Component, rows: Sequence[ModExpRow], montgomery: bool, stage: str, stall: Stall | None = None
+) -> Run:
+    """All rows through a machine; status and result of each are compared with the row's."""
+    with simulate(machine, stage) as sim:
+        run = sim.run([row.request for row in rows], stall=stall, **delays(rows))
+    for row, answer in zip(rows, run.responses, strict=True):
+        assert answer == row.golden(montgomery), f"{row.name} at stage {stage}: {row} gives {answer}"
+    return run
+
+
+def stamps(run: Run) -> list[tuple[int, int]]:
+    """When each request and each answer fired."""
+    return list(zip(run.accepted, run.done, strict=True))
+
+
+def check_fl_products(rows: Sequence[ProductRow], domain: str, nbits: int) -> None:
+    """Every row at the functional level."""
+    for row in rows:
+        assert make_domain(domain, row.mod, nbits).product(row.a, row.b) == residue(row, domain, nbits), row
+
+
+def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **settings: object) -> None:
+    """Every row at the functional level."""
+    for row in rows:
+        assert design.fl(nbits, *row.request, **settings) == row.golden(design.montgomery), row
+
+
+def check_formula(design: Design, rows: Sequence[ModExpRow], run: Run, nbits: int, **settings: object) -> None:
+    """The closed formula on the rows without delays whose machine was idle when they came."""
+    free = -1
+    for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):
+        if row.sink_delay == 0 and accepted > free:
+            assert done - accepted == design.cycles(nbits, *row.request, **settings), row
+        free = done

@@ -1,0 +1,71 @@
+"""The table of modular exponentiations, for every machine of the catalogue at any width from 8 bits on.
+
+Operands that a machine must refuse stand between operands that it must not: the next operation works.
+"""
+
+import random
+
+from .rows import ModExpRow, with_delays
+
+# paper 001, Figure 1 and Table 1: a message, its ciphertext, and the key
+PAPER_001 = [
+    ModExpRow("paper 001, encryption", 1119317562, 65537, 2603398711),
+    ModExpRow("paper 001, decryption", 1460365373, 977851481, 2603398711),
+]
+
+
+def corners(nbits: int, exp_nbits: int) -> list[ModExpRow]:
+    """Corner rows; exponents have at most exp_nbits bits, so that wide machines take a short time."""
+    top = (1 << nbits) - 1
+    half = nbits // 2
+    p, q = (1 << half) - 1, (1 << half) - 3
+    n = p * q
+    all_ones = (1 << exp_nbits) - 1
+    high_bit = 1 << (exp_nbits - 1)
+    return [
+        ModExpRow("exponent 0", 5, 0, n),
+        ModExpRow("exponent 0, base 0", 0, 0, n),
+        ModExpRow("exponent 1", 5, 1, n),
+        ModExpRow("exponent 2, zero divisor", p, 2, p * p),
+        ModExpRow("all ones in the exponent", n - 2, all_ones, n),
+        ModExpRow("one bit in the exponent", n - 2, high_bit, n),
+        ModExpRow("alternating exponent", 3, all_ones // 3, n),
+        ModExpRow("base 0", 0, 5, n),
+        ModExpRow("base 1", 1, all_ones, n),
+        ModExpRow("base n - 1, odd exponent", n - 1, 7, n),
+        ModExpRow("base n - 1, even exponent", n - 1, 6, n),
+        ModExpRow("modulus 1", 0, 5, 1),
+        ModExpRow("modulus 1, exponent 0", 0, 0, 1),
+        ModExpRow("modulus 3", 2, 5, 3),
+        ModExpRow("largest modulus, largest base", top - 1, 9, top),
+        ModExpRow("zero divisor to a power", q, 3, n),
+        ModExpRow("modulus 0", 5, 3, 0),
+        ModExpRow("base 0, exponent 0, modulus 0", 0, 0, 0),
+        ModExpRow("even modulus", 5, 3, 8),
+        ModExpRow("even modulus, largest", 7, 3, top - 1),
+        ModExpRow("base equal to the modulus", 9, 3, 9),
+        ModExpRow("base above the modulus, exponent 1", top, 1, 5),
+        ModExpRow("base above the modulus", top, 6, 5),
+        ModExpRow("base above the modulus, modulus 1", top, 6, 1),
+        ModExpRow("after all of these, an operation as usual", 2, 5, n),
+    ]
+
+
+def drawn(nbits: int, exp_nbits: int, count: int) -> list[ModExpRow]:
+    """Random operands of all lengths, the same in every run."""
+    rng = random.Random(f"mod_exp {nbits}")
+    rows = []
+    for i in range(count):
+        mod = rng.getrandbits(rng.randint(2, nbits)) | 1
+        exp = rng.getrandbits(rng.randint(1, exp_nbits))
+        rows.append(ModExpRow(f"random {i}", rng.randrange(mod), exp, mod))
+    return rows
+
+
+def table(nbits: int, exp_nbits: int | None = None, count: int = 4) -> list[ModExpRow]:
+    """All rows for a machine of nbits bits."""
+    exp_nbits = min(nbits, exp_nbits or nbits)
+    rows = corners(nbits, exp_nbits) + drawn(nbits, exp_nbits, count)
+    if nbits == 32:
+        rows += PAPER_001
+    return with_delays(rows, every=5)

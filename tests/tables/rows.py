@@ -1,0 +1,69 @@
+"""Rows: one operation each, with a name that says what it is for, and the delays of its source and sink in columns.
+
+A row is written once and runs at every level and stage. Tables are functions of the width, so that a corner is named once.
+"""
+
+from dataclasses import dataclass, replace
+
+from modexlab.fl.status import Status
+
+
+@dataclass(frozen=True)
+class ProductRow:
+    """a * b mod `mod` on a multiplier."""
+
+    name: str
+    a: int
+    b: int
+    mod: int
+    source_delay: int = 0
+    sink_delay: int = 0
+
+    @property
+    def golden(self) -> int:
+        return self.a * self.b % self.mod
+
+    @property
+    def request(self) -> tuple[int, int]:
+        return self.a, self.b
+
+
+@dataclass(frozen=True)
+class ModExpRow:
+    """base^exp mod `mod` on a machine; `reduced` and `odd` say what a machine must refuse."""
+
+    name: str
+    base: int
+    exp: int
+    mod: int
+    source_delay: int = 0
+    sink_delay: int = 0
+
+    @property
+    def request(self) -> tuple[int, int, int]:
+        return self.base, self.exp, self.mod
+
+    def golden(self, montgomery: bool) -> tuple[int, int]:
+        """(status, result), by `pow` and by the paper's preconditions."""
+        if self.mod == 0:
+            return Status.ZERO_MODULUS, 0
+        if montgomery and self.mod % 2 == 0:
+            return Status.EVEN_MODULUS, 0
+        if montgomery and self.base >= self.mod:
+            return Status.BASE_TOO_LARGE, 0
+        return Status.OK, pow(self.base, self.exp, self.mod)
+
+
+# (source, sink) delays: what a row table is repeated with
+PATIENT = (0, 0)
+DELAYS = {"slow source": (5, 0), "slow sink": (0, 7), "both slow": (3, 4)}
+
+
+def with_delays(rows: list, every: int = 3) -> list:
+    """The rows, and some of them again with each of the delays."""
+    extra = [
+        replace(row, name=f"{row.name}, {name}", source_delay=source, sink_delay=sink)
+        for name, (source, sink) in DELAYS.items()
+        for row in rows[::every]
+    ]
+    return rows + extra
