@@ -108,6 +108,7 @@ class AlignedDivRem(Component):
         s.ostream = SendIfcRTL(mk_div_resp(nbits, dbits))
 
         wide = nbits + 1  # the divisor passes the dividend by one place
+        wider = nbits + 2
         IDLE, UP, DOWN, DONE = (b2(i) for i in range(4))
         ALL_ONES = mk_bits(nbits)(2**nbits - 1)
         s.st = Wire(2)
@@ -115,7 +116,7 @@ class AlignedDivRem(Component):
         s.divisor = Wire(wide)
         s.weight = Wire(wide)  # 2^(places the divisor is shifted)
         s.quotient = Wire(nbits)
-        s.difference = Wire(wide + 1)  # remainder - divisor / 2; the top bit is the borrow
+        s.difference = Wire(wider)  # remainder - divisor / 2; the top bit is the borrow
 
         s.ostream.msg.quotient //= s.quotient
         s.ostream.msg.remainder //= s.remainder[0:dbits]
@@ -127,7 +128,7 @@ class AlignedDivRem(Component):
 
         @update
         def subtract():
-            s.difference @= zext(s.remainder, wide + 1) - zext(s.divisor[1:wide], wide + 1)
+            s.difference @= zext(s.remainder, wider) - zext(s.divisor[1:wide], wider)
 
         s.above = Wire(1)
         s.last = Wire(1)

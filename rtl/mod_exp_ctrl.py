@@ -1,7 +1,7 @@
 """ModExpCtrl: the control of a ModExp (mod_exp.py), a sequence of steps.
 
 A step is one or two products, called 0 and 1, and ends (`advance`) when all its products have come back.
-issue[i]: product i has still to be sent; wait[i]: it has still to come back. With plan.forward the products of the next step
+unsent[i]: product i has still to be sent; awaited[i]: it has still to come back. With plan.forward the products of the next step
 are sent in the cycle in which this one's last product arrives, from the values that acc and bas are about to take;
 otherwise in the cycle after.
 
@@ -54,15 +54,15 @@ class ModExpCtrl(Component):
         SQUARE, ENTER, ALIGN = int(State.SQUARE), int(State.ENTER), int(State.ALIGN)
         TOP, LOOP, LEAVE, DONE = int(State.TOP), int(State.LOOP), int(State.LEAVE), int(State.DONE)
 
-        s.issue = [Wire() for _ in range(2)]
-        s.wait = [Wire() for _ in range(2)]
+        s.unsent = [Wire() for _ in range(2)]
+        s.awaited = [Wire() for _ in range(2)]
         s.arrived = [Wire() for _ in range(2)]
         s.step_done = Wire()
         s.setup_done = Wire()
         s.waits_for_none = Wire()
         s.advance = Wire()
         s.next_st = Wire(STATE_NBITS)
-        s.next_issue = [Wire() for _ in range(2)]
+        s.next_products = [Wire() for _ in range(2)]
 
         @update
         def handshakes():
@@ -78,19 +78,19 @@ class ModExpCtrl(Component):
             @update
             def arrivals_of_two():
                 for i in range(2):
-                    s.arrived[i] @= s.resp_val[i] & s.wait[i]
+                    s.arrived[i] @= s.resp_val[i] & s.awaited[i]
 
         else:
 
             @update
             def arrivals_in_order():
-                s.arrived[0] @= s.resp_val[0] & s.wait[0]
-                s.arrived[1] @= s.resp_val[0] & ~s.wait[0] & s.wait[1]
+                s.arrived[0] @= s.resp_val[0] & s.awaited[0]
+                s.arrived[1] @= s.resp_val[0] & ~s.awaited[0] & s.awaited[1]
 
         @update
         def ends():
             s.step_done @= (
-                (s.wait[0] | s.wait[1]) & (~s.wait[0] | s.arrived[0]) & (~s.wait[1] | s.arrived[1])
+                (s.awaited[0] | s.awaited[1]) & (~s.awaited[0] | s.arrived[0]) & (~s.awaited[1] | s.arrived[1])
             )
             s.waits_for_none @= ((s.st == ALIGN) & s.aligned_n) | ((s.st == TOP) & ~s.reduces_top)
             s.advance @= s.accept | s.setup_done | s.step_done | s.waits_for_none
@@ -154,41 +154,41 @@ class ModExpCtrl(Component):
             if s.accept & ~s.load:
                 s.next_st @= DONE
             elif s.path_st == LOOP:
-                if ~s.aligned_n & ~s.inside_loop:
+                if ~s.aligned_n & ~s.in_loop:
                     s.next_st @= ALIGN
                 elif s.finished_n:
                     s.next_st @= AFTER_LOOP
-                elif s.takes_top & ~s.inside_loop:
+                elif s.takes_top & ~s.in_loop:
                     s.next_st @= TOP
 
         s.takes_top = Wire()
         s.takes_top //= int(plan.takes_top)
         s.reduces_top = Wire()
         s.reduces_top //= int(plan.reduces_top)
-        s.inside_loop = Wire()
+        s.in_loop = Wire()
 
         @update
-        def inside():
-            s.inside_loop @= (s.st == LOOP) | (s.st == TOP)
+        def within_loop():
+            s.in_loop @= (s.st == LOOP) | (s.st == TOP)
 
         # ---- the products of the next step
 
         ENTERS_ONE = int(plan.enters_one)
-        s.loop_issue = [Wire() for _ in range(2)]
-        s.loop_issue[0] //= s.bit_n if plan.right_to_left else 1
-        s.loop_issue[1] //= s.bit_n if plan.schedule == "left-to-right" else 1
+        s.loop_products = [Wire() for _ in range(2)]
+        s.loop_products[0] //= s.bit_n if plan.right_to_left else 1
+        s.loop_products[1] //= s.bit_n if plan.schedule == "left-to-right" else 1
 
         @update
-        def next_products():
-            s.next_issue[0] @= (s.next_st == SQUARE) | (s.next_st == ENTER) | (s.next_st == LEAVE)
-            s.next_issue[1] @= 0
+        def products_of_next():
+            s.next_products[0] @= (s.next_st == SQUARE) | (s.next_st == ENTER) | (s.next_st == LEAVE)
+            s.next_products[1] @= 0
             if s.next_st == LOOP:
-                s.next_issue[0] @= s.loop_issue[0]
-                s.next_issue[1] @= s.loop_issue[1]
+                s.next_products[0] @= s.loop_products[0]
+                s.next_products[1] @= s.loop_products[1]
             elif s.next_st == ENTER:
-                s.next_issue[1] @= ENTERS_ONE
+                s.next_products[1] @= ENTERS_ONE
             elif s.next_st == TOP:
-                s.next_issue[1] @= s.reduces_top
+                s.next_products[1] @= s.reduces_top
 
         # ---- sending: this step's products, or already the next one's
 
@@ -202,12 +202,12 @@ class ModExpCtrl(Component):
             s.send_st @= s.st
             s.send_bit @= s.bit_now
             for i in range(2):
-                s.send[i] @= s.issue[i]
+                s.send[i] @= s.unsent[i]
             if s.forward & s.advance:
                 s.send_st @= s.next_st
                 s.send_bit @= s.bit_n
                 for i in range(2):
-                    s.send[i] @= s.next_issue[i]
+                    s.send[i] @= s.next_products[i]
 
         s.forward = Wire()
         s.forward //= int(plan.forward)
@@ -228,9 +228,9 @@ class ModExpCtrl(Component):
 
                 @update
                 def second_waits():
-                    s.second_ready @= ~s.wait[0]
+                    s.second_ready @= ~s.awaited[0]
                     if s.forward:
-                        s.second_ready @= ~s.wait[0] | s.arrived[0]
+                        s.second_ready @= ~s.awaited[0] | s.arrived[0]
 
             else:
                 s.second_ready //= 1
@@ -367,18 +367,18 @@ class ModExpCtrl(Component):
             if s.reset:
                 s.st <<= IDLE
                 for i in range(2):
-                    s.issue[i] <<= 0
-                    s.wait[i] <<= 0
+                    s.unsent[i] <<= 0
+                    s.awaited[i] <<= 0
             else:
                 for i in range(2):
-                    s.issue[i] <<= s.send[i] & ~s.sent[i]
-                    s.wait[i] <<= s.wait[i] & ~s.arrived[i]
+                    s.unsent[i] <<= s.send[i] & ~s.sent[i]
+                    s.awaited[i] <<= s.awaited[i] & ~s.arrived[i]
                 if s.advance:
                     s.st <<= s.next_st
                     for i in range(2):
-                        s.wait[i] <<= s.next_issue[i]
+                        s.awaited[i] <<= s.next_products[i]
                         if ~s.forward:
-                            s.issue[i] <<= s.next_issue[i]
+                            s.unsent[i] <<= s.next_products[i]
                 elif s.ostream_val & s.ostream_rdy:
                     s.st <<= IDLE
 

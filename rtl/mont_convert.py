@@ -69,7 +69,7 @@ class MontConvertIn(Component):
             s.ostream.val @= (s.st == BAD) | ((s.st == MULTIPLY) & s.converted)
 
         @update
-        def release():
+        def let_go():
             s.leaves @= (s.st == MULTIPLY) & s.converted & s.ostream.rdy
 
         @update_ff

@@ -54,15 +54,15 @@ class MontMulRem(Component):
                 s.stage_out[stage] //= step.out
 
         # The last state, as a number, reduced below n.
-        s.final = CondSub(nbits)
-        s.final.n //= s.modulus
+        s.reduction = CondSub(nbits)
+        s.reduction.n //= s.modulus
         if state_nbits == nbits + 1:
-            s.final.value //= s.stage_out[LAST]
+            s.reduction.value //= s.stage_out[LAST]
         else:
             s.resolve = Resolve(nbits)
             s.resolve.state //= s.stage_out[LAST]
-            s.final.value //= s.resolve.value
-        s.ostream.msg //= s.final.out
+            s.reduction.value //= s.resolve.value
+        s.ostream.msg //= s.reduction.out
 
         # A product in the last stage leaves, or goes around again.
         s.again = Wire(1)
@@ -100,13 +100,13 @@ class MontMulRem(Component):
                 s.istream.rdy @= s.go & ~s.again
 
         else:
-            s.inside = Wire(nstages)
+            s.occupied = Wire(nstages)
             for i in range(nstages):
-                s.inside[i] //= s.valid[i]
+                s.occupied[i] //= s.valid[i]
 
             @update
             def in_rdy_single():
-                s.istream.rdy @= (s.inside == 0) | (s.ostream.val & s.ostream.rdy)
+                s.istream.rdy @= (s.occupied == 0) | (s.ostream.val & s.ostream.rdy)
 
         @update_ff
         def control():

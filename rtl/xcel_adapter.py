@@ -1,20 +1,7 @@
 """XcelAdapter: a machine's operands and result as accelerator registers of 32 bits (paper 001, section 3.1).
 
-The protocol. Each access {write, addr, data} gets one answer {write, data}; operands travel as W = ceil(nbits / 32) words, least
-significant first.
-
-    xr0  write  go: compute base^exp mod mod with the operands pushed since the last go; an operand of which
-                nothing was pushed keeps its value
-         read   wait until the operation is done and pop the next word of the result
-    xr1  write  push the next word of the base
-    xr2  write  push the next word of the exponent
-    xr3  write  push the next word of the modulus
-    xr4  read   status of the last operation (modexlab.fl.status): 0 the result is valid, else why there is none
-    xr5  read   W
-
-Every operation ends, with a result or with a status; a result with a status other than 0 reads as W words of 0. A word popped
-when none is left reads as 0 and sets the status NO_RESULT. Reads of other registers give 0, writes to them do nothing.
-While an operation runs, accesses wait.
+The protocol stands in fl/xcel.py. An operand is a shift register of W words: a push enters at the top, so that after W pushes the
+first word is at the bottom. The result leaves another one from its bottom.
 
 Ports: istream, ostream towards the processor; req, resp towards the machine. Cycles: 1 an access, 2 around an operation.
 Area order: 4 W words of registers.
@@ -24,15 +11,8 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.status import STATUS_NBITS, Status
+from ..fl.xcel import GO, STATUS, WORD_NBITS, WORDS, words_of
 from .messages import mk_modexp_req, mk_modexp_resp, mk_xcel_req, mk_xcel_resp
-
-WORD_NBITS = 32
-GO, BASE, EXP, MOD, STATUS, WORDS = range(6)  # register numbers; 0 read is the result
-
-
-def words_of(nbits):
-    """W, the number of words of an operand."""
-    return -(-nbits // WORD_NBITS)
 
 
 class XcelAdapter(Component):
