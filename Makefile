@@ -36,7 +36,7 @@ setup: $(READY)
 
 # A tool is missing: install it as root, else say which command does. A Python in range is looked for, newest first.
 $(READY): requirements.txt setup.py pyproject.toml Makefile
-	@./tools/setup.sh "$(VENV)" "$(DEBIAN)"
+	@./.ci/setup "$(VENV)" "$(DEBIAN)"
 	@touch $@
 
 clean:

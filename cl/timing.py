@@ -16,7 +16,6 @@ for len > 0; with full_scan, len is nbits. Where L depends on the operands, the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -68,9 +67,7 @@ class MontMulRemTiming:
     def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
         return self.fixed
 
-    def pair(
-        self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0
-    ) -> int:
+    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
         """Pipelined, the second product follows a stage behind; otherwise it starts as the first one leaves."""
         behind = 1 if self.pipelined and self.nstages > 1 else self.fixed
         return self.fixed + behind
@@ -185,7 +182,9 @@ def given_cycles(plan: Plan, unit: UnitTiming, exp: int, status: int) -> int:
     """The ModExp between the two converters, whose operands come with a status."""
     if status != Status.OK:
         return 1
-    return max(0, plan.nbits - exp.bit_length() if plan.aligns else 0) + loop_cycles(plan, unit, 0, exp, 1) + 1
+    return (
+        max(0, plan.nbits - exp.bit_length() if plan.aligns else 0) + loop_cycles(plan, unit, 0, exp, 1) + 1
+    )
 
 
 def mont_mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:

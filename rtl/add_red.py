@@ -119,9 +119,7 @@ class AddRedCarrySave(Component):
                 s.partial @= zext(s.y, wide)
             s.sum_y @= s.sum_in ^ s.carry_in ^ s.partial
             # the majority row weighs twice as much; its top bit is 0 because the three rows sum to less than 4N
-            s.carry_y @= (
-                (s.sum_in & s.carry_in) | (s.sum_in & s.partial) | (s.carry_in & s.partial)
-            ) << 1
+            s.carry_y @= ((s.sum_in & s.carry_in) | (s.sum_in & s.partial) | (s.carry_in & s.partial)) << 1
 
         @update
         def add_n():

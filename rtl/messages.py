@@ -4,46 +4,46 @@ Fields are named for what they mean, not for the unit that sends them; the first
 significant one in the packed port.
 """
 
-from functools import lru_cache
+from functools import cache
 
 from pymtl3 import mk_bits, mk_bitstruct
 
 from ..fl.status import STATUS_NBITS
 
 
-@lru_cache(maxsize=None)
+@cache
 def mk_product_req(nbits):
     """{a, b}: the factors of one modular product."""
     word = mk_bits(nbits)
     return mk_bitstruct(f"ProductReq_{nbits}", {"a": word, "b": word})
 
 
-@lru_cache(maxsize=None)
+@cache
 def mk_div_req(nbits, dbits):
     """{dividend, divisor}."""
     return mk_bitstruct(f"DivReq_{nbits}_{dbits}", {"dividend": mk_bits(nbits), "divisor": mk_bits(dbits)})
 
 
-@lru_cache(maxsize=None)
+@cache
 def mk_div_resp(nbits, dbits):
     """{quotient, remainder}."""
     return mk_bitstruct(f"DivResp_{nbits}_{dbits}", {"quotient": mk_bits(nbits), "remainder": mk_bits(dbits)})
 
 
-@lru_cache(maxsize=None)
+@cache
 def mk_modexp_req(nbits):
     """{base, exp, mod}: one modular exponentiation."""
     word = mk_bits(nbits)
     return mk_bitstruct(f"ModExpReq_{nbits}", {"base": word, "exp": word, "mod": word})
 
 
-@lru_cache(maxsize=None)
+@cache
 def mk_modexp_resp(nbits):
     """{status, result}: `modexlab.fl.status` names the codes."""
     return mk_bitstruct(f"ModExpResp_{nbits}", {"status": mk_bits(STATUS_NBITS), "result": mk_bits(nbits)})
 
 
-@lru_cache(maxsize=None)
+@cache
 def mk_entered_req(nbits):
     """{status, one, base, exp, mod}: an exponentiation whose 1 and base are in the domain of the multiplier."""
     word = mk_bits(nbits)
@@ -51,20 +51,22 @@ def mk_entered_req(nbits):
     return mk_bitstruct(f"EnteredReq_{nbits}", fields)
 
 
-@lru_cache(maxsize=None)
+@cache
 def mk_entered_resp(nbits):
     """{status, result, mod}: a result still in the domain, with the modulus that takes it out."""
     word = mk_bits(nbits)
-    return mk_bitstruct(f"EnteredResp_{nbits}", {"status": mk_bits(STATUS_NBITS), "result": word, "mod": word})
+    return mk_bitstruct(
+        f"EnteredResp_{nbits}", {"status": mk_bits(STATUS_NBITS), "result": word, "mod": word}
+    )
 
 
-@lru_cache(maxsize=None)
+@cache
 def mk_xcel_req():
     """{write, addr, data}: one access of the processor to an accelerator register."""
     return mk_bitstruct("XcelReq", {"write": mk_bits(1), "addr": mk_bits(5), "data": mk_bits(32)})
 
 
-@lru_cache(maxsize=None)
+@cache
 def mk_xcel_resp():
     """{write, data}: the answer to one access; data is 0 for a write."""
     return mk_bitstruct("XcelResp", {"write": mk_bits(1), "data": mk_bits(32)})

@@ -90,7 +90,9 @@ class ModExpCtrl(Component):
         @update
         def ends():
             s.step_done @= (
-                (s.awaited[0] | s.awaited[1]) & (~s.awaited[0] | s.arrived[0]) & (~s.awaited[1] | s.arrived[1])
+                (s.awaited[0] | s.awaited[1])
+                & (~s.awaited[0] | s.arrived[0])
+                & (~s.awaited[1] | s.arrived[1])
             )
             s.waits_for_none @= ((s.st == ALIGN) & s.aligned_n) | ((s.st == TOP) & ~s.reduces_top)
             s.advance @= s.accept | s.setup_done | s.step_done | s.waits_for_none
@@ -269,7 +271,9 @@ class ModExpCtrl(Component):
                 elif s.arrived[0]:
                     s.new_acc @= PRODUCT_0
 
-        elif plan.schedule == "ladder":  # (acc, bas) = (acc * bas, bas^2) if the bit is 1, else (acc^2, acc * bas)
+        elif (
+            plan.schedule == "ladder"
+        ):  # (acc, bas) = (acc * bas, bas^2) if the bit is 1, else (acc^2, acc * bas)
 
             @update
             def factors_ladder():

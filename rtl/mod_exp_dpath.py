@@ -16,7 +16,11 @@ class ModExpDpath(Component):
         nbits = plan.nbits
         word = mk_bits(nbits)
         TOP = nbits - 1
-        IDLE, SETUP, TAKEN = int(State.IDLE), int(State.SETUP), int(State.TOP)  # from TOP on, bits are used up
+        IDLE, SETUP, TAKEN = (
+            int(State.IDLE),
+            int(State.SETUP),
+            int(State.TOP),
+        )  # from TOP on, bits are used up
 
         s.in_base = InPort(word)
         s.in_exp = InPort(word)

@@ -120,5 +120,11 @@ class Plan:
 
     def after(self, state: State) -> State:
         """The state that follows (LOOP stands for the loop's entry, whatever the exponent makes of it)."""
-        path = (State.IDLE, *self.before_loop, State.LOOP, *((State.LEAVE,) if self.leaves else ()), State.DONE)
+        path = (
+            State.IDLE,
+            *self.before_loop,
+            State.LOOP,
+            *((State.LEAVE,) if self.leaves else ()),
+            State.DONE,
+        )
         return path[path.index(state) + 1] if state in path[:-1] else State.DONE

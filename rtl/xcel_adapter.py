@@ -132,8 +132,8 @@ class XcelAdapter(Component):
             @update
             def fits():
                 s.too_wide @= (
-                    (s.operand[0][nbits:wide] | s.operand[1][nbits:wide] | s.operand[2][nbits:wide]) != 0
-                )
+                    s.operand[0][nbits:wide] | s.operand[1][nbits:wide] | s.operand[2][nbits:wide]
+                ) != 0
 
         @update
         def find_fault():

@@ -33,7 +33,12 @@ def residue(row: ProductRow, domain: str, nbits: int) -> int:
 
 
 def run_products(
-    unit: Component, rows: Sequence[ProductRow], domain: str, nbits: int, stage: str, stall: Stall | None = None
+    unit: Component,
+    rows: Sequence[ProductRow],
+    domain: str,
+    nbits: int,
+    stage: str,
+    stall: Stall | None = None,
 ) -> Run:
     """All rows through a multiplier; each answer is compared with the row's."""
     with simulate(unit, stage) as sim:
@@ -76,7 +81,9 @@ def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **s
         assert design.fl(nbits, *row.request, **settings) == row.golden(design.montgomery), row
 
 
-def check_formula(design: Design, rows: Sequence[ModExpRow], run: Run, nbits: int, **settings: object) -> None:
+def check_formula(
+    design: Design, rows: Sequence[ModExpRow], run: Run, nbits: int, **settings: object
+) -> None:
     """The closed formula on the rows without delays whose machine was idle when they came."""
     free = -1
     for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):

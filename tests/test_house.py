@@ -64,6 +64,9 @@ def test_blocks_of_a_component_have_names_of_their_own(file: Path) -> None:
                 each.name
                 for each in ast.walk(node)
                 if isinstance(each, ast.FunctionDef)
-                and any(isinstance(mark, ast.Name) and mark.id.startswith("update") for mark in each.decorator_list)
+                and any(
+                    isinstance(mark, ast.Name) and mark.id.startswith("update")
+                    for mark in each.decorator_list
+                )
             ]
             assert len(blocks) == len(set(blocks)), f"{file.name}, {node.name}: {sorted(blocks)}"

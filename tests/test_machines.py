@@ -29,7 +29,9 @@ def choices(design: Design, name: str) -> tuple:
 
 
 # every design with every schedule, and every choice that changes control away from its default
-SCHEDULED = [(design, {"schedule": schedule}) for design in DESIGNS for schedule in choices(design, "schedule")]
+SCHEDULED = [
+    (design, {"schedule": schedule}) for design in DESIGNS for schedule in choices(design, "schedule")
+]
 VARIED = [
     (design, {"schedule": schedule, name: value})
     for design in DESIGNS
@@ -91,7 +93,9 @@ def widths(design: Design) -> list:
     """All widths; those that take long to compile are left to `make regress`, but for one design of each family."""
     at_once = 4096 if design.name in ("mont", "naive") else 128 if design.name == "mont-001" else 512
     return [
-        pytest.param(design, nbits, marks=[pytest.mark.regress] if nbits > at_once else [], id=f"{design.name}-{nbits}")
+        pytest.param(
+            design, nbits, marks=[pytest.mark.regress] if nbits > at_once else [], id=f"{design.name}-{nbits}"
+        )
         for nbits in WIDTHS[1:]
     ]
 
@@ -111,7 +115,7 @@ def test_all_widths(design: Design, nbits: int) -> None:
 def test_full_length_exponents(name: str, nbits: int) -> None:
     """Exponents as long as the modulus."""
     design = catalogue.find(name)
-    rows = mod_exp.drawn(nbits, nbits, 3) + [ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
+    rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
     check_formula(design, rows, run_mod_exps(design.rtl(nbits), rows, design.montgomery, "native"), nbits)
 
 
@@ -143,7 +147,9 @@ def test_constant_time(design: Design, how: dict) -> None:
     nbits, mod = 16, 0xFFF1
 
     @settings(max_examples=examples(30))
-    @given(exps=st.lists(st.integers(0, (1 << nbits) - 1), min_size=2, max_size=40), base=st.integers(0, mod - 1))
+    @given(
+        exps=st.lists(st.integers(0, (1 << nbits) - 1), min_size=2, max_size=40), base=st.integers(0, mod - 1)
+    )
     def check(exps: list[int], base: int) -> None:
         by_length: dict[int, set[int]] = {}
         latencies = simulation.run([(base, exp, mod) for exp in exps]).latencies

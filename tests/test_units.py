@@ -63,7 +63,7 @@ def test_table_at_every_level_and_stage(kind: str) -> None:
 @KINDS
 def test_formula(kind: str) -> None:
     """A product alone takes as many cycles as the formula says; two in a row as many as `pair` says."""
-    domain, rtl, _, _, shape = UNITS[kind]
+    _domain, rtl, _, _, shape = UNITS[kind]
     timing = timing_of(kind, 8)
     rows = products.corners(8) + products.drawn(8, 40)
     with simulate(rtl(8, **shape), "native") as sim:

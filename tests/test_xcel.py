@@ -71,7 +71,9 @@ def test_every_machine_is_an_accelerator(name: str) -> None:
     run(catalogue.find(name).xcel(16), 16, "native", name=name)
 
 
-ACCESS = st.tuples(st.integers(0, 1), st.sampled_from([0, 0, 1, 2, 3, 3, 4, 5, 17]), st.integers(0, 2**32 - 1))
+ACCESS = st.tuples(
+    st.integers(0, 1), st.sampled_from([0, 0, 1, 2, 3, 3, 4, 5, 17]), st.integers(0, 2**32 - 1)
+)
 
 
 def test_any_program() -> None:
