@@ -47,7 +47,7 @@ def must_divide(name: str, value: int, whole: int, what: str) -> None:
 # ---- multipliers
 
 MUL_REM_PARAMS = (
-    Param("quotient_bits_per_cycle", 1, Count(1), "quotient bits that the divider makes in a cycle"),
+    Param("quotient_bits_per_cycle", 2, Count(1), "quotient bits that the divider makes in a cycle"),
     Param(
         "multiplier_bits_per_cycle",
         0,
