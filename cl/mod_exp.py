@@ -17,7 +17,7 @@ def ModExpCL(plan, unit):
 
     def serve(msg, _):
         base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
-        status = operand_status(base, mod, odd_only=plan.montgomery, reduced_only=plan.montgomery)
+        status = operand_status(base, mod, odd_only=plan.odd_only, reduced_only=plan.reduced_only)
         result = 0 if status != Status.OK else pow(base, exp, mod)
         return Resp(int(status), result), mod_exp_cycles(plan, unit, base, exp, mod)
 

@@ -32,7 +32,12 @@ def div_rem_cycles(nbits: int, bits_per_cycle: int) -> int:
 
 def aligned_div_rem_cycles(dividend: int, divisor: int) -> int:
     """AlignedDivRem: up and down again by the length of the quotient."""
-    return 1 if divisor == 0 else 2 * (dividend // divisor).bit_length() + 2
+    if divisor == 0:
+        return 1
+    shift = dividend.bit_length() - divisor.bit_length()  # the quotient has as many bits, or one more
+    if shift >= 0 and dividend >> shift >= divisor:
+        shift += 1
+    return 2 * max(shift, 0) + 2
 
 
 def multiplier_cycles(nbits: int, bits_per_cycle: int) -> int:
@@ -104,6 +109,61 @@ class MulRemTiming:
         return max(2 * self.multiply_cycles, divider_free) + self.divide_cycles(second[0] * second[1], mod)
 
 
+@dataclass(frozen=True)
+class SerialMontTiming:
+    """MMMul and MMRed: a step a bit, a cycle for the last subtraction."""
+
+    nbits: int
+    bits_per_cycle: int
+
+    @property
+    def fixed(self) -> int:
+        return self.nbits // self.bits_per_cycle + 2
+
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
+        return self.fixed
+
+    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+        """The second product starts as the first one leaves."""
+        return 2 * self.fixed
+
+
+@dataclass(frozen=True)
+class ShiftSubTiming:
+    """ShiftSub and ShiftSubCarrySave: a step a bit, all of them or up to the highest 1 of b."""
+
+    nbits: int
+    bits_per_cycle: int
+    until: str
+    carry_save: bool = False
+
+    @property
+    def fixed(self) -> int | None:
+        return self.latency(0, 0, 1) if self.until == "count" and not self.carry_save else None
+
+    def latency(self, a: int, b: int, mod: int) -> int:
+        steps = self.nbits if self.until == "count" else b.bit_length()
+        cycles = -(-steps // self.bits_per_cycle)
+        if self.until == "noticed":
+            return cycles + 2
+        leading_zeros = self.nbits - mod.bit_length()
+        return max(cycles, 1) + (3 + 2 * leading_zeros if self.carry_save else 1)
+
+    def pair(self, first: tuple[int, int], second: tuple[int, int], mod: int) -> int:
+        """The second product starts as the first one leaves."""
+        return self.latency(*first, mod) + self.latency(*second, mod)
+
+
+def square_of_r_cycles(nbits: int, mod: int) -> int:
+    """SquareOfR: one product of R - n, or two where the modulus is short."""
+    unit = ShiftSubTiming(nbits, 1, "noticed")
+    r = (1 << nbits) - mod
+    if mod >> (nbits - 1):
+        return 1 + unit.latency(r, r, mod)
+    reduced = r % mod
+    return 2 + unit.latency(1, r, mod) + unit.latency(reduced, reduced, mod)
+
+
 def loop_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
     """The schedule's own part, from the loop's entry to the last answer."""
     ov = 0 if plan.forward else 1
@@ -141,27 +201,35 @@ def _step_cycles(plan: Plan, unit: UnitTiming, step: Step, mod: int) -> int:
     return max(unit.latency(made.a, made.b, mod) for made in step)
 
 
-def setup_cycles(plan: Plan, unit: UnitTiming) -> int:
+def setup_cycles(plan: Plan, unit: UnitTiming, mod: int) -> int:
     """From the request to the end of the conversion into the multiplier's domain."""
     if not plan.has_setup:
         return 0
     ov = 0 if plan.forward else 1
-    doubling = plan.doublings // plan.doublings_per_cycle
+    if plan.conversion == "shift-sub":
+        start = square_of_r_cycles(plan.nbits, mod)
+    else:
+        start = plan.doublings // plan.doublings_per_cycle
     if plan.conversion == "double":
-        return doubling * (2 if plan.enters_one else 1)
+        return start * (2 if plan.enters_one else 1)
     each = unit.latency(0, 0, 1)
-    in_turn = plan.enters_one and plan.nunits == 1
-    return doubling + plan.squarings * (ov + each) + (2 if in_turn else 1) * (ov + each)
+    enter = ov + each
+    if plan.enters_one and plan.nunits == 1:
+        enter = 2 * (ov + each) if plan.dependent else ov + unit.pair((0, 0), (0, 0), mod)
+    return start + plan.squarings * (ov + each) + enter
 
 
 def mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
     """ModExp: conversion, leading zeros, schedule, conversion back, answer."""
-    reason = operand_status(base, mod, odd_only=plan.montgomery, reduced_only=plan.montgomery)
+    reason = operand_status(base, mod, odd_only=plan.odd_only, reduced_only=plan.reduced_only)
     if reason != Status.OK:
         return 1
-    begin = setup_cycles(plan, unit)
+    begin = setup_cycles(plan, unit, mod)
     if plan.aligns:
         begin = max(begin, plan.nbits - exp.bit_length())
+    scanned = plan.full_scan or exp > 0
+    if plan.forward and begin == 0 and scanned and not (plan.takes_top and not plan.reduces_top):
+        begin = 1  # products are not forwarded from the request itself
     leave = (0 if plan.forward else 1) + unit.latency(0, 0, 1) if plan.leaves else 0
     return begin + loop_cycles(plan, unit, base, exp, mod) + leave + 1
 

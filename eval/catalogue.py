@@ -11,12 +11,17 @@ from typing import Any
 
 from ..cl.mont_mul_rem import MontMulRemCL
 from ..cl.mul_rem import MulRemCL
-from ..cl.timing import MontMulRemTiming, MulRemTiming
+from ..cl.serial import SerialMontCL, ShiftSubCL
+from ..cl.timing import MontMulRemTiming, MulRemTiming, SerialMontTiming, ShiftSubTiming
 from ..fl.errors import BadInput, unknown
 from ..rtl.add_red import ADD_REDS
+from ..rtl.mm_mul import MMMul
+from ..rtl.mm_red import MMRed
 from ..rtl.mod_exp_plan import UNITS, Plan
 from ..rtl.mont_mul_rem import MontMulRem
 from ..rtl.mul_rem import MulRem
+from ..rtl.shift_sub import ShiftSub
+from ..rtl.shift_sub_carry_save import ShiftSubCarrySave
 from .design import Build, Design
 from .param import Count, Param
 
@@ -106,6 +111,30 @@ def build_mont_mul_rem(nbits: int, plan: Plan, values: Mapping[str, Any]) -> Bui
     return Build(plan, partial(MontMulRem, **unit), partial(MontMulRemCL, **unit), timing)
 
 
+BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "bits of a factor that the unit takes in a cycle")
+CARRY_SAVE = Param("carry_save", False, BOOLS, "keep sums in carry-save form: no carry runs across the word")
+
+
+def build_shift_sub(nbits: int, plan: Plan, until: str, values: Mapping[str, Any]) -> Build:
+    bits, carry_save = values["bits_per_cycle"], values.get("carry_save", False)
+    must_divide("bits_per_cycle", bits, nbits, "the width")
+    shape = {"bits_per_cycle": bits, "until": until}
+    return Build(
+        plan,
+        partial(ShiftSubCarrySave if carry_save else ShiftSub, **shape),
+        partial(ShiftSubCL, carry_save=carry_save, **shape),
+        ShiftSubTiming(nbits, carry_save=carry_save, **shape),
+    )
+
+
+def build_serial_mont(unit: type, nbits: int, values: Mapping[str, Any]) -> Build:
+    bits = values["bits_per_cycle"]
+    must_divide("bits_per_cycle", bits, nbits, "the width")
+    plan = Plan(nbits, values["schedule"], "shift-sub", plain_result=False)
+    shape = {"bits_per_cycle": bits}
+    return Build(plan, partial(unit, **shape), partial(SerialMontCL, **shape), SerialMontTiming(nbits, bits))
+
+
 # ---- schedules and conversions
 
 
@@ -177,6 +206,21 @@ def build_mont_001(nbits: int, values: Mapping[str, Any]) -> Build:
 
 def build_mont(nbits: int, values: Mapping[str, Any]) -> Build:
     return build_mont_mul_rem(nbits, conversion_plan(nbits, values["schedule"], values), values)
+
+
+def build_ssmm_004(nbits: int, values: Mapping[str, Any]) -> Build:
+    return build_shift_sub(nbits, Plan(nbits, values["schedule"], reduced_only=True), "noticed", values)
+
+
+def build_ssmm(nbits: int, values: Mapping[str, Any]) -> Build:
+    plan = Plan(
+        nbits,
+        values["schedule"],
+        forward=values["forward"],
+        full_scan=values.get("scan") == "full",
+        reduced_only=True,
+    )
+    return build_shift_sub(nbits, plan, "count" if "scan" in values else "spent", values)
 
 
 DESIGNS = (
@@ -266,6 +310,61 @@ DESIGNS = (
         ),
         build=build_mont,
         published=PAPER_001_CYCLES["montgomery"],
+    ),
+    Design(
+        name="ssmm-004",
+        family="ShiftSub",
+        paper="004",
+        domain="residue",
+        schedule="right-to-left-2",
+        constant_time=False,
+        summary="the paper's Algorithm 6: two shift-sub units, which stop when no ones are left in the multiplier",
+        params=(schedule_param("right-to-left-2"), BITS_PER_CYCLE),
+        build=build_ssmm_004,
+    ),
+    Design(
+        name="mmmul-004",
+        family="MMMul",
+        paper="004",
+        domain="montgomery",
+        schedule="right-to-left-2",
+        constant_time=False,
+        summary="the paper's Algorithm 4: two bit-serial Montgomery units, R^2 mod n by shift-sub from R - n",
+        params=(schedule_param("right-to-left-2"), BITS_PER_CYCLE),
+        build=partial(build_serial_mont, MMMul),
+    ),
+    Design(
+        name="mmred-004",
+        family="MMRed",
+        paper="004",
+        domain="montgomery",
+        schedule="right-to-left-2",
+        constant_time=False,
+        summary="the paper's Algorithm 2: two big multipliers with bit-serial Montgomery reduction",
+        params=(schedule_param("right-to-left-2"), BITS_PER_CYCLE),
+        build=partial(build_serial_mont, MMRed),
+    ),
+    Design(
+        name="ssmm",
+        family="ShiftSub",
+        paper="",
+        domain="residue",
+        schedule="right-to-left-2",
+        constant_time=False,
+        summary="two shift-sub units of 1, 2, 4, ... bits a cycle, which stop with the highest 1 of the multiplier",
+        params=(schedule_param("right-to-left-2"), BITS_PER_CYCLE, CARRY_SAVE, FORWARD),
+        build=build_ssmm,
+    ),
+    Design(
+        name="ssmm-ct",
+        family="ShiftSub",
+        paper="",
+        domain="residue",
+        schedule="ladder",
+        constant_time=True,
+        summary="shift-sub as a Montgomery ladder, all bits of every factor: as many cycles for all exponents of a length",
+        params=(schedule_param("ladder", CONSTANT_TIME_SCHEDULES), SCAN, BITS_PER_CYCLE, CARRY_SAVE, FORWARD),
+        build=build_ssmm,
     ),
 )
 

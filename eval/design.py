@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..cl.timing import UnitTiming, mod_exp_cycles, mont_mod_exp_cycles
-from ..fl.domains import make_domain
+from ..fl.domains import DOMAINS, make_domain
 from ..fl.errors import BadInput, shown, unknown
 from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.status import Status
@@ -74,14 +74,20 @@ class Design:
         return self._resolved(nbits, settings)[1]
 
     @property
-    def montgomery(self) -> bool:
-        return self.domain == "montgomery"
+    def odd_only(self) -> bool:
+        """Even moduli are refused."""
+        return DOMAINS[self.domain].odd_only
+
+    @property
+    def reduced_only(self) -> bool:
+        """Bases at or above the modulus are refused."""
+        return DOMAINS[self.domain].reduced_only
 
     def check(self, nbits: int, base: int, exp: int, mod: int) -> Status:
         """What the machine answers to these operands."""
         if max(base, exp, mod).bit_length() > nbits:
             return Status.TOO_WIDE
-        return operand_status(base, mod, odd_only=self.montgomery, reduced_only=self.montgomery)
+        return operand_status(base, mod, odd_only=self.odd_only, reduced_only=self.reduced_only)
 
     def require(self, nbits: int, base: int, exp: int, mod: int) -> None:
         """BadInput, with the remedy, for operands that the machine answers with a status other than 0."""

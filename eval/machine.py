@@ -45,6 +45,10 @@ def stage_at(level: str, stage: str | None) -> str | None:
     raise BadInput(f"unknown level {level!r}; the levels are {', '.join(LEVELS)}")
 
 
+class NoResult(ArithmeticError):
+    """A machine answered with a status instead of a result."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a machine answered to one request; cycles is None where there is no clock."""
@@ -56,7 +60,7 @@ class Answer:
     def value(self) -> int:
         """The result, if there is one."""
         if self.status is not Status.OK:
-            raise ArithmeticError(f"the machine answered status {int(self.status)}: {MEANING[self.status]}")
+            raise NoResult(f"the machine answered status {int(self.status)}: {MEANING[self.status]}")
         return self.result
 
 

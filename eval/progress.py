@@ -35,6 +35,7 @@ class Progress:
                 file=sys.stderr,
                 mininterval=0.1 if self._terminal else 10.0,  # a log needs no animation
                 dynamic_ncols=self._terminal,
+                bar_format=None if self._total else "{desc}: {elapsed}",
             )
             self._ticker = threading.Thread(target=self._tick, daemon=True)
             self._ticker.start()

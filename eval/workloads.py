@@ -1,4 +1,4 @@
-"""The operands with which accelerators are compared (paper 001, section 5.1: one encryption, one decryption)."""
+"""The operands with which accelerators are compared: those of paper 001, section 5.1."""
 
 from __future__ import annotations
 

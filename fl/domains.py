@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from .errors import BadInput, shown, unknown
 from .montgomery import Montgomery
 from .mul_rem import mul_rem
+from .scaled import ScaledMontgomery, ScaledShape
 
 
 class Domain(ABC):
@@ -52,6 +53,12 @@ class Identity(Domain):
         return mul_rem(a, b, self.n)
 
 
+class Residue(Identity):
+    """Numbers as they are, but below the modulus: the product of a unit that does not divide, such as ShiftSub."""
+
+    reduced_only = True
+
+
 class MontgomeryDomain(Domain):
     """Residues x*R mod n with R = 2^nbits, for an odd n (paper 001, equations 6 to 9).
 
@@ -72,7 +79,35 @@ class MontgomeryDomain(Domain):
         return self.montgomery.product(a, b)
 
 
-DOMAINS: dict[str, type[Domain]] = {"identity": Identity, "montgomery": MontgomeryDomain}
+class ScaledMont(Domain):
+    """Residues x*R modulo N, kept below 2M for the multiple M = c*N = -1 mod 2^w (scaled.py), for an odd n.
+
+    In by a product with R^2 mod n; out by a product with 1 that is taken under n itself, and so ends below n.
+    """
+
+    odd_only = True
+    reduced_only = True
+    leave_by = 1
+
+    def __init__(self, n: int, nbits: int | None = None, digit_nbits: int = 16) -> None:
+        super().__init__(n, nbits)
+        self.scaled = ScaledMontgomery(n, ScaledShape(self.nbits, digit_nbits))
+        self.one = self.scaled.original.r_mod_n
+        self.enter_by = self.scaled.original.r2_mod_n
+
+    def product(self, a: int, b: int) -> int:
+        return self.scaled.product(a, b)
+
+    def leave(self, x: int) -> int:
+        return self.scaled.leave(x)
+
+
+DOMAINS: dict[str, type[Domain]] = {
+    "identity": Identity,
+    "residue": Residue,
+    "montgomery": MontgomeryDomain,
+    "scaled": ScaledMont,
+}
 
 
 def make_domain(name: str, n: int, nbits: int | None = None) -> Domain:

@@ -23,6 +23,7 @@ from .mod_exp_ctrl import ModExpCtrl
 from .mod_exp_dpath import ModExpDpath
 from .mod_exp_plan import State
 from .operand_check import OperandCheck
+from .square_of_r import SquareOfR
 
 
 class ModExp(Component):
@@ -48,7 +49,7 @@ class ModExp(Component):
             s.istream.msg.status //= s.ctrl.in_status
             s.istream.msg.one //= s.dpath.in_one
         else:
-            s.operand_check = OperandCheck(nbits, plan.montgomery)
+            s.operand_check = OperandCheck(nbits, plan.odd_only, plan.reduced_only)
             s.operand_check.base //= s.istream.msg.base
             s.operand_check.mod //= s.istream.msg.mod
             s.operand_check.status //= s.ctrl.in_status
@@ -81,13 +82,16 @@ class ModExp(Component):
             s.ctrl.second //= s.dpath.second
 
         if plan.has_setup:
-            s.doubler = ModDouble(nbits, plan.doublings, plan.doublings_per_cycle)
-            s.doubler.modulus //= s.dpath.mod
-            s.doubler.istream.val //= s.ctrl.setup_req_val
-            s.doubler.istream.msg //= s.dpath.setup_start
-            s.doubler.ostream.val //= s.ctrl.setup_resp_val
-            s.doubler.ostream.rdy //= 1
-            s.doubler.ostream.msg //= s.dpath.setup_in
+            if plan.conversion == "shift-sub":
+                s.setup = SquareOfR(nbits)
+            else:
+                s.setup = ModDouble(nbits, plan.doublings, plan.doublings_per_cycle)
+            s.setup.modulus //= s.dpath.mod
+            s.setup.istream.val //= s.ctrl.setup_req_val
+            s.setup.istream.msg //= s.dpath.setup_start
+            s.setup.ostream.val //= s.ctrl.setup_resp_val
+            s.setup.ostream.rdy //= 1
+            s.setup.ostream.msg //= s.dpath.setup_in
 
     def line_trace(s):
         st = State(int(s.ctrl.st)).name.lower()

@@ -87,23 +87,30 @@ class ModExpCtrl(Component):
                 s.arrived[0] @= s.resp_val[0] & s.awaited[0]
                 s.arrived[1] @= s.resp_val[0] & ~s.awaited[0] & s.awaited[1]
 
+        # (three blocks, so that no tool sees a loop from shift over aligned_n to advance)
         @update
-        def ends():
+        def ends_step():
             s.step_done @= (
                 (s.awaited[0] | s.awaited[1])
                 & (~s.awaited[0] | s.arrived[0])
                 & (~s.awaited[1] | s.arrived[1])
             )
+
+        @update
+        def moves_exponent():
+            s.shift @= (s.step_done & s.in_loop) | ((s.st == TOP) & ~s.reduces_top)
+
+        @update
+        def ends_state():
             s.waits_for_none @= ((s.st == ALIGN) & s.aligned_n) | ((s.st == TOP) & ~s.reduces_top)
             s.advance @= s.accept | s.setup_done | s.step_done | s.waits_for_none
-            s.shift @= s.advance & ((s.st == LOOP) | (s.st == TOP))
 
         # ---- the next state: a path fixed by the plan, then what the exponent has to say
 
         AFTER_IDLE, AFTER_LOOP = int(plan.after(State.IDLE)), int(plan.after(State.LOOP))
         s.path_st = Wire(STATE_NBITS)
 
-        if plan.conversion == "square":
+        if plan.conversion in ("square", "shift-sub"):
             AFTER_SETUP = int(plan.after(State.SETUP))
             SQUARINGS = plan.squarings
             s.nsquarings = Wire(clog2(plan.squarings + 2))
@@ -205,14 +212,20 @@ class ModExpCtrl(Component):
             s.send_bit @= s.bit_now
             for i in range(2):
                 s.send[i] @= s.unsent[i]
-            if s.forward & s.advance:
+            if s.forwards:
                 s.send_st @= s.next_st
                 s.send_bit @= s.bit_n
                 for i in range(2):
                     s.send[i] @= s.next_products[i]
 
+        # not on arrival: the units see the modulus from the next cycle on
         s.forward = Wire()
         s.forward //= int(plan.forward)
+        s.forwards = Wire()
+
+        @update
+        def forwarding():
+            s.forwards @= s.forward & s.advance & ~s.accept
 
         if plan.nunits == 2:
             # both units are idle when a step begins, so both requests fire in its first cycle
@@ -249,8 +262,11 @@ class ModExpCtrl(Component):
         s.new_acc = Wire(SOURCE_NBITS)
         s.new_bas = Wire(SOURCE_NBITS)
 
-        if plan.right_to_left:  # acc = acc * bas if the bit is 1;  bas = bas * bas
+        if plan.right_to_left:
+            # the result starts as 1 out of Montgomery form, or product 1 of ENTER makes it R mod n
+            entered_acc = HOLD if plan.enters_one else ONE
 
+            # acc = acc * bas if the bit is 1;  bas = bas * bas
             @update
             def factors_right_to_left():
                 s.x1 @= 1
@@ -258,18 +274,27 @@ class ModExpCtrl(Component):
                 s.y1 @= BAS
                 if s.send_st == SQUARE:
                     s.y0 @= ACC
+                elif s.send_st == ENTER:
+                    s.x1 @= 0
+                    s.y1 @= UNITY
+                elif s.send_st == LEAVE:
+                    s.y0 @= UNITY
 
             @update
             def destinations_right_to_left():
                 s.new_acc @= HOLD
                 s.new_bas @= HOLD
-                if s.arrived[1]:
-                    s.new_bas @= PRODUCT_1
-                if s.arrived[0] & (s.st == ENTER):
-                    s.new_bas @= PRODUCT_0
-                    s.new_acc @= ONE
-                elif s.arrived[0]:
-                    s.new_acc @= PRODUCT_0
+                if s.st == ENTER:
+                    if s.arrived[0]:
+                        s.new_bas @= PRODUCT_0
+                        s.new_acc @= entered_acc
+                    if s.arrived[1]:
+                        s.new_acc @= PRODUCT_1
+                else:
+                    if s.arrived[0]:
+                        s.new_acc @= PRODUCT_0
+                    if s.arrived[1]:
+                        s.new_bas @= PRODUCT_1
 
         elif (
             plan.schedule == "ladder"
@@ -381,7 +406,7 @@ class ModExpCtrl(Component):
                     s.st <<= s.next_st
                     for i in range(2):
                         s.awaited[i] <<= s.next_products[i]
-                        if ~s.forward:
+                        if ~s.forwards:
                             s.unsent[i] <<= s.next_products[i]
                 elif s.ostream_val & s.ostream_rdy:
                     s.st <<= IDLE

@@ -34,7 +34,8 @@ UNITS = {"right-to-left-2": 2, "right-to-left-1": 1, "left-to-right": 1, "always
 #   given      units in front of the ModExp have done it (paper 001, Figures 11 to 13)
 #   square     R^2 mod n from doublings and squarings, then products of the ModExp's own multipliers
 #   double     the base itself is doubled nbits times
-CONVERSIONS = ("identity", "given", "square", "double")
+#   shift-sub  R^2 mod n by shift-sub products from R - n (paper 004), then as with square
+CONVERSIONS = ("identity", "given", "square", "double", "shift-sub")
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,16 @@ class Plan:
     doublings_per_cycle: int = 4
     full_scan: bool = False  # all nbits exponent bits, leading zeros too
     forward: bool = False  # operands bypass the registers: a product starts in the cycle its operands appear
+    reduced_only: bool = False  # refuse a base at or above the modulus; Montgomery machines always do
+    plain_result: bool = True  # right to left, keep the result out of Montgomery form: r * (b R) / R = r * b
 
     def __post_init__(self) -> None:
         assert self.schedule in UNITS and self.conversion in CONVERSIONS, self
         assert self.nbits % (1 << self.squarings) == 0, self
         assert not self.full_scan or self.schedule in ("always", "ladder"), self
-        assert not self.has_setup or self.doublings % self.doublings_per_cycle == 0, self
+        assert not self.doublings or self.doublings % self.doublings_per_cycle == 0, self
+        if self.montgomery:
+            object.__setattr__(self, "reduced_only", True)
 
     @property
     def nunits(self) -> int:
@@ -70,7 +75,11 @@ class Plan:
 
     @property
     def montgomery(self) -> bool:
-        return self.conversion in ("square", "double")
+        return self.conversion in ("square", "double", "shift-sub")
+
+    @property
+    def odd_only(self) -> bool:
+        return self.montgomery
 
     @property
     def has_setup(self) -> bool:
@@ -79,12 +88,14 @@ class Plan:
     @property
     def doublings(self) -> int:
         """Of one set-up: to R, or to 2^k * R with nbits = k * 2^squarings."""
-        return self.nbits + (self.nbits >> self.squarings if self.conversion == "square" else 0)
+        if self.conversion == "square":
+            return self.nbits + (self.nbits >> self.squarings)
+        return self.nbits if self.conversion == "double" else 0
 
     @property
     def enters_one(self) -> bool:
-        """Right to left, the result stays out of Montgomery form: r * (b R) / R = r * b. The others need R mod n."""
-        return self.montgomery and not self.right_to_left
+        """The result is kept in Montgomery form, and starts as R mod n."""
+        return self.montgomery and not (self.right_to_left and self.plain_result)
 
     @property
     def leaves(self) -> bool:
@@ -112,7 +123,7 @@ class Plan:
     @property
     def before_loop(self) -> tuple[State, ...]:
         """The states between IDLE and LOOP (or ALIGN), each taken once but for SQUARE."""
-        if self.conversion == "square":
+        if self.conversion in ("square", "shift-sub"):
             return (State.SETUP, *((State.SQUARE,) if self.squarings else ()), State.ENTER)
         if self.conversion == "double":
             return (State.SETUP, State.SETUP_ONE) if self.enters_one else (State.SETUP,)

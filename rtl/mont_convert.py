@@ -31,7 +31,7 @@ class MontConvertIn(Component):
         s.converted = Wire()
         s.leaves = Wire()
 
-        s.operand_check = OperandCheck(nbits, True)
+        s.operand_check = OperandCheck(nbits, odd_only=True, reduced_only=True)
         s.operand_check.base //= s.istream.msg.base
         s.operand_check.mod //= s.istream.msg.mod
 

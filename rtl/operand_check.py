@@ -1,6 +1,7 @@
 """OperandCheck: the preconditions of a machine, looked at once, when an operation arrives.
 
-Any modulus but 0 will do for a machine that divides; a Montgomery machine needs an odd one, and a base below it.
+Any modulus but 0 will do for a machine that divides. A Montgomery machine needs an odd one (odd_only), and all machines that do
+not divide need a base below it (reduced_only).
 Ports: base, mod -> status (codes in modexlab.fl.status); combinational, one comparator.
 """
 
@@ -10,7 +11,7 @@ from ..fl.status import STATUS_NBITS, Status
 
 
 class OperandCheck(Component):
-    def construct(s, nbits, montgomery):
+    def construct(s, nbits, odd_only, reduced_only):
         s.base = InPort(nbits)
         s.mod = InPort(nbits)
         s.status = OutPort(STATUS_NBITS)
@@ -20,22 +21,33 @@ class OperandCheck(Component):
         EVEN_MODULUS = int(Status.EVEN_MODULUS)
         BASE_TOO_LARGE = int(Status.BASE_TOO_LARGE)
 
-        if montgomery:
+        s.even = Wire()
+        s.too_large = Wire()
+
+        if odd_only:
 
             @update
-            def check_montgomery():
-                s.status @= OK
-                if s.mod == 0:
-                    s.status @= ZERO_MODULUS
-                elif ~s.mod[0]:
-                    s.status @= EVEN_MODULUS
-                elif s.base >= s.mod:
-                    s.status @= BASE_TOO_LARGE
+            def parity():
+                s.even @= ~s.mod[0]
 
         else:
+            s.even //= 0
+
+        if reduced_only:
 
             @update
-            def check_any():
-                s.status @= OK
-                if s.mod == 0:
-                    s.status @= ZERO_MODULUS
+            def compare():
+                s.too_large @= s.base >= s.mod
+
+        else:
+            s.too_large //= 0
+
+        @update
+        def judge():
+            s.status @= OK
+            if s.mod == 0:
+                s.status @= ZERO_MODULUS
+            elif s.even:
+                s.status @= EVEN_MODULUS
+            elif s.too_large:
+                s.status @= BASE_TOO_LARGE

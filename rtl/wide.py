@@ -43,7 +43,7 @@ def _lower(nbits: int) -> int:
     return -(1 << (nbits - 1)) if nbits else 0
 
 
-def _init(self, nbits, v=0, trunc_int=False):
+def _init(self: PythonBits.Bits, nbits: int, v: object = 0, trunc_int: bool = False) -> None:
     """`Bits.__init__` of PyMTL3 with MAX_NBITS in place of 1023, and otherwise the same checks."""
     nbits = int(nbits)
     if not 1 <= nbits <= MAX_NBITS:

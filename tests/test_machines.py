@@ -71,8 +71,8 @@ def test_table_at_every_level(design: Design, how: dict) -> None:
     rows = mod_exp.table(8)
     check_fl_mod_exps(design, rows, 8, **how)
     for stall in (None, Stall(seed=5, source=0.2, sink=0.3)):
-        cl = run_mod_exps(design.cl(8, **how), rows, design.montgomery, "python", stall)
-        rtl = run_mod_exps(design.rtl(8, **how), rows, design.montgomery, "native", stall)
+        cl = run_mod_exps(design.cl(8, **how), rows, design, "python", stall)
+        rtl = run_mod_exps(design.rtl(8, **how), rows, design, "native", stall)
         assert stamps(cl) == stamps(rtl)
         if stall is None:
             check_formula(design, rows, rtl, 8, **how)
@@ -83,7 +83,7 @@ def test_stages_agree(design: Design) -> None:
     """8 bits: simulated in Python, co-simulated in Verilator, and native, in every stamp."""
     rows = mod_exp.table(8)[:20]
     runs = {
-        stage: stamps(run_mod_exps(design.rtl(8), rows, design.montgomery, stage))
+        stage: stamps(run_mod_exps(design.rtl(8), rows, design, stage))
         for stage in ("python", "verilog", "native")
     }
     assert runs["python"] == runs["verilog"] == runs["native"]
@@ -105,7 +105,7 @@ def test_all_widths(design: Design, nbits: int) -> None:
     """The table natively at every width; exponents are short where the machine is wide."""
     rows = mod_exp.table(nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
     check_fl_mod_exps(design, rows, nbits)
-    run = run_mod_exps(design.rtl(nbits), rows, design.montgomery, "native")
+    run = run_mod_exps(design.rtl(nbits), rows, design, "native")
     check_formula(design, rows, run, nbits)
 
 
@@ -116,7 +116,7 @@ def test_full_length_exponents(name: str, nbits: int) -> None:
     """Exponents as long as the modulus."""
     design = catalogue.find(name)
     rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
-    check_formula(design, rows, run_mod_exps(design.rtl(nbits), rows, design.montgomery, "native"), nbits)
+    check_formula(design, rows, run_mod_exps(design.rtl(nbits), rows, design, "native"), nbits)
 
 
 # (operation, machine) -> cycles of the paper's own RTL without processor, of which the twins may be 5 % off
@@ -124,16 +124,14 @@ def test_full_length_exponents(name: str, nbits: int) -> None:
 def test_twins_of_the_paper(design: Design) -> None:
     """The twins of paper 001 take as many cycles as the paper's RTL, on its operands."""
     for row, published in zip(PAPER_001, design.published.values(), strict=True):
-        (cycles,) = run_mod_exps(design.rtl(32), [row], design.montgomery, "native").latencies
+        (cycles,) = run_mod_exps(design.rtl(32), [row], design, "native").latencies
         assert abs(cycles - published) <= 0.05 * published, (row.name, cycles, published)
 
 
 def test_ours_meets_its_goal() -> None:
     """At most 100 and 140 cycles on the paper's operands."""
     design = catalogue.find("mont")
-    latencies = [
-        run_mod_exps(design.rtl(32), [row], design.montgomery, "native").latencies[0] for row in PAPER_001
-    ]
+    latencies = [run_mod_exps(design.rtl(32), [row], design, "native").latencies[0] for row in PAPER_001]
     assert latencies[0] <= 100
     assert latencies[1] <= 140
 
@@ -187,7 +185,7 @@ def test_any_exponentiation(design: Design, how: dict) -> None:
                 mod |= 1
                 base %= mod
             run = simulation.run([(base, exp, mod)])
-            assert run.responses == [ModExpRow("drawn", base, exp, mod).golden(design.montgomery)]
+            assert run.responses == [ModExpRow("drawn", base, exp, mod).golden(design)]
             assert run.latencies == [design.cycles(16, base, exp, mod, **how)]
             assert design.check(16, base, exp, mod) == run.responses[0][0]
 
@@ -200,7 +198,7 @@ def test_status_is_what_require_refuses() -> None:
 
     design = catalogue.find("mont")
     for row in mod_exp.corners(16, 16):
-        status = row.golden(True)[0]
+        status = row.golden(design)[0]
         assert design.check(16, *row.request) == status
         if status == Status.OK:
             design.require(16, *row.request)

@@ -65,6 +65,16 @@ def shapes(nbits: int) -> dict[str, Unit]:
     return chosen
 
 
+def table(design: Design, nbits: int) -> list[ProductRow]:
+    """The table for a design's unit; factors above the modulus are for units that divide."""
+    return products.table(nbits, reduced=design.reduced_only)
+
+
+def factors(design: Design, a: int, b: int, mod: int) -> tuple[int, int]:
+    """Any two words as factors that the design's unit takes."""
+    return (a % mod, b % mod) if design.reduced_only else (a, b)
+
+
 UNITS = shapes(8)
 KINDS = pytest.mark.parametrize("kind", UNITS)
 
@@ -74,7 +84,7 @@ def test_table_at_every_level_and_stage(kind: str) -> None:
     """8 bits: the stamps of CL and of RTL at every stage are the same, delays and stalls included."""
     design, how = UNITS[kind]
     domain = design.domain
-    rows = products.table(8, design.montgomery)
+    rows = table(design, 8)
     check_fl_products(rows, domain, 8)
     for stall in (None, Stall(seed=3, source=0.3, sink=0.4)):
         expected = stamps(run_products(design.multiplier_cl(8, **how), rows, domain, 8, "python", stall))
@@ -109,7 +119,7 @@ FAMILIES = {design.family: design for design in catalogue.designs() if not desig
 def test_all_widths(family: str, nbits: int) -> None:
     """The table natively at every width from 8 to 4096 bits."""
     design = FAMILIES[family]
-    rows = products.table(nbits, design.montgomery)
+    rows = table(design, nbits)
     check_fl_products(rows, design.domain, nbits)
     native = run_products(design.multiplier(nbits), rows, design.domain, nbits, "native")
     if nbits <= 256:
@@ -130,9 +140,8 @@ def test_any_product(kind: str) -> None:
         @given(OPERANDS)
         def check(operands: tuple[int, int, int]) -> None:
             a, b, mod = operands
-            if design.montgomery:
-                mod |= 1
-                b %= mod
+            mod |= design.odd_only
+            a, b = factors(design, a, b, mod)
             run = sim.run([(a, b)], statics={"modulus": mod})
             assert run.responses == [residue(ProductRow("drawn", a, b, mod), design.domain, 32)]
 
@@ -157,9 +166,9 @@ def test_any_stream(kind: str) -> None:
             sink=st.sampled_from([0.0, 0.3, 0.8]),
         )
         def check(rows: list, seed: int, source: float, sink: float) -> None:
-            moduli = [mod | 1 if design.montgomery else mod for _, _, mod, _, _ in rows]
+            moduli = [mod | design.odd_only for _, _, mod, _, _ in rows]
             table = [
-                ProductRow("drawn", a, b % mod if design.montgomery else b, mod, before, after)
+                ProductRow("drawn", *factors(design, a, b, mod), mod, before, after)
                 for (a, b, _, before, after), mod in zip(rows, moduli, strict=True)
             ]
             columns = {

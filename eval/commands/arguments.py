@@ -109,6 +109,13 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
+def check_directory(option: str, path: str) -> None:
+    """BadInput if there is no directory for a file that will be written at the end of long work."""
+    parent = Path(path).absolute().parent
+    if not parent.is_dir():
+        raise BadInput(f"{option} {path}: there is no such directory; make it first: mkdir -p {parent}")
+
+
 @contextmanager
 def writing(path: str) -> Iterator[Callable[[str], object]]:
     """Write a text file whole or not at all: it gets its name when the block ends well."""
@@ -119,8 +126,6 @@ def writing(path: str) -> Iterator[Callable[[str], object]]:
             yield file.write
         partial.replace(target)
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
         raise BadInput(
             f"{path}: cannot be written: {error.strerror}; give a file in a directory of yours"
         ) from None

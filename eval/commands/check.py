@@ -29,7 +29,7 @@ SHOWN_FAILURES = 20
 TEXT = f"""\
 Every usable vector is computed by the design and
 judged twice: by Python's own power, and by the file (its result, or what the padding says to its verdict).
-What a design cannot compute (an even modulus on a Montgomery machine, a base that is not below the modulus) is
+What a design cannot compute (an even modulus on a Montgomery machine, a base not below the modulus) is
 counted as skipped, with the reason. Exit code: 0 nothing failed, 1 a vector failed, 2 a file cannot be read.
 
 formats, told apart by content:
@@ -67,6 +67,9 @@ def execute(args: argparse.Namespace) -> int:
     if args.nbits is not None:
         check_width(args.nbits)
     files = [load(path) for path in args.files]
+    for file in files:
+        if file.announced not in (None, len(file.items)):
+            warn(f"{file.path}: it announces {file.announced} vectors, but holds {len(file.items)}")
     judge = Judge(
         design,
         stage=args.stage,

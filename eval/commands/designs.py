@@ -30,11 +30,6 @@ def _legal(param: Param) -> Any:
     return list(param.legal) if isinstance(param.legal, tuple) else param.legal.describe()
 
 
-def _words(param: Param) -> str:
-    legal = _legal(param)
-    return ", ".join(map(str, legal)) if isinstance(legal, list) else legal
-
-
 def _as_json(design: Design) -> dict[str, Any]:
     return {
         "name": design.name,
@@ -63,11 +58,15 @@ def _detail(design: Design) -> str:
     ]
     for operation, cycles in design.published.items():
         lines.append(f"  published      {operation}: {cycles} cycles")
-    lines.append("  parameters (--set NAME=VALUE):" if design.params else "  no parameters")
+    lines.append(
+        "  parameters with their defaults at 32 bits (--set NAME=VALUE):"
+        if design.params
+        else "  no parameters"
+    )
     for param in design.params:
         lines.append(f"    {param.name} = {param.default}")
         lines.append(f"        {param.help}")
-        lines.append(f"        legal: {_words(param)}")
+        lines.append(f"        {param.describe_legal()}")
     return "\n".join(lines)
 
 
@@ -88,11 +87,14 @@ def execute(args: argparse.Namespace) -> int:
                 design.domain,
                 design.schedule,
                 "yes" if design.constant_time else "no",
-                ", ".join(param.name for param in design.params) or "-",
+                str(len(design.params)),
             ]
             for design in designs
         ]
         head = ["design", "family", "paper", "domain", "schedule", "constant time", "parameters"]
         print(table(head, rows))
+        print()
+        for design in designs:
+            print(f"{design.name}: {design.summary}")
         print("\n`modexlab designs DESIGN` shows what a design is and which values its parameters take.")
     return 0

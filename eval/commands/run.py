@@ -19,6 +19,7 @@ from .arguments import (
     add_operands,
     add_settings,
     add_width,
+    check_directory,
     find_design,
     json_number,
     number,
@@ -54,7 +55,10 @@ def add(commands: Commands) -> None:
     add_width(parser, "default: length of the modulus, rounded up to a multiple of 32")
     add_settings(parser)
     parser.add_argument("--level", choices=LEVELS, default="rtl", help="level of the model (default: rtl)")
-    parser.add_argument("--stage", help="how RTL is simulated: python, verilog or native (default: native)")
+    parser.add_argument(
+        "--stage",
+        help="how RTL is simulated: python, verilog or native (default: native; with --trace: python)",
+    )
     parser.add_argument("--trace", action="store_true", help="print the line trace of every cycle")
     parser.add_argument("--vcd", metavar="FILE", help="write waveforms")
     add_json(parser)
@@ -63,8 +67,8 @@ def add(commands: Commands) -> None:
 def execute(args: argparse.Namespace) -> int:
     design = find_design(args.design)
     settings = settings_of(design, args.settings)
-    if args.vcd and not Path(args.vcd).absolute().parent.is_dir():
-        raise BadInput(f"--vcd {args.vcd}: there is no such directory; make it first")
+    if args.vcd:
+        check_directory("--vcd", args.vcd)
     if args.nbits is not None:
         check_width(args.nbits)
     operation = _operation_with_key(args) if args.key else _operation(args)
@@ -75,12 +79,12 @@ def execute(args: argparse.Namespace) -> int:
 
     out = sys.stderr if args.json else sys.stdout
     trace = (lambda cycle, line: print(f"{cycle:6}: {line}", file=out)) if args.trace else None
-    with Progress(f"{design.name}, {nbits} bits, {args.level}", unit="step", quiet=args.json):
+    with Progress(f"{design.name}, {nbits} bits, {args.level}", quiet=args.json):
         machine = Machine(
             design,
             nbits,
             level=args.level,
-            stage=args.stage,
+            stage="python" if args.trace and args.level == "rtl" and not args.stage else args.stage,
             settings=settings,
             vcd=Path(args.vcd) if args.vcd else None,
             trace=trace,

@@ -17,11 +17,15 @@ _TEXT = (bn_text, pkcs1_text, cavp)
 
 @dataclass(frozen=True)
 class VectorFile:
-    """A file that was read: its path as the user gave it, its format, and one item per vector."""
+    """A file that was read: its path as the user gave it, its format, and one item per vector.
+
+    `announced` is how many vectors the file says it has, if it does: fewer may be an excerpt, or an accident.
+    """
 
     path: str
     format: str
     items: list[Item]
+    announced: int | None = None
 
 
 def known_formats() -> str:
@@ -44,7 +48,8 @@ def load(path: str) -> VectorFile:
     if text.lstrip()[0] in "[{" and (document := _json(text, path)) is not None:
         for reader in _JSON:
             if reader.recognise(document):
-                return _loaded(path, reader.FORMAT, reader.read(document, path))
+                announced = document.get("numberOfTests") if isinstance(document, dict) else None
+                return _loaded(path, reader.FORMAT, reader.read(document, path), announced)
         raise BadInput(f"{path}: this JSON is of no known format; known formats: {known_formats()}")
     for text_reader in _TEXT:
         if text_reader.recognise(text):
@@ -52,10 +57,10 @@ def load(path: str) -> VectorFile:
     raise BadInput(f"{path}: this text is of no known format; known formats: {known_formats()}")
 
 
-def _loaded(path: str, name: str, items: list[Item]) -> VectorFile:
+def _loaded(path: str, name: str, items: list[Item], announced: int | None = None) -> VectorFile:
     if not items:
         raise BadInput(f"{path}: it looks like {name}, but holds no vector; is the file cut off?")
-    return VectorFile(path, name, items)
+    return VectorFile(path, name, items, announced)
 
 
 def _json(text: str, path: str) -> Any:

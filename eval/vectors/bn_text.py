@@ -51,8 +51,8 @@ def read(text: str, source: str) -> list[Item]:
                 f"{source}: line {number} is neither `name = value`, a comment nor blank: {shorten(line)!r}; "
                 f"restore the file from its origin"
             )
-        # a repeated name starts the next stanza: the blank line between was lost
-        if stanza and (pair is None or pair[0] in stanza):
+        # a repeated name, or an operation, starts the next stanza: the blank line between was lost
+        if stanza and (pair is None or pair[0] in stanza or pair[0] in _USED):
             items += _item(stanza, source, start)
             stanza = {}
         if pair is not None:

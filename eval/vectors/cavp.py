@@ -6,8 +6,8 @@ What a test asks follows from its values and from the scheme named in the header
 
     Msg, S with d in force          the encoded message ^ d mod n equals S (PSS only where the salt is given)
     Msg, S                          S^e mod n, then PKCS#1 v1.5, PSS or X9.31 says pass or fail
-    c, k        (RSADP)             k = c^d mod n
-    EM, S       (RSASP1)            S = EM^d mod n
+    c, k        (RSADP)             k = c^d mod n; without d, k^e mod n = c
+    EM, S       (RSASP1)            S = EM^d mod n; without d, S^e mod n = EM
     n, e, d     (KeyGen)            m^e ^ d mod n gives m back, for a fixed m
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 
 from ...fl.errors import BadInput
@@ -63,6 +64,10 @@ class _Record:
         self.line = line
         self.values: dict[str, str] = {}
 
+    @property
+    def name(self) -> str:
+        return f"test at line {self.line}"
+
     def is_test(self) -> bool:
         return any(name in self.values for name in ("s", "c", "k", "em"))
 
@@ -98,11 +103,11 @@ def read(text: str, source: str) -> list[Item]:
             record = reader.close(record, number)
         record.values[name] = match[2].strip()
     reader.close(record, 0)
-    return reader.items
+    return reader.items()
 
 
 class _Reader:
-    """Keeps the key in force and turns closed records into items."""
+    """Collects the records with the key in force at each, and turns them into items at the end."""
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
@@ -110,25 +115,46 @@ class _Reader:
         salt = re.search(r"^#\s*salt\s*len\s*:\s*(\d+)", text, re.MULTILINE | re.IGNORECASE)
         self.salt_len = int(salt[1]) if salt else None
         self.key: dict[str, int] = {}
-        self.items: list[Item] = []
+        self.tests: list[tuple[_Record, dict[str, int]]] = []
 
     def close(self, record: _Record, next_line: int) -> _Record:
-        """Take the key values of a record into force and, if it is a test, append its item."""
+        """Take the key values of a record into force and, if it is a test or a key pair, keep it."""
         values = record.values
         if "n" in values:
             self.key = {}
         for name in _KEY:
             if name in values:
-                self.key[name] = hex_int(
-                    values[name], f"{self.source}: {name} in the test at line {record.line}"
-                )
-        if record.is_test():
-            self.items.append(self._item(record))
+                where = f"{self.source}: {name} in the test at line {record.line}"
+                self.key[name] = hex_int(values[name], where)
+        if record.is_test() or {"n", "d", "e"} <= values.keys():
+            self.tests.append((record, dict(self.key)))
         elif "msg" in values or "shaalg" in values:
             raise BadInput(f"{self.source}: the test at line {record.line} has no S; is the file cut off?")
-        elif {"n", "d", "e"} <= values.keys():
-            self.items.append(self._key_pair(record))
         return _Record(next_line)
+
+    def items(self) -> list[Item]:
+        if self.scheme is None:
+            self.scheme = self._guess()
+        items = []
+        for record, key in self.tests:
+            self.key = key
+            items.append(self._item(record) if record.is_test() else self._key_pair(record))
+        return items
+
+    def _guess(self) -> str | None:
+        """The scheme that most encoded messages look like, in a file that lost its header."""
+        looks: Counter[str] = Counter()
+        for record, key in self.tests:
+            if {"msg", "s"} <= record.values.keys() and {"n", "e"} <= key.keys():
+                signature = hex_int(record.values["s"], f"{self.source}: S of the test at line {record.line}")
+                em, nbytes = pow(signature, key["e"], key["n"]), encoding.octets(key["n"].bit_length())
+                if em >> (8 * (nbytes - 2)) == 1:
+                    looks["PKCS#1 v1.5"] += 1
+                elif em & 0xFF == 0xBC:
+                    looks["PSS"] += 1
+                elif 0xCC in (em & 0xFF, key["n"] - em & 0xFF):
+                    looks["X9.31"] += 1
+        return looks.most_common(1)[0][0] if looks else None
 
     def _need(self, name: str, record: _Record) -> int:
         if name not in self.key:
@@ -152,29 +178,29 @@ class _Reader:
         return ModExp(f"key at line {record.line}", pow(message, e, n), d, n, message)
 
     def _item(self, record: _Record) -> Item:
-        values, name = record.values, f"test at line {record.line}"
-        n = self._need("n", record)
-        where = f"{self.source}: {name}"
+        values, n = record.values, self._need("n", record)
         refused = values.get("result", "").lower().startswith("f")
         if "c" in values and "msg" not in values:
-            return self._primitive(name, where, n, values["c"], values.get("k"), refused)
+            return self._primitive(record, n, values["c"], values.get("k"), refused)
         if "em" in values and "msg" not in values:
-            return self._primitive(name, where, n, values["em"], values.get("s"), refused)
+            return self._primitive(record, n, values["em"], values.get("s"), refused)
         if not {"msg", "s"} <= values.keys():
-            return NotApplicable(name, "the test has no message, or no number to start from")
-        return self._signature(record, name, where, n, refused)
+            return NotApplicable(record.name, "the test has no message, or no number to start from")
+        return self._signature(record, n, refused)
 
-    def _primitive(self, name: str, where: str, n: int, base: str, result: str | None, refused: bool) -> Item:
-        """RSADP or RSASP1: base^d mod n."""
-        d = self._private()
-        if d is None:
-            return NotApplicable(name, "no private exponent is in force")
+    def _primitive(self, record: _Record, n: int, base: str, result: str | None, refused: bool) -> Item:
+        """RSADP or RSASP1: result = base^d mod n, or where d is not given, result^e mod n = base."""
+        name, where = record.name, f"{self.source}: {record.name}"
         if result is None or refused or "fail" in result.lower():
             return NotApplicable(name, "the vector expects the operation to be refused, not a number")
-        return ModExp(name, hex_int(base, where), d, n, hex_int(result, where))
+        numbers = hex_int(base, where), hex_int(result, where)
+        d = self._private()
+        if d is not None:
+            return ModExp(name, numbers[0], d, n, numbers[1])
+        return ModExp(name, numbers[1], self._need("e", record), n, numbers[0])
 
-    def _signature(self, record: _Record, name: str, where: str, n: int, refused: bool) -> Item:
-        values = record.values
+    def _signature(self, record: _Record, n: int, refused: bool) -> Item:
+        values, name, where = record.values, record.name, f"{self.source}: {record.name}"
         written = values.get("shaalg", "")
         sha = encoding.hash_name(written)
         if sha is None:
@@ -185,7 +211,7 @@ class _Reader:
         signature = hex_int(values["s"], f"{where}: S")
         nbits = n.bit_length()
         judged = "result" in values
-        scheme = self.scheme or _guess(pow(signature, self.key.get("e", 1), n), encoding.octets(nbits))
+        scheme = self.scheme
         if scheme is None:
             return NotApplicable(name, "the file does not name its signature scheme")
         em = self._encoded(scheme, sha, message, nbits, values)
@@ -208,7 +234,8 @@ class _Reader:
                 return encoding.x931_holds(sha, message, n, result)
 
         claim = f"{scheme} signature with {written}: {values.get('result', 'P')}"
-        return ModExp(name, signature, e, n, None, Verdict(holds, not refused, claim))
+        verdict = Verdict(lambda result: signature < n and holds(result), not refused, claim)
+        return ModExp(name, signature, e, n, None, verdict)
 
     def _encoded(
         self, scheme: str, sha: str, message: bytes, nbits: int, values: dict[str, str]
@@ -220,10 +247,3 @@ class _Reader:
             salt = b"" if self.salt_len == 0 else hex_bytes(values["saltval"], f"{self.source}: SaltVal")
             return encoding.pss_encode(sha, message, nbits, salt)
         return None
-
-
-def _guess(em: int, nbytes: int) -> str | None:
-    """The scheme that an encoded message looks like, for files that lost their header."""
-    if em >> (8 * (nbytes - 2)) == 1:
-        return "PKCS#1 v1.5"
-    return "PSS" if em & 0xFF == 0xBC else None

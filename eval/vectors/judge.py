@@ -119,19 +119,18 @@ class Judge:
             names = {name: value if name == "exp" else value % item.mod for name, value in names.items()}
         if any(value < 0 for value in names.values()):
             return "an operand is negative"
-        factors = [value for name, value in names.items() if name != "exp"]
-        if any(value >= item.mod for value in factors):
-            return MEANING[Status.BASE_TOO_LARGE]
-        needed = width_for(item.mod, names.get("exp", 0))
-        if needed > MAX_NBITS:
+        length = max(value.bit_length() for value in (item.mod, *names.values()))
+        if length > MAX_NBITS:
             return f"wider than {MAX_NBITS} bits"
-        if self.nbits is not None and needed > -(-self.nbits // 32) * 32:
+        if self.nbits is not None and length > self.nbits:
             return f"wider than the {self.nbits} bits of --nbits"
-        nbits = self.nbits or needed
+        nbits = self.nbits or width_for(item.mod, *names.values())
         if reason := self._cannot_make(nbits):
             return reason
-        for factor in factors:
+        for factor in [value for name, value in names.items() if name != "exp"]:
             status = self.design.check(nbits, factor, names.get("exp", 1), item.mod)
+            if status is Status.BASE_TOO_LARGE and isinstance(item, ModMul):
+                return "a factor is not below the modulus"
             if status is not Status.OK:
                 return MEANING[status]
         return _Job(file, place, item, nbits, {**names, "mod": item.mod})

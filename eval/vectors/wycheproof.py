@@ -44,11 +44,6 @@ def read(document: dict[str, Any], source: str) -> list[Item]:
         if not isinstance(group, dict) or not isinstance(group.get("tests"), list):
             raise BadInput(f"{where} is not an object with a list of tests")
         items += _Group(group, algorithm, where).items()
-    announced = document.get("numberOfTests")
-    if isinstance(announced, int) and announced != len(items):
-        raise BadInput(
-            f"{source}: numberOfTests says {announced}, but there are {len(items)}; is the file cut off?"
-        )
     return items
 
 
@@ -121,9 +116,9 @@ class _Group:
             known = ", ".join(_EXPECT)
             raise BadInput(f"{where}: result is {test.get('result')!r}; it must be one of {known}")
         if isinstance(test.get("sig"), str) and isinstance(test.get("msg"), str):
-            return self._signature(test, name, where)
+            return self._signature(self.key, test, name, where)
         if isinstance(test.get("ct"), str) and isinstance(test.get("msg"), str):
-            return self._decryption(test, name, where)
+            return self._decryption(self.key, test, name, where)
         return NotApplicable(name, f"{self.kind or self.algorithm} has neither msg and sig nor msg and ct")
 
     def _hash(self, field: str, default: str | None = None) -> tuple[str | None, str]:
@@ -131,9 +126,7 @@ class _Group:
         written = str(self.group.get(field) or default or "")
         return encoding.hash_name(written), written
 
-    def _signature(self, test: dict[str, Any], name: str, where: str) -> Item:
-        key = self.key
-        assert key is not None
+    def _signature(self, key: Key, test: dict[str, Any], name: str, where: str) -> Item:
         sha, written = self._hash("sha")
         if sha is None:
             return NotApplicable(
@@ -141,6 +134,7 @@ class _Group:
             )
         message, signature = hex_bytes(test["msg"], f"{where}: msg"), hex_bytes(test["sig"], f"{where}: sig")
         value, size = int.from_bytes(signature, "big"), encoding.octets(key.n.bit_length())
+        in_range = len(signature) == size and value < key.n  # RFC 8017, 8.1.2 and 8.2.2: else it is invalid
         expect = _EXPECT[test["result"]]
         if "pss" not in self.scheme and not encoding.has_pkcs1_prefix(sha):
             return NotApplicable(name, f"PKCS#1 v1.5 with {written} is not defined")
@@ -172,27 +166,23 @@ class _Group:
             nbits = key.n.bit_length()
 
             def holds(result: int) -> bool:
-                return len(signature) == size and encoding.pss_holds(
-                    sha, message, nbits, result, salt_len, mgf
-                )
+                return in_range and encoding.pss_holds(sha, message, nbits, result, salt_len, mgf)
         else:
             em = encoding.pkcs1_encode(sha, message, size)
 
             def holds(result: int) -> bool:
-                return len(signature) == size and em is not None and result == int.from_bytes(em, "big")
+                return in_range and em is not None and result == int.from_bytes(em, "big")
 
         scheme = "PSS" if "pss" in self.scheme else "PKCS#1 v1.5"
         claim = f"{scheme} signature with {written}: {test['result']}"
         return ModExp(name, value, key.e, key.n, None, Verdict(holds, expect, claim))
 
-    def _decryption(self, test: dict[str, Any], name: str, where: str) -> Item:
-        key = self.key
-        assert key is not None
+    def _decryption(self, key: Key, test: dict[str, Any], name: str, where: str) -> Item:
         if key.d is None:
             return NotApplicable(name, "the group has no private exponent")
         message, ciphertext = hex_bytes(test["msg"], f"{where}: msg"), hex_bytes(test["ct"], f"{where}: ct")
-        size = encoding.octets(key.n.bit_length())
-        right_size = len(ciphertext) == size
+        value, size = int.from_bytes(ciphertext, "big"), encoding.octets(key.n.bit_length())
+        in_range = len(ciphertext) == size and value < key.n  # RFC 8017, 7.1.2 and 7.2.2: else it is invalid
         if "oaep" in self.scheme:
             sha, written = self._hash("sha")
             mgf, mgf_written = self._hash("mgfSha", written)
@@ -205,12 +195,12 @@ class _Group:
             scheme = f"OAEP decryption with {written}"
 
             def holds(result: int) -> bool:
-                return right_size and encoding.oaep_decode(sha, mgf, result, size, label) == message
+                return in_range and encoding.oaep_decode(sha, mgf, result, size, label) == message
         else:
             scheme = "PKCS#1 v1.5 decryption"
 
             def holds(result: int) -> bool:
-                return right_size and encoding.pkcs1_decode(result, size) == message
+                return in_range and encoding.pkcs1_decode(result, size) == message
 
         verdict = Verdict(holds, _EXPECT[test["result"]], f"{scheme}: {test['result']}")
-        return ModExp(name, int.from_bytes(ciphertext, "big"), key.d, key.n, None, verdict)
+        return ModExp(name, value, key.d, key.n, None, verdict)

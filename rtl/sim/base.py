@@ -1,18 +1,64 @@
-"""What all stages have in common: `Simulation.run`."""
+"""What all stages have in common: what a simulation is made with, and `run`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
+from weakref import WeakSet
 
+from pymtl3 import Component
+
+from ...fl.errors import BadInput
 from .ports import Ports, Value
-from .protocol import Plan, Progress, Run, Stall, Statics, make_plan
+from .protocol import Plan, Progress, Run, Stall, Statics, Trace, make_plan
+
+_simulated: WeakSet[Component] = WeakSet()  # the passes of PyMTL3 change a component for good
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `simulate` was asked for beside the stage."""
+
+    vcd: Path | None = None  # waveform file; its suffix says the format
+    trace: Trace | None = None  # called with (cycle, text) in every cycle
+    opt: str = "-O1"  # level of the C++ compiler, where there is one
+    power_up_seed: int | None = None  # registers start with random bits from this seed, and not with 0
 
 
 class Simulation(ABC):
     """A design, elaborated and built for one stage; `run` may be called any number of times."""
 
     stage: str
+    waves: tuple[str, ...] = ()  # suffixes of the waveform files that the stage can write
+    traces = False
+    powers_up = False
     ports: Ports
+
+    def __init__(self, component: Component, options: Options) -> None:
+        """Check the options before anything is built; elaborate the component."""
+        if options.vcd:
+            if options.vcd.suffix not in self.waves:
+                formats = " or ".join(self.waves)
+                raise BadInput(f"waveform file {options.vcd}: stage {self.stage} writes {formats}")
+            if not options.vcd.absolute().parent.is_dir():
+                raise BadInput(f"waveform file {options.vcd}: there is no directory {options.vcd.parent}")
+        if options.trace and not self.traces:
+            raise BadInput(
+                f"stage {self.stage} has no line trace: take stage python or verilog, or a waveform file"
+            )
+        if options.power_up_seed is not None and not self.powers_up:
+            raise BadInput(
+                f"stage {self.stage} starts all registers with 0: take stage native for a power_up_seed"
+            )
+        if component in _simulated:
+            raise BadInput(
+                f"this {type(component).__name__} has been simulated: make a new one for each simulation"
+            )
+        _simulated.add(component)
+        if not component._dsl.constructed:
+            component.elaborate()
+        self.ports = Ports.of(component)
 
     def run(
         self,

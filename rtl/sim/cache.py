@@ -1,7 +1,7 @@
 """Compiled libraries on disk, found by the hash of everything that went into them.
 
 The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab. An entry is one file. It is
-made in a directory of its own inside the cache and moved into place by `os.replace`, so that no reader ever
+made in a directory of its own inside the cache and moved into place in one step, so that no reader ever
 sees half an entry, whoever else builds the same thing at that moment; a lock per entry only saves the second
 builder the work. Each file ends with a digest of its contents: a damaged one is built again.
 """
@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from ...fl.errors import BadInput
 
 DIGEST_SIZE = 16
 
@@ -49,7 +51,7 @@ def cached(name: str, build: Callable[[Path], Path]) -> Path:
                 product = build(Path(directory))
                 with product.open("ab") as file:
                     file.write(_digest(product.read_bytes()))
-                os.replace(product, entry)
+                product.replace(entry)
     return entry
 
 
@@ -60,15 +62,21 @@ def _digest(data: bytes) -> bytes:
 def _intact(entry: Path) -> bool:
     try:
         data = entry.read_bytes()
-    except FileNotFoundError:
+    except OSError:
         return False
     return _digest(data[:-DIGEST_SIZE]) == data[-DIGEST_SIZE:]
 
 
 @contextmanager
 def _lock(entry: Path) -> Iterator[None]:
-    locks = root() / "locks"
-    locks.mkdir(parents=True, exist_ok=True)
-    with (locks / entry.name).open("w") as file:
+    locks = entry.parent / "locks"
+    try:
+        locks.mkdir(parents=True, exist_ok=True)
+        file = (locks / entry.name).open("w")
+    except OSError as error:
+        raise BadInput(
+            f"the cache {entry.parent} cannot be written ({error.strerror}): set MODEXLAB_CACHE to another directory"
+        ) from None
+    with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

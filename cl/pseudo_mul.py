@@ -1,0 +1,61 @@
+"""PseudoMulCL, PseudoSquareCL, PseudoReduceCL: the cycle-level twins of the compression-tree units, and their timing.
+
+One result a cycle: the unit takes operands when its register is empty or is being emptied. Ports as in rtl/pseudo_mul.py; the
+port `modulus` is not read, as the modulus is a parameter.
+"""
+
+from dataclasses import dataclass
+
+from pymtl3 import *
+
+from ..fl.compression import BEST
+from ..fl.mul_rem import mul_rem
+from ..rtl.messages import mk_product_req
+from ..rtl.pseudo_mul import modulus_of
+from .one_at_a_time import OneAtATimeCL
+
+
+@dataclass(frozen=True)
+class PseudoMulTiming:
+    """A result a cycle after its operands, whatever they are; a second one a cycle later."""
+
+    fixed: int = 1
+
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
+        return self.fixed
+
+    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+        return 2 * self.fixed
+
+
+class PseudoMulCL(OneAtATimeCL):
+    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
+        m = modulus_of(modulus, shape, nbits).value
+        Word = mk_bits(nbits)
+
+        def serve(msg, _):
+            return Word(mul_rem(int(msg.a), int(msg.b), m)), PseudoMulTiming().fixed
+
+        super().construct(mk_product_req(nbits), Word, serve, True, nbits)
+
+
+class PseudoSquareCL(OneAtATimeCL):
+    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
+        m = modulus_of(modulus, shape, nbits).value
+        Word = mk_bits(nbits)
+
+        def serve(msg, _):
+            return Word(mul_rem(int(msg), int(msg), m)), PseudoMulTiming().fixed
+
+        super().construct(Word, Word, serve, True, nbits)
+
+
+class PseudoReduceCL(OneAtATimeCL):
+    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
+        m = modulus_of(modulus, shape, nbits)
+        Residue = mk_bits(m.operand_nbits)
+
+        def serve(msg, _):
+            return Residue(mul_rem(int(msg), 1, m.value)), PseudoMulTiming().fixed
+
+        super().construct(mk_bits(nbits), Residue, serve, True, nbits)

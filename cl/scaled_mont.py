@@ -1,0 +1,139 @@
+"""ScaledMontCL and ScaledModExpCL: the cycle-level twins of product unit and machine on a scaled modulus, and their formulas.
+
+A product:            L + 1 + (1 in carry-save form)                 L = 1 + ceil((nbits + 2) / w)
+An exponentiation:    max(wide / doublings, w / halvings) + given_cycles + wide / halvings        wide = w * L
+with doublings and halvings a cycle, and given_cycles of timing.py for the ModExp between the two converters; a bad operand costs
+1 cycle in each of the first two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..fl.mod_exp import operand_status
+from ..fl.montgomery import Montgomery
+from ..fl.scaled import ScaledMontgomery, ScaledShape
+from ..fl.status import Status
+from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp, mk_product_req
+from ..rtl.mod_exp_plan import Plan
+from .one_at_a_time import OneAtATimeCL
+from .timing import UnitTiming, given_cycles
+
+
+@dataclass(frozen=True)
+class ScaledMontTiming:
+    """ScaledMont: a digit a cycle, whatever the operands."""
+
+    nbits: int
+    digit_nbits: int = 16
+    state: str = "propagate"
+
+    @property
+    def fixed(self) -> int:
+        resolves = 1 if self.state == "carry-save" else 0
+        return ScaledShape(self.nbits, self.digit_nbits).nsteps + resolves
+
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
+        return self.fixed
+
+    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+        """The second product starts as the first one leaves."""
+        return 2 * self.fixed
+
+
+def scaled_in_cycles(
+    shape: ScaledShape, doublings_per_cycle: int, halvings_per_cycle: int, base: int, mod: int
+) -> int:
+    """ScaledConvertIn: doublings to R, and halvings to M' beside them."""
+    if operand_status(base, mod, odd_only=True, reduced_only=True) != Status.OK:
+        return 1
+    return max(shape.wide // doublings_per_cycle, shape.digit_nbits // halvings_per_cycle)
+
+
+def scaled_out_cycles(shape: ScaledShape, halvings_per_cycle: int) -> int:
+    """ScaledConvertOut: halvings by R."""
+    return shape.wide // halvings_per_cycle
+
+
+def scaled_mod_exp_cycles(
+    plan: Plan,
+    unit: UnitTiming,
+    shape: ScaledShape,
+    base: int,
+    exp: int,
+    mod: int,
+    *,
+    doublings_per_cycle: int = 4,
+    halvings_per_cycle: int = 4,
+) -> int:
+    """ScaledModExp: three units in a row."""
+    status = operand_status(base, mod, odd_only=True, reduced_only=True)
+    return (
+        scaled_in_cycles(shape, doublings_per_cycle, halvings_per_cycle, base, mod)
+        + given_cycles(plan, unit, exp, status)
+        + scaled_out_cycles(shape, halvings_per_cycle)
+    )
+
+
+def ScaledMontCL(nbits, digit_nbits=16, state="propagate"):
+    """The twin of ScaledMont."""
+    shape = ScaledShape(nbits, digit_nbits)
+    Product = mk_bits(shape.wide)
+    cycles = ScaledMontTiming(nbits, digit_nbits, state).fixed
+
+    def serve(msg, m_prime):
+        # M = M' * 2^w - 1 is all that a product needs to know of N
+        modulus = Montgomery((m_prime << digit_nbits) - 1, shape.wide)
+        product = int(msg.a) * int(msg.b)
+        quotient = product * modulus.n_prime % modulus.r
+        return Product((product + quotient * modulus.n) >> shape.wide), cycles
+
+    return OneAtATimeCL(mk_product_req(shape.wide), Product, serve, True, shape.wide)
+
+
+class ScaledModExpCL(Component):
+    """The twin of ScaledModExp: three units in a row, each with an operation of its own; N goes along as the modulus."""
+
+    def construct(s, plan, unit, shape, doublings_per_cycle=4, halvings_per_cycle=4):
+        nbits, wide = shape.nbits, shape.wide
+        Request, Entered = mk_modexp_req(nbits), mk_entered_req(wide)
+        Left, Response = mk_entered_resp(wide), mk_modexp_resp(nbits)
+        s.istream = RecvIfcRTL(Request)
+        s.ostream = SendIfcRTL(Response)
+
+        def convert_in(msg, _):
+            base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
+            status = operand_status(base, mod, odd_only=True, reduced_only=True)
+            one = entered = 0
+            if status == Status.OK:
+                one, entered = (1 << wide) % mod, (base << wide) % mod
+            cycles = scaled_in_cycles(shape, doublings_per_cycle, halvings_per_cycle, base, mod)
+            return Entered(int(status), one, entered, exp, mod), cycles
+
+        def exponentiate(msg, _):
+            status, exp, mod = int(msg.status), int(msg.exp), int(msg.mod)
+            result = 0
+            if status == Status.OK:
+                scaled = ScaledMontgomery(mod, shape)
+                result = scaled.enter(pow(scaled.leave(int(msg.base)), exp, mod))
+            return Left(status, result, mod), given_cycles(plan, unit, exp, status)
+
+        def convert_out(msg, _):
+            result = 0
+            if msg.status == Status.OK:
+                result = ScaledMontgomery(int(msg.mod), shape).leave(int(msg.result))
+            return Response(msg.status, result), scaled_out_cycles(shape, halvings_per_cycle)
+
+        s.convert_in = OneAtATimeCL(Request, Entered, convert_in, False)
+        s.mod_exp = OneAtATimeCL(Entered, Left, exponentiate, False)
+        s.convert_out = OneAtATimeCL(Left, Response, convert_out, False)
+        s.istream //= s.convert_in.istream
+        s.convert_in.ostream //= s.mod_exp.istream
+        s.mod_exp.ostream //= s.convert_out.istream
+        s.ostream //= s.convert_out.ostream
+
+    def line_trace(s):
+        return "  ".join(part.line_trace() for part in (s.convert_in, s.mod_exp, s.convert_out))

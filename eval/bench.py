@@ -1,0 +1,83 @@
+"""How fast the simulators are, as ratios measured in one run: `modexlab bench sim`.
+
+The catalogue's `mont` at 32 bits does the same exponentiations at stage native (-O3), in a loop written by hand
+around the same Verilated design (bench.cpp, same compiler flags), and, fewer of them, at stage python. Speeds are
+cycles per second of processor time, the best of several repetitions that take turns, so that other load on the
+machine disturbs all three alike. Preparing the operands and collecting the results is part of the time. All
+results are compared with `pow`.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import tempfile
+import time
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..fl.status import Status
+from ..rtl.sim import Simulation, simulate, translate
+from ..rtl.sim.build import program
+from .catalogue import find
+
+NBITS = 32
+OPT = "-O3"
+REPETITIONS = 7
+NATIVE_REQUESTS = 10_000
+PYTHON_REQUESTS = 10
+BENCH_CPP = Path(__file__).with_name("bench.cpp")
+
+Request = tuple[int, int, int]
+
+
+def bench_sim() -> dict[str, float]:
+    """The ratios, and the speeds (cycles per second) that they are made of."""
+    design = find("mont")
+    requests = _requests(NATIVE_REQUESTS)
+    component = design.rtl(NBITS)
+    hand_written = program(translate(component, "ModExp"), "ModExp", BENCH_CPP.read_text(), OPT)
+    native = simulate(design.rtl(NBITS), "native", opt=OPT)
+    python = simulate(design.rtl(NBITS), "python")
+    cpp_speed = native_speed = python_speed = 0.0
+    for _ in range(REPETITIONS):
+        cpp_speed = max(cpp_speed, _speed_by_hand(hand_written, requests))
+        native_speed = max(native_speed, _speed(native, requests))
+        python_speed = max(python_speed, _speed(python, requests[:PYTHON_REQUESTS]))
+    return {
+        "native_over_cpp": native_speed / cpp_speed,
+        "native_over_python": native_speed / python_speed,
+        "cpp_cycles_per_second": cpp_speed,
+        "native_cycles_per_second": native_speed,
+        "python_cycles_per_second": python_speed,
+    }
+
+
+def _requests(count: int) -> list[Request]:
+    """Random operands that the machine accepts: an odd modulus, a base below it."""
+    rng = random.Random(1)
+    moduli = [rng.getrandbits(NBITS) | 1 << (NBITS - 1) | 1 for _ in range(count)]
+    return [(rng.randrange(mod), rng.getrandbits(NBITS), mod) for mod in moduli]
+
+
+def _speed(sim: Simulation, requests: Sequence[Request]) -> float:
+    start = time.process_time()
+    run = sim.run(requests)
+    seconds = time.process_time() - start
+    if run.responses != [(Status.OK, pow(*request)) for request in requests]:
+        raise AssertionError(f"stage {sim.stage} computes wrong results: its speed means nothing")
+    return run.cycles / seconds
+
+
+def _speed_by_hand(hand_written: Path, requests: Sequence[Request]) -> float:
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        operands, results = Path(directory) / "operands", Path(directory) / "results"
+        operands.write_bytes(array("I", [word for request in requests for word in request]).tobytes())
+        command = [str(hand_written), str(operands), str(results)]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        found = array("I", results.read_bytes()).tolist()
+    if found != [pow(*request) for request in requests]:
+        raise AssertionError("the hand-written loop computes wrong results: its speed means nothing")
+    cycles, seconds = printed.split()
+    return int(cycles) / float(seconds)

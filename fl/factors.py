@@ -1,0 +1,293 @@
+"""A small honest search for factors: what anyone finds in a second, and never more than was found.
+
+In this order: trial division; the order of 2 (for each k up to twice the length, all primes with 2^k = 1 or -1 come out together:
+those of the algebraic factors of 2^t - 1 and 2^t + 1, whatever the cofactor); the known primes of the Fermat numbers; roots;
+Pollard's p - 1 (1974) and rho (1975, in Brent's form), bounded by the length so that it all takes seconds even at 4096 bits.
+
+A search that finds nothing proves nothing. It is for numbers like those of paper 000, section 4.1: (2^(n+2) - 1) / 3, which
+for n + 2 a power of two is a product of Fermat numbers. "Prime" here means that 32 Miller-Rabin tests say so.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import gcd, isqrt, prod
+
+from .errors import BadInput, shown
+
+TRIAL_BOUND = 1 << 16
+
+# F_k = 2^(2^k) + 1, by its primes: F0 to F4 Fermat; F5 Euler 1732, F6 Landry 1880, F7 Morrison and Brillhart 1970,
+# F8 Brent and Pollard 1980, F9 Lenstra, Lenstra, Manasse and Pollard 1990. Tests multiply them.
+FERMAT_PRIMES: dict[int, tuple[int, ...]] = {
+    0: (3,),
+    1: (5,),
+    2: (17,),
+    3: (257,),
+    4: (65537,),
+    5: (641, 6700417),
+    6: (274177, 67280421310721),
+    7: (59649589127497217, 5704689200685129054721),
+    8: (1238926361552897, 93461639715357977769163558199606896584051237541638188580280321),
+    9: (
+        2424833,
+        7455602825647884208337395736200454918783366342657,
+        741640062627530801524787141901937474059940781097519023905821316144415759504705008092818711693940737,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A divisor that was found; `by` says how, prime whether it is one."""
+
+    value: int
+    prime: bool
+    by: str
+
+
+@dataclass(frozen=True)
+class Factors:
+    """n as a product of what was found, smallest first; `searched` says in words what was tried."""
+
+    n: int
+    factors: tuple[Factor, ...]
+    searched: str
+
+    def __post_init__(self) -> None:
+        assert prod(each.value for each in self.factors) == self.n, self
+
+    @property
+    def complete(self) -> bool:
+        """All factors are prime."""
+        return all(each.prime for each in self.factors)
+
+    @property
+    def split(self) -> bool:
+        """There is a factor other than 1 and n."""
+        return len(self.factors) > 1
+
+    @property
+    def is_prime(self) -> bool:
+        return not self.split and self.complete and self.n > 1
+
+
+def find_factors(n: int) -> Factors:
+    """All factors of n that the search finds."""
+    if n < 1:
+        raise BadInput(f"{shown(n)} has no factors to look for: give a number of 1 or more")
+    found: list[Factor] = []
+    rest = n
+    for p in _primes_below(TRIAL_BOUND):
+        if p * p > rest:
+            break
+        while rest % p == 0:
+            found.append(Factor(p, True, "trial division"))
+            rest //= p
+    parts = [(rest, "trial division")] if rest > 1 else []
+    if rest > 1 and not is_prime(rest):
+        parts = list(_by_order_of_two(rest, 2 * n.bit_length()))
+    smallest_p1, smallest_rho = 1 << 60, 1 << 60  # the least that was tried
+    while parts:
+        part, by = parts.pop()
+        if is_prime(part):
+            found.append(Factor(part, True, by))
+            continue
+        for method, split in (
+            ("Fermat number", _fermat_prime),
+            ("root", _root),
+            ("Pollard p - 1", _pollard_p1),
+            ("Pollard rho", _pollard_rho),
+        ):
+            divisor = split(part)
+            if divisor:
+                # what algebra or the table says of a number is worth more than the method that split it
+                name = method if by in ("rest", "trial division") or method == "Fermat number" else by
+                parts += [(divisor, name), (part // divisor, name)]
+                break
+        else:
+            smallest_p1 = min(smallest_p1, p1_bound(part))
+            smallest_rho = min(smallest_rho, rho_steps(part))
+            found.append(Factor(part, False, by))
+    searched = f"trial division below {TRIAL_BOUND}, 2^k - 1 and 2^k + 1 for k up to {2 * n.bit_length()}"
+    if not all(each.prime for each in found):
+        searched += f", Pollard p - 1 to {smallest_p1}, {smallest_rho} steps of Pollard rho"
+    return Factors(n, tuple(sorted(found, key=lambda each: each.value)), searched)
+
+
+def order_of_two(n: int, factors: Factors | None = None) -> int | None:
+    """The least t > 0 with 2^t = 1 modulo an odd n; None where the factors that it takes are not known."""
+    factors = factors or find_factors(n)
+    if not factors.complete:
+        return None
+    multiple = 1  # of the order: the product of phi(p^k), and the primes of that
+    primes: set[int] = set()
+    for value in (each.value for each in factors.factors):
+        below = find_factors(value - 1)
+        if not below.complete:
+            return None
+        multiple *= value * (value - 1)
+        primes |= {value, *(each.value for each in below.factors)}
+    t = multiple
+    for p in primes:
+        while t % p == 0 and pow(2, t // p, n) == 1 % n:
+            t //= p
+    return t
+
+
+def is_prime(n: int, rounds: int = 32) -> bool:
+    """Whether n passes Miller-Rabin to bases that depend on n, so that no number is made to pass."""
+    if n < 4:
+        return n in (2, 3)
+    if n % 2 == 0:
+        return False
+    odd = n - 1
+    twos = (odd & -odd).bit_length() - 1
+    odd >>= twos
+    rng = random.Random(n)
+    for _ in range(rounds):
+        x = pow(rng.randrange(2, n - 1) if n > 4 else 2, odd, n)
+        if x in (1, n - 1):
+            continue
+        for _ in range(twos - 1):
+            x = x * x % n
+            if x == n - 1:
+                break
+        else:
+            return False
+    return True
+
+
+@cache
+def _primes_below(bound: int) -> tuple[int, ...]:
+    sieve = bytearray([1]) * bound
+    sieve[:2] = b"\0\0"
+    for p in range(2, isqrt(bound) + 1):
+        if sieve[p]:
+            sieve[p * p :: p] = bytes(len(range(p * p, bound, p)))
+    return tuple(p for p in range(bound) if sieve[p])
+
+
+def _by_order_of_two(n: int, last: int, batch: int = 64) -> Iterator[tuple[int, str]]:
+    """An odd n as a product of parts: the primes for which k is the least with 2^k = 1, or -1, and what is left of n.
+
+    gcds are slow, so `batch` numbers are multiplied before one is taken.
+    """
+    power, k = 1, 0
+    while n > 1 and k < last:
+        start, start_k, product = power, k, 1
+        end = min(start_k + batch, last)
+        for _ in range(start_k, end):
+            power = 2 * power % n
+            product = product * (power - 1) * (power + 1) % n
+        k = end
+        if gcd(product, n) == 1:
+            continue
+        power = start
+        for k in range(start_k + 1, end + 1):
+            power = 2 * power % n
+            for value, name in ((power - 1, f"2^{k} - 1"), (power + 1, f"2^{k} + 1")):
+                part, divisor = 1, gcd(value, n)
+                while divisor > 1:
+                    n //= divisor
+                    part *= divisor
+                    divisor = gcd(value, n)
+                if part > 1:
+                    yield part, name
+                if n == 1:
+                    return
+            power %= n
+    if n > 1:
+        yield n, "rest"
+
+
+def _fermat_prime(n: int) -> int | None:
+    known = (p for primes in FERMAT_PRIMES.values() for p in primes)
+    return next((p for p in known if n % p == 0 and n != p), None)
+
+
+def _root(n: int) -> int | None:
+    """The k-th root of n, if n is a k-th power; no prime below TRIAL_BOUND is left in n, so k is not large."""
+    for k in _primes_below(max(3, n.bit_length() // (TRIAL_BOUND.bit_length() - 1) + 1)):
+        root = 1 << -(-n.bit_length() // k)  # above it; Newton's steps come down
+        while (better := ((k - 1) * root + n // root ** (k - 1)) // k) < root:
+            root = better
+        if root**k == n:
+            return root
+    return None
+
+
+def p1_bound(n: int) -> int:
+    """How smooth p - 1 must be for `_pollard_p1` to find p."""
+    return min(1 << 16, (1 << 25) // n.bit_length())
+
+
+def _pollard_p1(n: int) -> int | None:
+    bound = p1_bound(n)
+    x = 3  # not 2: primes in which 2 has a small order have been found, or come together
+    pending = []
+    for count, p in enumerate(_primes_below(bound)):
+        power = p
+        while power * p <= bound:
+            power *= p
+        x = pow(x, power, n)
+        pending.append(x)
+        if count % 256 == 255 and (divisor := gcd(x - 1, n)) > 1:
+            return _first(divisor, n, pending)
+        if count % 256 == 255:
+            pending = []
+    divisor = gcd(x - 1, n)
+    return _first(divisor, n, pending) if divisor > 1 else None
+
+
+def _first(divisor: int, n: int, pending: list[int]) -> int | None:
+    """`divisor` if it is not n; otherwise the first of the steps that had one."""
+    if divisor < n:
+        return divisor
+    return next((d for d in (gcd(x - 1, n) for x in pending) if 1 < d < n), None)
+
+
+def rho_steps(n: int) -> int:
+    """Steps of `_pollard_rho`; a prime p takes about the square root of p."""
+    return (1 << 24) // n.bit_length()
+
+
+def _pollard_rho(n: int) -> int | None:
+    steps = rho_steps(n)
+    for constant in (1, 3):
+
+        def walk(x: int, constant: int = constant) -> int:
+            return (x * x + constant) % n
+
+        divisor = _brent(n, walk, steps)
+        if divisor != n:
+            return divisor
+    return None  # all primes of n came together, twice
+
+
+def _brent(n: int, walk: Callable[[int], int], steps: int, batch: int = 128) -> int | None:
+    """A divisor above 1, perhaps n itself, or None."""
+    y, length, done = 2, 1, 0
+    while done < steps:
+        x = y
+        for _ in range(length):
+            y = walk(y)
+        seen = 0
+        while seen < length and done < steps:
+            saved, product = y, 1
+            for _ in range(min(batch, length - seen)):
+                y = walk(y)
+                product = product * (x - y) % n
+            seen += batch
+            done += batch
+            divisor = gcd(product, n)
+            if divisor == n:  # too many steps at once: again, one by one
+                divisor, y = 1, saved
+                while divisor == 1:
+                    y = walk(y)
+                    divisor = gcd(x - y, n)
+            if divisor > 1:
+                return divisor
+        length *= 2
+    return None

@@ -1,0 +1,51 @@
+"""ModSum: (A + B) mod m for the two rows that a compression tree leaves (paper 000, equation 5 and Figure 6).
+
+A + B may be more than one m too large: A + B - m, - 2m and - 3m are made beside A + B, and the largest of them that is not negative
+is the result. How many there are follows from the most that the two rows can be. If that most is itself a multiple of m, as 2m is for
+2^n - 1, its difference is 0 and needs no adder: all bits of both rows are then 1, and that is detected (`zero_at`).
+
+The paper says that for 2^n - 1 the sum is at most 2 * (m - 1); a = b = 2^n - 1, a word that stands for 0, leaves two rows of ones.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class ModSum:
+    """The final addition modulo m of rows of `nbits` bits that are at most `most_a` and `most_b`."""
+
+    m: int
+    nbits: int
+    most_a: int
+    most_b: int
+
+    @property
+    def drops_carry(self) -> bool:
+        """m = 2^n: what is carried out is a multiple of it."""
+        return self.m == 1 << self.nbits
+
+    @property
+    def largest(self) -> int:
+        return self.most_a + self.most_b
+
+    @cached_property
+    def multiples(self) -> tuple[int, ...]:
+        """The multiples of m that are subtracted; none for 2^n, whose carry is dropped."""
+        if self.drops_carry:
+            return ()
+        return tuple(j * self.m for j in range(1, self.largest // self.m + 1) if j * self.m != self.zero_at)
+
+    @property
+    def zero_at(self) -> int | None:
+        """The sum that is detected instead of subtracted: the largest, if it is a multiple of m."""
+        is_multiple = self.largest and self.largest % self.m == 0 and not self.drops_carry
+        return self.largest if is_multiple else None
+
+    def add(self, a: int, b: int) -> int:
+        """A + B mod m, as the hardware finds it: by the carries out of the subtractions."""
+        if a + b == self.zero_at:
+            return 0
+        if self.drops_carry:
+            return (a + b) % self.m
+        return next(a + b - each for each in reversed((0, *self.multiples)) if a + b >= each)

@@ -1,0 +1,176 @@
+"""The moduli of compression-tree arithmetic: 2^n, 2^n - 1, 2^n + 1, 2^n - k and 2^n + k (paper 000, section 2.2.1).
+
+A modulus is known when hardware is generated, and its shape says what the weights beyond the word become: nothing, the
+low weights again, the low weights negative, or k of each. `family` gives paper 000's own pairs (equations 22 and 23).
+
+That family's moduli m2 = (2^(n+2) - 1) / 3 are arithmetic and a benchmark of multipliers, not keys: n is even, so that with
+t = n/2 + 1 they are the products (2^t - 1)(2^t + 1) / 3 of known factors. No RSA modulus is one of them.
+"""
+
+import re
+from dataclasses import dataclass
+
+from .errors import BadInput, shown, unknown
+
+SHAPES = ("2^n", "2^n-1", "2^n+1", "2^n-k", "2^n+k")
+MAX_PLANNED_NBITS = 1040  # of a modulus: 1024 bits and the bits that a pseudo-modulus has more
+
+
+@dataclass(frozen=True)
+class Modulus:
+    """A modulus of one of the shapes; k is 0 for 2^n and 1 for 2^n - 1 and 2^n + 1."""
+
+    shape: str
+    n: int
+    k: int
+
+    def __post_init__(self) -> None:
+        if self.shape not in SHAPES:
+            raise unknown("shape of a modulus", self.shape, SHAPES)
+        if not 2 <= self.n <= MAX_PLANNED_NBITS:
+            raise BadInput(f"n = {self.n} in a modulus {self.shape}: give 2 to {MAX_PLANNED_NBITS}")
+        self._check_k()
+
+    def _check_k(self) -> None:
+        shape, n, k = self.shape, self.n, self.k
+        if not self.shape.endswith("k"):
+            if k != int(shape != "2^n"):
+                raise BadInput(f"k = {shown(k)} with shape {shape}: take shape {_shape_with(self.sign, k)}")
+            return
+        least = 4 if self.sign < 0 else 3
+        if n < least:
+            raise BadInput(f"n = {n} in a modulus {shape}: there is no k for it; give n of {least} or more")
+        # with a larger k it would be 2^(n-1) + 1 or 2^(n+1) - 1, or have another length
+        largest = (1 << (n - 1 if self.sign < 0 else n)) - 3
+        if k in (0, 1):
+            raise BadInput(f"k = {k} with shape {shape}: take shape {_shape_with(self.sign, k)}")
+        if not 3 <= k <= largest:
+            nearest = min(max(k, 3), largest)
+            raise BadInput(
+                f"k = {shown(k)} with shape {shape} and n = {n}: give an odd k from 3 to {shown(largest)}, "
+                f"the nearest is {shown(nearest)}"
+            )
+        if k % 2 == 0:
+            raise BadInput(
+                f"k = {shown(k)} makes the modulus {shown((1 << n) + self.sign * k)} even: give an odd k, "
+                f"the nearest are {shown(k - 1)} and {shown(k + 1)}"
+            )
+
+    @property
+    def sign(self) -> int:
+        """Of k in 2^n + k or 2^n - k."""
+        return -1 if "-" in self.shape else 1
+
+    @property
+    def value(self) -> int:
+        return (1 << self.n) + self.sign * self.k
+
+    @property
+    def operand_nbits(self) -> int:
+        """The length of the largest residue: n, or n + 1 for 2^n + 1 and 2^n + k."""
+        return (self.value - 1).bit_length()
+
+    @property
+    def columns(self) -> int:
+        """The weights that a tree keeps: all of a residue's, except that for 2^n + 1 the weight 2^n is -1 (Figure 4)."""
+        return self.n if self.shape == "2^n+1" else self.operand_nbits
+
+    def __str__(self) -> str:
+        return f"2^{self.n}" + (f"{'-' if self.sign < 0 else '+'}{self.k}" if self.k else "")
+
+
+def _shape_with(sign: int, k: int) -> str:
+    if k == 0:
+        return "2^n"
+    return f"2^n{'-' if sign < 0 else '+'}{1 if k == 1 else 'k'}"
+
+
+def classify(value: int) -> Modulus:
+    """The shape of a modulus: of 2^n - k and 2^(n-1) + k, the one whose k has fewer ones, then the smaller k."""
+    if value < 3:
+        raise BadInput(f"modulus {shown(value)}: the smallest that a compression tree is made for is 3")
+    if value.bit_length() > MAX_PLANNED_NBITS:
+        raise BadInput(
+            f"modulus {shown(value)} has {value.bit_length()} bits: trees are planned up to {MAX_PLANNED_NBITS}"
+        )
+    n = value.bit_length()
+    if value == 1 << (n - 1):
+        return Modulus("2^n", n - 1, 0)
+    if value % 2 == 0:
+        raise BadInput(
+            f"modulus {shown(value)} is even: give an odd one, such as {shown(value - 1)} or {shown(value + 1)}, "
+            f"or a power of two, such as {shown(1 << (n - 1))}"
+        )
+    below, above = (1 << n) - value, value - (1 << (n - 1))
+    if below == 1:
+        return Modulus("2^n-1", n, 1)
+    if above == 1:
+        return Modulus("2^n+1", n - 1, 1)
+    if n > 3 and (below.bit_count(), below) < (above.bit_count(), above):
+        return Modulus("2^n-k", n, below)
+    return Modulus("2^n+k", n - 1, above)
+
+
+def fit(value: int, shape: str) -> Modulus:
+    """The modulus as one of the declared shape; BadInput, with the nearest that is, if it has another."""
+    if shape not in SHAPES:
+        raise unknown("shape of a modulus", shape, SHAPES)
+    modulus = classify(value)
+    if modulus.shape == shape:
+        return modulus
+    if shape.endswith("k") and modulus.shape.endswith("k"):
+        n = value.bit_length() - (0 if shape == "2^n-k" else 1)
+        return Modulus(shape, n, abs(value - (1 << n)))
+    raise BadInput(
+        f"modulus {shown(value)} = {modulus} is not of shape {shape}: take shape {modulus.shape}, "
+        f"or the nearest of shape {shape}, {_nearest(value, shape)}"
+    )
+
+
+def _nearest(value: int, shape: str) -> Modulus:
+    """The modulus of the shape that is nearest to the value."""
+    top = value.bit_length()
+    candidates = []
+    for n in range(max(2, top - 2), min(top + 2, MAX_PLANNED_NBITS) + 1):
+        if shape == "2^n":
+            candidates.append(Modulus(shape, n, 0))
+        elif shape in ("2^n-1", "2^n+1"):
+            candidates.append(Modulus(shape, n, 1))
+        elif n >= 4:
+            candidates.append(Modulus(shape, n, 3))
+    return min(candidates, key=lambda modulus: abs(modulus.value - value))
+
+
+_SPEC = re.compile(r"\s*2\s*(?:\^|\*\*)\s*(\d{1,5})\s*(?:([+-])\s*(\d+|0x[0-9a-f]+))?\s*", re.IGNORECASE)
+
+
+def parse(text: str) -> Modulus:
+    """A modulus as a user writes it: 2^32, 2^32-1, 2^8+85, or a number in decimal or 0x..."""
+    if match := _SPEC.fullmatch(text):
+        n, sign, k = int(match[1]), match[2], int(match[3] or "0", 0)
+        if k == 0:
+            return Modulus("2^n", n, 0)
+        return Modulus(f"2^n{sign}{'1' if k == 1 else 'k'}", n, k)
+    try:
+        return classify(int(text, 0))
+    except BadInput:
+        raise
+    except ValueError:
+        raise BadInput(
+            f"modulus {text!r}: write it as 2^8, 2^8-1, 2^8+85 or as a number, decimal or 0x..."
+        ) from None
+
+
+def family(n: int) -> tuple[Modulus, Modulus]:
+    """Paper 000's modulus m2 = 2^n + sum of 4^i for i < n/2, and its pseudo-modulus m1 = 2^(n+2) - 1 = 3 * m2.
+
+    Equation 22 runs the sum to i = n/2, which would make m2 = 2^(n+1) + ... and 3 * m2 no 2^(n+2) - 1; its Table 4
+    (21 = 2^4 + 5, 85 = 2^6 + 21) has the sum that is meant. See the module's header: no key is such a modulus.
+    """
+    if n % 2 or not 2 <= n <= MAX_PLANNED_NBITS - 2:
+        raise BadInput(
+            f"n = {n}: the family of paper 000 has even n, from 2 to {MAX_PLANNED_NBITS - 2}; "
+            f"the nearest is {min(max(n + n % 2, 2), MAX_PLANNED_NBITS - 2)}"
+        )
+    value = ((1 << (n + 2)) - 1) // 3
+    return classify(value) if n == 2 else Modulus("2^n+k", n, value - (1 << n)), Modulus("2^n-1", n + 2, 1)

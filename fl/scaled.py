@@ -1,0 +1,124 @@
+"""Montgomery's product on a scaled modulus M = c*N = -1 mod 2^w: the quotient digit is the low word, no product makes it.
+
+Paper 000 (section 4.1, equation 21) computes modulo a multiple of the modulus that is easier, and goes back once, at the end.
+Its multiples are 2^t - 1, which only moduli of known factorisation have in reasonable size (pseudo_modulus.py). A multiple that
+is easy at its low end has every odd N: c = -N^-1 mod 2^w, below 2^w, makes w ones there. With M' = (M + 1) / 2^w a step in
+radix 2^w is
+
+    q = S mod 2^w;   S <- (S + q*M) / 2^w + a_i*B = floor(S / 2^w) + q*M' + a_i*B
+
+Since cN + 1 = 0 mod 2^w, M' is 2^-w mod N, which w halvings of 1 modulo N make: the step is S/2^w mod N, said digit by digit.
+
+Bounds. Let D = 2^w, R = D^L. After the L digits of A and a digit 0, S = (A*B + Q*M) / R with 0 <= Q < R: every q is a digit of Q.
+So A, B < 2M give S < 4M^2/R + M <= 2M if R >= 4M, and products follow each other without a subtraction. M <= (D-1)N < 2^(n+w)
+asks for w*L >= n + w + 2, so L = 1 + ceil((n + 2) / w). Within the loop S < D*(M' + B), as a step takes less than that to less
+than (M' + B) + (D-1)(M' + B); M' <= N makes it less than D*(1 + 2(D-1))*N < 2^(n + 2w + 1).
+The product with 1 is S = (A + Q*M) / R <= M + (A - M) / R < M + 1: at most M, and still a residue modulo M. Under the modulus N
+itself, with the same R, it is (A + Q*N) / R <= N + (A - N) / R < N + 1: at most N, so one conditional subtraction ends it. That
+is how numbers leave: the product with 1 and the reduction from M to N in one.
+"""
+
+from dataclasses import dataclass, field
+
+from .errors import BadInput, shown
+from .montgomery import Montgomery
+
+DIGIT_NBITS = range(4, 33)  # legal w
+
+
+@dataclass(frozen=True)
+class ScaledShape:
+    """The widths of a machine for moduli of nbits bits and digits of w = digit_nbits bits."""
+
+    nbits: int
+    digit_nbits: int = 16
+
+    def __post_init__(self) -> None:
+        if self.nbits < 1:
+            raise BadInput(f"a modulus of {shown(self.nbits)} bits: give 1 or more")
+        if self.digit_nbits not in DIGIT_NBITS:
+            nearest = min(max(self.digit_nbits, DIGIT_NBITS[0]), DIGIT_NBITS[-1])
+            raise BadInput(
+                f"digits of {shown(self.digit_nbits)} bits: a scaled modulus has digits of {DIGIT_NBITS[0]} "
+                f"to {DIGIT_NBITS[-1]} bits; the nearest is {nearest}"
+            )
+
+    @property
+    def ndigits(self) -> int:
+        """L, so that R = 2^(w*L) >= 4M for every modulus of nbits bits."""
+        return 1 + -(-(self.nbits + 2) // self.digit_nbits)
+
+    @property
+    def wide(self) -> int:
+        """Bits of a word of digits: R = 2^wide."""
+        return self.ndigits * self.digit_nbits
+
+    @property
+    def operand_nbits(self) -> int:
+        """Bits of a number below 2M."""
+        return self.nbits + self.digit_nbits + 1
+
+    @property
+    def state_nbits(self) -> int:
+        """Bits of S within the loop."""
+        return self.nbits + 2 * self.digit_nbits + 1
+
+    @property
+    def nsteps(self) -> int:
+        """Steps of a product: the digits, and one more for the quotient digit of the last."""
+        return self.ndigits + 1
+
+
+@dataclass(frozen=True)
+class ScaledMontgomery:
+    """The arithmetic of one odd modulus n on its multiple m = c*n."""
+
+    n: int
+    shape: ScaledShape
+    c: int = field(init=False)  # -n^-1 mod 2^w
+    m: int = field(init=False)
+    m_prime: int = field(init=False)  # (m + 1) / 2^w = 2^-w mod n
+    original: Montgomery = field(init=False, repr=False)  # modulus n with the same R
+
+    def __post_init__(self) -> None:
+        n, w = self.n, self.shape.digit_nbits
+        if n.bit_length() > self.shape.nbits:
+            raise BadInput(
+                f"modulus {shown(n)} does not fit in {self.shape.nbits} bits: "
+                f"give a width of at least {n.bit_length()}"
+            )
+        original = Montgomery(n, self.shape.wide)  # refuses even moduli, 0 and less
+        c = (1 << w) - pow(n, -1, 1 << w)
+        constants = {"original": original, "c": c, "m": c * n, "m_prime": (c * n + 1) >> w}
+        for name, value in constants.items():
+            object.__setattr__(self, name, value)
+
+    def _checked(self, *operands: int) -> None:
+        for x in operands:
+            if not 0 <= x < 2 * self.m:
+                raise BadInput(f"{shown(x)} is outside 0..2M-1 for M = {shown(self.m)}: reduce it modulo M")
+
+    def product(self, a: int, b: int) -> int:
+        """a * b / R modulo m, below 2m, for a and b below 2m: the one number (a*b + Q*m) / R with 0 <= Q < R."""
+        self._checked(a, b)
+        r = self.original.r
+        quotient = a * b * -pow(self.m, -1, r) % r
+        return (a * b + quotient * self.m) >> self.shape.wide
+
+    def digit_serial(self, a: int, b: int) -> int:
+        """The same number by the steps of the hardware, a digit of a after the other."""
+        self._checked(a, b)
+        w, mask, s = self.shape.digit_nbits, (1 << self.shape.digit_nbits) - 1, 0
+        for i in range(self.shape.nsteps):
+            digit = a >> (w * i) & mask
+            s = (s >> w) + (s & mask) * self.m_prime + digit * b
+        return s
+
+    def enter(self, x: int) -> int:
+        """A representation of x: a number below 2m that is x*R modulo n (not modulo m: only n counts in the end)."""
+        return self.product(x, self.original.r2_mod_n)
+
+    def leave(self, x: int) -> int:
+        """The number below n that x represents: the product with 1 under the modulus n itself."""
+        self._checked(x)
+        return self.original.redc(x)

@@ -1,0 +1,60 @@
+"""MMMul: Montgomery's product, a bit of b after the other (paper 004, Algorithm 3).
+
+b_i * a is added to the sum, which is then halved, with the modulus added where it is odd: the steps are AddReds (add_red.py).
+A last cycle subtracts the modulus where the sum reaches it (the paper has p >= m here, which is right).
+
+Ports: istream {a, b} -> ostream a * b / 2^nbits mod n; `modulus` odd, static while the unit is busy; a < modulus, b any word.
+Cycles: nbits / bits_per_cycle + 2, whatever the operands. Area order: 2 * bits_per_cycle adders of n bits, 3n registers.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from .add_red import AddRedTextbook
+from .cond_sub import CondSub
+from .messages import mk_product_req
+from .serial_ctrl import SerialCtrl, connect_serial
+
+
+class MMMul(Component):
+    def construct(s, nbits, bits_per_cycle=1):
+        s.istream = RecvIfcRTL(mk_product_req(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.modulus = InPort(nbits)
+
+        s.a = Wire(nbits)
+        s.b = Wire(nbits)
+        s.sum = Wire(nbits + 1)
+        s.ostream.msg //= s.sum[0:nbits]
+
+        s.steps = [AddRedTextbook(nbits) for _ in range(bits_per_cycle)]
+        for i, step in enumerate(s.steps):
+            step.state //= s.sum if i == 0 else s.steps[i - 1].out
+            step.x_i //= s.b[i]
+            step.y //= s.a
+            step.n //= s.modulus
+        s.reduction = CondSub(nbits)
+        s.reduction.value //= s.sum
+        s.reduction.n //= s.modulus
+
+        s.ctrl = SerialCtrl(nbits // bits_per_cycle, has_last=True)
+        connect_serial(s)
+        s.ctrl.spent //= 0
+        s.ctrl.spent_n //= 0
+        LAST_STEP = bits_per_cycle - 1
+        after_sum = nbits + 1
+
+        @update_ff
+        def data():
+            if s.ctrl.load:
+                s.a <<= s.istream.msg.a
+                s.b <<= s.istream.msg.b
+                s.sum <<= 0
+            elif s.ctrl.step:
+                s.b <<= s.b >> bits_per_cycle
+                s.sum <<= s.steps[LAST_STEP].out
+            elif s.ctrl.last:
+                s.sum <<= zext(s.reduction.out, after_sum)
+
+    def line_trace(s):
+        return f"{s.istream}|{'ISLD'[int(s.ctrl.st)]}|{s.ostream}"

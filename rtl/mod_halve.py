@@ -1,0 +1,74 @@
+"""ModHalve: x / 2^halvings modulo an odd n, by additions of n that make x even, and shifts (Montgomery 1985, radix 2).
+
+Each halving is an AddRed (paper 001, Algorithm 4) without a multiplicand; `per_cycle` of them are chained. It is how a number
+leaves Montgomery form (halvings = log2 R), and how 2^-w mod n, the constant of a scaled modulus, is made from 1.
+
+Ports: istream x -> ostream; `modulus` (nbits) is static while the unit is busy. x may be wider than the modulus (value_nbits):
+the result is x / 2^halvings + n or less, so at most n for x < 2^halvings; it is below n for 0 < x < n.
+Cycles: halvings / per_cycle, whatever the operands. Area order: per_cycle adders, one register of value_nbits.
+Takes the next operand in the cycle in which its result is taken.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from .add_red import AddRedTextbook
+
+
+class ModHalve(Component):
+    def construct(s, value_nbits, nbits, halvings, per_cycle):
+        s.istream = RecvIfcRTL(mk_bits(value_nbits))
+        s.ostream = SendIfcRTL(mk_bits(value_nbits))
+        s.modulus = InPort(nbits)
+
+        ncycles = halvings // per_cycle
+        assert ncycles * per_cycle == halvings
+        LAST = ncycles - 1
+        s.busy = Wire(1)
+        s.count = Wire(max(1, clog2(ncycles)))
+        s.x = Wire(value_nbits)
+        extended = value_nbits + 1
+        s.first = Wire(extended)
+        s.n = Wire(value_nbits)
+
+        @update
+        def extend():
+            s.first @= zext(s.x, extended)
+            s.n @= zext(s.modulus, value_nbits)
+
+        s.steps = [AddRedTextbook(value_nbits) for _ in range(per_cycle)]
+        for i, step in enumerate(s.steps):
+            step.state //= s.first if i == 0 else s.steps[i - 1].out
+            step.x_i //= 0
+            step.y //= 0
+            step.n //= s.n
+        s.ostream.msg //= s.steps[per_cycle - 1].out[0:value_nbits]
+
+        @update
+        def out_val():
+            s.ostream.val @= s.busy & (s.count == LAST)
+
+        @update
+        def in_rdy():
+            s.istream.rdy @= ~s.busy | (s.ostream.val & s.ostream.rdy)
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.busy <<= 0
+            elif s.istream.val & s.istream.rdy:
+                s.busy <<= 1
+            elif s.ostream.val & s.ostream.rdy:
+                s.busy <<= 0
+
+        @update_ff
+        def data():
+            if s.istream.val & s.istream.rdy:
+                s.x <<= s.istream.msg
+                s.count <<= 0
+            elif s.busy & ~s.ostream.val:
+                s.x <<= s.ostream.msg
+                s.count <<= s.count + 1
+
+    def line_trace(s):
+        return f"{s.istream}({s.count})" + f"{s.ostream}"

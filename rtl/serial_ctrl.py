@@ -1,0 +1,94 @@
+"""SerialCtrl: the control of a unit that computes in steps, one operation at a time.
+
+    IDLE  operands are loaded when a request comes, or already in the cycle in which an answer is taken
+    STEP  one cycle of steps after another
+    LAST  one more cycle for what comes after the steps (with has_last)
+    DONE  the answer is offered until it is taken
+
+How the steps end (`until`): "count", after ncycles cycles; "spent", with the cycle after which the datapath says that nothing is
+left (`spent_n`); "noticed", in a cycle of its own, when nothing is left (`spent`), as paper 004's Verilog does it.
+
+Cycles from request to answer: ncycles + 1; max(1, cycles used) + 1; cycles used + 2; each 1 more with has_last.
+Ports: the handshakes, `load`, `step` and `last` to the datapath.
+"""
+
+from pymtl3 import *
+
+
+def connect_serial(s):
+    """The streams of a unit `s` that has a SerialCtrl as s.ctrl."""
+    s.istream.val //= s.ctrl.istream_val
+    s.istream.rdy //= s.ctrl.istream_rdy
+    s.ostream.val //= s.ctrl.ostream_val
+    s.ostream.rdy //= s.ctrl.ostream_rdy
+
+
+class SerialCtrl(Component):
+    def construct(s, ncycles, until="count", has_last=False):
+        s.istream_val = InPort()
+        s.istream_rdy = OutPort()
+        s.ostream_val = OutPort()
+        s.ostream_rdy = InPort()
+        s.spent = InPort()
+        s.spent_n = InPort()
+        s.load = OutPort()
+        s.step = OutPort()
+        s.last = OutPort()
+
+        IDLE, STEP, LAST, DONE = (b2(i) for i in range(4))
+        AFTER_STEPS = LAST if has_last else DONE
+        s.st = Wire(2)
+        s.ends = Wire()
+
+        @update
+        def outputs():
+            s.istream_rdy @= (s.st == IDLE) | ((s.st == DONE) & s.ostream_rdy)
+            s.load @= s.istream_rdy & s.istream_val
+
+        @update
+        def offers():
+            s.ostream_val @= s.st == DONE
+            s.last @= s.st == LAST
+
+        if until == "noticed":
+
+            @update
+            def ends_when_noticed():
+                s.ends @= s.spent
+                s.step @= (s.st == STEP) & ~s.spent
+
+        elif until == "spent":
+
+            @update
+            def ends_when_spent():
+                s.ends @= s.spent_n
+                s.step @= s.st == STEP
+
+        else:
+            FINAL = ncycles - 1
+            s.count = Wire(max(1, clog2(ncycles)))
+
+            @update
+            def ends_by_count():
+                s.ends @= s.count == FINAL
+                s.step @= s.st == STEP
+
+            @update_ff
+            def counter():
+                if s.load:
+                    s.count <<= 0
+                elif s.step:
+                    s.count <<= s.count + 1
+
+        @update_ff
+        def state():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.load:
+                s.st <<= STEP
+            elif (s.st == STEP) & s.ends:
+                s.st <<= AFTER_STEPS
+            elif s.last:
+                s.st <<= DONE
+            elif s.ostream_val & s.ostream_rdy:
+                s.st <<= IDLE

@@ -1,0 +1,117 @@
+"""The text of one Verilog module as PyMTL3 writes it, made readable.
+
+Each function takes the text of a module and returns it with the same meaning. They rely on the form in which
+PyMTL3 3.1.17 writes declarations, instances and assignments, one to a line.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+_NOISE = [
+    (r"^ *//.*\n", ""),  # banners and paths
+    (r"(?<=[\[:])\d+'d(\d+)(?=[\]:])", r"\1"),  # x[5'd31:5'd0]
+    (r"(\d')\( (\w+) \)", r"\1(\2)"),
+    (r"^  (input|output) +", lambda match: f"  {match[1]:6} "),
+    (r" +(?=[,\n])", ""),
+    (r"\n\n+", "\n\n"),
+    (r"\n\n+(?=endmodule)", "\n"),
+    (r"\A\n+|\n+\Z", ""),
+]
+
+
+def tidy(text: str) -> str:
+    """Everything that concerns the module alone."""
+    for pattern, replacement in _NOISE:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    return _constants(_blocks(_temporaries(_scalars(text))))
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\w+", text))
+
+
+def _scalars(text: str) -> str:
+    """`logic [0:0] x` becomes `logic x`, unless x is indexed somewhere."""
+    indexed = set(re.findall(r"(\w+)\[", text))
+    return re.sub(
+        r"logic \[0:0\] (\w+)(?=[,;\n])",
+        lambda match: match[0] if match[1] in indexed else f"logic {match[1]}",
+        text,
+    )
+
+
+def _temporaries(text: str) -> str:
+    """`__tmpvar__block_name` becomes `block_name`, unless that is taken."""
+    words = _words(text)
+    return re.sub(r"\b__tmpvar__(\w+)", lambda match: match[0] if match[1] in words else match[1], text)
+
+
+def _blocks(text: str) -> str:
+    """An update block called like a signal gets another name: Python tells them apart, Verilog does not."""
+    words = _words(text)
+    return re.sub(
+        r"begin : (\w+)$",
+        lambda match: match[0] if words[match[1]] == 1 else f"{match[0]}_block",
+        text,
+        flags=re.MULTILINE,
+    )
+
+
+def _constants(text: str) -> str:
+    """Constants under their Python names, declared once, and only where they are used.
+
+    PyMTL3 calls them `__const__N`, and declares those of a closure for every block, as `__const__N_at_block`.
+    """
+    declaration = re.compile(r"^ *localparam (.*)\b__const__((\w+?)(?:_at_\w+)?) +(=.*;)\n", re.MULTILINE)
+    declared = declaration.findall(text)
+    body = declaration.sub("", text)
+    words = _words(body)
+    names = {}
+    lines = []
+    for kind, long, short, value in declared:
+        meanings = {(each[0], each[3]) for each in declared if each[2] == short}
+        names[long] = short if len(meanings) == 1 and short not in words else long
+        line = f"  localparam {kind}{names[long]} {value}\n"
+        if f"__const__{long}" in words and line not in lines:
+            lines.append(line)
+    body = re.sub(r"\b__const__(\w+)", lambda match: names.get(match[1], match[0]), body)
+    return body.replace(");\n", ");\n" + "".join(lines), 1)  # after the list of ports
+
+
+def drop_unused(text: str) -> tuple[str, list[str]]:
+    """Without clk and reset, if it does not use them; PyMTL3 gives them to every module. Which ones they were."""
+    words = _words(text)
+    dropped = [port for port in ("clk", "reset") if words[port] == 1]
+    for port in dropped:
+        text = re.sub(rf"^  input .* {port},?\n", "", text, flags=re.MULTILINE)
+    return text.replace(",\n);", "\n);"), dropped
+
+
+def disconnect(text: str, without: Mapping[str, Collection[str]]) -> str:
+    """Without the connections to ports that modules inside have lost (module -> ports), and their wires."""
+    assignments = set()
+    wires = set()
+
+    def instance(match: re.Match[str]) -> str:
+        kept = []
+        for line in match[2].splitlines():
+            port, wire = re.match(r"    \.(\w+)\( (\S+) \)", line).groups()
+            if port in without.get(match[1], ()):
+                assignments.add(f"  assign {wire} = {port};")
+                wires.add(wire.partition("[")[0])
+            else:
+                kept.append(line)
+        connections = "\n".join(kept).rstrip(",")
+        return match[0].replace(match[2], f"{connections}\n")
+
+    text = re.sub(r"^  (\w+) \w+\n  \(\n((?:    .*\n)*)  \);$", instance, text, flags=re.MULTILINE)
+    text = "\n".join(line for line in text.split("\n") if line not in assignments)
+    words = _words(text)
+    unused = {wire for wire in wires if words[wire] == 1}
+    declaration = re.compile(r"  logic .*?(\w+)(?: \[.*)?;")
+    return "\n".join(
+        line
+        for line in text.split("\n")
+        if not ((match := declaration.fullmatch(line)) and match[1] in unused)
+    )

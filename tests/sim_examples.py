@@ -1,0 +1,214 @@
+"""Small components for the tests of rtl/sim: one for each thing that can be different at a stage."""
+
+from modexlab.rtl.messages import mk_product_req
+from pymtl3 import Bits8, Component, InPort, OutPort, Wire, mk_bits, trunc, update, update_ff, zext
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+
+class Pass(Component):
+    """Combinational: the response in the cycle of the request."""
+
+    def construct(s, nbits):
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.istream //= s.ostream
+
+
+class Add(Component):
+    """out = a + b + k"""
+
+    def construct(s, nbits, k):
+        s.a = InPort(nbits)
+        s.b = InPort(nbits)
+        s.out = OutPort(nbits)
+
+        @update
+        def add():
+            s.out @= s.a + s.b + k
+
+
+class AddMod(Component):
+    """{a, b} -> a + b, minus the static port `modulus` if it fits; one register."""
+
+    def construct(s, nbits):
+        s.istream = RecvIfcRTL(mk_product_req(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.modulus = InPort(nbits)
+        wide = nbits + 1
+
+        s.full = Wire(1)
+        s.sum = Wire(wide)
+        s.adder = Add(wide, 0)
+        s.adder.a[0:nbits] //= s.istream.msg.a
+        s.adder.b[0:nbits] //= s.istream.msg.b
+        s.adder.a[nbits] //= 0
+        s.adder.b[nbits] //= 0
+        s.ostream.val //= s.full
+
+        @update
+        def ready():
+            s.istream.rdy @= ~s.full | s.ostream.rdy
+
+        @update
+        def reduce():
+            s.ostream.msg @= trunc(s.sum, nbits)
+            if s.sum >= zext(s.modulus, wide):
+                s.ostream.msg @= trunc(s.sum - zext(s.modulus, wide), nbits)
+
+        @update_ff
+        def registers():
+            if s.reset:
+                s.full <<= 0
+            elif s.istream.rdy:
+                s.full <<= s.istream.val
+                s.sum <<= s.adder.out
+
+    def line_trace(s):
+        return f"AddMod full={s.full}"
+
+
+class Chain(Component):
+    """{a, b} -> {a, b} after `length` cycles: an array of registers, a loop, a list of components (a + 1 + 2 + ...)."""
+
+    def construct(s, nbits, length):
+        Req = mk_product_req(nbits)
+        s.istream = RecvIfcRTL(Req)
+        s.ostream = SendIfcRTL(Req)
+        LAST = length - 1
+
+        s.full = [Wire(1) for _ in range(length)]
+        s.a = [Wire(nbits) for _ in range(length)]
+        s.b = [Wire(nbits) for _ in range(length)]
+        s.adders = [Add(nbits, k) for k in range(length)]
+        for i, adder in enumerate(s.adders):
+            adder.a //= s.a[i]
+            adder.b //= 0
+        s.move = Wire(1)
+        s.ostream.val //= s.full[LAST]
+        s.ostream.msg.a //= s.adders[LAST].out
+        s.ostream.msg.b //= s.b[LAST]
+        s.istream.rdy //= s.move
+
+        @update
+        def moves():
+            s.move @= ~s.full[LAST] | s.ostream.rdy
+
+        @update_ff
+        def registers():
+            if s.reset:
+                for i in range(length):
+                    s.full[i] <<= 0
+            elif s.move:
+                s.full[0] <<= s.istream.val
+                s.a[0] <<= s.istream.msg.a
+                s.b[0] <<= s.istream.msg.b
+                for i in range(LAST):
+                    s.full[i + 1] <<= s.full[i]
+                    s.a[i + 1] <<= s.adders[i].out
+                    s.b[i + 1] <<= s.b[i]
+
+
+class CountOnes(Component):
+    """The number of ones, one cycle for each: the cycles depend on the operand. Hangs on 0."""
+
+    def construct(s, nbits):
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.left = Wire(nbits)
+        s.count = Wire(nbits)
+        s.busy = Wire(1)
+
+        @update
+        def handshakes():
+            s.istream.rdy @= ~s.busy
+            s.ostream.val @= s.busy & (s.left == 0) & (s.count != 0)
+            s.ostream.msg @= s.count
+
+        @update_ff
+        def registers():
+            if s.reset:
+                s.busy <<= 0
+            elif ~s.busy:
+                s.busy <<= s.istream.val
+                s.left <<= s.istream.msg
+                s.count <<= 0
+            elif s.left != 0:
+                s.left <<= s.left & (s.left - 1)
+                s.count <<= s.count + 1
+            elif s.ostream.val & s.ostream.rdy:
+                s.busy <<= 0
+
+
+class Chatter(Component):
+    """Answers without having been asked."""
+
+    def construct(s, nbits):
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.istream.rdy //= 0
+        s.ostream.val //= 1
+        s.ostream.msg //= 0
+
+
+class NoReset(Component):
+    """Answers with a register that is never written."""
+
+    def construct(s, nbits):
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.kept = Wire(nbits)
+        s.istream.val //= s.ostream.val
+        s.istream.rdy //= s.ostream.rdy
+        s.ostream.msg //= s.kept
+
+        @update_ff
+        def keep():
+            s.kept <<= s.kept
+
+
+class ReservedWord(Component):
+    """Has a port that Verilog cannot have."""
+
+    def construct(s):
+        s.final = InPort(8)
+
+
+class NoStreams(Component):
+    """Cannot be driven."""
+
+    def construct(s):
+        s.a = InPort(8)
+        s.out = OutPort(8)
+        s.out //= s.a
+
+
+def mk_twin(k):
+    """Classes of one name that do different things."""
+
+    if k == 1:
+
+        class Twin(Component):
+            def construct(s):
+                s.istream = RecvIfcRTL(Bits8)
+                s.ostream = SendIfcRTL(Bits8)
+                s.istream.val //= s.ostream.val
+                s.istream.rdy //= s.ostream.rdy
+
+                @update
+                def add_one():
+                    s.ostream.msg @= s.istream.msg + 1
+
+    else:
+
+        class Twin(Component):
+            def construct(s):
+                s.istream = RecvIfcRTL(Bits8)
+                s.ostream = SendIfcRTL(Bits8)
+                s.istream.val //= s.ostream.val
+                s.istream.rdy //= s.ostream.rdy
+
+                @update
+                def add_two():
+                    s.ostream.msg @= s.istream.msg + 2
+
+    return Twin()

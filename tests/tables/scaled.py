@@ -1,0 +1,41 @@
+"""The table of products on a scaled modulus: factors up to 2M for M = c*N, at any width and digit."""
+
+import random
+
+from modexlab.fl.scaled import ScaledMontgomery, ScaledShape
+
+from . import products
+from .rows import ProductRow, with_delays
+
+
+def corner_moduli(nbits: int, w: int) -> dict[str, int]:
+    """Moduli whose multiple M is the smallest, the largest, or has a c of a special form; by name."""
+    top = (1 << nbits) - 1
+    moduli = {"modulus 1": 1, "modulus 3": 3, "largest modulus": top, "top bit only": (1 << (nbits - 1)) + 1}
+    if nbits > w:
+        # N = 1 mod 2^w gives the largest c, 2^w - 1, and with it the largest M, just below 2^(nbits + w)
+        moduli["largest M"] = (1 << nbits) - (1 << w) + 1
+        moduli["c = 2^w - 1, small N"] = (1 << w) + 1
+    return moduli
+
+
+def table(nbits: int, w: int, count: int = 6) -> list[ProductRow]:
+    """All rows for a ScaledMont of nbits bits and digits of w bits; mod is N."""
+    shape = ScaledShape(nbits, w)
+    rows = list(products.corners(nbits))
+    for name, n in corner_moduli(nbits, w).items():
+        m = ScaledMontgomery(n, shape).m
+        rows += [
+            ProductRow(f"{name}, (2M - 1)^2", 2 * m - 1, 2 * m - 1, n),
+            ProductRow(f"{name}, 0 * largest", 0, 2 * m - 1, n),
+            ProductRow(f"{name}, M * M is 0 mod M", m, m, n),
+            ProductRow(f"{name}, M * 1", m, 1, n),
+            ProductRow(f"{name}, largest * 1", 2 * m - 1, 1, n),
+            ProductRow(f"{name}, N * c is 0 mod M", n, m // n, n),
+        ]
+    rng = random.Random(f"scaled {nbits} {w}")
+    for i in range(count):
+        n = rng.getrandbits(rng.randint(1, nbits)) | 1
+        m = ScaledMontgomery(n, shape).m
+        rows.append(ProductRow(f"random {i}", rng.randrange(2 * m), rng.randrange(2 * m), n))
+    return with_delays(rows, every=4)

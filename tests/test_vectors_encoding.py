@@ -1,0 +1,115 @@
+"""The encodings that judge vectors, against signatures and ciphertexts made by `cryptography`."""
+
+from __future__ import annotations
+
+import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from modexlab.eval.vectors import encoding
+
+HASHES = {
+    "SHA-1": hashes.SHA1(),
+    "SHA-224": hashes.SHA224(),
+    "SHA-256": hashes.SHA256(),
+    "SHA-384": hashes.SHA384(),
+    "SHA-512": hashes.SHA512(),
+    "SHA-512/256": hashes.SHA512_256(),
+    "SHA3-256": hashes.SHA3_256(),
+}
+MESSAGE = b"a message"
+
+
+@pytest.fixture(scope="module", params=[1024, 1031])
+def key(request: pytest.FixtureRequest) -> rsa.RSAPrivateKey:
+    """1031 bits: neither the modulus nor the PSS block fills its bytes."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=request.param)
+
+
+def public(key: rsa.RSAPrivateKey, signature: bytes) -> tuple[int, int]:
+    """(signature^e mod n, n)."""
+    numbers = key.public_key().public_numbers()
+    return pow(int.from_bytes(signature, "big"), numbers.e, numbers.n), numbers.n
+
+
+def private(key: rsa.RSAPrivateKey, ciphertext: bytes) -> tuple[int, int]:
+    numbers = key.private_numbers()
+    n = numbers.public_numbers.n
+    return pow(int.from_bytes(ciphertext, "big"), numbers.d, n), (n.bit_length() + 7) // 8
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_pkcs1_signature(key: rsa.RSAPrivateKey, name: str) -> None:
+    sha = encoding.hash_name(name)
+    value, n = public(key, key.sign(MESSAGE, padding.PKCS1v15(), HASHES[name]))
+    em = encoding.pkcs1_encode(sha, MESSAGE, (n.bit_length() + 7) // 8)
+    assert int.from_bytes(em, "big") == value
+
+
+@pytest.mark.parametrize("name", HASHES)
+@pytest.mark.parametrize("salt_len", [0, 20])
+def test_pss_signature(key: rsa.RSAPrivateKey, name: str, salt_len: int) -> None:
+    sha = encoding.hash_name(name)
+    scheme = padding.PSS(mgf=padding.MGF1(HASHES[name]), salt_length=salt_len)
+    value, n = public(key, key.sign(MESSAGE, scheme, HASHES[name]))
+    nbits = n.bit_length()
+    assert encoding.pss_holds(sha, MESSAGE, nbits, value, salt_len)
+    assert encoding.pss_holds(sha, MESSAGE, nbits, value), "of any length"
+    assert not encoding.pss_holds(sha, MESSAGE, nbits, value, salt_len + 1)
+    assert not encoding.pss_holds(sha, MESSAGE + b".", nbits, value, salt_len)
+    assert not encoding.pss_holds(sha, MESSAGE, nbits, value ^ 1 << 300, salt_len)
+    assert not encoding.pss_holds(sha, MESSAGE, nbits, value ^ 1, salt_len), "the last byte is not bc"
+
+
+def test_pss_encode_is_what_pss_holds_accepts(key: rsa.RSAPrivateKey) -> None:
+    nbits = key.key_size
+    em = encoding.pss_encode("sha256", MESSAGE, nbits, b"salt", "sha1")
+    assert encoding.pss_holds("sha256", MESSAGE, nbits, int.from_bytes(em, "big"), 4, "sha1")
+    assert not encoding.pss_holds("sha256", MESSAGE, nbits, int.from_bytes(em, "big"), 4, "sha256")
+    assert encoding.pss_encode("sha512", MESSAGE, 1024, bytes(63)) is None, "the modulus is too short"
+
+
+@pytest.mark.parametrize(("name", "mgf"), [("SHA-1", "SHA-1"), ("SHA-256", "SHA-1"), ("SHA-1", "SHA-512")])
+@pytest.mark.parametrize("label", [b"", b"label"])
+def test_oaep(key: rsa.RSAPrivateKey, name: str, mgf: str, label: bytes) -> None:
+    scheme = padding.OAEP(mgf=padding.MGF1(HASHES[mgf]), algorithm=HASHES[name], label=label)
+    value, size = private(key, key.public_key().encrypt(b"secret", scheme))
+    names = encoding.hash_name(name), encoding.hash_name(mgf)
+    assert encoding.oaep_decode(*names, value, size, label) == b"secret"
+    assert encoding.oaep_decode(*names, value, size, b"other") is None
+    assert encoding.oaep_decode(*names, value ^ 1 << 100, size, label) is None
+
+
+def test_pkcs1_decryption(key: rsa.RSAPrivateKey) -> None:
+    value, size = private(key, key.public_key().encrypt(b"secret", padding.PKCS1v15()))
+    assert encoding.pkcs1_decode(value, size) == b"secret"
+    assert encoding.pkcs1_decode(value ^ 1 << 8 * (size - 2), size) is None, "block type 3"
+    short = b"\0\2" + b"\x11" * 7 + b"\0" + bytes(size - 10)
+    assert encoding.pkcs1_decode(int.from_bytes(short, "big"), size) is None, "less than 8 bytes of padding"
+    endless = b"\0\2" + b"\x11" * (size - 2)
+    assert encoding.pkcs1_decode(int.from_bytes(endless, "big"), size) is None, "no end of the padding"
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("SHA-1", "sha1"),
+        ("SHA1", "sha1"),
+        ("SHA256", "sha256"),
+        ("SHA-512/256", "sha512_256"),
+        ("SHA512/224", "sha512_224"),
+        ("SHA3-384", "sha3_384"),
+        ("SHAKE128", "shake_128"),
+        ("SHAKE256", "shake_256"),
+        ("SHA-3.14", None),
+        ("", None),
+    ],
+)
+def test_hash_names(written: str, name: str | None) -> None:
+    assert encoding.hash_name(written) == name
+
+
+def test_shake_as_rfc_8702_has_it() -> None:
+    assert len(encoding.digest("shake_128", b"")) == 32
+    assert len(encoding.digest("shake_256", b"")) == 64
+    em = encoding.pss_encode("shake_128", MESSAGE, 1024, bytes(32))
+    assert encoding.pss_holds("shake_128", MESSAGE, 1024, int.from_bytes(em, "big"), 32)
