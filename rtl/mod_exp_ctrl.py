@@ -15,10 +15,15 @@ from .mod_exp_plan import STATE_NBITS, State
 
 # Where acc and bas take their next value from.
 SOURCE_NBITS = 3
-HOLD, PRODUCT_0, PRODUCT_1, SETUP_RESULT, ONE, BASE = range(6)
+HOLD, PRODUCT_0, PRODUCT_1, SETUP_RESULT, ONE, BASE = (mk_bits(SOURCE_NBITS)(i) for i in range(6))
 # The second factor of a product.
 FACTOR_NBITS = 2
-ACC, BAS, UNITY = range(3)
+ACC, BAS, UNITY = (mk_bits(FACTOR_NBITS)(i) for i in range(3))
+
+
+def constants(*states):
+    """States as words of the state register, for update blocks."""
+    return tuple(mk_bits(STATE_NBITS)(int(state)) for state in states)
 
 
 class ModExpCtrl(Component):
@@ -50,9 +55,10 @@ class ModExpCtrl(Component):
         s.bit_n = InPort()
         s.bit_now = InPort()
 
-        IDLE, SETUP, SETUP_ONE = int(State.IDLE), int(State.SETUP), int(State.SETUP_ONE)
-        SQUARE, ENTER, ALIGN = int(State.SQUARE), int(State.ENTER), int(State.ALIGN)
-        TOP, LOOP, LEAVE, DONE = int(State.TOP), int(State.LOOP), int(State.LEAVE), int(State.DONE)
+        IDLE, SETUP, SETUP_ONE, SQUARE, ENTER = constants(
+            State.IDLE, State.SETUP, State.SETUP_ONE, State.SQUARE, State.ENTER
+        )
+        ALIGN, TOP, LOOP, LEAVE, DONE = constants(State.ALIGN, State.TOP, State.LOOP, State.LEAVE, State.DONE)
 
         s.unsent = [Wire() for _ in range(2)]
         s.awaited = [Wire() for _ in range(2)]
@@ -107,11 +113,11 @@ class ModExpCtrl(Component):
 
         # ---- the next state: a path fixed by the plan, then what the exponent has to say
 
-        AFTER_IDLE, AFTER_LOOP = int(plan.after(State.IDLE)), int(plan.after(State.LOOP))
+        AFTER_IDLE, AFTER_LOOP = constants(plan.after(State.IDLE), plan.after(State.LOOP))
         s.path_st = Wire(STATE_NBITS)
 
         if plan.conversion in ("square", "shift-sub"):
-            AFTER_SETUP = int(plan.after(State.SETUP))
+            (AFTER_SETUP,) = constants(plan.after(State.SETUP))
             SQUARINGS = plan.squarings
             s.nsquarings = Wire(clog2(plan.squarings + 2))
 
@@ -137,7 +143,7 @@ class ModExpCtrl(Component):
                     s.nsquarings <<= s.nsquarings - 1
 
         elif plan.conversion == "double":
-            AFTER_SETUP = int(plan.after(State.SETUP))
+            (AFTER_SETUP,) = constants(plan.after(State.SETUP))
 
             @update
             def path_double():

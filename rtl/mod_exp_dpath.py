@@ -7,7 +7,18 @@ The exponent moves right (right to left) or left, one bit a step; its next value
 
 from pymtl3 import *
 
-from .mod_exp_ctrl import ACC, BAS, BASE, FACTOR_NBITS, ONE, PRODUCT_0, PRODUCT_1, SETUP_RESULT, SOURCE_NBITS
+from .mod_exp_ctrl import (
+    ACC,
+    BAS,
+    BASE,
+    FACTOR_NBITS,
+    ONE,
+    PRODUCT_0,
+    PRODUCT_1,
+    SETUP_RESULT,
+    SOURCE_NBITS,
+    constants,
+)
 from .mod_exp_plan import STATE_NBITS, State
 
 
@@ -16,11 +27,8 @@ class ModExpDpath(Component):
         nbits = plan.nbits
         word = mk_bits(nbits)
         TOP = nbits - 1
-        IDLE, SETUP, TAKEN = (
-            int(State.IDLE),
-            int(State.SETUP),
-            int(State.TOP),
-        )  # from TOP on, bits are used up
+        # from BITS_TAKEN on, the exponent's bits are used up
+        IDLE, SETUP, BITS_TAKEN = constants(State.IDLE, State.SETUP, State.TOP)
 
         s.in_base = InPort(word)
         s.in_exp = InPort(word)
@@ -164,7 +172,7 @@ class ModExpDpath(Component):
 
                 @update
                 def alignment():
-                    s.align @= (s.st < TAKEN) & (s.st != IDLE) & ~s.exp[TOP] & (s.nleft != 0)
+                    s.align @= (s.st < BITS_TAKEN) & (s.st != IDLE) & ~s.exp[TOP] & (s.nleft != 0)
                     s.steps @= s.shift | s.align
 
                 @update
