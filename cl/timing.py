@@ -111,10 +111,10 @@ class MulRemTiming:
 
 @dataclass(frozen=True)
 class SerialMontTiming:
-    """MMMul and MMRed: a step a bit, a cycle for the last subtraction."""
+    """MMMul and MMRed: a step a bit, and a cycle for the last subtraction or for the step that stands in for it."""
 
     nbits: int
-    bits_per_cycle: int
+    bits_per_cycle: int = 1
 
     @property
     def fixed(self) -> int:
@@ -222,8 +222,10 @@ def setup_cycles(plan: Plan, unit: UnitTiming, mod: int) -> int:
 def mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
     """ModExp: conversion, leading zeros, schedule, conversion back, answer."""
     reason = operand_status(base, mod, odd_only=plan.odd_only, reduced_only=plan.reduced_only)
-    if reason != Status.OK:
-        return 1
+    return 1 if reason != Status.OK else _mod_exp_cycles(plan, unit, base, exp, mod)
+
+
+def _mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:
     begin = setup_cycles(plan, unit, mod)
     if plan.aligns:
         begin = max(begin, plan.nbits - exp.bit_length())
@@ -247,12 +249,13 @@ def convert_out_cycles(unit: UnitTiming) -> int:
 
 
 def given_cycles(plan: Plan, unit: UnitTiming, exp: int, status: int) -> int:
-    """The ModExp between the two converters, whose operands come with a status."""
-    if status != Status.OK:
-        return 1
-    return (
-        max(0, plan.nbits - exp.bit_length() if plan.aligns else 0) + loop_cycles(plan, unit, 0, exp, 1) + 1
-    )
+    """The ModExp between two converters, whose operands come with a status; its units take the same cycles for all."""
+    return 1 if status != Status.OK else _mod_exp_cycles(plan, unit, 0, exp, 1)
+
+
+def fixed_mod_exp_cycles(plan: Plan, unit: UnitTiming, corrects: bool, exp: int, status: int) -> int:
+    """FixedModExp: its ModExp, and a cycle for the correction of a pseudo-modulus."""
+    return given_cycles(plan, unit, exp, status) + int(corrects)
 
 
 def mont_mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> int:

@@ -9,17 +9,45 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from ..cl.fixed_mod_exp import DirectMulCL, FixedModExpCL, UnsubtractedCL
+from ..cl.mod_exp import ModExpCL, MontModExpCL
 from ..cl.mont_mul_rem import MontMulRemCL
 from ..cl.mul_rem import MulRemCL
+from ..cl.pseudo_mul import PseudoMulCL, PseudoMulTiming
+from ..cl.scaled_mont import ScaledModExpCL, ScaledMontCL, ScaledMontTiming, scaled_mod_exp_cycles
 from ..cl.serial import SerialMontCL, ShiftSubCL
-from ..cl.timing import MontMulRemTiming, MulRemTiming, SerialMontTiming, ShiftSubTiming
-from ..fl.errors import BadInput, unknown
+from ..cl.timing import (
+    MontMulRemTiming,
+    MulRemTiming,
+    SerialMontTiming,
+    ShiftSubTiming,
+    UnitTiming,
+    fixed_mod_exp_cycles,
+    mod_exp_cycles,
+    mont_mod_exp_cycles,
+)
+from ..fl.compression import BEST, STRATEGIES
+from ..fl.domains import DOMAINS
+from ..fl.errors import BadInput, shown, unknown
+from ..fl.mod_exp import operand_status
+from ..fl.prefix import ADDERS
+from ..fl.scaled import ScaledShape
+from ..fl.status import Status
 from ..rtl.add_red import ADD_REDS
+from ..rtl.compression_tree import MAX_OPERAND_NBITS
+from ..rtl.direct_mul import DirectMul
+from ..rtl.fixed_mod_exp import FixedModExp
 from ..rtl.mm_mul import MMMul
 from ..rtl.mm_red import MMRed
+from ..rtl.mod_exp import ModExp
 from ..rtl.mod_exp_plan import UNITS, Plan
+from ..rtl.mont_mod_exp import MontModExp
 from ..rtl.mont_mul_rem import MontMulRem
 from ..rtl.mul_rem import MulRem
+from ..rtl.pseudo_mul import PseudoMul, modulus_of
+from ..rtl.scaled_mod_exp import ScaledModExp
+from ..rtl.scaled_mont import ScaledMont
+from ..rtl.scaled_step import SCALED_STEPS
 from ..rtl.shift_sub import ShiftSub
 from ..rtl.shift_sub_carry_save import ShiftSubCarrySave
 from .design import Build, Design
@@ -49,6 +77,24 @@ def must_divide(name: str, value: int, whole: int, what: str) -> None:
         )
 
 
+def assemble(plan: Plan, mk_unit: Any, mk_unit_cl: Any, timing: UnitTiming) -> Build:
+    """A ModExp, between the paper's converters where its operands are given."""
+    rtl, cl, cycles = (
+        (MontModExp, MontModExpCL, mont_mod_exp_cycles)
+        if plan.conversion == "given"
+        else (ModExp, ModExpCL, mod_exp_cycles)
+    )
+    return Build(
+        plan,
+        mk_unit,
+        mk_unit_cl,
+        timing,
+        partial(rtl, plan, mk_unit),
+        partial(cl, plan, timing),
+        partial(cycles, plan, timing),
+    )
+
+
 # ---- multipliers
 
 MUL_REM_PARAMS = (
@@ -73,7 +119,7 @@ def build_mul_rem(nbits: int, plan: Plan, divider: str, values: Mapping[str, Any
         "quotient_bits_per_cycle": quotient_bits,
         "multiplier_bits_per_cycle": multiplier_bits,
     }
-    return Build(plan, partial(MulRem, **unit), partial(MulRemCL, **unit), MulRemTiming(nbits, **unit))
+    return assemble(plan, partial(MulRem, **unit), partial(MulRemCL, **unit), MulRemTiming(nbits, **unit))
 
 
 def mont_mul_rem_params(steps: int, nstages: int, add_red: str, pipelined: bool) -> tuple[Param, ...]:
@@ -108,7 +154,7 @@ def build_mont_mul_rem(nbits: int, plan: Plan, values: Mapping[str, Any]) -> Bui
     shape = {"steps_per_stage": steps, "nstages": nstages, "pipelined": values["pipelined"]}
     unit = {**shape, "add_red": values["add_red"]}
     timing = MontMulRemTiming(nbits, **shape)
-    return Build(plan, partial(MontMulRem, **unit), partial(MontMulRemCL, **unit), timing)
+    return assemble(plan, partial(MontMulRem, **unit), partial(MontMulRemCL, **unit), timing)
 
 
 BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "bits of a factor that the unit takes in a cycle")
@@ -119,7 +165,7 @@ def build_shift_sub(nbits: int, plan: Plan, until: str, values: Mapping[str, Any
     bits, carry_save = values["bits_per_cycle"], values.get("carry_save", False)
     must_divide("bits_per_cycle", bits, nbits, "the width")
     shape = {"bits_per_cycle": bits, "until": until}
-    return Build(
+    return assemble(
         plan,
         partial(ShiftSubCarrySave if carry_save else ShiftSub, **shape),
         partial(ShiftSubCL, carry_save=carry_save, **shape),
@@ -132,7 +178,9 @@ def build_serial_mont(unit: type, nbits: int, values: Mapping[str, Any]) -> Buil
     must_divide("bits_per_cycle", bits, nbits, "the width")
     plan = Plan(nbits, values["schedule"], "shift-sub", plain_result=False)
     shape = {"bits_per_cycle": bits}
-    return Build(plan, partial(unit, **shape), partial(SerialMontCL, **shape), SerialMontTiming(nbits, bits))
+    return assemble(
+        plan, partial(unit, **shape), partial(SerialMontCL, **shape), SerialMontTiming(nbits, bits)
+    )
 
 
 # ---- schedules and conversions
@@ -185,6 +233,166 @@ def conversion_plan(nbits: int, schedule: str, values: Mapping[str, Any]) -> Pla
     counts = [s for s in range(nbits.bit_length()) if nbits % (1 << s) == 0 and (nbits >> s) % per_cycle == 0]
     best = min(counts, key=lambda s: (nbits >> s) // per_cycle + s * product)
     return Plan(nbits, schedule, conversion, squarings=best, **common)
+
+
+# ---- machines for one modulus (paper 000), and on a scaled modulus
+
+SINGLE_UNIT = tuple(name for name, nunits in UNITS.items() if nunits == 1)
+TWO_UNITS = tuple(name for name, nunits in UNITS.items() if nunits == 2)
+MODULUS = Param(
+    "modulus",
+    lambda nbits: ((1 << nbits) - 1) // (1 if nbits % 2 else 3),
+    Count(3),
+    "the modulus that the machine is made for; the default is the paper's family, (2^nbits - 1) / 3, whose factors are known: "
+    "arithmetic, no key",
+)
+TREE_PARAMS = (
+    Param(
+        "strategy",
+        BEST,
+        (BEST, *STRATEGIES),
+        "compressors of the tree; best: the one with the least delay x area",
+    ),
+    Param("adder", "brent-kung", tuple(ADDERS), "the adder behind the tree"),
+)
+
+
+def inspection(domain: str, modulus: int) -> Any:
+    """What FixedModExp answers to (base, mod)."""
+    kind = DOMAINS[domain]
+
+    def inspect(base: int, mod: int) -> Status:
+        if modulus and mod != modulus:
+            return Status.WRONG_MODULUS
+        return operand_status(base, mod, odd_only=kind.odd_only, reduced_only=kind.reduced_only)
+
+    return inspect
+
+
+def check_tree(what: str, nbits: int, most: int) -> None:
+    """BadInput for a compression tree that is too large to make."""
+    if nbits > most:
+        raise BadInput(
+            f"a compression tree of {nbits} bits ({what}) is too large to translate; give at most {most} bits "
+            "(`modexlab draw` plans larger ones)"
+        )
+
+
+def build_000(operator: str, domain: str, nbits: int, values: Mapping[str, Any]) -> Build:
+    """The machines of paper 000: CM, DM or MM, on a modulus or on the pseudo-modulus 2^nbits - 1 above it."""
+    modulus = values.get("modulus", 0)
+    if modulus.bit_length() > nbits:
+        raise BadInput(
+            f"modulus = {shown(modulus)} does not fit in {nbits} bits; give --nbits {modulus.bit_length()}"
+        )
+    pseudo = domain == "pseudo"
+    if pseudo:
+        DOMAINS[domain](modulus, nbits)  # refuses a modulus that does not divide 2^nbits - 1
+    working = (1 << nbits) - 1 if pseudo else modulus
+    tree = {name: values[name] for name in ("strategy", "adder") if name in values}
+    if operator == "mm":
+        # one bit more than the modulus, for residues below twice of it; R = 2^(nbits + 2)
+        plan = Plan(
+            nbits + 1,
+            values["schedule"],
+            "double",
+            doublings_per_cycle=largest_divisor(nbits + 2, 4),
+            screened=True,
+            r_nbits=nbits + 2,
+            plain_result=False,
+        )
+        unit, unit_cl = partial(MMMul, subtracts=False), UnsubtractedCL
+        timing: UnitTiming = SerialMontTiming(nbits + 1)
+        finish = "reduce" if pseudo else "subtract"
+    else:
+        plan = Plan(nbits, values["schedule"], "given", forward=True)
+        timing = PseudoMulTiming()
+        if operator == "cm":
+            unit = partial(PseudoMul, modulus=working, **tree)
+            unit_cl = partial(PseudoMulCL, modulus=working, **tree)
+            check_tree(operator, nbits, MAX_OPERAND_NBITS["multiply"])
+            modulus_of(working, None, nbits)
+        else:
+            unit, unit_cl = partial(DirectMul, modulus=working), partial(DirectMulCL, modulus=working)
+        finish = {"cm": "reduce", "dm": "remainder"}[operator] if pseudo else "none"
+    if finish == "reduce":
+        check_tree("the final correction", plan.nbits, MAX_OPERAND_NBITS["reduce"])
+        modulus_of(modulus, None, plan.nbits)
+    inspect = inspection(domain, modulus)
+    return Build(
+        plan,
+        unit,
+        unit_cl,
+        timing,
+        partial(FixedModExp, nbits, plan, unit, modulus, working if modulus else 0, finish, **tree),
+        partial(FixedModExpCL, nbits, plan, timing, inspect, pseudo),
+        lambda base, exp, mod: fixed_mod_exp_cycles(plan, timing, pseudo, exp, inspect(base, mod)),
+        modulus,
+    )
+
+
+def build_scaled(nbits: int, values: Mapping[str, Any]) -> Build:
+    """ScaledModExp, as wide as its digits make it."""
+    digit = values["digit_nbits"]
+    if digit > nbits:
+        raise BadInput(f"digit_nbits = {digit} is more than the width of {nbits} bits; give at most {nbits}")
+    shape = ScaledShape(nbits, digit)
+    plan = Plan(shape.wide, values["schedule"], "given", forward=values["forward"])
+    unit = {"digit_nbits": digit, "state": values["state"]}
+    timing = ScaledMontTiming(nbits, **unit)
+    chains = {
+        "doublings_per_cycle": largest_divisor(shape.wide, values["doublings_per_cycle"]),
+        "halvings_per_cycle": largest_divisor(digit, 4),
+    }
+
+    def mk_unit(_: int) -> Any:
+        return ScaledMont(nbits, **unit)
+
+    def mk_unit_cl(_: int) -> Any:
+        return ScaledMontCL(nbits, **unit)
+
+    return Build(
+        plan,
+        mk_unit,
+        mk_unit_cl,
+        timing,
+        partial(ScaledModExp, plan, mk_unit, shape, **chains),
+        partial(ScaledModExpCL, plan, timing, shape, **chains),
+        partial(scaled_mod_exp_cycles, plan, timing, shape, **chains),
+        domain_options={"digit_nbits": digit},
+    )
+
+
+def designs_000() -> tuple[Design, ...]:
+    """Three operators, on modulus and pseudo-modulus, with two multipliers and with one."""
+    operators = {
+        "cm": ("PseudoMul", "a compression tree", "Figure 16", TREE_PARAMS),
+        "dm": ("DirectMul", "`*` and `%`", "Figure 16", ()),
+        "mm": ("MMMul", "Montgomery without last subtraction", "Figure 18", ()),
+    }
+    entries = []
+    for operator, (family, what, figure, params) in operators.items():
+        for residues in ("m", "pm"):
+            pseudo = residues == "pm"
+            domain = "pseudo" if pseudo else "redundant" if operator == "mm" else "fixed"
+            on = "the pseudo-modulus 2^nbits - 1, with final correction" if pseudo else "the modulus itself"
+            own = () if domain == "redundant" else (MODULUS,)
+            for suffix, units, schedules in (("", "two units", TWO_UNITS), ("-one", "one unit", SINGLE_UNIT)):
+                entries.append(
+                    Design(
+                        name=f"{operator}-{residues}-000{suffix}",
+                        family=family,
+                        paper="000",
+                        domain=domain,
+                        schedule=schedules[0],
+                        constant_time=False,
+                        summary=f"the paper's {operator.upper()} ({residues.upper()}), {figure} and its kin: "
+                        f"{units} of {what}, on {on}",
+                        params=(schedule_param(schedules[0], schedules), *own, *params),
+                        build=partial(build_000, operator, domain),
+                    )
+                )
+    return tuple(entries)
 
 
 # ---- designs
@@ -365,6 +573,33 @@ DESIGNS = (
         summary="shift-sub as a Montgomery ladder, all bits of every factor: as many cycles for all exponents of a length",
         params=(schedule_param("ladder", CONSTANT_TIME_SCHEDULES), SCAN, BITS_PER_CYCLE, CARRY_SAVE, FORWARD),
         build=build_ssmm,
+    ),
+    *designs_000(),
+    Design(
+        name="scaled",
+        family="ScaledMont",
+        paper="",
+        domain="scaled",
+        schedule="right-to-left-2",
+        constant_time=False,
+        summary="two Montgomery units on a multiple of the modulus that is -1 modulo 2^w: the quotient digit is the low word",
+        params=(
+            schedule_param("right-to-left-2"),
+            Param(
+                "digit_nbits",
+                lambda nbits: 16 if nbits >= 16 else 4,
+                tuple(range(4, 33)),
+                "w, the bits of a digit; a product takes about nbits / w cycles",
+            ),
+            Param(
+                "state", "propagate", tuple(SCALED_STEPS), "the form of the running sum (rtl/scaled_step.py)"
+            ),
+            Param(
+                "doublings_per_cycle", 4, Count(1), "modular doublings that are chained in a cycle, at most"
+            ),
+            FORWARD,
+        ),
+        build=build_scaled,
     ),
 )
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ..fl.errors import BadInput
-from .commands import bench, check, completion, cycles, designs, pseudo, report, run, verilog
+from .commands import bench, check, completion, cycles, designs, draw, pseudo, report, run, verilog
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
@@ -48,7 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
-    for command in (designs, run, cycles, verilog, check, bench, report, pseudo, completion):
+    for command in (designs, run, cycles, verilog, check, bench, report, pseudo, draw, completion):
         command.add(commands)
     return parser
 

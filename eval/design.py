@@ -1,7 +1,7 @@
 """Design: an entry of the catalogue, and everything that can be made of it.
 
 A design is a multiplier, a domain, a schedule and the parameters that it leaves open. `build` turns a width and settings into a
-`Build`: the plan of the machine and how to make its units at each level. Everything else follows from that.
+`Build`: one machine, with its units, at each level. Everything else follows from that.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..cl.timing import UnitTiming, mod_exp_cycles, mont_mod_exp_cycles
-from ..fl.domains import DOMAINS, make_domain
+from ..cl.timing import UnitTiming
+from ..fl.domains import DOMAINS, Domain, make_domain
 from ..fl.errors import BadInput, shown, unknown
 from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.status import Status
@@ -26,12 +26,17 @@ MIN_NBITS, MAX_NBITS = 8, 4096
 
 @dataclass(frozen=True)
 class Build:
-    """One machine of a design: what its units are, and how they are driven."""
+    """One machine of a design: its product unit, how that is driven, and what is around it."""
 
     plan: Plan
-    mk_unit: Callable[[int], Component]  # a product unit in RTL
+    mk_unit: Callable[[int], Component]  # a product unit in RTL, of plan.nbits bits
     mk_unit_cl: Callable[[int], Component]  # and its cycle-level twin
     timing: UnitTiming
+    rtl: Callable[[], Component]  # the machine
+    cl: Callable[[], Component]
+    cycles: Callable[[int, int, int], int]  # of base, exp, mod
+    modulus: int = 0  # the only one that the machine takes; 0: any
+    domain_options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,8 @@ class Design:
         }
         return values, self.build(nbits, values)
 
-    def _build(self, nbits: int, settings: Mapping[str, Any]) -> Build:
+    def made(self, nbits: int, **settings: Any) -> Build:
+        """The machine at this width, not yet elaborated."""
         return self._resolved(nbits, settings)[1]
 
     @property
@@ -83,13 +89,27 @@ class Design:
         """Bases at or above the modulus are refused."""
         return DOMAINS[self.domain].reduced_only
 
-    def check(self, nbits: int, base: int, exp: int, mod: int) -> Status:
+    @property
+    def plain_unit(self) -> bool:
+        """The multiplier alone takes any modulus on its port, and factors and products of the machine's width."""
+        return DOMAINS[self.domain].plain_unit
+
+    def modulus(self, nbits: int, **settings: Any) -> int:
+        """The only modulus that the machine takes, or 0 if it takes any."""
+        return self.made(nbits, **settings).modulus
+
+    def check(self, nbits: int, base: int, exp: int, mod: int, **settings: Any) -> Status:
         """What the machine answers to these operands."""
         if max(base, exp, mod).bit_length() > nbits:
             return Status.TOO_WIDE
+        return self._inspect(self.modulus(nbits, **settings), base, mod)
+
+    def _inspect(self, modulus: int, base: int, mod: int) -> Status:
+        if modulus and mod != modulus:
+            return Status.WRONG_MODULUS
         return operand_status(base, mod, odd_only=self.odd_only, reduced_only=self.reduced_only)
 
-    def require(self, nbits: int, base: int, exp: int, mod: int) -> None:
+    def require(self, nbits: int, base: int, exp: int, mod: int, **settings: Any) -> None:
         """BadInput, with the remedy, for operands that the machine answers with a status other than 0."""
         for name, value in (("base", base), ("exponent", exp), ("modulus", mod)):
             if value < 0:
@@ -98,9 +118,14 @@ class Design:
                 raise BadInput(
                     f"{name} {shown(value)} does not fit in {nbits} bits; give --nbits {value.bit_length()} or more"
                 )
-        status = self.check(nbits, base, exp, mod)
+        status = self.check(nbits, base, exp, mod, **settings)
         if status == Status.ZERO_MODULUS:
             raise BadInput("modulus 0: there are no numbers below it; give a modulus of 1 or more")
+        if status == Status.WRONG_MODULUS:
+            raise BadInput(
+                f"modulus {shown(mod)}: this {self.name} of {nbits} bits is made for the modulus "
+                f"{self.modulus(nbits, **settings)} alone; give that one, or make another with --set modulus=..."
+            )
         if status == Status.EVEN_MODULUS:
             raise BadInput(
                 f"modulus {shown(mod)} is even, and {self.name} computes in Montgomery form, which needs an odd one; "
@@ -114,61 +139,55 @@ class Design:
 
     # ---- the three levels
 
+    def space(self, nbits: int, mod: int, **settings: Any) -> Domain:
+        """The domain in which the machine computes modulo `mod`."""
+        return make_domain(self.domain, mod, nbits, **self.made(nbits, **settings).domain_options)
+
     def fl(self, nbits: int, base: int, exp: int, mod: int, **settings: Any) -> tuple[Status, int]:
         """What: status and result, by the products of the design's own domain and schedule."""
-        plan = self._build(nbits, settings).plan
-        status = self.check(nbits, base, exp, mod)
+        build = self.made(nbits, **settings)
+        status = self.check(nbits, base, exp, mod, **settings)
         if status != Status.OK:
             return status, 0
-        scan = nbits if plan.full_scan else None
-        result = mod_exp(
-            base, exp, mod, domain=self.domain, schedule=plan.schedule, nbits=nbits, exp_nbits=scan
-        )
+        space = make_domain(self.domain, mod, nbits, **build.domain_options)
+        scan = nbits if build.plan.full_scan else None
+        result = mod_exp(base, exp, mod, domain=space, schedule=build.plan.schedule, exp_nbits=scan)
         return status, result
 
     def cl(self, nbits: int, **settings: Any) -> Component:
         """When: the cycle-level twin of `rtl`."""
-        from ..cl.mod_exp import ModExpCL, MontModExpCL
-
-        build = self._build(nbits, settings)
-        machine = MontModExpCL if build.plan.conversion == "given" else ModExpCL
-        return machine(build.plan, build.timing)
+        return self.made(nbits, **settings).cl()
 
     def rtl(self, nbits: int, **settings: Any) -> Component:
         """How: the machine, istream {base, exp, mod} -> ostream {status, result}."""
-        from ..rtl.mod_exp import ModExp
-        from ..rtl.mont_mod_exp import MontModExp
-
-        build = self._build(nbits, settings)
-        machine = MontModExp if build.plan.conversion == "given" else ModExp
-        return machine(build.plan, build.mk_unit)
+        return self.made(nbits, **settings).rtl()
 
     def xcel(self, nbits: int, **settings: Any) -> Component:
         """The machine behind accelerator registers (rtl/xcel_adapter.py)."""
         from ..rtl.rsa_xcel import RSAXcel
 
-        self._build(nbits, settings)
-        return RSAXcel(nbits, lambda _: self.rtl(nbits, **settings))
+        build = self.made(nbits, **settings)
+        return RSAXcel(nbits, lambda _: build.rtl())
 
     def cycles(self, nbits: int, base: int, exp: int, mod: int, **settings: Any) -> int:
         """Cycles from request to answer, by the closed formula."""
-        build = self._build(nbits, settings)
-        formula = mont_mod_exp_cycles if build.plan.conversion == "given" else mod_exp_cycles
-        return formula(build.plan, build.timing, base, exp, mod)
+        return self.made(nbits, **settings).cycles(base, exp, mod)
 
     # ---- the multiplier alone
 
     def multiplier(self, nbits: int, **settings: Any) -> Component:
         """One product unit in RTL: istream {a, b} -> ostream, static port `modulus`."""
-        return self._build(nbits, settings).mk_unit(nbits)
+        build = self.made(nbits, **settings)
+        return build.mk_unit(build.plan.nbits)
 
     def multiplier_cl(self, nbits: int, **settings: Any) -> Component:
         """The cycle-level twin of `multiplier`."""
-        return self._build(nbits, settings).mk_unit_cl(nbits)
+        build = self.made(nbits, **settings)
+        return build.mk_unit_cl(build.plan.nbits)
 
     def timing(self, nbits: int, **settings: Any) -> UnitTiming:
         """The formula for the cycles of `multiplier`."""
-        return self._build(nbits, settings).timing
+        return self.made(nbits, **settings).timing
 
     def product(
         self,
@@ -178,7 +197,7 @@ class Design:
         mod: int,
         run: Callable[[Sequence[tuple[int, int]]], Sequence[int]],
     ) -> int:
-        """a * b mod `mod` on the multiplier: `run` has it make products. Montgomery: (a * R^2 / R) * b / R."""
+        """a * b mod `mod` on a plain unit: `run` has it make products. Montgomery: (a * R^2 / R) * b / R."""
         domain = make_domain(self.domain, mod, nbits)
         if domain.enter_by is not None:
             (a,) = run([(a, domain.enter_by)])

@@ -107,7 +107,9 @@ class Machine:
                 status, result = self.design.fl(self.nbits, base, exp, mod, **self.settings)
                 answers.append(Answer(Status(status), result, None))
             return answers
-        run = self._simulation.run(list(operands), progress=progress)
+        # long operations are no hang: the formula says how long they may take
+        longest = sum(self.design.cycles(self.nbits, *each, **self.settings) for each in operands)
+        run = self._simulation.run(list(operands), progress=progress, max_cycles=2 * longest + 1000)
         return [
             Answer(Status(status), result, latency)
             for (status, result), latency in zip(run.responses, run.latencies, strict=True)
@@ -115,7 +117,7 @@ class Machine:
 
     def mod_exp(self, base: int, exp: int, mod: int) -> int:
         """One exponentiation, as `modexlab.fl.rsa_keys` wants it; its cycles are added to `cycles`."""
-        self.design.require(self.nbits, base, exp, mod)
+        self.design.require(self.nbits, base, exp, mod, **self.settings)
         answer = self.run([(base, exp, mod)])[0]
         if answer.cycles is not None:
             self.cycles.append(answer.cycles)

@@ -1,9 +1,10 @@
 """What a tree costs before any synthesis: delay and area in gates, so that plans can be compared.
 
-The unit is a two-input AND or OR gate; an XOR counts two, an inverter nothing (Tyagi's unit-gate model, IEEE Trans. Computers
-42, 1993). A full adder is 7 gates and 4 deep, a half adder 3 and 2. A 5:3 compressor counts its five inputs in two full adders and
-a half adder (17): the late input of the second full adder is the sum of the first, so that it is 8 deep. A full adder with a
-constant input is no more than a half adder. Wires and their loads are not in it: the ASIC flow measures those.
+The unit is a two-input AND or OR gate; an XOR counts two, an inverter nothing (Tyagi's unit-gate model, IEEE Trans.
+Computers 42, 1993). A full adder is 7 gates and 4 deep, a half adder 3 and 2. A 5:3 compressor counts its five inputs in two
+full adders and a half adder (17 gates); what comes late at the second full adder is only the sum of the first, so that it is 8
+deep. A full adder with a constant input is no more than a half adder. A level is as deep as its deepest cell. Wires and
+their loads are not in it: the ASIC flow measures those.
 """
 
 from collections.abc import Mapping

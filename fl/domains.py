@@ -18,6 +18,7 @@ class Domain(ABC):
 
     odd_only = False  # whether even moduli are refused
     reduced_only = False  # whether numbers at or above the modulus are refused
+    plain_unit = True  # a multiplier of the domain takes any modulus, and numbers as long as it
     enter_by: int | None = None
     leave_by: int | None = None
 
@@ -59,6 +60,58 @@ class Residue(Identity):
     reduced_only = True
 
 
+class Fixed(Residue):
+    """Numbers below a modulus that the multiplier is made for."""
+
+    plain_unit = False
+
+
+class Pseudo(Fixed):
+    """Numbers modulo a multiple of the modulus whose arithmetic is cheap: 2^nbits - 1 (paper 000, section 2.2.3).
+
+    In as they are; out by one reduction modulo n, the paper's final correction.
+    """
+
+    def __init__(self, n: int, nbits: int | None = None) -> None:
+        super().__init__(n, nbits)
+        self.pseudo = (1 << self.nbits) - 1
+        if self.pseudo % n:
+            raise BadInput(
+                f"modulus {shown(n)} does not divide 2^{self.nbits} - 1: give one that does, "
+                f"such as {shown(self.pseudo // 3) if self.nbits % 2 == 0 else 'the pseudo-modulus itself'}"
+            )
+
+    def product(self, a: int, b: int) -> int:
+        return mul_rem(a, b, self.pseudo)
+
+    def leave(self, x: int) -> int:
+        return x % self.n
+
+
+class Redundant(Domain):
+    """Montgomery residues below twice the modulus, for a product without last subtraction: R = 2^(nbits + 2), paper 000, Algorithm 2."""
+
+    odd_only = True
+    reduced_only = True
+    plain_unit = False
+    leave_by = 1
+
+    def __init__(self, n: int, nbits: int | None = None) -> None:
+        super().__init__(n, nbits)
+        self.montgomery = Montgomery(n, self.nbits + 2)
+        self.one = self.montgomery.r_mod_n
+        self.enter_by = self.montgomery.r2_mod_n
+
+    def product(self, a: int, b: int) -> int:
+        """(a * b + q * n) / R, as it is."""
+        r, t = self.montgomery.r, a * b
+        return (t + t * self.montgomery.n_prime % r * self.n) // r
+
+    def leave(self, x: int) -> int:
+        result = self.product(x, 1)
+        return 0 if result == self.n else result
+
+
 class MontgomeryDomain(Domain):
     """Residues x*R mod n with R = 2^nbits, for an odd n (paper 001, equations 6 to 9).
 
@@ -87,6 +140,7 @@ class ScaledMont(Domain):
 
     odd_only = True
     reduced_only = True
+    plain_unit = False
     leave_by = 1
 
     def __init__(self, n: int, nbits: int | None = None, digit_nbits: int = 16) -> None:
@@ -105,13 +159,16 @@ class ScaledMont(Domain):
 DOMAINS: dict[str, type[Domain]] = {
     "identity": Identity,
     "residue": Residue,
+    "fixed": Fixed,
+    "pseudo": Pseudo,
+    "redundant": Redundant,
     "montgomery": MontgomeryDomain,
     "scaled": ScaledMont,
 }
 
 
-def make_domain(name: str, n: int, nbits: int | None = None) -> Domain:
+def make_domain(name: str, n: int, nbits: int | None = None, **options: int) -> Domain:
     """The domain called `name` for modulus n in a machine of nbits bits."""
     if name not in DOMAINS:
         raise unknown("domain", name, DOMAINS)
-    return DOMAINS[name](n, nbits)
+    return DOMAINS[name](n, nbits, **options)

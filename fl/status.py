@@ -18,6 +18,7 @@ class Status(IntEnum):
     WORD_COUNT = 4
     TOO_WIDE = 5
     NO_RESULT = 6
+    WRONG_MODULUS = 7
 
 
 MEANING = {
@@ -28,4 +29,5 @@ MEANING = {
     Status.WORD_COUNT: "an operand was pushed with the wrong number of words",
     Status.TOO_WIDE: "an operand has ones above the width of the machine",
     Status.NO_RESULT: "a result word was read, but there is none left",
+    Status.WRONG_MODULUS: "the machine is made for another modulus",
 }

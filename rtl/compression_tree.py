@@ -11,7 +11,8 @@ The modulus is fixed. Area order: n^2 AND gates and as many full adders for 2^n 
 
 from pymtl3 import *
 
-from ..fl.compression import CELLS, OUTPUTS, SIZE, make_plan, product_range
+from ..fl.compression import make_plan
+from ..fl.compression_plan import CELLS, OUTPUTS, SIZE, product_range
 from ..fl.errors import BadInput
 from ..fl.moduli import classify
 from .wide import MAX_NBITS

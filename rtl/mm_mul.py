@@ -2,9 +2,12 @@
 
 b_i * a is added to the sum, which is then halved, with the modulus added where it is odd: the steps are AddReds (add_red.py).
 A last cycle subtracts the modulus where the sum reaches it (the paper has p >= m here, which is right).
+With subtracts = False there is no such cycle, but one step more, for a b of nbits + 1 bits whose top bit is 0 (paper 000, Algorithm 2
+and Figure 7): R = 2^(nbits + 1), the modulus is below 2^(nbits - 1), factors and product are below twice the modulus.
 
 Ports: istream {a, b} -> ostream a * b / 2^nbits mod n; `modulus` odd, static while the unit is busy; a < modulus, b any word.
-Cycles: nbits / bits_per_cycle + 2, whatever the operands. Area order: 2 * bits_per_cycle adders of n bits, 3n registers.
+Cycles: nbits / bits_per_cycle + 2, whatever the operands; nbits + 2 without subtraction (a bit a cycle).
+Area order: 2 * bits_per_cycle adders of n bits, 3n registers.
 """
 
 from pymtl3 import *
@@ -17,7 +20,7 @@ from .serial_ctrl import SerialCtrl, connect_serial
 
 
 class MMMul(Component):
-    def construct(s, nbits, bits_per_cycle=1):
+    def construct(s, nbits, bits_per_cycle=1, subtracts=True):
         s.istream = RecvIfcRTL(mk_product_req(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))
         s.modulus = InPort(nbits)
@@ -37,7 +40,9 @@ class MMMul(Component):
         s.reduction.value //= s.sum
         s.reduction.n //= s.modulus
 
-        s.ctrl = SerialCtrl(nbits // bits_per_cycle, has_last=True)
+        nsteps = nbits if subtracts else nbits + 1
+        assert nsteps % bits_per_cycle == 0
+        s.ctrl = SerialCtrl(nsteps // bits_per_cycle, has_last=subtracts)
         connect_serial(s)
         s.ctrl.spent //= 0
         s.ctrl.spent_n //= 0

@@ -5,7 +5,7 @@ know what a product is, only that a unit answers {a, b} with p over val/rdy and 
 Schedules (UNITS in mod_exp_plan.py): right-to-left-2, right-to-left-1, left-to-right, always, ladder (HAC, 14.79 and 14.76;
 Joye and Yen for the ladder). How operands get into Montgomery form and back is the plan's `conversion`.
 
-Ports: istream {base, exp, mod} -> ostream {status, result}; with conversion "given": {status, one, base, exp, mod} ->
+Ports: istream {base, exp, mod} -> ostream {status, result}; screened: {status, one, base, exp, mod} ->
 {status, result, mod}. A status other than 0 says why there is no result (modexlab.fl.status), one cycle after the request.
 Exponent 0 gives 1 mod n; modulus 1 gives 0. One operation at a time.
 
@@ -31,9 +31,8 @@ class ModExp(Component):
 
     def construct(s, plan, mk_unit):
         nbits = plan.nbits
-        given = plan.conversion == "given"
-        s.istream = RecvIfcRTL(mk_entered_req(nbits) if given else mk_modexp_req(nbits))
-        s.ostream = SendIfcRTL(mk_entered_resp(nbits) if given else mk_modexp_resp(nbits))
+        s.istream = RecvIfcRTL(mk_entered_req(nbits) if plan.screened else mk_modexp_req(nbits))
+        s.ostream = SendIfcRTL(mk_entered_resp(nbits) if plan.screened else mk_modexp_resp(nbits))
 
         s.ctrl = ModExpCtrl(plan)
         s.dpath = ModExpDpath(plan)
@@ -45,9 +44,10 @@ class ModExp(Component):
         s.istream.msg.base //= s.dpath.in_base
         s.istream.msg.exp //= s.dpath.in_exp
         s.istream.msg.mod //= s.dpath.in_mod
-        if given:
-            s.istream.msg.status //= s.ctrl.in_status
+        if plan.conversion == "given":
             s.istream.msg.one //= s.dpath.in_one
+        if plan.screened:
+            s.istream.msg.status //= s.ctrl.in_status
         else:
             s.operand_check = OperandCheck(nbits, plan.odd_only, plan.reduced_only)
             s.operand_check.base //= s.istream.msg.base
@@ -59,7 +59,7 @@ class ModExp(Component):
         s.ostream.rdy //= s.ctrl.ostream_rdy
         s.ostream.msg.status //= s.ctrl.out_status
         s.ostream.msg.result //= s.dpath.result
-        if given:
+        if plan.screened:
             s.ostream.msg.mod //= s.dpath.mod
 
         # Control and datapath: wires of the same name.

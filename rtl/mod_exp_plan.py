@@ -50,15 +50,20 @@ class Plan:
     full_scan: bool = False  # all nbits exponent bits, leading zeros too
     forward: bool = False  # operands bypass the registers: a product starts in the cycle its operands appear
     reduced_only: bool = False  # refuse a base at or above the modulus; Montgomery machines always do
+    screened: bool = (
+        False  # operands come with a status, and results leave with their modulus ("given" always)
+    )
+    r_nbits: int = 0  # R = 2^r_nbits of a Montgomery unit; 0: nbits
     plain_result: bool = True  # right to left, keep the result out of Montgomery form: r * (b R) / R = r * b
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "r_nbits", self.r_nbits or self.nbits)
+        object.__setattr__(self, "screened", self.screened or self.conversion == "given")
+        object.__setattr__(self, "reduced_only", self.reduced_only or self.montgomery)
         assert self.schedule in UNITS and self.conversion in CONVERSIONS, self
-        assert self.nbits % (1 << self.squarings) == 0, self
+        assert self.r_nbits % (1 << self.squarings) == 0, self
         assert not self.full_scan or self.schedule in ("always", "ladder"), self
-        assert not self.doublings or self.doublings % self.doublings_per_cycle == 0, self
-        if self.montgomery:
-            object.__setattr__(self, "reduced_only", True)
+        assert self.doublings % self.doublings_per_cycle == 0, self
 
     @property
     def nunits(self) -> int:
@@ -87,10 +92,10 @@ class Plan:
 
     @property
     def doublings(self) -> int:
-        """Of one set-up: to R, or to 2^k * R with nbits = k * 2^squarings."""
+        """Of one set-up: to R, or to 2^k * R with r_nbits = k * 2^squarings."""
         if self.conversion == "square":
-            return self.nbits + (self.nbits >> self.squarings)
-        return self.nbits if self.conversion == "double" else 0
+            return self.r_nbits + (self.r_nbits >> self.squarings)
+        return self.r_nbits if self.conversion == "double" else 0
 
     @property
     def enters_one(self) -> bool:

@@ -5,8 +5,9 @@ the shapes 2^n, 2^n - 1, 2^n + 1, 2^n - k, 2^n + k; the paper's machines take a 
 and reduce once at the end. `PseudoSquare` is the same for a * a with half of the products, `PseudoReduce` gives the residue of
 a longer word (section 5.1).
 
-Ports: istream {a, b} -> ostream, the residue; a and b any words of nbits. PseudoSquare: istream a. PseudoReduce: istream of nbits, ostream as
-long as a residue. The static port `modulus`, which every product unit has, is not read: the modulus is baked in.
+Ports: istream {a, b} -> ostream, the residue; a and b may be any words of nbits. PseudoSquare: istream a. PseudoReduce:
+istream of nbits, ostream as long as a residue. The static port `modulus`, which every product unit has, is not read: the
+modulus is baked in. `plan` is the plan of the tree.
 Cycles: 1, the tree is combinational and its result is registered, as operands come from registers in all machines. Takes the
 next operands in the cycle in which its result is taken.
 Area order: that of the tree (compression_tree.py), one register of nbits.
@@ -40,11 +41,12 @@ def modulus_of(modulus, shape, nbits):
 
 class PseudoMul(Component):
     def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-        m = modulus_of(modulus, shape, nbits).value
+        m = modulus_of(modulus, shape, nbits)
         s.istream = RecvIfcRTL(mk_product_req(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))
         s.modulus = InPort(nbits)
-        s.core = PseudoCore("multiply", nbits, nbits, m, strategy, adder)
+        s.plan = make_plan("multiply", m, nbits, strategy, adder)
+        s.core = PseudoCore("multiply", nbits, nbits, m.value, strategy, adder)
         s.core.a //= s.istream.msg.a
         s.core.b //= s.istream.msg.b
         s.out = Registered(nbits)
@@ -59,11 +61,12 @@ class PseudoMul(Component):
 
 class PseudoSquare(Component):
     def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-        m = modulus_of(modulus, shape, nbits).value
+        m = modulus_of(modulus, shape, nbits)
         s.istream = RecvIfcRTL(mk_bits(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))
         s.modulus = InPort(nbits)
-        s.core = PseudoCore("square", nbits, nbits, m, strategy, adder)
+        s.plan = make_plan("square", m, nbits, strategy, adder)
+        s.core = PseudoCore("square", nbits, nbits, m.value, strategy, adder)
         s.core.a //= s.istream.msg
         s.out = Registered(nbits)
         s.out.x //= s.core.out
@@ -81,6 +84,7 @@ class PseudoReduce(Component):
         s.istream = RecvIfcRTL(mk_bits(nbits))
         s.ostream = SendIfcRTL(mk_bits(m.operand_nbits))
         s.modulus = InPort(nbits)
+        s.plan = make_plan("reduce", m, nbits, strategy, adder)
         s.core = PseudoCore("reduce", nbits, m.operand_nbits, m.value, strategy, adder)
         s.core.a //= s.istream.msg
         s.out = Registered(m.operand_nbits)

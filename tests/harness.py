@@ -54,13 +54,18 @@ def run_products(
 
 
 def run_mod_exps(
-    machine: Component, rows: Sequence[ModExpRow], design: Design, stage: str, stall: Stall | None = None
+    machine: Component,
+    rows: Sequence[ModExpRow],
+    design: Design,
+    nbits: int,
+    stage: str,
+    stall: Stall | None = None,
 ) -> Run:
     """All rows through a machine; status and result of each are compared with the row's."""
     with simulate(machine, stage) as sim:
         run = sim.run([row.request for row in rows], stall=stall, **delays(rows))
     for row, answer in zip(rows, run.responses, strict=True):
-        assert answer == row.golden(design), f"{row.name} at stage {stage}: {row} gives {answer}"
+        assert answer == row.golden(design, nbits), f"{row.name} at stage {stage}: {row} gives {answer}"
     return run
 
 
@@ -78,7 +83,7 @@ def check_fl_products(rows: Sequence[ProductRow], domain: str, nbits: int) -> No
 def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **settings: object) -> None:
     """Every row at the functional level."""
     for row in rows:
-        assert design.fl(nbits, *row.request, **settings) == row.golden(design), row
+        assert design.fl(nbits, *row.request, **settings) == row.golden(design, nbits), row
 
 
 def check_formula(

@@ -248,7 +248,8 @@ def test_a_domain_multiplies(name, operands):
     product = domain.product(domain.enter(x), domain.enter(y))
     assert domain.leave(product) == x * y % n
     assert domain.leave(domain.one) == 1 % n
-    assert domain.product(domain.one, domain.enter(x)) == domain.enter(x)
+    # a number may be represented in more than one way
+    assert domain.leave(domain.product(domain.one, domain.enter(x))) == x
 
 
 def test_conversions_are_products_by_their_constants():

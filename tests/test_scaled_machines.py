@@ -32,11 +32,15 @@ class Machine:
         doublings: int = 1,
         halvings: int = 1,
     ) -> None:
+        self.nbits = nbits
         self.unit = (nbits, w, form)
         self.shape = ScaledShape(nbits, w)
         self.plan = Plan(self.shape.wide, schedule, "given", forward=forward, full_scan=full_scan)
         self.timing = ScaledMontTiming(*self.unit)
         self.converters = {"doublings_per_cycle": doublings, "halvings_per_cycle": halvings}
+
+    def modulus(self, _nbits: int) -> int:
+        return 0  # any
 
     def rtl(self) -> ScaledModExp:
         return ScaledModExp(self.plan, lambda _: ScaledMont(*self.unit), self.shape, **self.converters)
@@ -69,8 +73,8 @@ def test_table_at_every_level(machine: Machine) -> None:
     """8 bits: CL and native RTL give the row's answer in the same cycles, stalls included; the formula says how many."""
     rows = mod_exp.table(8)
     for stall in (None, Stall(seed=9, source=0.2, sink=0.3)):
-        cl = run_mod_exps(machine.cl(), rows, machine, "python", stall)
-        rtl = run_mod_exps(machine.rtl(), rows, machine, "native", stall)
+        cl = run_mod_exps(machine.cl(), rows, machine, machine.nbits, "python", stall)
+        rtl = run_mod_exps(machine.rtl(), rows, machine, machine.nbits, "native", stall)
         assert stamps(cl) == stamps(rtl)
     with simulate(machine.rtl(), "native") as sim:
         for row in rows:
@@ -82,7 +86,8 @@ def test_stages_agree() -> None:
     rows = mod_exp.table(8)
     machine = Machine(8, 4, "right-to-left-2", doublings=4, halvings=4)
     runs = [
-        stamps(run_mod_exps(machine.rtl(), rows, machine, stage)) for stage in ("python", "verilog", "native")
+        stamps(run_mod_exps(machine.rtl(), rows, machine, machine.nbits, stage))
+        for stage in ("python", "verilog", "native")
     ]
     assert runs[0] == runs[1] == runs[2]
 
@@ -106,6 +111,10 @@ def wide(nbits: int, w: int, schedule: str) -> object:
 @pytest.mark.parametrize(
     ("nbits", "w", "schedule"),
     [
+        wide(
+            15, 5, "ladder"
+        ),  # widths just below a power of two: constants of the translation must not wrap around
+        wide(63, 16, "right-to-left-1"),
         wide(16, 16, "left-to-right"),
         wide(32, 16, "right-to-left-2"),
         wide(64, 8, "ladder"),
@@ -121,7 +130,7 @@ def test_wide(nbits: int, w: int, schedule: str) -> None:
     """The table natively at larger widths; exponents are short where the machine is wide."""
     rows = mod_exp.table(nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
     machine = Machine(nbits, w, schedule, doublings=4, halvings=4)
-    run = run_mod_exps(machine.rtl(), rows, machine, "native")
+    run = run_mod_exps(machine.rtl(), rows, machine, machine.nbits, "native")
     free = -1
     for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):
         if row.sink_delay == 0 and accepted > free:
@@ -135,7 +144,7 @@ def test_full_length_exponents(nbits: int, w: int) -> None:
     """Exponents as long as the modulus."""
     rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
     machine = Machine(nbits, w, "right-to-left-2", doublings=4, halvings=4)
-    run_mod_exps(machine.rtl(), rows, machine, "native")
+    run_mod_exps(machine.rtl(), rows, machine, machine.nbits, "native")
 
 
 @pytest.mark.parametrize("schedule", UNITS)
@@ -153,7 +162,7 @@ def test_any_exponentiation(schedule: str) -> None:
                 mod |= 1
                 base %= mod
             run = simulation.run([(base, exp, mod)])
-            assert run.responses == [ModExpRow("drawn", base, exp, mod).golden(machine)]
+            assert run.responses == [ModExpRow("drawn", base, exp, mod).golden(machine, machine.nbits)]
             assert run.latencies == [machine.cycles(base, exp, mod)]
 
         check()

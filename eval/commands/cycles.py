@@ -52,7 +52,7 @@ def execute(args: argparse.Namespace) -> int:
     mod = args.mod if args.mod is not None else generator.getrandbits(nbits) | 1 << (nbits - 1) | 1
     base = args.base if args.base is not None else generator.randrange(mod or 1)
     exp = args.exp if args.exp is not None else generator.getrandbits(nbits) | 1 << (nbits - 1)
-    design.require(nbits, base, exp, mod)
+    design.require(nbits, base, exp, mod, **settings)
     cycles = design.cycles(nbits, base, exp, mod, **settings)
     if args.json:
         print_json(

@@ -75,7 +75,7 @@ def execute(args: argparse.Namespace) -> int:
     nbits = args.nbits or width_for(operation.mod)
     design.resolve(nbits, settings)
     for base, exp, mod in operation.parts:
-        design.require(nbits, base, exp, mod)
+        design.require(nbits, base, exp, mod, **settings)
 
     out = sys.stderr if args.json else sys.stdout
     trace = (lambda cycle, line: print(f"{cycle:6}: {line}", file=out)) if args.trace else None

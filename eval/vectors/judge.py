@@ -127,8 +127,10 @@ class Judge:
         nbits = self.nbits or width_for(item.mod, *names.values())
         if reason := self._cannot_make(nbits):
             return reason
+        if isinstance(item, ModMul) and not self.design.plain_unit:
+            return f"the multiplier of {self.design.name} alone does not take any modulus"
         for factor in [value for name, value in names.items() if name != "exp"]:
-            status = self.design.check(nbits, factor, names.get("exp", 1), item.mod)
+            status = self.design.check(nbits, factor, names.get("exp", 1), item.mod, **self.settings)
             if status is Status.BASE_TOO_LARGE and isinstance(item, ModMul):
                 return "a factor is not below the modulus"
             if status is not Status.OK:

@@ -68,6 +68,28 @@ def corners(nbits: int, exp_nbits: int) -> list[ModExpRow]:
     ]
 
 
+def one_modulus(nbits: int, mod: int, exp_nbits: int) -> list[ModExpRow]:
+    """Corner rows for a machine that is made for one modulus."""
+    all_ones = (1 << exp_nbits) - 1
+    divisor = next((d for d in (3, 5, 7, 11, 13, 17) if mod % d == 0), 1)
+    return [
+        ModExpRow("exponent 0", 5 % mod, 0, mod),
+        ModExpRow("exponent 0, base 0", 0, 0, mod),
+        ModExpRow("exponent 1, largest base", mod - 1, 1, mod),
+        ModExpRow("base 0", 0, 3, mod),
+        ModExpRow("base 1, all ones in the exponent", 1, all_ones, mod),
+        ModExpRow("all ones in the exponent", mod - 2, all_ones, mod),
+        ModExpRow("one bit in the exponent", mod - 2, 1 << (exp_nbits - 1), mod),
+        ModExpRow("n - 1 squared", mod - 1, 2, mod),
+        ModExpRow("zero divisor", mod // divisor % mod, all_ones // 3, mod),
+        ModExpRow("the base is the modulus", mod, 2, mod),
+        ModExpRow("another modulus", 2, 5, mod - 2),
+        ModExpRow("the pseudo-modulus in its place", 2, 5, 3 * mod),
+        ModExpRow("modulus 0", 2, 5, 0),
+        ModExpRow("after all of these, an operation as usual", 2, 5, mod),
+    ]
+
+
 def drawn(nbits: int, exp_nbits: int, count: int) -> list[ModExpRow]:
     """Random operands of all lengths, the same in every run."""
     rng = random.Random(f"mod_exp {nbits}")
@@ -79,9 +101,13 @@ def drawn(nbits: int, exp_nbits: int, count: int) -> list[ModExpRow]:
     return rows
 
 
-def table(nbits: int, exp_nbits: int | None = None, count: int = 4) -> list[ModExpRow]:
-    """All rows for a machine of nbits bits."""
+def table(nbits: int, exp_nbits: int | None = None, count: int = 4, mod: int = 0) -> list[ModExpRow]:
+    """All rows for a machine of nbits bits; with `mod`, for one that is made for that modulus."""
     exp_nbits = min(nbits, exp_nbits or nbits)
+    if mod:
+        rows = one_modulus(nbits, mod, exp_nbits)
+        rows += [ModExpRow(row.name, row.base % mod, row.exp, mod) for row in drawn(nbits, exp_nbits, count)]
+        return with_delays(rows, every=5)
     rows = corners(nbits, exp_nbits) + drawn(nbits, exp_nbits, count)
     rows += {32: PAPER_001, 128: PAPER_004}.get(nbits, [])
     return with_delays(rows, every=5)

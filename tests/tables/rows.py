@@ -44,8 +44,10 @@ class ModExpRow:
     def request(self) -> tuple[int, int, int]:
         return self.base, self.exp, self.mod
 
-    def golden(self, design: Design) -> tuple[int, int]:
+    def golden(self, design: Design, nbits: int) -> tuple[int, int]:
         """(status, result), by `pow` and by what the design says of its moduli and bases."""
+        if design.modulus(nbits) not in (0, self.mod):
+            return Status.WRONG_MODULUS, 0
         if self.mod == 0:
             return Status.ZERO_MODULUS, 0
         if design.odd_only and self.mod % 2 == 0:

@@ -1,0 +1,319 @@
+"""Compression trees at the functional level: moduli, folding, plans that conserve the value, results against Python integers."""
+
+import itertools
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from modexlab.fl.compression import BEST, OURS, STRATEGIES, make_plan
+from modexlab.fl.compression_eval import evaluate, faults, final_rows, follow
+from modexlab.fl.compression_plan import CELLS, OPERATIONS, Plan
+from modexlab.fl.errors import BadInput
+from modexlab.fl.folding import fold
+from modexlab.fl.moduli import SHAPES, Modulus, classify, family, fit, parse
+from modexlab.fl.prefix import ADDERS, CARRY_PROPAGATE, prefix_network
+
+from tests.harness import examples
+
+ALL_STRATEGIES = (BEST, *STRATEGIES, *OURS)
+SMALL = ["2^4", "2^4-1", "2^4+1", "2^4-3", "2^4-5", "2^4+3", "2^4+5", "2^4+9"]  # 4 or 5 bits
+SIX_BITS = ["2^6", "2^6-1", "2^5+1", "2^6-3", "2^6-11", "2^5+3", "2^5+11"]
+
+
+def golden(plan: Plan, a: int, b: int) -> int:
+    result = {"multiply": a * b, "square": a * a, "reduce": a}[plan.operation]
+    return result % plan.modulus.value
+
+
+# ---- moduli
+
+
+@pytest.mark.parametrize(
+    ("text", "modulus"),
+    [
+        ("2^8", Modulus("2^n", 8, 0)),
+        ("2^8-1", Modulus("2^n-1", 8, 1)),
+        ("2 ** 8 + 1", Modulus("2^n+1", 8, 1)),
+        ("2^8-0x55", Modulus("2^n-k", 8, 85)),
+        ("2^5+11", Modulus("2^n+k", 5, 11)),
+        ("43", Modulus("2^n+k", 5, 11)),
+        ("0xff", Modulus("2^n-1", 8, 1)),
+        ("253", Modulus("2^n-k", 8, 3)),
+        ("7", Modulus("2^n-1", 3, 1)),
+    ],
+)
+def test_moduli_as_users_write_them(text: str, modulus: Modulus) -> None:
+    assert parse(text) == modulus
+    assert parse(str(modulus)) == modulus
+    assert classify(modulus.value).value == modulus.value
+
+
+@given(st.integers(3, 2**64))
+def test_every_odd_modulus_and_power_of_two_has_a_shape(value: int) -> None:
+    if value % 2 and value.bit_count() > 1:
+        assert classify(value).value == value
+        assert classify(value).operand_nbits == (value - 1).bit_length()
+    elif value.bit_count() > 1:
+        with pytest.raises(BadInput, match="is even: give an odd one"):
+            classify(value)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: fit(250 + 1, "2^n-1"), "251 = 2^8-5 is not of shape 2^n-1: .* the nearest .* 2^8-1"),
+        (lambda: fit(255, "2^n"), "255 = 2^8-1 is not of shape 2^n: .* 2^8$"),
+        (lambda: fit(256, "2^n-k"), "256 = 2^8 is not of shape 2^n-k: .* 2^8-3"),
+        (lambda: fit(43, "2^n+j"), r"unknown shape of a modulus '2\^n\+j'"),
+        (lambda: parse("2^8-4"), "makes the modulus 252 even: .* nearest are 3 and 5"),
+        (lambda: parse("2^8-127"), "give an odd k from 3 to 125, the nearest is 125"),
+        (lambda: parse("2^8+300"), "give an odd k from 3 to 253, the nearest is 253"),
+        (lambda: Modulus("2^n-k", 8, 1), "take shape 2^n-1"),
+        (lambda: Modulus("2^n+k", 8, 0), "take shape 2^n$"),
+        (lambda: Modulus("2^n", 8, 3), "take shape 2^n"),
+        (lambda: parse("2^3-3"), "give n of 4 or more"),
+        (lambda: parse("2^1-1"), "give 2 to"),
+        (lambda: parse("2^9999-1"), "give 2 to"),
+        (lambda: parse("a prime"), "write it as"),
+        (lambda: classify(2), "the smallest .* is 3"),
+        (lambda: classify(0), "the smallest .* is 3"),
+        (lambda: classify(250), "is even: give an odd one, such as 249 or 251, or a power of two"),
+        (lambda: classify((1 << 2000) + 1), "has 2001 bits: trees are planned up to"),
+        (lambda: family(7), "even n, .* the nearest is 8"),
+    ],
+)
+def test_bad_moduli(make, message: str) -> None:
+    with pytest.raises(
+        BadInput, match=message.replace("^", r"\^").replace("+k", r"\+k").replace(r"\\", "\\")
+    ):
+        make()
+
+
+def test_family_is_table_4() -> None:
+    pairs = [(m.value, pm.value) for m, pm in map(family, (2, 4, 6, 8))]
+    assert pairs == [(5, 15), (21, 63), (85, 255), (341, 1023)]
+    assert str(family(8)[0]) == "2^8+85"
+
+
+@pytest.mark.parametrize("n", [4, 30, 126, 1022])
+def test_family_is_no_key(n: int) -> None:
+    """The family's moduli have known factors: they are a benchmark of multipliers, and no RSA key can have one."""
+    half = 1 << (n // 2 + 1)
+    assert 3 * family(n)[0].value == (half - 1) * (half + 1)
+
+
+# ---- folding
+
+
+def test_folding_as_in_figure_5() -> None:
+    """Modulus 43: 2^6 is 21 or -22, of three ones each, so the positive one; 2^7 ... 2^10 are -1, -2, -4, -8."""
+    modulus = parse("2^5+11")
+    assert fold(modulus, 6) == ((0, 2, 4), False)
+    assert [fold(modulus, weight) for weight in (7, 8, 9, 10)] == [((i,), True) for i in range(4)]
+
+
+def test_folding_of_efficient_moduli() -> None:
+    assert [fold(parse("2^8"), weight).columns for weight in (8, 11)] == [(), ()]
+    assert [fold(parse("2^8-1"), weight) for weight in (8, 11)] == [((0,), False), ((3,), False)]
+    assert [fold(parse("2^8+1"), weight) for weight in (8, 11)] == [((0,), True), ((3,), True)]
+    assert fold(parse("2^8+1"), 16) == ((0,), False)
+
+
+@given(st.integers(1, 2**40), st.integers(0, 90))
+def test_folding_keeps_the_value(half: int, more: int) -> None:
+    modulus = classify(2 * half + 1)
+    weight = modulus.columns + more
+    for shrinks in (False, True):
+        digits = fold(modulus, weight, shrinks=shrinks)
+        value = -digits.value if digits.inverted else digits.value
+        assert (value - (1 << weight)) % modulus.value == 0
+        assert digits.value < 1 << modulus.columns
+        if shrinks:
+            assert digits.value <= 3 * (1 << modulus.columns) // 4
+
+
+# ---- prefix networks
+
+
+@pytest.mark.parametrize("adder", [adder for adder in ADDERS if adder != CARRY_PROPAGATE])
+@pytest.mark.parametrize("nbits", [1, 2, 3, 5, 8, 13, 32, 33, 128])
+def test_prefix_networks_span_all_bits(adder: str, nbits: int) -> None:
+    """Every node joins two spans that touch, and in the end all reach down to bit 0."""
+    lowest = list(range(nbits))
+    for level in prefix_network(adder, nbits):
+        before = list(lowest)
+        for i, j in level:
+            assert before[i] == j + 1
+            lowest[i] = before[j]
+    assert set(lowest) == {0}
+    if adder != "brent-kung":
+        assert len(prefix_network(adder, nbits)) == (nbits - 1).bit_length()
+
+
+# ---- plans
+
+
+@pytest.mark.parametrize("strategy", ALL_STRATEGIES)
+@pytest.mark.parametrize("spec", SMALL)
+def test_every_product_of_small_words(spec: str, strategy: str) -> None:
+    plan = make_plan("multiply", parse(spec), None, strategy)
+    assert faults(plan) == []
+    for a, b in itertools.product(range(1 << plan.operand_nbits), repeat=2):
+        assert evaluate(plan, a, b) == golden(plan, a, b), (a, b)
+
+
+@pytest.mark.parametrize("spec", SIX_BITS)
+def test_every_product_of_six_bits(spec: str) -> None:
+    plan = make_plan("multiply", parse(spec))
+    for a, b in itertools.product(range(1 << plan.operand_nbits), repeat=2):
+        assert evaluate(plan, a, b) == golden(plan, a, b), (a, b)
+
+
+@pytest.mark.parametrize("operation", ["square", "reduce"])
+@pytest.mark.parametrize("spec", [*SMALL, *SIX_BITS])
+def test_every_square_and_every_residue(spec: str, operation: str) -> None:
+    for strategy in ALL_STRATEGIES:
+        plan = make_plan(operation, parse(spec), None, strategy)
+        assert faults(plan) == []
+        for a in range(1 << min(plan.operand_nbits, 8)):
+            a <<= max(0, plan.operand_nbits - 8)  # the upper bits are those that are folded
+            assert evaluate(plan, a) == golden(plan, a, 0), a
+
+
+def test_every_modulus_up_to_300() -> None:
+    """All shapes at all small widths, also words longer than a residue; the corner operands of each."""
+    for value in range(3, 300):
+        if value % 2 == 0 and value.bit_count() > 1:
+            continue
+        modulus = classify(value)
+        for extra in (0, 3):
+            plan = make_plan("multiply", modulus, modulus.operand_nbits + extra)
+            assert faults(plan) == [], value
+            top = (1 << plan.operand_nbits) - 1
+            corners = (0, 1, value - 1, min(value, top), top, top ^ 1, top // 3)
+            for a, b in itertools.product(corners, repeat=2):
+                assert evaluate(plan, a, b) == golden(plan, a, b), (value, a, b)
+
+
+SHAPED = st.builds(
+    lambda shape, n, k: (shape, n, k), st.sampled_from(SHAPES), st.integers(4, 48), st.integers(0, 2**48)
+)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(SHAPED, st.sampled_from(OPERATIONS), st.sampled_from(ALL_STRATEGIES), st.data())
+def test_any_tree(shaped: tuple[str, int, int], operation: str, strategy: str, data: st.DataObject) -> None:
+    """Hypothesis: any shape, width, k, operation, strategy and operands."""
+    shape, n, k = shaped
+    if shape.endswith("k"):
+        largest = (1 << (n - 1 if shape == "2^n-k" else n)) - 3
+        k = 3 + k % (largest - 2)
+        k -= k % 2 == 0
+        assume(3 <= k <= largest)
+    else:
+        k = int(shape != "2^n")
+    plan = make_plan(operation, Modulus(shape, n, k), None, strategy)
+    assert faults(plan) == []
+    word = st.integers(0, (1 << plan.operand_nbits) - 1)
+    for _ in range(4):
+        a, b = data.draw(word), data.draw(word)
+        assert evaluate(plan, a, b) == golden(plan, a, b)
+        first, second = final_rows(plan, a, b)
+        assert (first + second - golden(plan, a, b)) % plan.modulus.value == 0
+
+
+def test_two_rows_of_ones() -> None:
+    """2^n - 1: a word of ones stands for 0 and leaves two rows of ones; the paper's ModSum would answer m."""
+    plan = make_plan("multiply", parse("2^5-1"))
+    assert final_rows(plan, 31, 31) == (31, 31)
+    assert evaluate(plan, 31, 31) == 0
+
+
+def test_cells_take_every_bit_once() -> None:
+    """What `cells` tells about single compressors, against what the levels count."""
+    plan = make_plan("multiply", parse("2^8+85"), None, "five-full-half")
+    for number, level in enumerate(plan.levels):
+        taken = set()
+        placed = set()
+        for cell in plan.cells(number):
+            for place in cell.inputs:
+                assert (cell.column, place) not in taken
+                taken.add((cell.column, place))
+            for column, place, _ in itertools.chain(*cell.outputs):
+                assert (column, place) not in placed
+                assert place < plan.heights(number + 1)[column]
+                placed.add((column, place))
+        passed = sum(level.passing(column) for column in range(plan.columns))
+        assert len(taken) == sum(level.heights) - passed
+        assert len(placed) == sum(plan.heights(number + 1)) - passed
+
+
+def test_strategies_use_their_cells() -> None:
+    modulus = parse("2^12-5")
+    used = {
+        strategy: {kind for kind in CELLS if make_plan("multiply", modulus, None, strategy).count(kind)}
+        for strategy in (*STRATEGIES, *OURS)
+    }
+    assert used == {
+        "full": {"full"},
+        "five-full": {"five", "full"},
+        "five-full-half": {"five", "full", "half"},
+        "full-half": {"full", "half"},
+    }
+
+
+@pytest.mark.parametrize("spec", ["2^16-1", "2^16+1", "2^16", "2^16-5", "2^16+85"])
+def test_best_is_the_best_of_three(spec: str) -> None:
+    best = make_plan("multiply", parse(spec))
+    costs = {name: make_plan("multiply", parse(spec), None, name).cost for name in STRATEGIES}
+    assert best.cost.product == min(cost.product for cost in costs.values())
+    assert best.cost == costs[best.strategy]
+    for name, cost in best.rivals:
+        assert cost in (costs[name], None)
+
+
+def test_square_has_half_of_the_products() -> None:
+    for spec in ("2^16-1", "2^16+1", "2^16", "2^16-5", "2^14+21"):
+        product, square = (make_plan(operation, parse(spec)) for operation in ("multiply", "square"))
+        assert square.counts["bits"] < 0.65 * product.counts["bits"]
+        assert square.cost.area < 0.8 * product.cost.area
+
+
+def test_following_a_bit() -> None:
+    """A reader follows a product: each sentence begins where the last one ended."""
+    plan = make_plan("multiply", parse("2^8+85"))
+    lines = follow(plan, 7, 3)
+    assert lines[0] == "a_7 * b_3 has weight 2^10: it goes to column 0 place 7"  # 2^10 = 1 mod 341
+    assert lines[1].startswith(
+        "level 0: from place 7 of column 0 into full 1; its sum goes to column 0 place 1"
+    )
+    assert lines[-1].startswith("after the last level: bit ")
+    assert "inverted" in follow(make_plan("multiply", parse("2^8+1")), 8, 3)[0]
+    assert follow(make_plan("multiply", parse("2^8")), 7, 7) == [
+        "a_7 * b_7 has weight 2^14: it goes to nowhere: it is a multiple of the modulus"
+    ]
+    assert follow(make_plan("square", parse("2^8-1")), 3, 3)[0].startswith(
+        "a_3 has weight 2^6: it goes to column 6"
+    )
+    with pytest.raises(BadInput, match="give bits 0 to 8"):
+        follow(plan, 9, 9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("divide", parse("2^8-1")), "unknown operation 'divide'"),
+        (("multiply", parse("2^8-1"), None, "fulll"), "unknown strategy 'fulll': did you mean 'full'"),
+        (("multiply", parse("2^8-1"), None, BEST, "ripple"), "unknown adder 'ripple'"),
+        (("multiply", parse("2^8-1"), 5000), "operands of 5000 bits: trees are planned for 1 to"),
+        (("multiply", parse("2^8-1"), 0), "operands of 0 bits"),
+    ],
+)
+def test_bad_plans(arguments: tuple, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        make_plan(*arguments)
+
+
+def test_bad_operands() -> None:
+    with pytest.raises(BadInput, match=r"operand b = 256: give 0 or more, below 2\^8"):
+        evaluate(make_plan("multiply", parse("2^8-1")), 3, 256)
