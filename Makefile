@@ -9,7 +9,7 @@ VENV     := .venv
 BIN      := $(VENV)/bin
 READY    := $(VENV)/ready
 JOBS     ?= 2
-DEBIAN   := g++ make perl python3 python3-venv
+DEBIAN   := g++ make python3 python3-venv
 COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=eval --cov-branch --cov-report=term:skip-covered
 PYTEST   := $(BIN)/python -m pytest -n $(JOBS)
 

@@ -25,7 +25,7 @@ class MulRemCL(Component):
             return Remainder(mul_rem(int(product), 1, modulus)), timing.divide_cycles(int(product), modulus)
 
         s.multiplier = OneAtATimeCL(mk_product_req(nbits), Product, multiply, True)
-        s.divider = OneAtATimeCL(Product, Remainder, divide, False, nbits)
+        s.divider = OneAtATimeCL(Product, Remainder, divide, divider != "aligned", nbits)
         s.divider.modulus //= s.modulus
         s.istream //= s.multiplier.istream
         s.multiplier.ostream //= s.divider.istream

@@ -104,8 +104,9 @@ class MulRemTiming:
         return self.multiply_cycles + self.divide_cycles(a * b, mod)
 
     def pair(self, first: tuple[int, int], second: tuple[int, int], mod: int) -> int:
-        """The divider takes the second product when it has rested a cycle, or when that product is made."""
-        divider_free = self.multiply_cycles + self.divide_cycles(first[0] * first[1], mod) + 1
+        """The divider takes the second product as the first one leaves (the aligning one a cycle later), or when it is made."""
+        rest = 1 if self.divider == "aligned" else 0
+        divider_free = self.multiply_cycles + self.divide_cycles(first[0] * first[1], mod) + rest
         return max(2 * self.multiply_cycles, divider_free) + self.divide_cycles(second[0] * second[1], mod)
 
 

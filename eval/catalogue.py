@@ -126,13 +126,13 @@ def mont_mul_rem_params(steps: int, nstages: int, add_red: str, pipelined: bool)
     return (
         Param(
             "steps_per_stage",
-            lambda nbits: largest_divisor(nbits, max(1, min(steps, nbits // nstages))),
+            lambda nbits: largest_divisor(nbits // largest_divisor(nbits, nstages), steps),
             Count(1),
             "AddReds between two registers; nbits / steps_per_stage is the latency of a product",
         ),
         Param(
             "nstages",
-            nstages,
+            lambda nbits: largest_divisor(nbits, nstages),
             Count(1),
             "pipeline stages; where nstages * steps_per_stage is less than nbits, a product goes around them again",
         ),
@@ -334,8 +334,6 @@ def build_000(operator: str, domain: str, nbits: int, values: Mapping[str, Any])
 def build_scaled(nbits: int, values: Mapping[str, Any]) -> Build:
     """ScaledModExp, as wide as its digits make it."""
     digit = values["digit_nbits"]
-    if digit > nbits:
-        raise BadInput(f"digit_nbits = {digit} is more than the width of {nbits} bits; give at most {nbits}")
     shape = ScaledShape(nbits, digit)
     plan = Plan(shape.wide, values["schedule"], "given", forward=values["forward"])
     unit = {"digit_nbits": digit, "state": values["state"]}

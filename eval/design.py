@@ -73,7 +73,14 @@ class Design:
             else param.default_at(nbits)
             for param in self.params
         }
-        return values, self.build(nbits, values)
+        build = self.build(nbits, values)
+        plan = build.plan
+        if not plan.screened and (plan.odd_only, plan.reduced_only) != (self.odd_only, self.reduced_only):
+            raise ValueError(
+                f"{self.name}: domain {self.domain} has odd_only, reduced_only = {self.odd_only}, {self.reduced_only}, "
+                f"but the hardware checks {plan.odd_only}, {plan.reduced_only}: see Plan.reduced_only"
+            )
+        return values, build
 
     def made(self, nbits: int, **settings: Any) -> Build:
         """The machine at this width, not yet elaborated."""
@@ -164,10 +171,11 @@ class Design:
 
     def xcel(self, nbits: int, **settings: Any) -> Component:
         """The machine behind accelerator registers (rtl/xcel_adapter.py)."""
-        from ..rtl.rsa_xcel import RSAXcel
+        from ..rtl.rsa_xcel import RSAMontXcel, RSAXcel
 
         build = self.made(nbits, **settings)
-        return RSAXcel(nbits, lambda _: build.rtl())
+        xcel = RSAMontXcel if self.odd_only else RSAXcel
+        return xcel(nbits, lambda _: build.rtl())
 
     def cycles(self, nbits: int, base: int, exp: int, mod: int, **settings: Any) -> int:
         """Cycles from request to answer, by the closed formula."""

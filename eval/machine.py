@@ -1,7 +1,8 @@
 """One design at one width, level and stage, ready to compute: what `run`, `check` and `report` drive.
 
 fl: the design's function on Python integers, no cycles. cl: the cycle-level model in PyMTL3's own simulator.
-rtl: the hardware at any stage of `modexlab.rtl.sim`.
+rtl: the hardware at any stage of `modexlab.rtl.sim`. The interface is the machine's own, a stream of operands, or xcel: registers
+in front of it, as a processor sees an accelerator.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..fl.errors import BadInput, shown
 from ..fl.status import MEANING, Status
+from ..fl.xcel import XcelFL
+from .accesses import accesses, outcome
 
 if TYPE_CHECKING:
+    from pymtl3 import Component
+
     from .catalogue import Design
 
 LEVELS = ("fl", "cl", "rtl")
-MAX_NBITS = 4096
+INTERFACES = ("stream", "xcel")
 
 Operands = tuple[int, int, int]
 
@@ -51,11 +56,15 @@ class NoResult(ArithmeticError):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a machine answered to one request; cycles is None where there is no clock."""
+    """What a machine answered to one request; cycles is None where there is no clock.
+
+    accesses: of the processor to registers, each a cycle at least, which are among the cycles.
+    """
 
     status: Status
     result: int
     cycles: int | None
+    accesses: int = 0
 
     def value(self) -> int:
         """The result, if there is one."""
@@ -74,6 +83,7 @@ class Machine:
         *,
         level: str = "rtl",
         stage: str | None = None,
+        interface: str = "stream",
         settings: Mapping[str, Any] | None = None,
         vcd: Path | None = None,
         trace: Callable[[int, str], None] | None = None,
@@ -82,9 +92,11 @@ class Machine:
         self.nbits = nbits
         self.level = level
         self.stage = stage_at(level, stage)
+        self.interface = interface
         self.settings = dict(settings or {})
         self.parameters = design.resolve(nbits, self.settings)
         self.cycles: list[int] = []
+        self.accesses = 0
         self._simulation = None
         if self.stage is None:
             if vcd is not None or trace is not None:
@@ -92,28 +104,73 @@ class Machine:
             return
         from ..rtl.sim import simulate
 
-        make = design.cl if level == "cl" else design.rtl
-        self._simulation = simulate(make(nbits, **self.settings), self.stage, vcd=vcd, trace=trace)
+        self._simulation = simulate(self._component(), self.stage, vcd=vcd, trace=trace)
+
+    def _component(self) -> Component:
+        make = self.design.cl if self.level == "cl" else self.design.rtl
+        if self.interface == "stream":
+            return make(self.nbits, **self.settings)
+        from ..rtl.rsa_xcel import RSAXcel
+
+        return RSAXcel(self.nbits, lambda _: make(self.nbits, **self.settings))
 
     def run(
         self, operands: Sequence[Operands], progress: Callable[[int, int], None] | None = None
     ) -> list[Answer]:
         """All exponentiations in one run of the simulation, in order."""
         if self._simulation is None:
-            answers = []
-            for done, (base, exp, mod) in enumerate(operands):
-                if progress is not None:
-                    progress(done, len(operands))
-                status, result = self.design.fl(self.nbits, base, exp, mod, **self.settings)
-                answers.append(Answer(Status(status), result, None))
-            return answers
+            return self._functional(operands, progress)
         # long operations are no hang: the formula says how long they may take
         longest = sum(self.design.cycles(self.nbits, *each, **self.settings) for each in operands)
+        if self.interface == "xcel":
+            return self._by_accesses(operands, longest, progress)
         run = self._simulation.run(list(operands), progress=progress, max_cycles=2 * longest + 1000)
         return [
             Answer(Status(status), result, latency)
             for (status, result), latency in zip(run.responses, run.latencies, strict=True)
         ]
+
+    def _functional(
+        self, operands: Sequence[Operands], progress: Callable[[int, int], None] | None
+    ) -> list[Answer]:
+        """What, on Python integers; behind registers, by the model of those."""
+
+        def compute(base: int, exp: int, mod: int) -> tuple[Status, int]:
+            return self.design.fl(self.nbits, base, exp, mod, **self.settings)
+
+        xcel = XcelFL(self.nbits, compute)
+        answers = []
+        for done, each in enumerate(operands):
+            if progress is not None:
+                progress(done, len(operands))
+            if self.interface == "stream":
+                answers.append(Answer(*compute(*each), None))
+                continue
+            sequence = accesses(self.nbits, *each)
+            answered = [
+                (1, xcel.write(addr, data) or 0) if write else (0, xcel.read(addr))
+                for write, addr, data in sequence
+            ]
+            answers.append(Answer(*outcome(self.nbits, answered), None, len(sequence)))
+        return answers
+
+    def _by_accesses(
+        self, operands: Sequence[Operands], longest: int, progress: Callable[[int, int], None] | None
+    ) -> list[Answer]:
+        """All accesses of all operations in one run; an operation lasts from its first access to its last answer."""
+        assert self._simulation is not None
+        sequences = [accesses(self.nbits, *each) for each in operands]
+        flat = [access for sequence in sequences for access in sequence]
+        most = 2 * (longest + len(flat)) + 1000
+        run = self._simulation.run(flat, progress=progress, max_cycles=most)
+        answers = []
+        end = 0
+        for sequence in sequences:
+            start, end = end, end + len(sequence)
+            cycles = run.done[end - 1] - run.accepted[start]
+            status, result = outcome(self.nbits, run.responses[start:end])
+            answers.append(Answer(status, result, cycles, len(sequence)))
+        return answers
 
     def mod_exp(self, base: int, exp: int, mod: int) -> int:
         """One exponentiation, as `modexlab.fl.rsa_keys` wants it; its cycles are added to `cycles`."""
@@ -121,6 +178,7 @@ class Machine:
         answer = self.run([(base, exp, mod)])[0]
         if answer.cycles is not None:
             self.cycles.append(answer.cycles)
+        self.accesses += answer.accesses
         return answer.value()
 
     def close(self) -> None:
@@ -135,8 +193,34 @@ class Machine:
         self.close()
 
 
+def max_nbits() -> int:
+    """The widest that a machine can be."""
+    from .design import MAX_NBITS  # not at the top: it brings PyMTL3, and --help must be quick
+
+    return MAX_NBITS
+
+
 def check_width(nbits: int) -> int:
     """`nbits`, if a machine can have it."""
-    if not 1 <= nbits <= MAX_NBITS:
-        raise BadInput(f"a width of {shown(nbits)} bits is out of range; give 1 to {MAX_NBITS}")
+    from .design import MAX_NBITS, MIN_NBITS
+
+    if not MIN_NBITS <= nbits <= MAX_NBITS:
+        raise BadInput(f"a width of {shown(nbits)} bits is out of range; give {MIN_NBITS} to {MAX_NBITS}")
     return nbits
+
+
+def check_fit(nbits: int, parts: Sequence[Operands]) -> None:
+    """BadInput unless the operands of all exponentiations fit in a machine; it names the width that takes them all."""
+    longest, name = max(
+        (value.bit_length(), name)
+        for part in parts
+        for name, value in zip(("base", "exponent", "modulus"), part, strict=True)
+    )
+    if longest <= nbits:
+        return
+    value = next(value for part in parts for value in part if value.bit_length() == longest)
+    wide = width_for(value)
+    remedy = (
+        f"give --nbits {wide} or more" if wide <= max_nbits() else f"no machine is wider than {max_nbits()}"
+    )
+    raise BadInput(f"{name} {shown(value)} does not fit in {nbits} bits; {remedy}")

@@ -1,11 +1,16 @@
-"""Progress on stderr for anything that takes longer than two seconds, and nothing for what does not."""
+"""Progress on stderr for anything that takes longer than two seconds, and nothing for what does not.
+
+A terminal gets a bar. Anything else (a log) gets whole lines, few of them: nothing is drawn over there.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
+import time
 
 DELAY = 2.0  # seconds
+PAUSE_TERMINAL, PAUSE_LOG = 0.5, 10.0  # seconds between signs of life
 
 
 class Progress:
@@ -17,13 +22,14 @@ class Progress:
 
     def __init__(self, label: str, total: int | None = None, unit: str = "step", quiet: bool = False) -> None:
         """quiet: a script reads our output, so show the bar to a terminal only."""
-        self._label, self._total, self._unit = label, total, unit
-        self._terminal = sys.stderr.isatty()
+        self._label, self._done, self._total, self._unit = label, 0, total, unit
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._enabled = self._terminal or not quiet
         self._stop = threading.Event()
 
     def __enter__(self) -> Progress:
-        if self._enabled:
+        self._start = time.monotonic()
+        if self._terminal:
             from tqdm import tqdm
 
             self._bar = tqdm(
@@ -33,10 +39,10 @@ class Progress:
                 delay=DELAY,
                 leave=False,
                 file=sys.stderr,
-                mininterval=0.1 if self._terminal else 10.0,  # a log needs no animation
-                dynamic_ncols=self._terminal,
+                dynamic_ncols=True,
                 bar_format=None if self._total else "{desc}: {elapsed}",
             )
+        if self._enabled:
             self._ticker = threading.Thread(target=self._tick, daemon=True)
             self._ticker.start()
         return self
@@ -44,21 +50,36 @@ class Progress:
     def _tick(self) -> None:
         pause = DELAY
         while not self._stop.wait(pause):
-            self._bar.refresh()
-            pause = 0.5 if self._terminal else 10.0
+            if self._terminal:
+                self._bar.refresh()
+            else:
+                print(self._line(), file=sys.stderr, flush=True)
+            pause = PAUSE_TERMINAL if self._terminal else PAUSE_LOG
+
+    def _line(self) -> str:
+        """How things stand, in words."""
+        seconds = f"{time.monotonic() - self._start:.0f} s"
+        if not self._total:
+            return f"{self._label}: {seconds}"
+        return f"{self._label}: {self._done} of {self._total} {self._unit}s, {seconds}"
 
     def __call__(self, done: int, total: int) -> None:
-        if self._enabled:
+        self._done, self._total = done, total
+        if self._terminal:
             self._bar.total = total
             self._bar.update(done - self._bar.n)
 
     def describe(self, label: str) -> None:
         """Change the words in front of the bar."""
-        if self._enabled:
+        self._label = label
+        if self._terminal:
             self._bar.set_description_str(label, refresh=False)
 
     def __exit__(self, *_: object) -> None:
         if self._enabled:
             self._stop.set()
             self._ticker.join()
+        if self._terminal:
+            if time.monotonic() - self._start >= DELAY:
+                self._bar.clear()  # close() clears only what update() has drawn, not what refresh() has
             self._bar.close()

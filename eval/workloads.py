@@ -1,8 +1,14 @@
-"""The operands with which accelerators are compared: those of paper 001, section 5.1."""
+"""The operands with which accelerators are compared: those of paper 001, section 5.1, and some of any width."""
 
 from __future__ import annotations
 
+import random
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .design import Design
 
 
 @dataclass(frozen=True)
@@ -13,6 +19,10 @@ class Workload:
     base: int
     exp: int
     mod: int
+
+    def on(self, modulus: int) -> Workload:
+        """The same base and exponent for a machine that takes this modulus alone; 0: it takes any."""
+        return Workload(self.name, self.base % modulus, self.exp, modulus) if modulus else self
 
     @property
     def operands(self) -> tuple[int, int, int]:
@@ -28,3 +38,15 @@ WORKLOADS = (
     Workload("encrypt", 1119317562, 65537, MODULUS_001),
     Workload("decrypt", 1460365373, 977851481, MODULUS_001),
 )
+
+
+def some_operands(
+    design: Design, nbits: int, settings: Mapping[str, Any], mod: int | None = None
+) -> tuple[int, int, int]:
+    """Pseudo-random base, exponent and modulus of full length that the design takes, the same in every call."""
+    generator = random.Random(nbits)
+    odd = generator.getrandbits(nbits) | 1 << (nbits - 1) | 1
+    if mod is None:
+        mod = design.modulus(nbits, **settings) or odd
+    base = generator.randrange(mod or 1)
+    return base, generator.getrandbits(nbits) | 1 << (nbits - 1), mod

@@ -103,6 +103,10 @@ class AddRedCarrySave(Component):
 
         s.sum_in = Wire(wide)
         s.carry_in = Wire(wide)
+        s.sum_in[0:half] //= s.state[0:half]
+        s.sum_in[half] //= 0
+        s.carry_in[0:half] //= s.state[half : 2 * half]
+        s.carry_in[half] //= 0
         s.partial = Wire(wide)  # x_i * Y
         s.sum_y = Wire(wide)
         s.carry_y = Wire(wide)
@@ -112,8 +116,6 @@ class AddRedCarrySave(Component):
 
         @update
         def add_y():
-            s.sum_in @= zext(s.state[0:half], wide)
-            s.carry_in @= zext(s.state[half : 2 * half], wide)
             s.partial @= 0
             if s.x_i:
                 s.partial @= zext(s.y, wide)
@@ -142,9 +144,14 @@ class Resolve(Component):
         s.state = InPort(2 * half)
         s.value = OutPort(half)
 
+        s.sum = Wire(half)
+        s.carry = Wire(half)
+        s.sum //= s.state[0:half]
+        s.carry //= s.state[half : 2 * half]
+
         @update
         def add():
-            s.value @= s.state[0:half] + s.state[half : 2 * half]
+            s.value @= s.sum + s.carry
 
 
 ADD_REDS = {"textbook": AddRedTextbook, "koc": AddRedKoc, "carry-save": AddRedCarrySave}

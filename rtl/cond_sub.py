@@ -15,12 +15,13 @@ class CondSub(Component):
         s.out = OutPort(nbits)
 
         wide = nbits + 2
-        s.difference = Wire(wide)  # its top bit is the borrow
+        BORROW = nbits + 1  # the top bit
+        s.difference = Wire(wide)
 
         @update
         def subtract():
             s.difference @= zext(s.value, wide) - zext(s.n, wide)
-            if s.difference[nbits + 1]:
+            if s.difference[BORROW]:
                 s.out @= s.value[0:nbits]
             else:
                 s.out @= s.difference[0:nbits]

@@ -6,14 +6,16 @@
     down again, one bit a cycle, and subtracted where it fits; a second register counts along and collects the quotient.
     Cycles: 2k + 2 for a quotient of k bits: data-dependent, and quick only when the quotient is short.
 
-Both: istream {dividend, divisor} -> ostream {quotient, remainder}; one division at a time, and a cycle of rest between
-two. Dividing by 0 gives all ones and the dividend, as RISC-V has it (for the remainder: its low dbits).
+Both: istream {dividend, divisor} -> ostream {quotient, remainder}; one division at a time. DivRem takes the next one in the cycle in
+which its result is taken, AlignedDivRem in the cycle after.
+Dividing by 0 gives all ones and the dividend, as RISC-V has it (for the remainder: its low dbits).
 """
 
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from .messages import mk_div_req, mk_div_resp
+from .serial_ctrl import SerialCtrl, connect_serial
 
 
 class DivStep(Component):
@@ -27,14 +29,16 @@ class DivStep(Component):
         s.quotient_bit = OutPort(1)
 
         wide = dbits + 2
-        s.difference = Wire(wide)  # its top bit is the borrow
+        BORROW = dbits + 1  # the top bit
+        LOW = dbits - 1
+        s.difference = Wire(wide)
 
         @update
         def step():
             s.difference @= concat(b1(0), s.remainder, s.next_bit) - zext(s.divisor, wide)
-            s.quotient_bit @= ~s.difference[dbits + 1]
-            if s.difference[dbits + 1]:
-                s.out @= concat(s.remainder[0 : dbits - 1], s.next_bit)
+            s.quotient_bit @= ~s.difference[BORROW]
+            if s.difference[BORROW]:
+                s.out @= concat(s.remainder[0:LOW], s.next_bit)
             else:
                 s.out @= s.difference[0:dbits]
 
@@ -44,13 +48,8 @@ class DivRem(Component):
         s.istream = RecvIfcRTL(mk_div_req(nbits, dbits))
         s.ostream = SendIfcRTL(mk_div_resp(nbits, dbits))
 
-        ncycles = nbits // bits_per_cycle
-        assert ncycles * bits_per_cycle == nbits
-        LAST = ncycles - 1
+        assert nbits % bits_per_cycle == 0
         LAST_STEP = bits_per_cycle - 1
-        s.busy = Wire(1)
-        s.done = Wire(1)
-        s.count = Wire(max(1, clog2(ncycles)))
         s.dividend = Wire(nbits)  # loses its top bits, gains quotient bits below
         s.remainder = Wire(dbits)
         s.divisor = Wire(dbits)
@@ -65,41 +64,23 @@ class DivRem(Component):
         if bits_per_cycle < nbits:
             s.shifted[bits_per_cycle:nbits] //= s.dividend[0 : nbits - bits_per_cycle]
 
-        s.ostream.val //= s.done
+        s.ctrl = SerialCtrl(nbits // bits_per_cycle)
+        connect_serial(s)
         s.ostream.msg.quotient //= s.dividend
         s.ostream.msg.remainder //= s.remainder
 
-        @update
-        def in_rdy():
-            s.istream.rdy @= ~s.busy & ~s.done
-
-        @update_ff
-        def control():
-            if s.reset:
-                s.busy <<= 0
-                s.done <<= 0
-            elif s.istream.val & s.istream.rdy:
-                s.busy <<= 1
-            elif s.busy & (s.count == LAST):
-                s.busy <<= 0
-                s.done <<= 1
-            elif s.ostream.rdy:
-                s.done <<= 0
-
         @update_ff
         def data():
-            if s.istream.val & s.istream.rdy:
+            if s.ctrl.load:
                 s.dividend <<= s.istream.msg.dividend
                 s.divisor <<= s.istream.msg.divisor
                 s.remainder <<= 0
-                s.count <<= 0
-            elif s.busy:
+            elif s.ctrl.step:
                 s.dividend <<= s.shifted
                 s.remainder <<= s.steps[LAST_STEP].out
-                s.count <<= s.count + 1
 
     def line_trace(s):
-        return f"{s.istream}|{'*' if s.busy else '.'}|{s.ostream}"
+        return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"
 
 
 class AlignedDivRem(Component):

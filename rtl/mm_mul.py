@@ -36,30 +36,44 @@ class MMMul(Component):
             step.x_i //= s.b[i]
             step.y //= s.a
             step.n //= s.modulus
-        s.reduction = CondSub(nbits)
-        s.reduction.value //= s.sum
-        s.reduction.n //= s.modulus
 
         nsteps = nbits if subtracts else nbits + 1
         assert nsteps % bits_per_cycle == 0
         s.ctrl = SerialCtrl(nsteps // bits_per_cycle, has_last=subtracts)
         connect_serial(s)
-        s.ctrl.spent //= 0
-        s.ctrl.spent_n //= 0
         LAST_STEP = bits_per_cycle - 1
         after_sum = nbits + 1
 
         @update_ff
-        def data():
+        def factors():
             if s.ctrl.load:
                 s.a <<= s.istream.msg.a
                 s.b <<= s.istream.msg.b
-                s.sum <<= 0
             elif s.ctrl.step:
                 s.b <<= s.b >> bits_per_cycle
-                s.sum <<= s.steps[LAST_STEP].out
-            elif s.ctrl.last:
-                s.sum <<= zext(s.reduction.out, after_sum)
+
+        if subtracts:
+            s.reduction = CondSub(nbits)
+            s.reduction.value //= s.sum
+            s.reduction.n //= s.modulus
+
+            @update_ff
+            def sum_and_reduction():
+                if s.ctrl.load:
+                    s.sum <<= 0
+                elif s.ctrl.step:
+                    s.sum <<= s.steps[LAST_STEP].out
+                elif s.ctrl.last:
+                    s.sum <<= zext(s.reduction.out, after_sum)
+
+        else:
+
+            @update_ff
+            def sum_alone():
+                if s.ctrl.load:
+                    s.sum <<= 0
+                elif s.ctrl.step:
+                    s.sum <<= s.steps[LAST_STEP].out
 
     def line_trace(s):
-        return f"{s.istream}|{'ISLD'[int(s.ctrl.st)]}|{s.ostream}"
+        return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"

@@ -55,8 +55,6 @@ class MMRed(Component):
 
         s.ctrl = SerialCtrl(nbits // bits_per_cycle, has_last=True)
         connect_serial(s)
-        s.ctrl.spent //= 0
-        s.ctrl.spent_n //= 0
         LAST_STEP = bits_per_cycle - 1
 
         @update_ff
@@ -69,4 +67,4 @@ class MMRed(Component):
                 s.value <<= zext(s.reduction.out, double)
 
     def line_trace(s):
-        return f"{s.istream}|{'ISLD'[int(s.ctrl.st)]}|{s.ostream}"
+        return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"

@@ -88,6 +88,7 @@ class ModExp(Component):
                 s.setup = ModDouble(nbits, plan.doublings, plan.doublings_per_cycle)
             s.setup.modulus //= s.dpath.mod
             s.setup.istream.val //= s.ctrl.setup_req_val
+            s.setup.istream.rdy //= s.ctrl.setup_req_rdy
             s.setup.istream.msg //= s.dpath.setup_start
             s.setup.ostream.val //= s.ctrl.setup_resp_val
             s.setup.ostream.rdy //= 1

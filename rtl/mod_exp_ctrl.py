@@ -64,6 +64,7 @@ class ModExpCtrl(Component):
         s.awaited = [Wire() for _ in range(2)]
         s.arrived = [Wire() for _ in range(2)]
         s.step_done = Wire()
+        s.setup_rdy = Wire()
         s.setup_done = Wire()
         s.waits_for_none = Wire()
         s.advance = Wire()
@@ -72,9 +73,9 @@ class ModExpCtrl(Component):
 
         @update
         def handshakes():
-            s.istream_rdy @= s.st == IDLE
+            s.istream_rdy @= (s.st == IDLE) & s.setup_rdy
             s.ostream_val @= s.st == DONE
-            s.accept @= s.istream_val & (s.st == IDLE)
+            s.accept @= s.istream_val & s.istream_rdy
             s.load @= s.accept & (s.in_status == 0)
 
         # ---- the end of a step: two units answer separately, one unit answers in order
@@ -371,7 +372,9 @@ class ModExpCtrl(Component):
 
         if plan.has_setup:
             s.setup_req_val = OutPort()
+            s.setup_req_rdy = InPort()
             s.setup_resp_val = InPort()
+            s.setup_rdy //= s.setup_req_rdy
             s.setup_done //= s.setup_resp_val
             s.base_doubled = Wire()
             s.base_doubled //= int(plan.conversion == "double")
@@ -391,6 +394,7 @@ class ModExpCtrl(Component):
                         s.acc_from @= SETUP_RESULT
 
         else:
+            s.setup_rdy //= 1
             s.setup_done //= 0
             s.acc_from //= s.new_acc
             s.bas_from //= s.new_bas

@@ -28,6 +28,7 @@ class MontConvertIn(Component):
         s.base = Wire(nbits)
         s.exp = Wire(nbits)
         s.mod = Wire(nbits)
+        s.handed_over = Wire()
         s.converted = Wire()
         s.leaves = Wire()
 
@@ -43,7 +44,7 @@ class MontConvertIn(Component):
         s.units = [mk_unit(nbits) for _ in range(2)]
         for unit in s.units:
             unit.modulus //= s.mod
-            unit.istream.val //= s.divider.ostream.val
+            unit.istream.val //= s.handed_over
             unit.istream.msg.b //= s.divider.ostream.msg.remainder
             unit.ostream.rdy //= s.leaves
         s.units[0].istream.msg.a //= 1
@@ -56,12 +57,13 @@ class MontConvertIn(Component):
 
         @update
         def arrival():
-            s.istream.rdy @= s.st == IDLE
+            s.istream.rdy @= (s.st == IDLE) & s.divider.istream.rdy
             s.divider.istream.val @= (s.st == IDLE) & s.istream.val & (s.operand_check.status == 0)
 
         @update
         def both_units():
             s.divider.ostream.rdy @= s.units[0].istream.rdy & s.units[1].istream.rdy
+            s.handed_over @= s.divider.ostream.val & s.units[0].istream.rdy & s.units[1].istream.rdy
 
         @update
         def departure():
@@ -77,19 +79,19 @@ class MontConvertIn(Component):
             if s.reset:
                 s.st <<= IDLE
             elif s.st == IDLE:
-                if s.divider.istream.val:
+                if s.divider.istream.val & s.divider.istream.rdy:
                     s.st <<= DIVIDE
-                elif s.istream.val:
+                elif s.istream.val & s.istream.rdy:
                     s.st <<= BAD
             elif s.st == DIVIDE:
-                if s.divider.ostream.val:
+                if s.divider.ostream.val & s.divider.ostream.rdy:
                     s.st <<= MULTIPLY
             elif s.ostream.val & s.ostream.rdy:
                 s.st <<= IDLE
 
         @update_ff
         def operands():
-            if (s.st == IDLE) & s.istream.val:
+            if s.istream.val & s.istream.rdy:
                 s.status <<= s.operand_check.status
                 s.base <<= s.istream.msg.base
                 s.exp <<= s.istream.msg.exp

@@ -39,4 +39,4 @@ class MulRem(Component):
         s.ostream.msg //= s.divider.ostream.msg.remainder
 
     def line_trace(s):
-        return f"{s.istream}|{s.multiplier.done}|{s.divider.line_trace()}|{s.ostream}"
+        return f"{s.istream}|{s.multiplier.line_trace()}|{s.divider.line_trace()}|{s.ostream}"

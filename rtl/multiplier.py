@@ -12,22 +12,23 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from .messages import mk_product_req
+from .serial_ctrl import SerialCtrl, connect_serial
 
 
 class Multiplier(Component):
     def construct(s, nbits, bits_per_cycle=0):
         s.istream = RecvIfcRTL(mk_product_req(nbits))
         s.ostream = SendIfcRTL(mk_bits(2 * nbits))
-        s.done = Wire(1)
-        s.ostream.val //= s.done
         double = 2 * nbits
 
         if bits_per_cycle == 0:
+            s.done = Wire(1)
+            s.ostream.val //= s.done
             s.product = Wire(double)
             s.ostream.msg //= s.product
 
             @update
-            def in_rdy_combinational():
+            def in_rdy():
                 s.istream.rdy @= ~s.done | s.ostream.rdy
 
             @update_ff
@@ -41,11 +42,7 @@ class Multiplier(Component):
 
         else:
             # {high, low}: low loses a bit of b and gains a bit of the product with every step
-            ncycles = nbits // bits_per_cycle
-            assert ncycles * bits_per_cycle == nbits
-            LAST = ncycles - 1
-            s.busy = Wire(1)
-            s.count = Wire(max(1, clog2(ncycles)))
+            assert nbits % bits_per_cycle == 0
             s.a = Wire(nbits)
             s.high = Wire(nbits)
             s.low = Wire(nbits)
@@ -58,44 +55,28 @@ class Multiplier(Component):
             s.ostream.msg[nbits:double] //= s.high
 
             s.shifted = Wire(nbits)
-            LAST_ROW = bits_per_cycle - 1
             if bits_per_cycle < nbits:
                 s.shifted[0 : nbits - bits_per_cycle] //= s.low[bits_per_cycle:nbits]
             for i in range(bits_per_cycle):
                 s.shifted[nbits - bits_per_cycle + i] //= s.rows[i].out[0]
 
-            @update
-            def in_rdy_iterative():
-                s.istream.rdy @= ~s.busy & (~s.done | s.ostream.rdy)
-
-            @update_ff
-            def control():
-                if s.reset:
-                    s.busy <<= 0
-                    s.done <<= 0
-                elif s.istream.val & s.istream.rdy:
-                    s.busy <<= 1
-                    s.done <<= 0
-                elif s.busy & (s.count == LAST):
-                    s.busy <<= 0
-                    s.done <<= 1
-                elif s.ostream.rdy:
-                    s.done <<= 0
+            s.ctrl = SerialCtrl(nbits // bits_per_cycle)
+            connect_serial(s)
+            LAST_ROW = bits_per_cycle - 1
+            HIGH_END = nbits + 1
 
             @update_ff
             def data():
-                if s.istream.val & s.istream.rdy:
+                if s.ctrl.load:
                     s.a <<= s.istream.msg.a
                     s.low <<= s.istream.msg.b
                     s.high <<= 0
-                    s.count <<= 0
-                elif s.busy:
+                elif s.ctrl.step:
                     s.low <<= s.shifted
-                    s.high <<= s.rows[LAST_ROW].out[1 : nbits + 1]
-                    s.count <<= s.count + 1
+                    s.high <<= s.rows[LAST_ROW].out[1:HIGH_END]
 
     def line_trace(s):
-        return f"{s.istream}|{s.done}|{s.ostream}"
+        return f"{s.istream}|{s.ostream}"
 
 
 class AddRow(Component):

@@ -1,9 +1,9 @@
 """RSAXcel: an accelerator = XcelAdapter + machine (paper 001, Figures 7 and 14).
 
-The paper has RSAXcel over ModExp and RSAMontXcel over MontModExp; here the machine is a parameter, so that every machine of the
-catalogue is an accelerator. `mk_machine(nbits)` makes one with the ports of ModExp.
+`RSAXcel` is the paper's over ModExp, `RSAMontXcel` the one over MontModExp; they differ in the machine, which is a parameter, so that
+every machine of the catalogue is an accelerator. `mk_machine(nbits)` makes one with the ports of ModExp.
 
-Ports: istream {write, addr, data} -> ostream {write, data}; the protocol stands in xcel_adapter.py.
+Ports: istream {write, addr, data} -> ostream {write, data}; the protocol stands in fl/xcel.py.
 """
 
 from pymtl3 import *
@@ -28,3 +28,7 @@ class RSAXcel(Component):
 
     def line_trace(s):
         return f"{s.adapter.line_trace()}  {s.machine.line_trace()}"
+
+
+class RSAMontXcel(RSAXcel):
+    """The paper's Figure 14, for machines that compute in Montgomery form."""

@@ -63,6 +63,10 @@ class ScaledStepCarrySave(Component):
 
         # the quotient digit is what the low words add up to, and its carry belongs to the rest
         low = w + 1
+        s.sum = Wire(width)
+        s.carry = Wire(width)
+        s.sum //= s.state[0:width]
+        s.carry //= s.state[width : 2 * width]
         s.quotient = Wire(low)
         s.rest = [Wire(width) for _ in range(2)]
         s.from_quotient = [Wire(width) for _ in range(w)]
@@ -70,9 +74,9 @@ class ScaledStepCarrySave(Component):
 
         @update
         def add_low_words():
-            s.quotient @= zext(s.state[0:w], low) + zext(s.state[width : width + w], low)
-            s.rest[0] @= s.state[0:width] >> w
-            s.rest[1] @= s.state[width : 2 * width] >> w
+            s.quotient @= zext(s.sum[0:w], low) + zext(s.carry[0:w], low)
+            s.rest[0] @= s.sum >> w
+            s.rest[1] @= s.carry >> w
 
         @update
         def partial_products():
@@ -103,7 +107,7 @@ class ScaledStepCarrySave(Component):
 
         @update
         def resolve():
-            s.value @= s.state[0:operand] + s.state[width : width + operand]
+            s.value @= s.sum[0:operand] + s.carry[0:operand]
 
 
 class FullAdders(Component):

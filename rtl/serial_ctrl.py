@@ -29,11 +29,8 @@ class SerialCtrl(Component):
         s.istream_rdy = OutPort()
         s.ostream_val = OutPort()
         s.ostream_rdy = InPort()
-        s.spent = InPort()
-        s.spent_n = InPort()
         s.load = OutPort()
         s.step = OutPort()
-        s.last = OutPort()
 
         IDLE, STEP, LAST, DONE = (b2(i) for i in range(4))
         AFTER_STEPS = LAST if has_last else DONE
@@ -48,9 +45,16 @@ class SerialCtrl(Component):
         @update
         def offers():
             s.ostream_val @= s.st == DONE
-            s.last @= s.st == LAST
+
+        if has_last:
+            s.last = OutPort()
+
+            @update
+            def last_cycle():
+                s.last @= s.st == LAST
 
         if until == "noticed":
+            s.spent = InPort()
 
             @update
             def ends_when_noticed():
@@ -58,6 +62,7 @@ class SerialCtrl(Component):
                 s.step @= (s.st == STEP) & ~s.spent
 
         elif until == "spent":
+            s.spent_n = InPort()
 
             @update
             def ends_when_spent():
@@ -88,7 +93,10 @@ class SerialCtrl(Component):
                 s.st <<= STEP
             elif (s.st == STEP) & s.ends:
                 s.st <<= AFTER_STEPS
-            elif s.last:
+            elif s.st == LAST:
                 s.st <<= DONE
             elif s.ostream_val & s.ostream_rdy:
                 s.st <<= IDLE
+
+    def line_trace(s):
+        return "ISLD"[int(s.st)]

@@ -74,10 +74,20 @@ class ShiftSub(Component):
         LAST_STEP = bits_per_cycle - 1
 
         @update
-        def what_is_left():
+        def next_b():
             s.b_n @= s.b >> bits_per_cycle
-            s.ctrl.spent @= s.b == 0
-            s.ctrl.spent_n @= s.b_n == 0
+
+        if until == "noticed":
+
+            @update
+            def notice():
+                s.ctrl.spent @= s.b == 0
+
+        elif until == "spent":
+
+            @update
+            def foresee():
+                s.ctrl.spent_n @= s.b_n == 0
 
         @update_ff
         def data():
@@ -91,4 +101,4 @@ class ShiftSub(Component):
                 s.p <<= s.steps[LAST_STEP].p_out
 
     def line_trace(s):
-        return f"{s.istream}|{'ISLD'[int(s.ctrl.st)]}|{s.ostream}"
+        return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"

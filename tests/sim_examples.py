@@ -150,6 +150,155 @@ class Chatter(Component):
         s.ostream.msg //= 0
 
 
+class Fickle(Component):
+    """Answers in the next cycle; one cycle later, refused or not, the answer is gone (drops) or another one."""
+
+    def construct(s, nbits, drops):
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.full = Wire(1)
+        s.kept = Wire(nbits)
+        s.drops = Wire(1)
+        s.drops //= int(drops)
+        s.ostream.val //= s.full
+        s.ostream.msg //= s.kept
+
+        @update
+        def ready():
+            s.istream.rdy @= ~s.full | s.ostream.rdy
+
+        @update_ff
+        def registers():
+            if s.reset:
+                s.full <<= 0
+            elif s.istream.val & s.istream.rdy:
+                s.full <<= 1
+                s.kept <<= s.istream.msg
+            else:
+                s.full <<= s.full & ~s.ostream.rdy & ~s.drops
+                s.kept <<= ~s.kept
+
+
+class Stutter(Component):
+    """Gives each answer twice, `gap` idle cycles between."""
+
+    def construct(s, nbits, gap):
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.count = Wire(8)
+        s.kept = Wire(nbits)
+        s.ostream.msg //= s.kept
+        FIRST = gap + 2
+
+        @update
+        def handshakes():
+            s.istream.rdy @= s.count == 0
+            s.ostream.val @= (s.count == FIRST) | (s.count == 1)
+
+        @update_ff
+        def registers():
+            if s.reset:
+                s.count <<= 0
+            elif s.istream.val & s.istream.rdy:
+                s.count <<= FIRST
+                s.kept <<= s.istream.msg
+            elif (s.count != 0) & (s.ostream.rdy | ~s.ostream.val):
+                s.count <<= s.count - 1
+
+
+class Positions(Component):
+    """x -> x turned left by one: indices and slice bounds that are sums of constants, one above 2**k - 1 for some widths."""
+
+    def construct(s, nbits):
+        wide = nbits + 2
+        s.istream = RecvIfcRTL(mk_bits(wide))
+        s.ostream = SendIfcRTL(mk_bits(wide))
+        s.istream.val //= s.ostream.val
+        s.istream.rdy //= s.ostream.rdy
+        s.x = Wire(wide)
+        s.x //= s.istream.msg
+        SHIFT = 1
+
+        @update
+        def turn():
+            s.ostream.msg @= 0
+            s.ostream.msg[0] @= s.x[nbits + 1]
+            s.ostream.msg[1 : nbits + 1] @= s.x[0 : nbits + 1 - SHIFT]
+            s.ostream.msg[nbits + 1] @= s.x[nbits + 1 - SHIFT]
+
+
+class Distance(Component):
+    """The same as operands: x -> nbits for x = nbits - 1, else (x >> (nbits - 1)) + nbits + 1."""
+
+    def construct(s, nbits):
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.istream.val //= s.ostream.val
+        s.istream.rdy //= s.ostream.rdy
+        LAST = nbits - 1
+
+        @update
+        def compute():
+            if s.istream.msg == nbits - 1:
+                s.ostream.msg @= s.istream.msg + (LAST + 2 - nbits)
+            else:
+                s.ostream.msg @= (s.istream.msg >> (nbits - 2 + 1)) + (nbits + 1)
+
+
+class Loops(Component):
+    """Loops and arrays over `count` elements, and loops without a turn, alone in a branch and beside others."""
+
+    def construct(s, count):
+        s.istream = RecvIfcRTL(Bits8)
+        s.ostream = SendIfcRTL(Bits8)
+        s.istream.val //= s.ostream.val
+        s.istream.rdy //= s.ostream.rdy
+        s.parts = [Wire(4) for _ in range(count)]
+        s.flags = [Wire(1) for _ in range(count)]
+        s.idle = Wire(8)
+        s.out = Wire(8)
+        NONE = 0
+
+        @update
+        def spread():
+            for i in range(count):
+                s.parts[i] @= s.istream.msg[0:4]
+                s.flags[i] @= s.istream.msg[7]
+
+        @update
+        def collect():
+            s.out @= 0
+            if s.istream.msg[0]:
+                for i in range(NONE):
+                    s.out[i] @= 1
+            else:
+                for i in range(count):
+                    s.out[i] @= s.istream.msg[i + 2 - 1]
+                    for j in range(3):
+                        s.out[i * 2 + j + 1] @= s.parts[i][j]
+            if s.istream.msg[1]:
+                for i in range(NONE):
+                    s.out[i] @= 1
+            if s.istream.msg[2]:
+                s.out[7] @= 1
+            else:
+                for i in range(NONE):
+                    for j in range(2):
+                        s.out[i + j] @= 1
+            for i in range(2):
+                for j in range(count):
+                    if s.flags[j]:
+                        s.out[i + 5] @= s.parts[j][i] ^ s.idle[i]
+                        s.out[0] @= 1
+
+        @update_ff
+        def nothing():
+            for i in range(NONE):
+                s.idle[i] <<= 1
+
+        s.ostream.msg //= s.out
+
+
 class NoReset(Component):
     """Answers with a register that is never written."""
 

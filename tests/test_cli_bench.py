@@ -22,7 +22,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_json(cli: Cli, short: None) -> None:
     report = cli("bench", "sim", "--json").json()
-    assert report.keys() >= {"native_over_cpp", "native_over_python"}
+    assert report.keys() >= {"native_over_cpp", "native_over_python", "native_start_seconds"}
     assert report["native_over_cpp"] > 0.1
     assert report["native_over_python"] > 10
 
@@ -31,6 +31,7 @@ def test_text(cli: Cli, short: None) -> None:
     out = cli("bench", "sim").out
     assert "goal 0.85: " in out
     assert "goal 800: " in out
+    assert "goal 0.5: " in out
 
 
 @pytest.mark.regress
@@ -38,6 +39,7 @@ def test_goals(cli: Cli) -> None:
     report = cli("bench", "sim", "--json").json()
     assert report["native_over_cpp"] >= 0.85
     assert report["native_over_python"] >= 800
+    assert report["native_start_seconds"] <= 0.5
 
 
 def test_nothing_else_to_measure(cli: Cli) -> None:

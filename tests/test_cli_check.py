@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import cryptography_vectors
 import pytest
+from modexlab.eval import progress
+from modexlab.eval.commands import check as command
 from modexlab.eval.machine import Answer, Machine
+from modexlab.eval.vectors import VectorFile, load
 from modexlab.fl.status import Status
 
 from .cli import Cli
@@ -119,10 +123,19 @@ def test_a_wrong_machine_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
 def test_nothing_usable_is_said_loudly(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "sums.txt"
     path.write_text("Sum = 3\nA = 1\nB = 2\n\nModExp = 1\nA = 1\nE = 1\nM = 8\n")
-    result = cli("check", path)
+    for how in ([], ["--json"]):
+        result = cli("check", path, *how)
+        assert result.code == 2
+        assert result.err.startswith("modexlab: error: NOTHING WAS CHECKED: all 2 vectors were skipped; ")
+        assert "Sum is not a modular exponentiation or product" in result.out, (
+            "the reasons are told all the same"
+        )
+    result = cli("check", path, "--allow-empty")
     assert result.code == 0
     assert result.err == f"modexlab: warning: {path}: NOTHING WAS CHECKED, all 2 vectors were skipped\n"
-    assert "not applicable, 1: Sum is not a modular exponentiation or product" in result.out
+    result = cli("check", path, DATA / "modexp_plain.json")
+    assert result.code == 0
+    assert f"warning: {path}: NOTHING WAS CHECKED" in result.err
 
 
 def test_an_excerpt_is_checked_with_a_warning(cli: Cli, tmp_path: Path) -> None:
@@ -133,6 +146,19 @@ def test_an_excerpt_is_checked_with_a_warning(cli: Cli, tmp_path: Path) -> None:
     result = cli("check", path, "--json")
     assert (result.code, result.json()["passed"]) == (0, 3)
     assert result.err == f"modexlab: warning: {path}: it announces 6 vectors, but holds 4\n"
+
+
+def test_reading_shows_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(path: str) -> VectorFile:
+        time.sleep(0.2)
+        return load(path)
+
+    monkeypatch.setattr(command, "load", slow)
+    monkeypatch.setattr(progress, "DELAY", 0.05)
+    path = DATA / "modexp_plain.json"
+    result = cli("check", path)
+    assert result.code == 0
+    assert result.err.startswith(f"reading {path}: 0 of 1 files, 0 s\n")
 
 
 def test_limit(cli: Cli) -> None:
@@ -157,6 +183,13 @@ def test_corrupt_file_is_exit_2_and_nothing_is_run(cli: Cli, tmp_path: Path) -> 
         ([DATA / "bn_small.txt", "--stage", "gates"], "no stage named 'gates'"),
         ([DATA / "bn_small.txt", "--set", "nstage=3"], "did you mean 'nstages'?"),
         ([DATA / "bn_small.txt", "--nbits", 9999], "out of range"),
+        ([DATA / "bn_small.txt", "--nbits", 4], "out of range; give 8 to 4096"),
+        ([DATA / "bn_small.txt", "--nbits", 2048, "--design", "cm-m-000"], "too large"),
+        (
+            [DATA / "bn_small.txt", "--nbits", 64, "--set", "steps_per_stage=5"],
+            "does not divide the width of 64 bits",
+        ),
+        ([DATA / "bn_small.txt", "--limit", 0], "0 is too few; give a number from 1 up"),
         ([], "FILE"),
     ],
 )

@@ -6,6 +6,7 @@ import time
 
 import pytest
 from modexlab.eval import catalogue
+from modexlab.fl.errors import BadInput
 
 from .cli import DECRYPT, ENCRYPT, Cli
 
@@ -49,10 +50,21 @@ def test_text(cli: Cli) -> None:
 @pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
 @pytest.mark.parametrize("nbits", [8, 32, 1024, 4096])
 def test_all_designs_and_widths_in_a_second(cli: Cli, design: str, nbits: int) -> None:
+    try:
+        catalogue.find(design).resolve(nbits, {})
+    except BadInput as error:  # a tree has a largest width
+        assert cli.fails("cycles", design, "--nbits", nbits) == str(error)
+        assert nbits >= 1024
+        return
     start = time.process_time()
     report = cli("cycles", design, "--nbits", nbits, "--json").json()
     assert report["cycles"] > 0
     assert time.process_time() - start < 1
+
+
+def test_a_fixed_modulus_is_the_default(cli: Cli) -> None:
+    report = cli("cycles", "dm-m-000", "--nbits", 64, "--json").json()
+    assert report["mod"] == report["params"]["modulus"] == hex((2**64 - 1) // 3), "too large for a double"
 
 
 def test_constant_time_machines_do_not_look_at_the_exponent(cli: Cli) -> None:
@@ -68,7 +80,7 @@ def test_constant_time_machines_do_not_look_at_the_exponent(cli: Cli) -> None:
         (["mont"], "neither --nbits nor --mod"),
         (["mont", "--nbits", 4097], "out of range"),
         (["mont", "--nbits", 32, "--mod", 8], "even"),
-        (["mont", "--nbits", 32, "--exp", 2**40], "does not fit in 32 bits"),
+        (["mont", "--nbits", 32, "--exp", 2**40], "does not fit in 32 bits; give --nbits 64 or more"),
         (["mont", "--nbits", 64, "--set", "steps_per_stage=5"], "does not divide the width of 64 bits"),
         (["monty", "--nbits", 32], "did you mean 'mont'?"),
     ],

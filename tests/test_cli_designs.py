@@ -24,12 +24,32 @@ def test_json(cli: Cli) -> None:
         assert isinstance(design["constant_time"], bool)
         for param in design["params"]:
             assert param.keys() >= {"name", "default", "legal"}
-            assert isinstance(param["legal"], (list, str))
-            assert not isinstance(param["legal"], list) or param["default"] in param["legal"]
+            assert isinstance(param["legal_text"], str)
+            assert param["default_nbits"] == 32
+            if isinstance(param["legal"], list):
+                assert param["default"] in param["legal"]
+            else:
+                assert param["legal"].keys() == {"least"}
+                assert number(param["default"]) >= number(param["legal"]["least"])
     assert by_name["mont-001"]["paper"] == "001"
     assert by_name["mont"]["paper"] == ""
     assert by_name["mont-ct"]["constant_time"] is True
     assert by_name["mont"]["domain"] == "montgomery"
+
+
+def number(value: int | str) -> int:
+    """A number of our JSON: an integer, or hexadecimal text where it is large."""
+    return value if isinstance(value, int) else int(value, 16)
+
+
+def test_json_of_parameters(cli: Cli) -> None:
+    (mont,) = cli("designs", "mont", "--json").json()
+    params = {param["name"]: param for param in mont["params"]}
+    assert params["nstages"]["legal"] == {"least": 1}
+    assert params["nstages"]["legal_text"] == "1 or more"
+    assert params["pipelined"]["legal"] == [False, True]
+    assert params["pipelined"]["default"] is False
+    assert "ladder" in params["schedule"]["legal"]
 
 
 def test_table(cli: Cli) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval import cli as command_line
-from modexlab.eval.commands import check, completion, cycles, designs, report, run, verilog
+from modexlab.eval.commands import check, completion, cycles, designs, draw, pseudo, report, run, verilog
 
 from .cli import Cli
 
@@ -22,7 +22,7 @@ FILES = {  # what the examples call it -> a small file of that kind
 }
 TEXTS = [
     command_line.EXAMPLES,
-    *(module.EXAMPLES for module in (check, completion, cycles, designs, report, run, verilog)),
+    *(module.EXAMPLES for module in (check, completion, cycles, designs, draw, pseudo, report, run, verilog)),
 ]
 EXAMPLES = {
     line.strip() for text in TEXTS for line in text.splitlines() if line.strip().startswith("modexlab ")

@@ -16,7 +16,7 @@ from modexlab.eval.commands import run
 
 from .cli import ENCRYPT, Cli
 
-COMMANDS = ("designs", "run", "cycles", "verilog", "check", "bench", "report", "completion")
+COMMANDS = ("designs", "run", "cycles", "verilog", "check", "bench", "report", "pseudo", "draw", "completion")
 MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli"]
 
 
@@ -73,15 +73,96 @@ def test_exit_codes_of_the_program() -> None:
     assert "Traceback" not in bad.stderr
 
 
-@pytest.mark.parametrize(("argv", "code"), [(["designs", "--json"], 141), (["--help"], 0)])
-def test_broken_pipe_is_quiet(argv: list[str], code: int) -> None:
-    """The reader closes its end before anything is written (which argparse ignores by itself)."""
+@pytest.mark.parametrize("argv", [["designs", "--json"], ["--help"]])
+def test_broken_pipe_is_quiet(argv: list[str]) -> None:
+    """The reader closes its end before anything is written."""
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run([*MODEXLAB, *argv], stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
-    assert done.returncode == code
+    assert done.returncode == 141
     assert done.stderr == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("argv", [["designs", "--json"], ["cycles", "mont", "--nbits", "64"], ["--help"]])
+def test_a_full_device_is_one_line(argv: list[str]) -> None:
+    """Whether a print finds out, or the last flush."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*MODEXLAB, *argv], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("modexlab: error: the output cannot be written: No space left on device")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_stderr_leaves_the_exit_code() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*MODEXLAB, "cycles", "mnt", "--nbits", "64"], stdout=full, stderr=full)
+    assert done.returncode == 2
+
+
+def test_a_system_that_refuses_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "/cache/of/others")
+
+    monkeypatch.setattr(run.Machine, "run", refused)
+    message = cli.fails("run", "mont", *ENCRYPT, "--level", "fl")
+    assert message.startswith("/cache/of/others: Permission denied; ")
+
+
+# ---- numbers and settings
+
+
+@pytest.mark.parametrize("text", ["1_0", "+5", "\u0663", "0x", "0x1_0", "0b11", "1e3", "", "seven"])
+def test_what_is_no_number(cli: Cli, text: str) -> None:
+    assert "is not a number; write it in decimal, or as 0x..." in cli.fails(
+        "run", "mont", "--base", text, "--exp", 3, "--mod", 7
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "7" * 5000,
+            "7777777777777777...7777777777777777 has 5000 digits, and no machine takes more than 1234",
+        ),
+        ("-" + "7" * 5000, "is negative; give a number from 0 up"),
+        ("z" * 5000, "is not a number"),
+        ("0x" + "7" * 5000, "(19999 bits) does not fit in 32 bits; no machine is wider than 4096"),
+    ],
+)
+def test_long_numbers_are_not_echoed(cli: Cli, text: str, message: str) -> None:
+    said = cli.fails("run", "mont", f"--base={text}", "--exp", 3, "--mod", 7)
+    assert message in said
+    assert len(said) < 250
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["nstages=1", "nstages=1"], "--set nstages is given twice; give it once"),
+        (["nstages=1_0"], "nstages = 1_0 is not possible: '1_0' is not a number"),
+        (["nstages=0"], "nstages = 0 is not possible; give 1 or more"),
+        (["nstages"], "--set nstages: write PARAM=VALUE"),
+        (["forward=" + "x" * 5000], "give one of false, true"),
+        (["x" * 5000 + "=1"], "unknown parameter of mont"),
+    ],
+)
+def test_bad_settings(cli: Cli, settings: list[str], message: str) -> None:
+    given = [part for setting in settings for part in ("--set", setting)]
+    said = cli.fails("cycles", "mont", "--nbits", 32, *given)
+    assert message in said
+    assert len(said) < 300
+
+
+@pytest.mark.parametrize("nbits", [0, 4, 5000])
+@pytest.mark.parametrize("command", [["cycles"], ["verilog"], ["run", *ENCRYPT]])
+def test_one_range_of_widths(cli: Cli, command: list[str], nbits: int) -> None:
+    name, *rest = command
+    said = cli.fails(name, "mont", *rest, "--nbits", nbits)
+    assert said == f"a width of {nbits} bits is out of range; give 8 to 4096"
 
 
 def test_interrupt_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,6 +238,10 @@ def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> No
         (["modexlab", "run", "mont-c"], {"mont-ct"}),
         (["modexlab", "run", "mont", "--level", "c"], {"cl"}),
         (["modexlab", "check", "--design", "naive-0"], {"naive-001"}),
+        (["modexlab", "draw", "mmmul"], {"mmmul-004"}),
+        (["modexlab", "draw", "--operation", "s"], {"square"}),
+        (["modexlab", "pseudo", "--k"], {"--key"}),
+        (["modexlab", "run", "mont", "--interface", "x"], {"xcel"}),
     ],
 )
 def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: set[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import time
 
 import pytest
@@ -9,9 +11,18 @@ from modexlab.eval import progress
 from modexlab.eval.progress import Progress
 
 
+class Terminal(io.StringIO):
+    """A stderr that somebody looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "DELAY", 0.05)
+    monkeypatch.setattr(progress, "PAUSE_TERMINAL", 0.05)
+    monkeypatch.setattr(progress, "PAUSE_LOG", 0.1)
 
 
 def test_long_work_shows_life_before_anything_reports(
@@ -20,7 +31,7 @@ def test_long_work_shows_life_before_anything_reports(
     with Progress("building mont"):
         time.sleep(0.3)
     out, err = capsys.readouterr()
-    assert "building mont" in err
+    assert err.startswith("building mont: 0 s\n")
     assert out == ""
 
 
@@ -29,14 +40,36 @@ def test_counts(impatient: None, capsys: pytest.CaptureFixture[str]) -> None:
         bar(3, 7)
         bar.describe("mont, 64 bits")
         time.sleep(0.3)
-    assert "mont, 64 bits:  43%" in capsys.readouterr().err
+    assert "mont, 64 bits: 3 of 7 vectors, 0 s\n" in capsys.readouterr().err
+
+
+def test_a_log_gets_whole_lines(impatient: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing that the next line of the log would stick to."""
+    with Progress("mont", total=7) as bar:
+        bar(3, 7)
+        time.sleep(0.3)
+    err = capsys.readouterr().err
+    assert err.endswith("\n")
+    assert "\r" not in err
+
+
+def test_a_terminal_gets_a_bar_that_goes_away(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Progress("mont", total=7, unit="vector", quiet=True) as bar:
+        bar(3, 7)
+        bar.describe("mont, 64 bits")
+        time.sleep(0.3)
+    assert "mont, 64 bits:  43%" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r")
+    assert "\n" not in terminal.getvalue()
 
 
 def test_short_work_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with Progress("mont", total=2) as bar:
         bar(1, 2)
         bar(2, 2)
-    assert "mont" not in capsys.readouterr().err
+    assert capsys.readouterr().err == ""
 
 
 def test_quiet_beside_json_unless_on_a_terminal(impatient: None, capsys: pytest.CaptureFixture[str]) -> None:

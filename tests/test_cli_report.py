@@ -27,6 +27,10 @@ def test_all_designs(cli: Cli) -> None:
     for row in rows.values():
         assert row["ok"]
         assert row["cl"] == row["rtl"] == row["formula"]
+        own = catalogue.find(row["design"]).modulus(32)
+        assert row["mod"] == own or row["mod"] == 2603398711
+        assert row["base"] < row["mod"] and row["exp"] in (65537, 977851481)
+        assert not own or row["published"] is None
     assert rows["mont-001", "encrypt"]["published"] == 162
     assert rows["mont-001", "decrypt"]["published"] == 227
     assert rows["naive-001", "encrypt"]["published"] == 1079
@@ -42,11 +46,23 @@ def test_table_and_progress(cli: Cli, tmp_path: Path) -> None:
     result = cli("report", "mont", "--output", path)
     lines = result.out.splitlines()
     assert lines[0].split()[0] == "design"
-    assert lines[2].split()[:3] == ["mont", "encrypt", "ok"]
-    assert lines[3].split()[:3] == ["mont", "decrypt", "ok"]
+    assert lines[2].split()[:4] == ["mont", "encrypt", "2603398711", "ok"]
+    assert lines[3].split()[:4] == ["mont", "decrypt", "2603398711", "ok"]
     assert "without a processor" in result.out
+    assert "the evidence is the column of the RTL" in result.out
+    assert all(len(line) <= 120 for line in lines)
     assert result.err.startswith("[1/1] mont: ok")
     assert path.read_text() == result.out
+
+
+def test_a_machine_for_one_modulus(cli: Cli) -> None:
+    """Its own modulus, the base reduced below it, and nothing published."""
+    lines = cli("report", "dm-m-000").out.splitlines()
+    assert lines[2].split()[:4] == ["dm-m-000", "encrypt", "1431655765", "ok"]
+    assert lines[2].split()[-2:] == ["-", "-"]
+    row = cli("report", "dm-m-000", "--json").json()[1]
+    assert (row["base"], row["exp"], row["mod"]) == (1460365373 % 1431655765, 977851481, 1431655765)
+    assert row["ratio"] is None
 
 
 def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,13 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from modexlab.eval import catalogue
+from modexlab.eval.accesses import accesses, outcome
 from modexlab.eval.machine import Answer, Machine, width_for
+from modexlab.eval.workloads import WORKLOADS, Workload
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
 
-from .cli import DECRYPT, ENCRYPT, Cli
+from .cli import ENCRYPT, Cli
 
 DATA = Path(__file__).parent / "data"
 KEY = DATA / "rsa512.pem"
@@ -24,12 +26,14 @@ def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 
 @pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
-@pytest.mark.parametrize("operands", [ENCRYPT, DECRYPT], ids=["encrypt", "decrypt"])
-def test_levels_agree(cli: Cli, design: str, operands: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("workload", WORKLOADS, ids=[workload.name for workload in WORKLOADS])
+def test_levels_agree(cli: Cli, design: str, workload: Workload) -> None:
+    base, exp, mod = workload.on(catalogue.find(design).modulus(32)).operands
+    operands = ("--base", base, "--exp", exp, "--mod", mod)
     fl = cli("run", design, *operands, "--level", "fl", "--json").json()
     cl = cli("run", design, *operands, "--level", "cl", "--json").json()
     rtl = cli("run", design, *operands, "--json").json()
-    golden = pow(*(int(text) for text in operands[1::2]))
+    golden = pow(base, exp, mod)
     for report in (fl, cl, rtl):
         assert report["design"] == design
         assert report["nbits"] == 32
@@ -111,6 +115,43 @@ def test_a_status_instead_of_a_result_is_exit_1(cli: Cli, monkeypatch: pytest.Mo
     assert result.err.startswith("modexlab: error: the machine answered status 2: the modulus is even")
 
 
+# ---- behind accelerator registers
+
+
+@pytest.mark.parametrize("design", ["mont", "naive-001"])
+@pytest.mark.parametrize("nbits", [32, 72])
+def test_registers(cli: Cli, design: str, nbits: int) -> None:
+    """Words pushed, go, words popped, status: the same answers and, with a clock, the same cycles at all levels."""
+    words = -(-nbits // 32)
+    run = ("run", design, *ENCRYPT, "--nbits", nbits, "--json")
+    stream = cli(*run, "--level", "cl").json()
+    fl, cl, rtl = (cli(*run, "--interface", "xcel", "--level", level).json() for level in ("fl", "cl", "rtl"))
+    for report in (fl, cl, rtl):
+        assert report["ok"] is True
+        assert report["interface"] == "xcel"
+        assert report["result"] == stream["result"]
+        assert report["accesses"] == 4 * words + 2
+    assert (stream["interface"], "accesses" in stream) == ("stream", False)
+    assert fl["cycles"] is None
+    assert cl["cycles"] == rtl["cycles"] > stream["cycles"] + 3 * words
+
+
+def test_registers_in_text(cli: Cli) -> None:
+    out = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--interface", "xcel", "--level", "fl").out
+    assert "mont, 32 bits (fl, behind registers): " in out
+    assert "accesses        6: " in out
+
+
+def test_the_sequence_of_accesses() -> None:
+    """In the words of the protocol: least significant word first, and go last."""
+    sequence = accesses(40, 1 << 32 | 5, 6, 7)
+    writes = [(1, 1, 5), (1, 1, 1), (1, 2, 6), (1, 2, 0), (1, 3, 7), (1, 3, 0), (1, 0, 0)]
+    assert sequence == [*writes, (0, 0, 0), (0, 0, 0), (0, 4, 0)]
+    answers = [(1, 0)] * 7 + [(0, 9), (0, 1), (0, 0)]
+    assert outcome(40, answers) == (Status.OK, 1 << 32 | 9)
+    assert outcome(40, [*answers[:-1], (0, 2)])[0] is Status.EVEN_MODULUS
+
+
 # ---- keys
 
 
@@ -176,8 +217,19 @@ def test_vcd(cli: Cli, tmp_path: Path, stage: str) -> None:
         (["mont", "--base", 3, "--exp", 5, "--mod", 8], "modulus 8 is even"),
         (["mont", "--base", 3, "--exp", 5, "--mod", 0], "modulus is 0"),
         (["mont", "--base", 9, "--exp", 5, "--mod", 7], "base 9 is not below the modulus 7"),
-        (["mont", "--base", 3, "--exp", 2**40, "--mod", 7], "does not fit in 32 bits; give --nbits 41"),
+        (
+            ["mont", "--base", 3, "--exp", 2**40, "--mod", 7],
+            "does not fit in 32 bits; give --nbits 64 or more",
+        ),
         (["mont", "--base", 3, "--exp", 5, "--mod", 2**40 + 1, "--nbits", 32], "does not fit in 32 bits"),
+        (
+            ["mont", "--base", 3, "--exp", 2**99, "--mod", 2**40 + 1, "--nbits", 32],
+            "does not fit in 32 bits; give --nbits 128 or more",
+        ),
+        (
+            ["mont", "--key", KEY, "--decrypt", 5, "--crt", "--nbits", 64],
+            "does not fit in 64 bits; give --nbits 288 or more",
+        ),
         (["mont", "--base", 3, "--exp", 5, "--mod", 7, "--nbits", 5000], "5000 bits is out of range"),
         (["mont", "--base", 3, "--exp", 5, "--mod", 7, "--nbits", 0], "width of 0 bits is out of range"),
         (["mont", "--base", 3, "--exp", 5], "no --mod; give --base, --exp and --mod"),

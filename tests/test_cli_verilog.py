@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from pathlib import Path
 
 import pytest
-from modexlab.eval import catalogue
+from modexlab.eval import catalogue, progress
 from modexlab.eval.commands import verilog as command
+from modexlab.eval.workloads import some_operands
 from modexlab.rtl.sim import ToolError, lint
 
 from .cli import Cli
@@ -46,6 +49,55 @@ def test_header_says_the_answers_of_this_machine(cli: Cli) -> None:
     assert "the modulus is even" not in header
 
 
+def test_header_says_what_concerns_this_machine(cli: Cli) -> None:
+    """Figures of this machine; nothing about the files it was made from."""
+    text = cli("verilog", "mont-ct", "--set", "scan=full").out
+    header = " ".join(text.partition("\nmodule")[0].replace("//", " ").split())
+    base, _, mod = some_operands(catalogue.find("mont-ct"), 32, {})
+    for exp, name in ((65537, "exp = 65537"), (2**32 - 1, "exp = 2^32 - 1, all ones")):
+        operands = ("--base", base, "--exp", exp, "--mod", mod, "--set", "scan=full")
+        assert f"{cli('cycles', 'mont-ct', *operands, '--json').json()['cycles']} for {name}" in header
+    assert "Computes base^exp mod mod, for odd moduli and bases below the modulus" in header
+    assert "Constant time yes: as many cycles for all exponents" in header
+    assert "all exponents of a length" not in header
+    for design in ("mont-001", "scaled", "dm-m-000"):
+        assert ".py" not in cli("verilog", design, "--nbits", 16).out
+
+
+def test_header_of_a_machine_for_one_modulus(cli: Cli) -> None:
+    header = cli("verilog", "dm-m-000", "--nbits", 16).out.partition("\nmodule")[0]
+    assert "base^exp mod mod, for the modulus 0x5555 and bases below" in header
+    assert "65537" not in header, "longer than the exponents of this machine"
+    assert "//   0  the result is valid\n//   3  the base is not below the modulus\n//   7  " in header
+
+
+@pytest.mark.parametrize(("design", "nbits"), [("mont", 64), ("naive", 40), ("dm-m-000", 8)])
+def test_accelerator(cli: Cli, design: str, nbits: int) -> None:
+    """The whole of it, with registers in front."""
+    text = cli("verilog", design, "--nbits", nbits, "--interface", "xcel").out
+    header = text.partition("\nmodule")[0]
+    name = f"{design.replace('-', '_')}_{nbits}_xcel"
+    assert text.startswith(f"// {name}: ")
+    assert re.search(rf"^module {name}\b", text, re.MULTILINE)
+    assert "//     xr1  write  push the next word of the base" in header
+    assert "istream__msg  { write[0:0], addr[4:0], data[31:0] }" in header
+    assert "//   4  an operand was pushed with the wrong number of words" in header
+    assert ("//   5  an operand has ones above" in header) == (nbits % 32 != 0)
+    assert ".py" not in text and "modexlab.fl" not in text
+    lint(text)
+
+
+def test_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> str:
+        time.sleep(0.2)
+        return "text\n"
+
+    monkeypatch.setattr(command, "verilog", slow)
+    monkeypatch.setattr(progress, "DELAY", 0.05)
+    result = cli("verilog", "mont", "--nbits", 64)
+    assert (result.out, result.err) == ("text\n", "mont, 64 bits: 0 s\n")
+
+
 def test_stdout_is_the_text_alone(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "naive.sv"
     cli("verilog", "naive", "-o", path)
@@ -62,12 +114,26 @@ def test_lint_clean_and_self_contained(cli: Cli, design: str, nbits: int) -> Non
 def test_lint_complains_about_what_is_missing(cli: Cli) -> None:
     text = cli("verilog", "mont", "--nbits", 8).out
     with pytest.raises(ToolError):
-        lint(text.replace("module ModExpCtrl", "module Other"))
+        lint(text.replace("module mont_8_ModExpCtrl", "module Other"))
 
 
 def test_a_directory_is_no_file(cli: Cli, tmp_path: Path) -> None:
     assert f"{tmp_path}: cannot be written: Is a directory" in cli.fails("verilog", "mont", "-o", tmp_path)
     assert list(tmp_path.parent.glob(".*.partial")) == []
+
+
+def test_a_device_is_written_and_not_replaced(cli: Cli, tmp_path: Path) -> None:
+    """The pipe is still one afterwards, and the link a link."""
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link.sv", tmp_path / "target.sv"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert cli("verilog", "naive", "--nbits", 8, "-o", pipe).code == 0
+    assert os.read(reader, 10) == b"// naive_8"
+    os.close(reader)
+    assert pipe.is_fifo()
+    link.symlink_to(target)
+    assert cli("verilog", "naive", "--nbits", 8, "-o", link).code == 0
+    assert link.is_symlink() and target.read_text().startswith("// naive_8")
 
 
 def test_an_error_leaves_the_old_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,6 +156,9 @@ def test_an_error_leaves_the_old_file(cli: Cli, tmp_path: Path, monkeypatch: pyt
             ["mont", "-o", "/nowhere/mont.sv"],
             "/nowhere/mont.sv: there is no such directory",
         ),
+        (["mont", "-o", ""], "--output '': this is no name of a file"),
+        (["mont", "-o", ".."], "--output '..': this is no name of a file"),
+        (["mont", "-o", "sub/"], "--output 'sub/': this is no name of a file"),
         (["mont", "--nbits", 4097], "out of range"),
         (["mont", "--nbits", 30, "--set", "steps_per_stage=8"], "does not divide the width of 30 bits"),
         (["mnot"], "did you mean 'mont'?"),

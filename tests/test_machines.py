@@ -86,18 +86,21 @@ def test_table_at_every_level(design: Design, how: dict) -> None:
 
 @pytest.mark.parametrize("design", DESIGNS, ids=label)
 def test_stages_agree(design: Design) -> None:
-    """8 bits: simulated in Python, co-simulated in Verilator, and native, in every stamp."""
-    rows = table(design, 8)[:20]
-    runs = {
-        stage: stamps(run_mod_exps(design.rtl(8), rows, design, 8, stage))
-        for stage in ("python", "verilog", "native")
-    }
-    assert runs["python"] == runs["verilog"] == runs["native"]
+    """8 bits: simulated in Python, co-simulated in Verilog, and native, in every stamp, with delays and stalls."""
+    everything = table(design, 8)
+    rows = everything[::3] + [row for row in everything if "as usual" in row.name or "above" in row.name]
+    for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
+        runs = [
+            stamps(run_mod_exps(design.rtl(8), rows, design, 8, stage, stall))
+            for stage in ("python", "verilog", "native")
+        ]
+        assert runs[0] == runs[1] == runs[2]
 
 
 def widths(design: Design) -> list:
     """The widths at which a design exists; those that take long are left to `make regress`."""
-    at_once = 4096 if design.name in ("mont", "naive", "ssmm", "scaled") else 128
+    longest = {"mont": 4096, "naive": 4096, "ssmm": 1024, "scaled": 1024}
+    at_once = 32 if design.family == "PseudoMul" else longest.get(design.name, 128)
     cases = []
     for nbits in WIDTHS[1:]:
         try:
@@ -116,6 +119,19 @@ def test_all_widths(design: Design, nbits: int) -> None:
     check_fl_mod_exps(design, rows, nbits)
     run = run_mod_exps(design.rtl(nbits), rows, design, nbits, "native")
     check_formula(design, rows, run, nbits)
+    few = rows[::6]
+    cl, rtl = design.cl(nbits), design.rtl(nbits)
+    twin = run_mod_exps(cl, few, design, nbits, "python")
+    assert stamps(twin) == stamps(run_mod_exps(rtl, few, design, nbits, "native"))
+
+
+@pytest.mark.parametrize("nbits", [15, 31, 33, 63, 100])
+@pytest.mark.parametrize("name", ["mont", "mont-001", "naive", "ssmm", "scaled"])
+def test_odd_widths(name: str, nbits: int) -> None:
+    """Widths that are no power of two, and one below (where widths of indices change)."""
+    design = catalogue.find(name)
+    rows = table(design, nbits, exp_nbits=min(nbits, 12))
+    check_formula(design, rows, run_mod_exps(design.rtl(nbits), rows, design, nbits, "native"), nbits)
 
 
 @pytest.mark.regress

@@ -13,6 +13,13 @@ def test_report(monkeypatch: pytest.MonkeyPatch) -> None:
     assert min(cpp, native, python) > 0
     assert report["native_over_cpp"] == native / cpp
     assert report["native_over_python"] == native / python
+    assert 0.05 < report["native_start_seconds"] < 60
+
+
+def test_wrong_answer_of_a_fresh_process_has_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench.sys, "executable", "/bin/echo")
+    with pytest.raises(AssertionError, match="a fresh process answers -c from modexlab"):
+        bench._start_seconds()
 
 
 def test_wrong_results_have_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:

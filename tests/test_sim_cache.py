@@ -1,9 +1,13 @@
 """The cache of builds: shared between processes, never trusted blindly, and the tools behind it."""
 
+import errno
+import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -119,6 +123,82 @@ def test_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(BadInput, match=r"the cache .*file/cache cannot be written .*: set MODEXLAB_CACHE"):
         simulate(AddMod(8))
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EDQUOT])
+def test_cache_that_cannot_be_written_in_the_end(own_cache: Path, code: int) -> None:
+    def fail(directory: Path) -> Path:
+        raise OSError(code, os.strerror(code), str(directory / "design.sv"))
+
+    with pytest.raises(BadInput, match=rf"cannot be written \({os.strerror(code)}\): set MODEXLAB_CACHE"):
+        cache.cached("entry", fail)
+    assert not entries(own_cache)
+
+
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Sets CXX to a shell script."""
+
+    def use(script: str) -> None:
+        path = tmp_path / "cxx"
+        path.write_text(script)
+        path.chmod(0o755)
+        monkeypatch.setenv("CXX", str(path))
+        forget()
+
+    def forget() -> None:
+        toolchain.compiler.cache_clear()
+        toolchain.fingerprint.cache_clear()
+
+    yield use
+    monkeypatch.undo()
+    forget()
+
+
+def test_tool_that_finds_the_disk_full(own_cache: Path, compiler: Callable[[str], None]) -> None:
+    compiler("#!/bin/sh\necho 'fatal error: error writing to x.s: No space left on device'; exit 1\n")
+    with pytest.raises(BadInput, match=r"cannot be written \(No space left on device\): set MODEXLAB_CACHE"):
+        simulate(AddMod(8))
+
+
+@pytest.mark.parametrize("stage", ["verilog", "native"])
+def test_compiler_that_fails(own_cache: Path, compiler: Callable[[str], None], stage: str) -> None:
+    compiler("#!/bin/sh\necho 'sorry'; exit 3\n")
+    with pytest.raises(
+        BadInput, match=r"cxx failed \(3\): sorry; set CXX to a compiler for C\+\+17 that works"
+    ):
+        simulate(AddMod(8), stage)
+    compiler("#!/nowhere/sh\n")
+    with pytest.raises(BadInput, match=r"cxx cannot be run: No such file or directory; set CXX"):
+        simulate(AddMod(8), stage)
+    assert not entries(own_cache)
+    assert not list(own_cache.glob("build-*"))
+
+
+def test_clear_removes_what_the_cache_made_and_nothing_else(own_cache: Path) -> None:
+    run()
+    (own_cache / "build-abcd1234").mkdir()  # left by a build that was killed
+    (own_cache / "build-abcd1234" / "all.cpp").write_text("")
+    mine = [own_cache / "notes.txt", own_cache / "build-notes" / "all.cpp", own_cache / "a-0.so"]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    cache.clear()
+    assert sorted(path for path in own_cache.rglob("*") if path.is_file()) == sorted(mine)
+    assert {path.name for path in own_cache.iterdir()} == {"notes.txt", "build-notes", "a-0.so"}
+
+
+def test_clear_of_an_own_cache_leaves_no_directory(own_cache: Path) -> None:
+    run()
+    cache.clear()
+    assert not own_cache.exists()
+    cache.clear()
+
+
+def test_make_clean_calls_what_there_is() -> None:
+    called = re.search(r"from (\S+) import (\w+); \2\(\)", (ROOT / "Makefile").read_text())
+    assert called is not None
+    assert callable(getattr(importlib.import_module(called[1]), called[2]))
 
 
 def test_keys_tell_parts_apart() -> None:

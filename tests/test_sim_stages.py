@@ -4,9 +4,30 @@ import random
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.rtl.sim import STAGES, Run, SimulationTimeout, Stall, UnexpectedResponse, simulate, translate
+from modexlab.rtl.sim import (
+    STAGES,
+    BrokenPromise,
+    Run,
+    SimulationTimeout,
+    Stall,
+    UnexpectedResponse,
+    protocol,
+    simulate,
+    translate,
+)
 
-from tests.sim_examples import AddMod, Chain, Chatter, CountOnes, NoReset, NoStreams, Pass, mk_twin
+from tests.sim_examples import (
+    AddMod,
+    Chain,
+    Chatter,
+    CountOnes,
+    Fickle,
+    NoReset,
+    NoStreams,
+    Pass,
+    Stutter,
+    mk_twin,
+)
 
 WIDE = 2100
 
@@ -107,10 +128,40 @@ def test_hang_is_reported(stage: str) -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_hang_without_a_limit(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("protocol", "native"):
-        monkeypatch.setattr(f"modexlab.rtl.sim.{module}.HANG_CYCLES", 100)
+    monkeypatch.setitem(protocol.HANG_CYCLES, stage, 100)
     with pytest.raises(SimulationTimeout, match=r"after 103 cycles .* no handshake for 100 cycles"):
         simulate(CountOnes(16), stage).run([1, 0])
+
+
+def test_hang_limit_leaves_room_for_the_widest_machines() -> None:
+    assert protocol.hang_cycles("native") >= 2 * 4096**2 * 2
+    assert protocol.hang_cycles("python") < protocol.hang_cycles("native")
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize(
+    ("drops", "message"), [(True, "val fell in cycle 2"), (False, "the message changed in cycle 2")]
+)
+@pytest.mark.parametrize("nbits", [8, 70])
+def test_refused_response_that_does_not_stay(stage: str, drops: bool, message: str, nbits: int) -> None:
+    sim = simulate(Fickle(nbits, drops), stage)
+    assert sim.run([5]).responses == [5]  # nobody refuses: nothing is wrong
+    with pytest.raises(BrokenPromise, match=f"response 0 at stage {stage}: {message}, before rdy took it"):
+        sim.run([5], sink_delays=3)
+    with pytest.raises(BrokenPromise, match=f"response 0 at stage {stage}"):
+        sim.run([5], stall=Stall(1, sink=0.9))
+    assert sim.run([5, 6]).responses == [5, 6]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("gap", [0, 2])
+def test_response_after_the_last(stage: str, gap: int) -> None:
+    sim = simulate(Stutter(8, gap), stage)
+    for _ in range(2):
+        with pytest.raises(
+            UnexpectedResponse, match=f"response 1 in cycle {2 + gap} at stage {stage} answers no request"
+        ):
+            sim.run([5])
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -7,12 +7,24 @@ import sys
 from pathlib import Path
 
 import pytest
+from modexlab.eval import catalogue
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import STAGES, ToolError, lint, simulate, translate
 from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, update
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from tests.sim_examples import Add, AddMod, Chain, CountOnes, Pass, ReservedWord, mk_twin
+from tests.sim_examples import (
+    Add,
+    AddMod,
+    Chain,
+    CountOnes,
+    Distance,
+    Loops,
+    Pass,
+    Positions,
+    ReservedWord,
+    mk_twin,
+)
 
 ROOT = Path(__file__).parent.parent
 
@@ -139,7 +151,8 @@ def test_names_of_modules() -> None:
 
 def test_parameters_stand_above_each_module() -> None:
     verilog = translate(Outer())
-    assert "// Inner: nbits = 8, kind = 'with-dash', scale = 1\nmodule Inner_with_dash_1\n" in verilog
+    assert "// Inner: nbits = 8, kind = 'with-dash'\nmodule Inner_with_dash_1\n" in verilog
+    assert "// Inner: nbits = 8, kind = 'plain', scale = 3\nmodule Inner_plain_3\n" in verilog
     assert "0x" not in verilog  # no addresses of functions
 
 
@@ -154,6 +167,58 @@ def test_combinational_modules_have_no_clock() -> None:
     assert "input  logic clk," in translate(Pass(8))
 
 
+def test_comments_say_what_differs_from_the_defaults() -> None:
+    verilog = translate(catalogue.find("mont").rtl(32))
+    assert all(len(line) <= 110 for line in verilog.splitlines() if line.startswith("//"))
+    comment = re.search(r"((?:^//.*\n)+)module ModExpCtrl$", verilog, re.MULTILINE)[1]
+    assert "schedule='right-to-left-2'" in comment
+    assert "squarings" not in comment
+    modulus = str(catalogue.find("cm-m-000").modulus(128))
+    verilog = translate(catalogue.find("cm-m-000").rtl(128))
+    assert not re.search(rf"^//.*{modulus}", verilog, re.MULTILINE)  # both ends of it suffice
+
+
+def test_ports_in_the_order_of_a_reader() -> None:
+    verilog = translate(catalogue.find("mont").rtl(32))
+    ports = {
+        module: [re.search(r"(\w+)(?: \[\S+)?,?$", line)[1] for line in text.split("\n")]
+        for module, text in re.findall(r"^module (\w+)\n\(\n(.*?)\n\);", verilog, re.MULTILINE | re.DOTALL)
+    }
+    streams = [f"{stream}__{port}" for stream in ("istream", "ostream") for port in ("msg", "rdy", "val")]
+    assert ports["ModExp"] == ["clk", "reset", *streams]
+    ctrl = ports["ModExpCtrl"]
+    assert ctrl[:4] == ["clk", "reset", "istream_rdy", "istream_val"]
+    assert ctrl.index("in_status") < ctrl.index("out_status") < ctrl.index("req_val")
+
+
+def test_two_designs_in_one_project() -> None:
+    mont, naive = catalogue.find("mont"), catalogue.find("naive")
+    unique = [
+        translate(design.rtl(nbits), f"{design.name}_{nbits}", unique=True)
+        for design, nbits in ((mont, 8), (mont, 16), (naive, 8))
+    ]
+    names = [name for text in unique for name in modules(text) + re.findall(r"^} (\w+);", text, re.MULTILINE)]
+    assert len(set(names)) == len(names)
+    assert {"mont_8", "mont_8_ModExpCtrl", "mont_16_ModExpCtrl", "naive_8_ModExpReq_8"} <= set(names)
+    lint_several(*unique)
+    with pytest.raises(ToolError, match=r"MODDUP|already declared"):
+        lint_several(translate(mont.rtl(8), "one"), translate(naive.rtl(8), "two"))
+
+
+def test_names_of_a_project_stay_short() -> None:
+    tops = ["long" * 12 + end for end in ("a", "b")]
+    texts = [translate(catalogue.find("mont").rtl(8), top, unique=True) for top in tops]
+    assert all(len(name) < 64 and "__" not in name for text in texts for name in modules(text))
+    assert not set(modules(texts[0])) & set(modules(texts[1]))
+    for text in texts:
+        lint(text)
+
+
+def lint_several(*texts: str) -> None:
+    """All in one run; each is a top of its own."""
+    lint("/* verilator lint_off MULTITOP */\n" + "".join(texts))
+
+
 def test_structs_have_short_names() -> None:
     assert "} ProductReq_32;" in translate(AddMod(32))
 
@@ -166,6 +231,41 @@ def test_short_names_mean_the_same() -> None:
     runs = [simulate(Mixed(), stage).run(range(256)) for stage in STAGES]
     assert runs[1] == runs[0]
     assert runs[2] == runs[0]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_loops_are_written_as_a_reader_would(count: int) -> None:
+    verilog = translate(Loops(count))
+    lint(verilog.replace("idle;", "idle = 8'd0;"))  # only its loop without turns drives it
+    assert "nothing" not in verilog
+    assert not re.search(r"^ *;$|'\([ij]\)|\[0:0\]", verilog, re.MULTILINE)
+    assert ("for ( int unsigned j = 0; j < 2; j += 1 )" in verilog) == (count == 2)
+    assert "else\n" not in verilog.replace("else begin", "")
+    assert "if ( !( istream__msg[0] ) ) begin\n" in verilog
+    assert "istream__msg[1] )" not in verilog
+    runs = [simulate(Loops(count), stage).run(range(256)) for stage in STAGES]
+    assert runs[1] == runs[0]
+    assert runs[2] == runs[0]
+
+
+@pytest.mark.parametrize("nbits", [14, 15, 16, 30, 31, 32, 62, 63, 64])
+def test_arithmetic_on_constants_is_done_before_translation(nbits: int) -> None:
+    verilog = translate(Positions(nbits))
+    lint(verilog)
+    assert f"x[{nbits + 1}]" in verilog
+    assert not re.search(r"\[[^\]]*[-+]", verilog)
+    ones = [1 << i for i in range(nbits + 2)]
+    for stage in STAGES:
+        assert simulate(Positions(nbits), stage).run(ones).responses == [*ones[1:], 1]
+
+
+@pytest.mark.parametrize("nbits", [15, 16, 31, 32, 63, 64])
+def test_constants_have_the_width_of_their_context(nbits: int) -> None:
+    lint(translate(Distance(nbits)))
+    requests = [0, 1, nbits - 1, 1 << (nbits - 1), (1 << nbits) - 1]
+    expected = [nbits + 1, nbits + 1, nbits, nbits + 2, nbits + 2]
+    for stage in STAGES:
+        assert simulate(Distance(nbits), stage).run(requests).responses == expected
 
 
 def test_same_text_in_every_process() -> None:

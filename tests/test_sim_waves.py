@@ -65,6 +65,26 @@ def test_waveform_files_that_cannot_be(tmp_path: Path) -> None:
         simulate(AddMod(8), vcd=tmp_path / "nowhere" / "waves.vcd")
 
 
+@pytest.mark.parametrize("stage", STAGES)
+def test_waveform_file_that_cannot_be_written(stage: str, tmp_path: Path) -> None:
+    directory = tmp_path / "directory.vcd"
+    directory.mkdir()
+    dangling = tmp_path / "dangling.vcd"
+    dangling.symlink_to(tmp_path / "nowhere" / "waves.vcd")
+    for path, reason in ((directory, "Is a directory"), (dangling, "No such file or directory")):
+        with pytest.raises(
+            BadInput, match=rf"{path.name}: cannot be written \({reason}\); give another file"
+        ):
+            simulate(Pass(8), stage, vcd=path)
+
+
+def test_waveform_file_that_the_model_cannot_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modexlab.rtl.sim.base._check_writable", lambda path: None)
+    with pytest.raises(BadInput, match=r"directory.vcd: cannot be written; give another file"):
+        (tmp_path / "directory.vcd").mkdir()
+        simulate(Pass(8), vcd=tmp_path / "directory.vcd")
+
+
 def test_line_traces() -> None:
     lines: dict[str, list[tuple[int, str]]] = {"python": [], "verilog": []}
     for stage, seen in lines.items():

@@ -22,16 +22,35 @@ def judged(item: Item, design: str = "mont", **options: object) -> Outcome:
 
 @pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
 def test_powers_and_products_on_native_rtl(design: str) -> None:
+    modulus = catalogue.find(design).modulus(32) or M
     items = [
-        ModExp("a power", 3, 65537, M, pow(3, 65537, M)),
+        ModExp("a power", 3, 65537, modulus, pow(3, 65537, modulus)),
         ModMul("a product", 12345, 67890, M, 12345 * 67890 % M),
         ModMul("a product that is 0 mod M", 65519, 65521, 65519 * 65521, 0),
         NotApplicable("a sum", "it is a sum"),
     ]
     (outcomes,) = Judge(catalogue.find(design)).run([items])
-    assert [outcome.kind for outcome in outcomes] == ["passed"] * 3 + ["skipped"]
-    assert [outcome.nbits for outcome in outcomes] == [32, 32, 32, None]
-    assert outcomes[1].result == 12345 * 67890 % M
+    if catalogue.find(design).plain_unit:
+        assert [outcome.kind for outcome in outcomes] == ["passed"] * 3 + ["skipped"]
+        assert [outcome.nbits for outcome in outcomes] == [32, 32, 32, None]
+        assert outcomes[1].result == 12345 * 67890 % M
+    else:
+        assert [outcome.kind for outcome in outcomes] == ["passed"] + ["skipped"] * 3
+        assert outcomes[1].reason == f"the multiplier of {design} alone does not take any modulus"
+
+
+def test_a_machine_for_another_modulus_is_not_applicable() -> None:
+    assert judged(ModExp("x", 3, 5, 7, 5), "dm-m-000").reason == "the machine is made for another modulus"
+    outcome = judged(ModExp("x", 3, 5, 7, 5), "dm-m-000", settings={"modulus": 7})
+    assert outcome.kind == "passed"
+
+
+def test_a_width_that_the_user_asked_for_must_exist() -> None:
+    """By itself, a design that stops at some width is not applicable above; asked for, that is a mistake."""
+    wide = ModExp("x", 3, 5, 2**2047 + 1)
+    assert "does not exist at 2048 bits" in judged(wide, "cm-m-000").reason
+    with pytest.raises(BadInput, match="too large"):
+        judged(wide, "cm-m-000", nbits=2048)
 
 
 def test_order_over_files_is_kept() -> None:

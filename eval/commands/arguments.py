@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
+from ..machine import INTERFACES
 
 if TYPE_CHECKING:
-    from ..catalogue import Design
+    from ..design import Design
+    from ..param import Param
 
 JSON_SAFE = 2**53 - 1  # readers that hold numbers as doubles are exact up to here
+
+MOST_DIGITS = 1234  # of a decimal number: the digits of 2^4096 - 1
 
 Commands = Any  # argparse keeps the type of its subparsers to itself
 
@@ -37,14 +42,31 @@ def add_command(
 
 def number(text: str) -> int:
     """A number as a user writes it: decimal, or 0x and hexadecimal digits."""
-    try:
-        value = int(text, 16) if text.lower().startswith("0x") else int(text, 10)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number; write it in decimal, or as 0x..."
-        ) from None
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is negative; give a number from 0 up")
+    text = text.strip()
+    if re.fullmatch(r"0[xX][0-9a-fA-F]+", text):
+        return int(text, 16)
+    if re.fullmatch(r"[0-9]+", text):
+        if len(text) > MOST_DIGITS:
+            raise argparse.ArgumentTypeError(
+                f"{_short(text)} has {len(text)} digits, and no machine takes more than {MOST_DIGITS}; "
+                "give a shorter number, or write it as 0x..."
+            )
+        return int(text)
+    if re.fullmatch(r"-[0-9]+", text):
+        raise argparse.ArgumentTypeError(f"{_short(text)} is negative; give a number from 0 up")
+    raise argparse.ArgumentTypeError(f"{_short(text)!r} is not a number; write it in decimal, or as 0x...")
+
+
+def _short(text: str) -> str:
+    """`text`, or both of its ends: an error message is one line."""
+    return text if len(text) <= 40 else f"{text[:16]}...{text[-16:]}"
+
+
+def positive(text: str) -> int:
+    """A number from 1 up."""
+    value = number(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("0 is too few; give a number from 1 up")
     return value
 
 
@@ -74,6 +96,15 @@ def add_operands(parser: argparse.ArgumentParser, required: bool) -> None:
     parser.add_argument("--mod", type=number, metavar="N", help="the modulus")
 
 
+def add_interface(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--interface",
+        choices=INTERFACES,
+        default="stream",
+        help="stream: a request and its response (default); xcel: accelerator registers of 32 bits in front",
+    )
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for scripts")
 
@@ -92,10 +123,26 @@ def settings_of(design: Design, given: list[str]) -> dict[str, Any]:
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise BadInput(f"--set {text}: write PARAM=VALUE, as in --set nstages=4")
+            raise BadInput(f"--set {_short(text)}: write PARAM=VALUE, as in --set nstages=4")
         name, value = name.strip(), value.strip()
-        settings[name] = known[name].parse(value) if name in known else value
+        if name in settings:
+            raise BadInput(f"--set {name} is given twice; give it once")
+        if name in known:
+            settings[name] = _setting(known[name], value)
+        else:
+            settings[_short(name)] = _short(value)
     return settings
+
+
+def _setting(param: Param, text: str) -> Any:
+    """The value of one parameter, numbers written as everywhere else."""
+    if isinstance(param.legal, tuple):
+        return param.parse(text) if len(text) <= 40 else param.checked(_short(text))
+    try:
+        value = number(text)
+    except argparse.ArgumentTypeError as error:
+        raise BadInput(f"{param.name} = {_short(text)} is not possible: {error}") from None
+    return param.checked(value)
 
 
 def json_number(value: int | None) -> int | str | None:
@@ -105,12 +152,19 @@ def json_number(value: int | None) -> int | str | None:
     return hex(value)
 
 
+def json_value(value: Any) -> Any:
+    """The value of a parameter for JSON: numbers as `json_number`, words and booleans as they are."""
+    return json_number(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
 
 
 def check_directory(option: str, path: str) -> None:
-    """BadInput if there is no directory for a file that will be written at the end of long work."""
+    """BadInput if there is no place for a file that will be written at the end of long work."""
+    if Path(path).name in ("", "..") or path.endswith("/"):
+        raise BadInput(f"{option} {path!r}: this is no name of a file; give one, as in {option} result")
     parent = Path(path).absolute().parent
     if not parent.is_dir():
         raise BadInput(f"{option} {path}: there is no such directory; make it first: mkdir -p {parent}")
@@ -119,18 +173,22 @@ def check_directory(option: str, path: str) -> None:
 @contextmanager
 def writing(path: str) -> Iterator[Callable[[str], object]]:
     """Write a text file whole or not at all: it gets its name when the block ends well."""
-    target = Path(path)
-    partial = target.with_name(f".{target.name}.partial")
+    target = Path(path).resolve()  # a link stays one
+    special = target.exists() and not target.is_file()  # a device or a pipe, which must not be replaced
+    partial = target if special else target.with_name(f".{target.name}.partial")
     try:
         with partial.open("w", encoding="utf-8") as file:
             yield file.write
-        partial.replace(target)
+        if not special:
+            partial.replace(target)
     except OSError as error:
         raise BadInput(
             f"{path}: cannot be written: {error.strerror}; give a file in a directory of yours"
         ) from None
     finally:
-        partial.unlink(missing_ok=True)
+        if not special:
+            with suppress(OSError):  # then there was none
+                partial.unlink(missing_ok=True)
 
 
 def warn(message: str) -> None:

@@ -24,10 +24,12 @@ def add(commands: Commands) -> None:
     add_json(parser)
 
 
-GOALS = {"native_over_cpp": 0.85, "native_over_python": 800.0}
+# at least so much, or for the times at most
+GOALS = {"native_over_cpp": 0.85, "native_over_python": 800.0, "native_start_seconds": 0.5}
 MEANINGS = {
     "native_over_cpp": "native stage to a hand-written C++ loop",
     "native_over_python": "native stage to PyMTL3's own simulator",
+    "native_start_seconds": "start of a cached native simulation, s",
 }
 
 
@@ -40,7 +42,8 @@ def execute(args: argparse.Namespace) -> int:
         print_json(report)
         return 0
     for key, goal in GOALS.items():
-        met = "met" if report[key] >= goal else "MISSED"
+        reached = report[key] <= goal if key.endswith("_seconds") else report[key] >= goal
+        met = "met" if reached else "MISSED"
         print(f"{MEANINGS[key]:<40}  {report[key]:>12,.2f}   goal {goal:g}: {met}")
     for key, value in report.items():
         if key not in GOALS:

@@ -6,8 +6,9 @@ import argparse
 from collections import Counter
 from typing import Any
 
-from ...fl.errors import shown
+from ...fl.errors import BadInput, shown
 from ..machine import check_width
+from ..progress import Progress
 from ..vectors import known_formats, load
 from ..vectors.judge import Judge, Outcome
 from .arguments import (
@@ -18,7 +19,7 @@ from .arguments import (
     add_width,
     find_design,
     json_number,
-    number,
+    positive,
     print_json,
     settings_of,
     warn,
@@ -30,7 +31,8 @@ TEXT = f"""\
 Every usable vector is computed by the design and
 judged twice: by Python's own power, and by the file (its result, or what the padding says to its verdict).
 What a design cannot compute (an even modulus on a Montgomery machine, a base not below the modulus) is
-counted as skipped, with the reason. Exit code: 0 nothing failed, 1 a vector failed, 2 a file cannot be read.
+counted as skipped, with the reason. Exit code: 0 nothing failed, 1 a vector failed, 2 a file cannot be read
+or not one vector was checked.
 
 formats, told apart by content:
   {known_formats().replace("; ", chr(10) + "  ")}"""
@@ -57,7 +59,12 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--reduce", action="store_true", help="reduce bases and factors first, as software in front would"
     )
-    parser.add_argument("--limit", type=number, metavar="N", help="run at most N usable vectors of each file")
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", help="run at most N usable vectors of each file"
+    )
+    parser.add_argument(
+        "--allow-empty", action="store_true", help="no error where not one vector could be checked"
+    )
     add_json(parser)
 
 
@@ -65,8 +72,13 @@ def execute(args: argparse.Namespace) -> int:
     design = find_design(args.design)
     settings = settings_of(design, args.settings)
     if args.nbits is not None:
-        check_width(args.nbits)
-    files = [load(path) for path in args.files]
+        design.resolve(check_width(args.nbits), settings)
+    with Progress("reading", total=len(args.files), unit="file", quiet=args.json) as progress:
+        files = []
+        for path in args.files:
+            progress.describe(f"reading {path}")
+            files.append(load(path))
+            progress(len(files), len(args.files))
     for file in files:
         if file.announced not in (None, len(file.items)):
             warn(f"{file.path}: it announces {file.announced} vectors, but holds {len(file.items)}")
@@ -100,6 +112,11 @@ def execute(args: argparse.Namespace) -> int:
         print_json(report)
     else:
         _print(report)
+    if not report["passed"] and not report["failed"] and not args.allow_empty:
+        raise BadInput(
+            f"NOTHING WAS CHECKED: all {report['skipped']} vectors were skipped; "
+            "take a design that suits them, or say --allow-empty"
+        )
     for part in report["files"]:
         if not part["passed"] and not part["failed"]:
             warn(f"{part['file']}: NOTHING WAS CHECKED, all {part['skipped']} vectors were skipped")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import random
 
 from ...fl.errors import BadInput
-from ..machine import check_width, width_for
+from ..machine import check_fit, check_width, width_for
+from ..workloads import some_operands
 from .arguments import (
     Commands,
     add_command,
@@ -17,6 +17,7 @@ from .arguments import (
     add_width,
     find_design,
     json_number,
+    json_value,
     print_json,
     settings_of,
 )
@@ -47,11 +48,11 @@ def execute(args: argparse.Namespace) -> int:
     if args.nbits is None and args.mod is None:
         raise BadInput("neither --nbits nor --mod; give the width of the machine, as in --nbits 1024")
     nbits = check_width(args.nbits) if args.nbits is not None else width_for(args.mod)
-    design.resolve(nbits, settings)
-    generator = random.Random(nbits)  # the same numbers in every call
-    mod = args.mod if args.mod is not None else generator.getrandbits(nbits) | 1 << (nbits - 1) | 1
-    base = args.base if args.base is not None else generator.randrange(mod or 1)
-    exp = args.exp if args.exp is not None else generator.getrandbits(nbits) | 1 << (nbits - 1)
+    parameters = design.resolve(nbits, settings)
+    some = some_operands(design, nbits, settings, args.mod)
+    given = (args.base, args.exp, args.mod)
+    base, exp, mod = (default if value is None else value for value, default in zip(given, some, strict=True))
+    check_fit(nbits, [(base, exp, mod)])
     design.require(nbits, base, exp, mod, **settings)
     cycles = design.cycles(nbits, base, exp, mod, **settings)
     if args.json:
@@ -60,7 +61,7 @@ def execute(args: argparse.Namespace) -> int:
                 "design": design.name,
                 "nbits": nbits,
                 "cycles": cycles,
-                "params": design.resolve(nbits, settings),
+                "params": {name: json_value(value) for name, value in parameters.items()},
                 "base": json_number(base),
                 "exp": json_number(exp),
                 "mod": json_number(mod),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ..param import PAPER_NBITS
 from ..table import table
-from .arguments import Commands, add_command, add_json, find_design, print_json
+from .arguments import Commands, add_command, add_json, find_design, json_number, json_value, print_json
 
 if TYPE_CHECKING:
     from ..catalogue import Design, Param
@@ -25,9 +26,17 @@ def add(commands: Commands) -> None:
     add_json(parser)
 
 
-def _legal(param: Param) -> Any:
-    """Legal values for JSON: a list, or words where there are too many to list."""
-    return list(param.legal) if isinstance(param.legal, tuple) else param.legal.describe()
+def _param_as_json(param: Param) -> dict[str, Any]:
+    """A parameter; legal values are a list, or {"least": ...} where there are too many to list."""
+    legal = param.legal
+    return {
+        "name": param.name,
+        "default": json_value(param.default),
+        "default_nbits": PAPER_NBITS,
+        "legal": list(legal) if isinstance(legal, tuple) else {"least": json_number(legal.least)},
+        "legal_text": param.describe_legal(),
+        "help": param.help,
+    }
 
 
 def _as_json(design: Design) -> dict[str, Any]:
@@ -39,10 +48,7 @@ def _as_json(design: Design) -> dict[str, Any]:
         "schedule": design.schedule,
         "constant_time": design.constant_time,
         "summary": design.summary,
-        "params": [
-            {"name": param.name, "default": param.default, "legal": _legal(param), "help": param.help}
-            for param in design.params
-        ],
+        "params": [_param_as_json(param) for param in design.params],
         "published": dict(design.published),
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...fl.errors import BadInput, shown
 from ...fl.pseudo_modulus import PseudoModuli, PseudoModulus
-from ..machine import check_width
+from ..machine import max_nbits
 from ..table import table
 from .arguments import Commands, add_command, add_json, json_number, number, print_json
 
@@ -53,7 +53,10 @@ def execute(args: argparse.Namespace) -> int:
         n = RSAKey.load(args.key).n
     else:
         n = args.modulus
-    check_width(n.bit_length() or 1)
+    if n.bit_length() > max_nbits():
+        raise BadInput(
+            f"modulus {shown(n)} is longer than any machine; give one of at most {max_nbits()} bits"
+        )
     moduli = PseudoModuli(n, args.w)
     if args.json:
         print_json(_as_json(moduli))

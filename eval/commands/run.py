@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
-from ..machine import LEVELS, Machine, check_width, width_for
+from ..machine import LEVELS, Machine, check_fit, check_width, width_for
 from ..progress import Progress
 from .arguments import (
     Commands,
     add_command,
     add_design,
+    add_interface,
     add_json,
     add_operands,
     add_settings,
@@ -22,6 +23,7 @@ from .arguments import (
     check_directory,
     find_design,
     json_number,
+    json_value,
     number,
     print_json,
     settings_of,
@@ -37,6 +39,7 @@ EXAMPLES = """\
   modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
   modexlab run mont-001 --base 7 --exp 0x10001 --mod 0xf1f1f1f1f1f1f1f1 --set nstages=8 --level cl
   modexlab run mont --base 3 --exp 5 --mod 7 --stage python --trace --vcd mont.vcd
+  modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
   modexlab run mont --key key.pem --encrypt 42 --json
   modexlab run mont --key key.pem --decrypt 0x1234 --crt"""
 
@@ -54,6 +57,7 @@ def add(commands: Commands) -> None:
     key.add_argument("--crt", action="store_true", help="decrypt by two runs of half the width, and check")
     add_width(parser, "default: length of the modulus, rounded up to a multiple of 32")
     add_settings(parser)
+    add_interface(parser)
     parser.add_argument("--level", choices=LEVELS, default="rtl", help="level of the model (default: rtl)")
     parser.add_argument(
         "--stage",
@@ -74,6 +78,7 @@ def execute(args: argparse.Namespace) -> int:
     operation = _operation_with_key(args) if args.key else _operation(args)
     nbits = args.nbits or width_for(operation.mod)
     design.resolve(nbits, settings)
+    check_fit(nbits, operation.parts)
     for base, exp, mod in operation.parts:
         design.require(nbits, base, exp, mod, **settings)
 
@@ -85,6 +90,7 @@ def execute(args: argparse.Namespace) -> int:
             nbits,
             level=args.level,
             stage="python" if args.trace and args.level == "rtl" and not args.stage else args.stage,
+            interface=args.interface,
             settings=settings,
             vcd=Path(args.vcd) if args.vcd else None,
             trace=trace,
@@ -98,13 +104,16 @@ def execute(args: argparse.Namespace) -> int:
         "nbits": nbits,
         "level": machine.level,
         "stage": machine.stage,
-        "params": machine.parameters,
+        "interface": machine.interface,
+        "params": {name: json_value(value) for name, value in machine.parameters.items()},
         "operation": operation.name,
         "result": json_number(result),
         "golden": json_number(operation.golden),
         "ok": ok,
         "cycles": cycles,
     }
+    if machine.interface == "xcel":
+        report["accesses"] = machine.accesses
     if len(machine.cycles) > 1:
         report["cycles_of_parts"] = machine.cycles
     if args.json:
@@ -184,7 +193,8 @@ def _decryption(key: RSAKey, cipher: int, crt: bool) -> _Operation:
 
 
 def _print(report: dict[str, Any], operation: _Operation, parts: list[int]) -> None:
-    where = report["level"] + (f", {report['stage']}" if report["stage"] else "")
+    where = ", ".join(filter(None, (report["level"], report["stage"])))
+    where += ", behind registers" if report["interface"] == "xcel" else ""
     settings = " ".join(f"{name}={value}" for name, value in report["params"].items())
     print(f"{report['design']}, {report['nbits']} bits ({where}){': ' if settings else ''}{settings}")
     for base, exp, mod in operation.parts:
@@ -193,6 +203,10 @@ def _print(report: dict[str, Any], operation: _Operation, parts: list[int]) -> N
     print(f"{'golden':<14}  {_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}")
     cycles = report["cycles"]
     split = f" ({' + '.join(map(str, parts))})" if len(parts) > 1 else ""
+    if "accesses" in report:
+        print(
+            f"{'accesses':<14}  {report['accesses']}: words pushed and popped, go, status; each takes a cycle or more"
+        )
     print(f"{'cycles':<14}  {'none: this level has no clock' if cycles is None else f'{cycles}{split}'}")
 
 

@@ -36,6 +36,13 @@ def known_formats() -> str:
 def load(path: str) -> VectorFile:
     """Read a vector file of any known format."""
     try:
+        return _load(path)
+    except RecursionError:  # of the parser of JSON, and of keys in DER
+        raise BadInput(f"{path}: nested too deeply; restore the file from its origin") from None
+
+
+def _load(path: str) -> VectorFile:
+    try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}; give the path of a vector file") from None
@@ -49,6 +56,7 @@ def load(path: str) -> VectorFile:
         for reader in _JSON:
             if reader.recognise(document):
                 announced = document.get("numberOfTests") if isinstance(document, dict) else None
+                announced = announced if isinstance(announced, int) else None
                 return _loaded(path, reader.FORMAT, reader.read(document, path), announced)
         raise BadInput(f"{path}: this JSON is of no known format; known formats: {known_formats()}")
     for text_reader in _TEXT:
@@ -73,4 +81,8 @@ def _json(text: str, path: str) -> Any:
         raise BadInput(
             f"{path}: line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}; "
             f"restore the file from its origin"
+        ) from None
+    except ValueError:  # an integer of more digits than Python converts
+        raise BadInput(
+            f"{path}: an integer in this JSON has thousands of digits; write it as hexadecimal text"
         ) from None

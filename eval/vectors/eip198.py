@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...fl.errors import BadInput
+from ..machine import max_nbits
 from .items import Item, ModExp, NotApplicable
-from .numbers import hex_bytes, hex_int
+from .numbers import hex_bytes, hex_int, shorten
 
 FORMAT = "EIP-198 modexp JSON"
 DESCRIPTION = "EIP-198 modexp JSON (a list of Input/Expected/Name, or of base/exponent/modulus/expected)"
 
-MAX_BYTES = 4096 // 8  # the widest machine of the laboratory
 _PLAIN = {
     "base": ("base", "b", "a"),
     "exp": ("exponent", "exp", "e"),
@@ -81,7 +81,9 @@ def plain_item(title: str, plain: dict[str, Any], where: str) -> Item:
     numbers: dict[str, int] = {}
     for role, value in plain.items():
         if isinstance(value, bool) or not isinstance(value, (int, str)):
-            raise BadInput(f"{where}: {role} is neither hexadecimal text nor an integer: {value!r}")
+            raise BadInput(
+                f"{where}: {role} is neither hexadecimal text nor an integer: {shorten(repr(value))}"
+            )
         numbers[role] = hex_int(value, f"{where}: {role}") if isinstance(value, str) else value
     return ModExp(title, numbers["base"], numbers["exp"], numbers["mod"], numbers["expected"])
 
@@ -100,8 +102,8 @@ def _item(title: str, low: dict[str, Any], where: str) -> Item:
     sizes = [int.from_bytes(data[at : at + 32].ljust(32, b"\0"), "big") for at in (0, 32, 64)]
     if sizes[2] == 0:
         return NotApplicable(title, "the modulus has length 0")
-    if max(sizes) > MAX_BYTES:
-        return NotApplicable(title, "an operand is announced as wider than 4096 bits")
+    if max(sizes) > max_nbits() // 8:
+        return NotApplicable(title, f"an operand is announced as wider than {max_nbits()} bits")
     if len(result) != sizes[2]:
         raise BadInput(f"{where}: Expected has {len(result)} bytes, but the modulus has {sizes[2]}")
     body = data[96:].ljust(sum(sizes), b"\0")

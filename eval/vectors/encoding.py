@@ -44,7 +44,13 @@ def hash_name(text: str) -> str | None:
     name = name.replace("sha3-", "sha3_").replace("sha-3-", "sha3_").replace("sha-", "sha")
     name = name.replace("sha512-", "sha512_").replace("shake-", "shake").replace("shake1", "shake_1")
     name = name.replace("shake2", "shake_2")
-    return name if name in hashlib.algorithms_available else None
+    if name not in hashlib.algorithms_available:
+        return None
+    try:
+        hashlib.new(name)
+    except ValueError:  # known to OpenSSL, but switched off
+        return None
+    return name
 
 
 def digest(name: str, data: bytes) -> bytes:
@@ -79,7 +85,9 @@ def has_pkcs1_prefix(name: str) -> bool:
 
 
 def pkcs1_encode(name: str, message: bytes, nbytes: int) -> bytes | None:
-    """EMSA-PKCS1-v1_5 for a modulus of `nbytes`; None where the modulus is too short for the hash."""
+    """EMSA-PKCS1-v1_5 for a modulus of `nbytes`; None where that is too short, or the hash has no identifier."""
+    if not has_pkcs1_prefix(name):
+        return None
     oid = _OIDS[name]
     value = digest(name, message)
     algorithm = bytes([0x30, len(oid) + 4, 0x06, len(oid)]) + oid + b"\x05\x00"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
 from ...fl.status import MEANING, Status
-from ..machine import MAX_NBITS, Machine, stage_at, width_for
+from ..machine import Machine, max_nbits, stage_at, width_for
 from ..progress import Progress
 from .items import Item, ModExp, ModMul, NotApplicable
 
@@ -120,8 +120,8 @@ class Judge:
         if any(value < 0 for value in names.values()):
             return "an operand is negative"
         length = max(value.bit_length() for value in (item.mod, *names.values()))
-        if length > MAX_NBITS:
-            return f"wider than {MAX_NBITS} bits"
+        if length > max_nbits():
+            return f"wider than {max_nbits()} bits"
         if self.nbits is not None and length > self.nbits:
             return f"wider than the {self.nbits} bits of --nbits"
         nbits = self.nbits or width_for(item.mod, *names.values())
@@ -138,13 +138,13 @@ class Judge:
         return _Job(file, place, item, nbits, {**names, "mod": item.mod})
 
     def _cannot_make(self, nbits: int) -> str:
-        """Why the design does not exist at a width; empty if it does. Settings by the user must fit all."""
+        """Why the design does not exist at a width; empty if it does. What the user asked for must exist."""
         if nbits not in self._unmakeable:
             try:
                 self.design.resolve(nbits, self.settings)
                 self._unmakeable[nbits] = ""
             except BadInput as error:
-                if self.settings:
+                if self.settings or self.nbits is not None:
                     raise
                 self._unmakeable[nbits] = f"{self.design.name} does not exist at {nbits} bits: {error}"
         return self._unmakeable[nbits]

@@ -7,7 +7,6 @@ rightly refuses (short, with tiny or huge exponents, three primes), and their nu
 from __future__ import annotations
 
 import base64
-import binascii
 from dataclasses import dataclass
 
 from ...fl.errors import BadInput
@@ -88,7 +87,7 @@ def key_from_pem(text: str, where: str) -> Key:
     body = "".join(line for line in text.split("\n") if line and not line.startswith("-----"))
     try:
         data = base64.b64decode(body, validate=True)
-    except binascii.Error:
+    except ValueError:  # of which binascii.Error is one; letters beyond ASCII are another
         raise BadInput(f"{where} is not PEM: its body is not base64") from None
     return key_from_der(data, where)
 
@@ -102,7 +101,7 @@ def key_from_jwk(jwk: dict[str, str], where: str) -> Key:
         text = str(jwk[name])
         try:
             return int.from_bytes(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), "big")
-        except binascii.Error:
+        except ValueError:
             raise BadInput(f"{where}.{name} is not base64url: {shorten(text)!r}") from None
 
     n = number("n")

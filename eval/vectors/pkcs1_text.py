@@ -16,7 +16,7 @@ import re
 from ...fl.errors import BadInput
 from . import encoding
 from .items import Item, ModExp, NotApplicable, Verdict
-from .numbers import hex_bytes
+from .numbers import hex_bytes, shorten
 
 FORMAT = "PKCS#1 vectors of RSA Laboratories"
 DESCRIPTION = "RSA Laboratories' PKCS#1 text (# Modulus:, # Message:, # Signature: or # Encryption:)"
@@ -42,7 +42,7 @@ def read(text: str, source: str) -> list[Item]:
                 if not _ROW.match(stripped):
                     if rows:
                         raise BadInput(
-                            f"{source}: line {number}, under {label!r}, is not hexadecimal: {stripped!r}"
+                            f"{source}: line {number}, under {label!r}, is not hexadecimal: {shorten(stripped)!r}"
                         )
                     label = ""  # prose
                     continue
@@ -134,6 +134,8 @@ class _Reader:
         if self.scheme == "PSS":
             em = encoding.pss_encode(self.sha, example["message"], nbits, example.get("salt", b""))
         else:
+            if not encoding.has_pkcs1_prefix(self.sha):
+                return NotApplicable(self.name, f"PKCS#1 v1.5 with {self.sha} is not defined")
             em = encoding.pkcs1_encode(self.sha, example["message"], encoding.octets(nbits))
         if em is None:
             return NotApplicable(self.name, "the modulus is too short for the hash")

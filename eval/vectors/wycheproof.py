@@ -20,12 +20,12 @@ from typing import Any
 from ...fl.errors import BadInput
 from . import eip198, encoding
 from .items import Item, ModExp, NotApplicable, Verdict
-from .numbers import Key, hex_bytes, hex_int, key_from_der, key_from_jwk, key_from_pem
+from .numbers import Key, hex_bytes, hex_int, key_from_der, key_from_jwk, key_from_pem, shorten
 
 FORMAT = "Project Wycheproof JSON"
 DESCRIPTION = "Project Wycheproof JSON (testGroups with RSA keys and sig or ct)"
 
-_EXPECT = {"valid": True, "invalid": False, "acceptable": None}
+_EXPECT: dict[str, bool | None] = {"valid": True, "invalid": False, "acceptable": None}
 
 
 def recognise(document: Any) -> bool:
@@ -50,10 +50,10 @@ def read(document: dict[str, Any], source: str) -> list[Item]:
 def _number(value: Any, where: str) -> int | None:
     if value is None:
         return None
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         return value
     if not isinstance(value, str):
-        raise BadInput(f"{where} is not a hexadecimal number: {value!r}")
+        raise BadInput(f"{where} is not a hexadecimal number: {shorten(repr(value))}")
     return hex_int(value, where)
 
 
@@ -106,15 +106,17 @@ class _Group:
 
     def _item(self, test: dict[str, Any], name: str, where: str) -> Item:
         plain = eip198.plain_fields({**test, "expected": test.get("expected", test.get("result"))})
-        if plain is not None and test.get("result") not in _EXPECT:
+        result = test.get("result")
+        judged = isinstance(result, str) and result in _EXPECT
+        if plain is not None and not judged:
             return eip198.plain_item(name, plain, where)
-        if plain is not None and "expected" in test and test["result"] == "valid":
+        if plain is not None and "expected" in test and result == "valid":
             return eip198.plain_item(name, plain, where)
         if self.key is None:
             return NotApplicable(name, f"{self.algorithm or self.kind or 'the group'} has no RSA key")
-        if test.get("result") not in _EXPECT:
+        if not judged:
             known = ", ".join(_EXPECT)
-            raise BadInput(f"{where}: result is {test.get('result')!r}; it must be one of {known}")
+            raise BadInput(f"{where}: result is {shorten(repr(result))}; it must be one of {known}")
         if isinstance(test.get("sig"), str) and isinstance(test.get("msg"), str):
             return self._signature(self.key, test, name, where)
         if isinstance(test.get("ct"), str) and isinstance(test.get("msg"), str):
@@ -125,6 +127,13 @@ class _Group:
         """(hashlib's name or None, the file's name) of the hash in a field of the group."""
         written = str(self.group.get(field) or default or "")
         return encoding.hash_name(written), written
+
+    def _salt_len(self) -> int | None:
+        """The length of PSS salts; None: the group does not say."""
+        length = self.group.get("sLen")
+        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 0):
+            raise BadInput(f"{self.where}: sLen is {shorten(repr(length))}; it must be a number of bytes")
+        return length
 
     def _signature(self, key: Key, test: dict[str, Any], name: str, where: str) -> Item:
         sha, written = self._hash("sha")
@@ -162,7 +171,7 @@ class _Group:
             mgf, mgf_written = self._hash("mgfSha", written)
             if mgf is None:
                 return NotApplicable(name, f"the hash {mgf_written} is not available in this Python")
-            salt_len = self.group.get("sLen")
+            salt_len = self._salt_len()
             nbits = key.n.bit_length()
 
             def holds(result: int) -> bool:

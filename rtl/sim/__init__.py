@@ -12,7 +12,7 @@ from pymtl3 import Component
 from ...fl.errors import BadInput
 from .base import Options, Simulation
 from .native import NativeSimulation
-from .protocol import Run, SimulationTimeout, Stall, Trace, UnexpectedResponse
+from .protocol import BrokenPromise, Run, SimulationTimeout, Stall, Trace, UnexpectedResponse
 from .python import PythonSimulation
 from .toolchain import ToolError
 from .translate import lint, translate
@@ -20,6 +20,7 @@ from .verilog import VerilogSimulation
 
 __all__ = [
     "STAGES",
+    "BrokenPromise",
     "Run",
     "Simulation",
     "SimulationTimeout",

@@ -26,6 +26,19 @@ class Options:
     power_up_seed: int | None = None  # registers start with random bits from this seed, and not with 0
 
 
+def _check_writable(path: Path) -> None:
+    """BadInput if the waveform file cannot be written; a file that is not there yet is not left behind."""
+    existed = path.exists()
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise BadInput(
+            f"waveform file {path}: cannot be written ({error.strerror}); give another file"
+        ) from None
+    if not existed:
+        path.unlink()
+
+
 class Simulation(ABC):
     """A design, elaborated and built for one stage; `run` may be called any number of times."""
 
@@ -43,6 +56,7 @@ class Simulation(ABC):
                 raise BadInput(f"waveform file {options.vcd}: stage {self.stage} writes {formats}")
             if not options.vcd.absolute().parent.is_dir():
                 raise BadInput(f"waveform file {options.vcd}: there is no directory {options.vcd.parent}")
+            _check_writable(options.vcd)
         if options.trace and not self.traces:
             raise BadInput(
                 f"stage {self.stage} has no line trace: take stage python or verilog, or a waveform file"
@@ -77,7 +91,8 @@ class Simulation(ABC):
         for all requests, or one for each. Request i is offered `source_delays[i]` cycles after the one before
         it fired; response i is refused for `sink_delays[i]` cycles. `progress(done, total)` is called now and
         then in long runs. Raises SimulationTimeout if `max_cycles` do not suffice, or, without such a limit,
-        when nothing has happened for ten million cycles.
+        when nothing has happened for very many cycles (`protocol.hang_cycles`). UnexpectedResponse and
+        BrokenPromise say what the design did against the protocol.
         """
         plan = make_plan(
             self.ports,

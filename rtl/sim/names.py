@@ -1,11 +1,19 @@
 """Names of the Verilog modules of a design, and how parameters are written in them."""
 
+import dataclasses
+import hashlib
+import inspect
 import re
+import textwrap
 
 from pymtl3.passes.rtlir import RTLIRType as rt
 from pymtl3.passes.rtlir.util.utility import get_component_full_name
 
+from ...fl.errors import shown
+
 MAX_NAME = 63
+MAX_PREFIX = 31
+MAX_LINE = 110
 
 Identity = tuple[type, str]
 
@@ -15,8 +23,16 @@ def identity(kind: rt.Component) -> Identity:
     return type(kind.obj), get_component_full_name(kind)
 
 
-def module_names(kinds: list[rt.Component], top: str) -> dict[Identity, str]:
-    """A name for each module of a design whose first component is the top.
+def prefix_of(top: str) -> str:
+    """What sets the names inside a design apart from those of others: its top name, shortened if it is long."""
+    if len(top) >= MAX_PREFIX:
+        digest = hashlib.blake2b(top.encode(), digest_size=3).hexdigest()
+        top = f"{top[: MAX_PREFIX - 8]}_{digest}"
+    return _single(f"{top}_")
+
+
+def module_names(kinds: list[rt.Component], top: str, prefix: str = "") -> dict[Identity, str]:
+    """A name for each module of a design whose first component is the top; all others begin with the prefix.
 
     It is the class name where there is one module of that class. Where there are several it is followed by
     the values of those parameters in which they differ, or by a number, if such a name would not be short
@@ -27,7 +43,7 @@ def module_names(kinds: list[rt.Component], top: str) -> dict[Identity, str]:
     for kind in kinds:
         if identity(kind) not in names:
             parameters = {key: _word(value) for key, value in kind.get_params() if is_value(value)}
-            classes.setdefault(kind.get_name(), {})[identity(kind)] = parameters
+            classes.setdefault(f"{prefix}{kind.get_name()}", {})[identity(kind)] = parameters
     taken = {top}
     for class_name, modules in classes.items():
         keys = {key for each in modules.values() for key in each}
@@ -45,13 +61,42 @@ def module_names(kinds: list[rt.Component], top: str) -> dict[Identity, str]:
 
 
 def described(kind: rt.Component) -> str:
-    """The parameters for a comment: the same text in every process, so without the addresses of objects."""
-    parameters = []
-    for key, value in kind.get_params():
-        if is_value(value):
-            text = value.__name__ if isinstance(value, type) else repr(value)
-            parameters.append(f"{key} = {re.sub(r' at 0x[0-9a-f]+', '', text)}")
-    return ", ".join(parameters)
+    """Comment lines: the class, and those parameters that are not left at their defaults.
+
+    They are the same in every process, so without the addresses of objects.
+    """
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(type(kind.obj).construct).parameters.items()
+    }
+    parameters = [
+        f"{key} = {_shown(value)}"
+        for key, value in kind.get_params()
+        if is_value(value) and not (key in defaults and _same(value, defaults[key]))
+    ]
+    text = f"{kind.get_name()}: {', '.join(parameters)}" if parameters else kind.get_name()
+    lines = textwrap.wrap(text, MAX_LINE - 3, subsequent_indent="  ", break_on_hyphens=False)
+    return "".join(f"// {line}\n" for line in lines)
+
+
+def _shown(value: object) -> str:
+    """A parameter for a reader: of a dataclass, the fields that differ from their defaults."""
+    if isinstance(value, type):
+        return value.__name__
+    if type(value) is int:
+        return shown(value)
+    if dataclasses.is_dataclass(value):
+        fields = [
+            f"{field.name}={_shown(getattr(value, field.name))}"
+            for field in dataclasses.fields(value)
+            if field.repr and not _same(getattr(value, field.name), field.default)
+        ]
+        return f"{type(value).__name__}({', '.join(fields)})"
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+
+
+def _same(value: object, default: object) -> bool:
+    return type(value) is type(default) and value == default
 
 
 def is_value(value: object) -> bool:

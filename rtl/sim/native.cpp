@@ -60,13 +60,14 @@ struct Plan {
     uint64_t max_cycles;  // 0: none
     uint64_t hang_cycles;
     uint64_t reset_cycles;
+    uint64_t drain_cycles;
     uint32_t random;  // 0: no stalls
     uint32_t* responses;
     int64_t* accepted;
     int64_t* done;
 };
 
-enum Outcome : int32_t { RUNNING, FINISHED, TIMEOUT, UNEXPECTED };
+enum Outcome : int32_t { RUNNING, FINISHED, TIMEOUT, UNEXPECTED, WITHDRAWN, CHANGED };
 
 // Mirrored by `_State` in native.py.
 struct State {
@@ -101,7 +102,18 @@ class Driver {
 #else
         (void)waves;
 #endif
-        model->eval();  // an edge is a change, and so needs a value from before
+        // An edge is a change, and so needs a value from before, and that value must be 0: started with random
+        // bits, the harness could miss the first edges, and with them the reset.
+        model->clk = model->load = model->load_statics = 0;
+        model->eval();
+    }
+
+    bool ok() const {
+#ifdef WAVES
+        return file.isOpen();
+#else
+        return true;
+#endif
     }
 
     ~Driver() {
@@ -130,6 +142,7 @@ class Driver {
         state.current = plan.static_of[0];
         state.random = plan.random;
         state.limit = limit(0);
+        held = false;
     }
 
     Outcome advance(uint64_t budget) {
@@ -177,15 +190,22 @@ class Driver {
             settle();
             const bool fired = s.offered && top.istream_rdy;
             if (fired) plan.accepted[s.sent++] = s.cycle;
+            if (held) {
+                if (!top.ostream_val) return WITHDRAWN;
+                if (std::memcmp(&held_msg, &top.ostream_msg, sizeof held_msg)) return CHANGED;
+            }
             if (top.ostream_val) {
                 if (!ready) {
                     s.refused++;
+                    held = true;
+                    held_msg = top.ostream_msg;
                 } else if (s.received == s.sent) {
                     return UNEXPECTED;
                 } else {
                     get(top.ostream_msg, plan.responses + s.received * words(top.ostream_msg));
                     plan.done[s.received++] = s.cycle;
                     s.refused = 0;
+                    held = false;
                     s.limit = limit(s.cycle);
                 }
             }
@@ -199,6 +219,18 @@ class Driver {
                 if (s.sent < plan.total) s.wait = plan.source_delays[s.sent];
             }
             s.cycle++;
+        }
+        return drain(s);
+    }
+
+    // Some cycles after the last response, in which nothing more must come.
+    Outcome drain(State& s) {
+        model->ostream_rdy = 1;
+        changed = true;
+        for (uint64_t i = 0; i < plan.drain_cycles; i++, s.cycle++) {
+            settle();
+            if (model->ostream_val) return UNEXPECTED;
+            edge();
         }
         return FINISHED;
     }
@@ -245,13 +277,19 @@ class Driver {
 #endif
     Plan plan{};
     bool changed = false;  // inputs that the design has not seen yet
+    bool held = false;     // the response of the last cycle was refused, and must stay
+    std::remove_reference_t<decltype(VHarness::ostream_msg)> held_msg;
 };
 
 }  // namespace
 
 #define API extern "C" __attribute__((visibility("default")))
 
-API Driver* sim_new(const char* waves, int seed) { return new Driver(waves, seed); }
+// null: the waveform file cannot be written
+API Driver* sim_new(const char* waves, int seed) {
+    auto sim = std::make_unique<Driver>(waves, seed);
+    return sim->ok() ? sim.release() : nullptr;
+}
 API void sim_delete(Driver* sim) { delete sim; }
 API void sim_start(Driver* sim, const Plan* plan) { sim->start(*plan); }
 API int32_t sim_advance(Driver* sim, uint64_t budget) { return sim->advance(budget); }

@@ -12,16 +12,25 @@ from pathlib import Path
 
 from pymtl3 import Component
 
+from ...fl.errors import BadInput
 from .base import Options, Simulation
 from .build import WAVES, library
 from .harness import HARNESS, harness
-from .protocol import HANG_CYCLES, RESET_CYCLES, Plan, Progress, UnexpectedResponse
+from .protocol import (
+    DRAIN_CYCLES,
+    RESET_CYCLES,
+    BrokenPromise,
+    Plan,
+    Progress,
+    UnexpectedResponse,
+    hang_cycles,
+)
 from .translate import top_name, translate
 
 DRIVER = Path(__file__).with_name("native.cpp")
 SLICE_SECONDS = 0.2
 
-RUNNING, FINISHED, TIMEOUT, UNEXPECTED = range(4)
+RUNNING, FINISHED, TIMEOUT, UNEXPECTED, WITHDRAWN, CHANGED = range(6)
 
 
 class _Plan(ctypes.Structure):
@@ -39,6 +48,7 @@ class _Plan(ctypes.Structure):
         ("max_cycles", ctypes.c_uint64),
         ("hang_cycles", ctypes.c_uint64),
         ("reset_cycles", ctypes.c_uint64),
+        ("drain_cycles", ctypes.c_uint64),
         ("random", ctypes.c_uint32),
         ("responses", ctypes.c_void_p),
         ("accepted", ctypes.c_void_p),
@@ -76,6 +86,8 @@ class NativeSimulation(Simulation):
         # seed 0 stands for registers that start with 0
         seed = 0 if options.power_up_seed is None else options.power_up_seed % (2**31 - 1) + 1
         self._sim = self._lib.sim_new(options.vcd and str(options.vcd).encode(), seed)
+        if not self._sim:
+            raise BadInput(f"waveform file {options.vcd}: cannot be written; give another file")
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         total = len(plan)
@@ -94,8 +106,9 @@ class NativeSimulation(Simulation):
             source_threshold=source_threshold,
             sink_threshold=sink_threshold,
             max_cycles=plan.max_cycles or 0,
-            hang_cycles=HANG_CYCLES,
+            hang_cycles=hang_cycles(self.stage),
             reset_cycles=RESET_CYCLES,
+            drain_cycles=DRAIN_CYCLES,
             random=plan.stall.start if plan.stall else 0,
             responses=ctypes.addressof(responses),
             accepted=accepted.buffer_info()[0],
@@ -107,6 +120,8 @@ class NativeSimulation(Simulation):
             state = self._state()
             if outcome == UNEXPECTED:
                 raise UnexpectedResponse.at(state.received, state.cycle, self.stage)
+            if outcome in (WITHDRAWN, CHANGED):
+                raise BrokenPromise.at(state.received, state.cycle, self.stage, dropped=outcome == WITHDRAWN)
             raise plan.timeout(self.stage, state.sent, state.received, state.cycle)
         data = responses.raw
         packed = [int.from_bytes(data[at : at + step], "little") for at in range(0, step * total, step)]

@@ -13,7 +13,11 @@ from ...fl.errors import BadInput
 from .ports import Ports, Value
 
 RESET_CYCLES = 2
-HANG_CYCLES = 10_000_000  # without a handshake, when the caller sets no limit
+DRAIN_CYCLES = 4  # after the last response, in which no other may come; they are in no stamp
+# Cycles without a handshake after which a run is given up when the caller sets no limit: minutes of simulation,
+# and, at the stage that long runs are for, more than the 33 million cycles of one 4096-bit exponentiation.
+HANG_CYCLES = {"native": 2_000_000_000}
+HANG_CYCLES_ELSEWHERE = 10_000_000
 
 Progress = Callable[[int, int], None]
 Trace = Callable[[int, str], None]
@@ -22,6 +26,19 @@ Statics = Mapping[str, int]
 
 class SimulationTimeout(RuntimeError):
     """The design did not answer within the cycles it was given."""
+
+
+class BrokenPromise(RuntimeError):
+    """The design took back a response that it had offered: val, once 1, stays until the message has moved."""
+
+    @classmethod
+    def at(cls, index: int, cycle: int, stage: str, *, dropped: bool) -> "BrokenPromise":
+        """The error for this response, which lost its val, or else another message took its place."""
+        what = "val fell" if dropped else "the message changed"
+        return cls(
+            f"response {index} at stage {stage}: {what} in cycle {cycle}, before rdy took it; "
+            "val, once 1, and the message must stay until it has moved"
+        )
 
 
 class UnexpectedResponse(RuntimeError):
@@ -57,6 +74,11 @@ class Stall:
     def thresholds(self) -> tuple[int, int]:
         """A draw of 32 bits below the threshold means a stall: (source, sink)."""
         return int(self.source * 2**32), int(self.sink * 2**32)
+
+
+def hang_cycles(stage: str) -> int:
+    """Cycles without a handshake that count as a hang at this stage."""
+    return HANG_CYCLES.get(stage, HANG_CYCLES_ELSEWHERE)
 
 
 def xorshift32(x: int) -> int:
@@ -104,9 +126,9 @@ class Plan:
     def __len__(self) -> int:
         return len(self.messages)
 
-    def limit(self, cycle: int) -> int:
+    def limit(self, stage: str, cycle: int) -> int:
         """The cycle in which a run times out whose last handshake was in the given one."""
-        return self.max_cycles if self.max_cycles is not None else cycle + HANG_CYCLES
+        return self.max_cycles if self.max_cycles is not None else cycle + hang_cycles(stage)
 
     def timeout(self, stage: str, accepted: int, done: int, cycle: int) -> SimulationTimeout:
         """The error to raise when the cycles are spent."""
@@ -115,7 +137,7 @@ class Plan:
         limit = (
             f"{self.max_cycles} cycles"
             if self.max_cycles is not None
-            else f"no handshake for {HANG_CYCLES} cycles"
+            else f"no handshake for {hang_cycles(stage)} cycles"
         )
         return SimulationTimeout(f"{what} {state} after {cycle} cycles at stage {stage} (limit: {limit})")
 

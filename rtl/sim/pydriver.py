@@ -13,7 +13,16 @@ from pymtl3.passes.sim.PrepareSimPass import PrepareSimPass
 from pymtl3.passes.sim.SimpleTickPass import SimpleTickPass
 
 from .ports import Ports
-from .protocol import RESET_CYCLES, Plan, Progress, Trace, UnexpectedResponse, xorshift32
+from .protocol import (
+    DRAIN_CYCLES,
+    RESET_CYCLES,
+    BrokenPromise,
+    Plan,
+    Progress,
+    Trace,
+    UnexpectedResponse,
+    xorshift32,
+)
 
 PROGRESS_SECONDS = 0.2
 
@@ -63,11 +72,12 @@ class PythonDriver:
         top.reset @= 0
 
         cycle = 0
-        limit = plan.limit(0)
+        limit = plan.limit(self._stage, 0)
         offered = False
         wait = plan.source_delays[0]
         current = plan.static_of[0]
         refused = 0
+        held = None  # the response of the last cycle, if it was refused: it must stay
         reported = time.monotonic()
         while len(done) < total:
             if cycle >= limit:
@@ -99,27 +109,37 @@ class PythonDriver:
             fired = offered and bool(istream.rdy)
             if fired:
                 accepted.append(cycle)
+            if held is not None and not (ostream.val and int(ostream.msg.to_bits()) == held):
+                raise BrokenPromise.at(len(done), cycle, self._stage, dropped=not ostream.val)
             if ostream.val:
                 if not ready:
                     refused += 1
+                    held = int(ostream.msg.to_bits())
                 elif len(done) == len(accepted):
                     raise UnexpectedResponse.at(len(done), cycle, self._stage)
                 else:
                     responses.append(int(ostream.msg.to_bits()))
                     done.append(cycle)
                     refused = 0
-                    limit = plan.limit(cycle)
+                    held = None
+                    limit = plan.limit(self._stage, cycle)
             edge()
             if fired:
                 offer(None)
                 offered = False
-                limit = plan.limit(cycle)
+                limit = plan.limit(self._stage, cycle)
                 if len(accepted) < total:
                     wait = plan.source_delays[len(accepted)]
             cycle += 1
             if progress and time.monotonic() - reported > PROGRESS_SECONDS:
                 progress(len(done), total)
                 reported = time.monotonic()
+        ostream.rdy @= 1
+        for late in range(cycle, cycle + DRAIN_CYCLES):
+            settle()
+            if ostream.val:
+                raise UnexpectedResponse.at(total, late, self._stage)
+            edge()
         return responses, accepted, done
 
     def _set_statics(self, values: tuple[int, ...]) -> None:

@@ -6,7 +6,7 @@ PyMTL3 3.1.17 writes declarations, instances and assignments, one to a line.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 _NOISE = [
     (r"^ *//.*\n", ""),  # banners and paths
@@ -24,11 +24,20 @@ def tidy(text: str) -> str:
     """Everything that concerns the module alone."""
     for pattern, replacement in _NOISE:
         text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
-    return _constants(_blocks(_temporaries(_scalars(text))))
+    return _constants(_blocks(_temporaries(_scalars(_elements(text)))))
 
 
 def _words(text: str) -> Counter[str]:
     return Counter(re.findall(r"\w+", text))
+
+
+def _elements(text: str) -> str:
+    """A wire that is an array of one element becomes that element, if each use says `[0]`."""
+    for name in re.findall(r"^  logic \S+ +(\w+) \[0:0\] ?;$", text, re.MULTILINE):
+        if _words(text)[name] == 1 + len(re.findall(rf"\b{name}\[0\]", text)):
+            text = re.sub(rf"\b{name}\[0\]", name, text)
+            text = re.sub(rf"^(  logic .*\b{name}) \[0:0\] ?;$", r"\1;", text, flags=re.MULTILINE)
+    return text
 
 
 def _scalars(text: str) -> str:
@@ -77,6 +86,25 @@ def _constants(text: str) -> str:
             lines.append(line)
     body = re.sub(r"\b__const__(\w+)", lambda match: names.get(match[1], match[0]), body)
     return body.replace(");\n", ");\n" + "".join(lines), 1)  # after the list of ports
+
+
+def order_ports(text: str, attributes: Sequence[str]) -> str:
+    """Ports in the order of a reader: clock and reset, the streams, then as the source (`attributes`) has them."""
+    ranks = {name: rank for rank, name in enumerate(attributes)}
+
+    def key(line: str) -> tuple[int, int]:
+        name = re.search(r"(\w+)(?: \[[^ ]*)?$", line)[1]
+        for place, start in enumerate((r"clk\b", r"reset\b", "istream", "ostream")):
+            if re.match(start, name):
+                return place, 0
+        while name not in ranks and "__" in name:
+            name = name.rpartition("__")[0]
+        return 4, ranks.get(name, len(ranks))
+
+    def ordered(match: re.Match[str]) -> str:
+        return match[1] + ",\n".join(sorted(match[2].split(",\n"), key=key)) + match[3]
+
+    return re.sub(r"(^module \w+\n\(\n)(.*?)(\n\);)", ordered, text, count=1, flags=re.DOTALL | re.MULTILINE)
 
 
 def drop_unused(text: str) -> tuple[str, list[str]]:

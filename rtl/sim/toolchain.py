@@ -22,6 +22,10 @@ class ToolError(RuntimeError):
     """A tool refused its input: the message is the tool's own."""
 
 
+class CompilerError(ToolError, BadInput):
+    """The C++ compiler failed. What it is given compiles elsewhere, so that the remedy is the user's."""
+
+
 @functools.cache
 def verilator_root() -> Path:
     """The directory with Verilator's `bin` and `include`."""
@@ -62,7 +66,12 @@ def cxx(arguments: Sequence[str], cwd: Path) -> str:
     """Run the C++ compiler, with Verilator's headers on its path; returns what it printed."""
     include = verilator_root() / "include"
     headers = [f"-I{include}", f"-I{include / 'vltstd'}"]
-    return _run([str(compiler()), *headers, *arguments], cwd, dict(os.environ))
+    try:
+        return _run([str(compiler()), *headers, *arguments], cwd, dict(os.environ))
+    except ToolError as error:
+        raise CompilerError(
+            f"{error}; set CXX to a compiler for C++17 that works, such as g++ 9 or later"
+        ) from None
 
 
 def has_headers(*headers: str) -> bool:
@@ -73,7 +82,10 @@ def has_headers(*headers: str) -> bool:
 
 
 def _run(command: list[str], cwd: Path, env: dict[str, str]) -> str:
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise ToolError(f"{command[0]} cannot be run: {error.strerror}") from None
     output = (done.stdout + done.stderr).strip()
     if done.returncode:
         raise ToolError(f"{Path(command[0]).name} failed ({done.returncode}): {output or 'no message'}")

@@ -6,9 +6,12 @@ here, modules get other names (names.py), and the text of each module is tidied 
 same in every process, as it is the key to the cache, and clean under `verilator -Wall`.
 """
 
+import operator
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pymtl3 import Bits, Component
@@ -19,13 +22,14 @@ from pymtl3.passes.backends.verilog.translation.behavioral.VBehavioralTranslator
 from pymtl3.passes.backends.verilog.translation.VerilogTranslationConfigs import VerilogTranslationConfigs
 from pymtl3.passes.backends.verilog.translation.VTranslator import VTranslator
 from pymtl3.passes.backends.verilog.util.utility import verilog_reserved
+from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRType as rt
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ...fl.errors import BadInput
 from . import toolchain
-from .names import described, identity, module_names
-from .tidy import disconnect, drop_unused, tidy
+from .names import described, identity, module_names, prefix_of
+from .tidy import disconnect, drop_unused, order_ports, tidy
 
 _HEADER = """\
 // {top}: translated from PyMTL3; the top module is the last one.
@@ -35,12 +39,16 @@ _HEADER = """\
 """
 
 
-def translate(component: Component, name: str | None = None) -> str:
-    """The design as SystemVerilog, its top module called `name`, or else as its class."""
+def translate(component: Component, name: str | None = None, *, unique: bool = False) -> str:
+    """The design as SystemVerilog, its top module called `name`, or else as its class.
+
+    unique: the names of all other modules and of the types begin with that of the top, so that several designs
+    can be parts of one project.
+    """
     if not component._dsl.constructed:
         component.elaborate()
     _check_identifiers(component)
-    translator = Readable(component, name or top_name(component))
+    translator = Readable(component, name or top_name(component), unique)
     translator.translate(component, {each: VerilogTranslationConfigs(each) for each in _hierarchy(component)})
     return translator.hierarchy.src
 
@@ -77,18 +85,21 @@ def _check_identifiers(component: Component) -> None:
 class Readable(VTranslator):
     """PyMTL3's translator with our names and layout."""
 
-    def __init__(self, top: Component, name: str) -> None:
+    def __init__(self, top: Component, name: str, unique: bool) -> None:
         super().__init__(top)
         self._name = name
+        self._prefix = prefix_of(name) if unique else ""
         self._module_names: dict[tuple[type, str], str] = {}
         self._described: dict[str, str] = {}
+        self._attributes: dict[str, list[str]] = {}  # module -> its attributes, as they stand in the source
         self._without: dict[str, list[str]] = {}  # module -> those of clk and reset that it does not have
 
     def rtlir_tr_initialize(self) -> None:
         super().rtlir_tr_initialize()
         kinds = [each.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type) for each in _hierarchy(self.tr_top)]
-        self._module_names = module_names(kinds, self._name)
+        self._module_names = module_names(kinds, self._name, self._prefix)
         self._described = {self._module_names[identity(kind)]: described(kind) for kind in kinds}
+        self._attributes = {self._module_names[identity(kind)]: list(vars(kind.obj)) for kind in kinds}
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
         return self._module_names[identity(c_rtype)]
@@ -100,8 +111,7 @@ class Readable(VTranslator):
         text = disconnect(text, self._without)
         if not structural.component_is_top:
             text, self._without[name] = drop_unused(text)
-        parameters = self._described[name]
-        return f"// {structural.component_name}{': ' if parameters else ''}{parameters}\n{text}"
+        return self._described[name] + order_ports(text, self._attributes[name])
 
     def rtlir_tr_components(self, components: dict[str, str]) -> str:
         return "\n\n".join(components.values())
@@ -113,9 +123,9 @@ class Readable(VTranslator):
         # PyMTL3 appends the fields of a struct to its name; the class name suffices where it is unique
         classes = [kind.cls.__name__ for kind, _ in structs]
         for kind, _ in structs:
-            if classes.count(kind.cls.__name__) == 1:
-                text = text.replace(f"{kind.get_name()} ", f"{kind.cls.__name__} ")
-                text = text.replace(f"{kind.get_name()};", f"{kind.cls.__name__};")
+            short = classes.count(kind.cls.__name__) == 1
+            name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
+            text = re.sub(rf"\b{kind.get_name()}\b", name, text)
         return _HEADER.format(top=self._name) + text.rstrip() + "\n"
 
     # Update blocks: without their Python source, and indented once (both lists hold the same strings).
@@ -133,8 +143,73 @@ class Readable(VTranslator):
         return _number(nbits, value)
 
 
+_PLAIN = {bir.Add: operator.add, bir.Sub: operator.sub, bir.Mult: operator.mul}
+
+
 class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     """Expressions and statements of an update block."""
+
+    def __init__(self, is_reserved: Callable[[str], bool]) -> None:
+        super().__init__(is_reserved)
+        self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
+
+    def visit(self, node: Any) -> Any:
+        """As PyMTL3 does; `unrolled` may have set loop variables for this statement."""
+        before = self._turns
+        self._turns = {**before, **getattr(node, "_turns", {})}
+        try:
+            return super().visit(node)
+        finally:
+            self._turns = before
+
+    def visit_CombUpblk(self, node: Any) -> list[str]:
+        node.body = unrolled(node.body)
+        return super().visit_CombUpblk(node) if node.body else []
+
+    def visit_SeqUpblk(self, node: Any) -> list[str]:
+        node.body = unrolled(node.body)
+        return super().visit_SeqUpblk(node) if node.body else []
+
+    def visit_If(self, node: Any) -> list[str]:
+        """A branch that is empty, as its loops have no turns, is not written."""
+        lines = super().visit_If(node)
+        if not node.body and lines[2] in ("else", "else begin"):
+            condition = lines[0].removeprefix("if ( ").removesuffix(" ) begin")
+            lines[:3] = [f"if ( !( {condition} ) ){lines[2].removeprefix('else')}"]
+        return lines
+
+    def visit_BinOp(self, node: Any) -> Any:
+        """Arithmetic on Python integers becomes its result.
+
+        In Verilog it would be done modulo a power of two wherever the context does not make it wider, as in the
+        index `x[nbits + 6'd1]`, which is x[0] where nbits is 63.
+        """
+        if _is_constant(node):
+            width = getattr(node, "_context", node.Type.get_dtype().get_length())
+            value = int(node._value)
+            if not -(1 << (width - 1)) <= value < 1 << width:
+                raise BadInput(
+                    f"a constant expression in {self.blk.__name__} is {value}: {width} bits are too few"
+                )
+            return _number(width, value % (1 << width))
+        if not isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
+            _lend_width(node.left, node.right)
+        return super().visit_BinOp(node)
+
+    def visit_Compare(self, node: Any) -> Any:
+        _lend_width(node.left, node.right)
+        return super().visit_Compare(node)
+
+    def visit_IfExp(self, node: Any) -> Any:
+        width = getattr(node, "_context", _width(node))
+        node.body._context = node.orelse._context = width
+        return super().visit_IfExp(node)
+
+    def visit_Assign(self, node: Any) -> Any:
+        kind = node.targets[0].Type
+        if isinstance(kind, rt.Signal):
+            node.value._context = kind.get_dtype().get_length()
+        return super().visit_Assign(node)
 
     def visit_FreeVar(self, node: Any) -> str:
         # a cast only if the constant was made wider by its context
@@ -145,6 +220,39 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
                 return f"__const__{node.name}"
         return text
 
+    def visit_LoopVar(self, node: Any) -> str:
+        if node.name in self._turns:
+            return _number(node.Type.get_dtype().get_length(), self._turns[node.name])
+        return super().visit_LoopVar(node)
+
+    def visit_Index(self, node: Any) -> Any:
+        """Sums of loop variables and constants in the 32 bits of a loop variable, which need no casts."""
+        index = self._plain(node.idx)
+        if index is None:
+            return super().visit_Index(node)
+        value = self.visit(node.value)
+        if isinstance(node.value.Type, rt.Array):
+            return self.process_unpacked_q(node, f"{value}[{index}]", f"{value}{{}}[{index}]")
+        return f"{value}[{index}]"
+
+    def _plain(self, node: Any) -> str | None:
+        """An index made of loop variables and constants alone, else None."""
+        if hasattr(node, "_value"):
+            return None if node._is_explicit or isinstance(node, bir.FreeVar) else str(int(node._value))
+        if isinstance(node, bir.LoopVar) and not node._is_explicit:
+            return str(self._turns.get(node.name, node.name))
+        if isinstance(node, bir.BinOp) and isinstance(node.op, bir.Add | bir.Sub | bir.Mult):
+            left, right = self._plain(node.left), self._plain(node.right)
+            if left is not None and right is not None:
+                if left.isdecimal() and right.isdecimal():
+                    return str(int(_PLAIN[type(node.op)](int(left), int(right))))
+                if isinstance(node.op, bir.Mult):
+                    left, right = (f"({each})" if " " in each else each for each in (left, right))
+                elif isinstance(node.op, bir.Sub) and " " in right:
+                    right = f"({right})"
+                return f"{left} {self.ops[type(node.op)]} {right}"
+        return None
+
     def visit_Number(self, node: Any) -> str:
         return _number(node.Type.get_dtype().get_length(), node.value)
 
@@ -153,16 +261,61 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return f"{node.nbits}'({self.visit(node.value)})"
 
     def visit_For(self, node: Any) -> list[str]:
-        """Plain numbers as bounds; a loop without turns is an empty statement."""
+        """Plain numbers as bounds."""
         start, end, step = (getattr(each, "_value", None) for each in (node.start, node.end, node.step))
-        src = super().visit_For(node)
         if None in (start, end, step) or step < 0:
-            return src
-        if start >= end:
-            return [";"]
+            return super().visit_For(node)
+        src = super().visit_For(node)
         begin = " begin" if len(node.body) > 1 else ""
         i = self.visit(node.var)
         return [f"for ( int unsigned {i} = {start}; {i} < {end}; {i} += {step} ){begin}", *src[1:]]
+
+
+def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType({})) -> list[Any]:
+    """Without the loops that have no turns, and what is left empty by that; loops of one turn replaced by it.
+
+    `outer`: loop variables of such loops around the statements, which `ReadableBlock.visit` finds in `_turns`.
+    """
+    kept = []
+    for each in statements:
+        if isinstance(each, bir.For):
+            bounds = [getattr(bound, "_value", None) for bound in (each.start, each.end, each.step)]
+            turns = None if None in bounds else range(*map(int, bounds))
+            inner = {name: value for name, value in outer.items() if name != each.var.name}
+            if turns is not None and len(turns) == 1:
+                kept.extend(unrolled(each.body, {**inner, each.var.name: turns[0]}))
+                continue
+            each.body = unrolled(each.body, inner)
+            if not each.body or (turns is not None and not turns):
+                continue
+        elif isinstance(each, bir.If):
+            each.body, each.orelse = unrolled(each.body, outer), unrolled(each.orelse, outer)
+            if not (each.body or each.orelse):
+                continue
+        if outer:
+            each._turns = dict(outer)
+        kept.append(each)
+    return kept
+
+
+def _is_constant(node: Any) -> bool:
+    """Whether an expression is made of Python integers alone."""
+    return isinstance(node, bir.BinOp) and hasattr(node, "_value") and not node._is_explicit
+
+
+def _width(node: Any) -> int:
+    """The bits of an expression, which PyMTL3 knows of the leaves, but not of an operation that it widened."""
+    if isinstance(node, bir.BinOp) and not hasattr(node, "_value"):
+        if isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
+            return _width(node.left)
+        return max(_width(node.left), _width(node.right))
+    return node.Type.get_dtype().get_length()
+
+
+def _lend_width(left: Any, right: Any) -> None:
+    """A constant expression is as wide as what it is combined with."""
+    width = max(_width(left), _width(right))
+    left._context = right._context = width
 
 
 def _number(nbits: int, value: int) -> str:
