@@ -3,6 +3,7 @@
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ..fl.mod_exp import mod_exp
 from ..fl.montgomery import Montgomery
 from ..fl.mul_rem import mul_rem
 from ..fl.status import Status
@@ -45,7 +46,9 @@ class FixedModExpCL(Component):
         def exponentiate(msg, _):
             base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
             status = inspect(base, mod)
-            result = pow(base, exp, mod) if status == Status.OK else 0
+            result = 0
+            if status == Status.OK:
+                result = mod_exp(base, exp, mod, schedule=plan.schedule)
             return Response(int(status), result), given_cycles(plan, unit, exp, status)
 
         s.mod_exp = OneAtATimeCL(Request, Response, exponentiate, False)

@@ -3,8 +3,9 @@
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..fl.mod_exp import operand_status
+from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.montgomery import Montgomery
+from ..fl.schedules import SCHEDULES
 from ..fl.status import Status
 from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL
@@ -14,11 +15,14 @@ from .timing import convert_in_cycles, convert_out_cycles, given_cycles, mod_exp
 def ModExpCL(plan, unit):
     """The twin of ModExp(plan, ...) over units with the timing `unit`."""
     Resp = mk_modexp_resp(plan.nbits)
+    domain = "montgomery" if plan.montgomery else "identity"
 
     def serve(msg, _):
         base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
         status = operand_status(base, mod, odd_only=plan.odd_only, reduced_only=plan.reduced_only)
-        result = 0 if status != Status.OK else pow(base, exp, mod)
+        result = 0
+        if status == Status.OK:
+            result = mod_exp(base, exp, mod, domain=domain, schedule=plan.schedule, nbits=plan.nbits)
         return Resp(int(status), result), mod_exp_cycles(plan, unit, base, exp, mod)
 
     return OneAtATimeCL(mk_modexp_req(plan.nbits), Resp, serve, False)
@@ -49,7 +53,7 @@ class MontModExpCL(Component):
             result = 0
             if status == Status.OK:
                 domain = Montgomery(mod, nbits)
-                result = domain.enter(pow(domain.leave(int(msg.base)), exp, mod))
+                result = SCHEDULES[plan.schedule](int(msg.base), exp, domain.product, int(msg.one))
             return Left(status, result, mod), given_cycles(plan, unit, exp, status)
 
         def convert_out(msg, _):

@@ -12,6 +12,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from .cond_sub import CondSub
+from .serial_ctrl import PassCtrl, connect_serial
 
 
 class ModDouble(Component):
@@ -20,11 +21,7 @@ class ModDouble(Component):
         s.ostream = SendIfcRTL(mk_bits(nbits))
         s.modulus = InPort(nbits)
 
-        ncycles = doublings // per_cycle
-        assert ncycles * per_cycle == doublings
-        LAST = ncycles - 1
-        s.busy = Wire(1)
-        s.count = Wire(max(1, clog2(ncycles)))
+        assert doublings % per_cycle == 0
         s.x = Wire(nbits)
 
         s.steps = [CondSub(nbits) for _ in range(per_cycle)]
@@ -34,31 +31,15 @@ class ModDouble(Component):
             step.n //= s.modulus
         s.ostream.msg //= s.steps[per_cycle - 1].out
 
-        @update
-        def out_val():
-            s.ostream.val @= s.busy & (s.count == LAST)
-
-        @update
-        def in_rdy():
-            s.istream.rdy @= ~s.busy | (s.ostream.val & s.ostream.rdy)
-
-        @update_ff
-        def control():
-            if s.reset:
-                s.busy <<= 0
-            elif s.istream.val & s.istream.rdy:
-                s.busy <<= 1
-            elif s.ostream.val & s.ostream.rdy:
-                s.busy <<= 0
+        s.ctrl = PassCtrl(doublings // per_cycle)
+        connect_serial(s)
 
         @update_ff
         def data():
-            if s.istream.val & s.istream.rdy:
+            if s.ctrl.load:
                 s.x <<= s.istream.msg
-                s.count <<= 0
-            elif s.busy & ~s.ostream.val:
+            elif s.ctrl.step:
                 s.x <<= s.ostream.msg
-                s.count <<= s.count + 1
 
     def line_trace(s):
-        return f"{s.istream}({s.count})" + f"{s.ostream}"
+        return f"{s.istream}{s.ctrl.line_trace()}{s.ostream}"

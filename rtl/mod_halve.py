@@ -13,6 +13,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from .add_red import AddRedTextbook
+from .serial_ctrl import PassCtrl, connect_serial
 
 
 class ModHalve(Component):
@@ -21,11 +22,7 @@ class ModHalve(Component):
         s.ostream = SendIfcRTL(mk_bits(value_nbits))
         s.modulus = InPort(nbits)
 
-        ncycles = halvings // per_cycle
-        assert ncycles * per_cycle == halvings
-        LAST = ncycles - 1
-        s.busy = Wire(1)
-        s.count = Wire(max(1, clog2(ncycles)))
+        assert halvings % per_cycle == 0
         s.x = Wire(value_nbits)
         extended = value_nbits + 1
         s.first = Wire(extended)
@@ -44,31 +41,15 @@ class ModHalve(Component):
             step.n //= s.n
         s.ostream.msg //= s.steps[per_cycle - 1].out[0:value_nbits]
 
-        @update
-        def out_val():
-            s.ostream.val @= s.busy & (s.count == LAST)
-
-        @update
-        def in_rdy():
-            s.istream.rdy @= ~s.busy | (s.ostream.val & s.ostream.rdy)
-
-        @update_ff
-        def control():
-            if s.reset:
-                s.busy <<= 0
-            elif s.istream.val & s.istream.rdy:
-                s.busy <<= 1
-            elif s.ostream.val & s.ostream.rdy:
-                s.busy <<= 0
+        s.ctrl = PassCtrl(halvings // per_cycle)
+        connect_serial(s)
 
         @update_ff
         def data():
-            if s.istream.val & s.istream.rdy:
+            if s.ctrl.load:
                 s.x <<= s.istream.msg
-                s.count <<= 0
-            elif s.busy & ~s.ostream.val:
+            elif s.ctrl.step:
                 s.x <<= s.ostream.msg
-                s.count <<= s.count + 1
 
     def line_trace(s):
-        return f"{s.istream}({s.count})" + f"{s.ostream}"
+        return f"{s.istream}{s.ctrl.line_trace()}{s.ostream}"

@@ -100,3 +100,51 @@ class SerialCtrl(Component):
 
     def line_trace(s):
         return "ISLD"[int(s.st)]
+
+
+class PassCtrl(Component):
+    """The control of a unit that offers what its last steps put out in their own cycle, before it is registered.
+
+    Cycles from request to answer: ncycles. Ports as SerialCtrl's; the next operands are loaded in the cycle in which an answer is taken.
+    """
+
+    def construct(s, ncycles):
+        s.istream_val = InPort()
+        s.istream_rdy = OutPort()
+        s.ostream_val = OutPort()
+        s.ostream_rdy = InPort()
+        s.load = OutPort()
+        s.step = OutPort()
+
+        FINAL = ncycles - 1
+        s.busy = Wire()
+        s.count = Wire(max(1, clog2(ncycles)))
+
+        @update
+        def offers():
+            s.ostream_val @= s.busy & (s.count == FINAL)
+            s.step @= s.busy & (s.count != FINAL)
+
+        @update
+        def takes():
+            s.istream_rdy @= ~s.busy | (s.ostream_val & s.ostream_rdy)
+            s.load @= s.istream_rdy & s.istream_val
+
+        @update_ff
+        def state():
+            if s.reset:
+                s.busy <<= 0
+            elif s.load:
+                s.busy <<= 1
+            elif s.ostream_val & s.ostream_rdy:
+                s.busy <<= 0
+
+        @update_ff
+        def counter():
+            if s.load:
+                s.count <<= 0
+            elif s.step:
+                s.count <<= s.count + 1
+
+    def line_trace(s):
+        return f"({s.count})" if s.busy else "( )"

@@ -322,6 +322,37 @@ class ReservedWord(Component):
         s.final = InPort(8)
 
 
+class Wasteful(Component):
+    """Has signals that are not read in full, and with `dead` one that is not read at all."""
+
+    UNREAD = (("mode", "kept for a later version"),)
+
+    def construct(s, dead):
+        Req = mk_product_req(8)
+        s.istream = RecvIfcRTL(Req)
+        s.ostream = SendIfcRTL(Bits8)
+        s.mode = InPort(2)
+        s.sum = Wire(9)
+        s.high = Wire(8)
+        s.inner = Pass(8)
+        s.inner.istream.val //= s.istream.val
+        s.inner.istream.msg //= s.high
+        s.istream.rdy //= s.ostream.rdy
+        s.inner.ostream //= s.ostream
+        s.adder = Add(9, 0)
+        s.adder.a[0:8] //= s.istream.msg.a
+        s.adder.a[8] //= 0
+        s.adder.b //= 1
+        s.sum //= s.adder.out
+        s.high //= s.sum[1:9]
+        if dead:
+            s.dead = Wire(8)
+
+            @update
+            def waste():
+                s.dead @= s.high
+
+
 class NoStreams(Component):
     """Cannot be driven."""
 

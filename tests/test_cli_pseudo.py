@@ -87,5 +87,6 @@ def test_mistakes(cli: Cli, tmp_path: Path) -> None:
     assert "modulus 0" in cli.fails("pseudo", 0)
     assert "give 4 to 32" in cli.fails("pseudo", 15, "--w", 40)
     assert "is not a number" in cli.fails("pseudo", "fifteen")
-    assert "out of range" in cli.fails("pseudo", (1 << 5000) + 1)
+    assert "no machine takes more" in cli.fails("pseudo", (1 << 5000) + 1)
+    assert "is longer than any machine" in cli.fails("pseudo", hex((1 << 5000) + 1))
     assert "key file" in cli.fails("pseudo", "--key", tmp_path / "none.pem")

@@ -90,4 +90,5 @@ def test_levels_that_differ_are_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch
 
 def test_refusals(cli: Cli) -> None:
     assert "did you mean 'mont'?" in cli.fails("report", "mnot")
+    assert "--output '': this is no name of a file" in cli.fails("report", "mont", "-o", "")
     assert "there is no such directory" in cli.fails("report", "mont", "-o", "/nowhere/report.txt")

@@ -48,16 +48,16 @@ def number(text: str) -> int:
     if re.fullmatch(r"[0-9]+", text):
         if len(text) > MOST_DIGITS:
             raise argparse.ArgumentTypeError(
-                f"{_short(text)} has {len(text)} digits, and no machine takes more than {MOST_DIGITS}; "
+                f"{short(text)} has {len(text)} digits, and no machine takes more than {MOST_DIGITS}; "
                 "give a shorter number, or write it as 0x..."
             )
         return int(text)
     if re.fullmatch(r"-[0-9]+", text):
-        raise argparse.ArgumentTypeError(f"{_short(text)} is negative; give a number from 0 up")
-    raise argparse.ArgumentTypeError(f"{_short(text)!r} is not a number; write it in decimal, or as 0x...")
+        raise argparse.ArgumentTypeError(f"{short(text)} is negative; give a number from 0 up")
+    raise argparse.ArgumentTypeError(f"{short(text)!r} is not a number; write it in decimal, or as 0x...")
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     """`text`, or both of its ends: an error message is one line."""
     return text if len(text) <= 40 else f"{text[:16]}...{text[-16:]}"
 
@@ -123,25 +123,25 @@ def settings_of(design: Design, given: list[str]) -> dict[str, Any]:
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise BadInput(f"--set {_short(text)}: write PARAM=VALUE, as in --set nstages=4")
+            raise BadInput(f"--set {short(text)}: write PARAM=VALUE, as in --set nstages=4")
         name, value = name.strip(), value.strip()
         if name in settings:
             raise BadInput(f"--set {name} is given twice; give it once")
         if name in known:
             settings[name] = _setting(known[name], value)
         else:
-            settings[_short(name)] = _short(value)
+            settings[short(name)] = short(value)
     return settings
 
 
 def _setting(param: Param, text: str) -> Any:
     """The value of one parameter, numbers written as everywhere else."""
     if isinstance(param.legal, tuple):
-        return param.parse(text) if len(text) <= 40 else param.checked(_short(text))
+        return param.parse(text) if len(text) <= 40 else param.checked(short(text))
     try:
         value = number(text)
     except argparse.ArgumentTypeError as error:
-        raise BadInput(f"{param.name} = {_short(text)} is not possible: {error}") from None
+        raise BadInput(f"{param.name} = {short(text)} is not possible: {error}") from None
     return param.checked(value)
 
 

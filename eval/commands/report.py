@@ -80,7 +80,7 @@ def execute(args: argparse.Namespace) -> int:
     from .. import catalogue
 
     designs = [find_design(name) for name in args.designs] or list(catalogue.designs())
-    if args.output:
+    if args.output is not None:
         check_directory("--output", args.output)
     rows: list[_Row] = []
     for number, design in enumerate(designs, 1):
@@ -91,7 +91,7 @@ def execute(args: argparse.Namespace) -> int:
         seconds = time.monotonic() - start
         print(f"[{number}/{len(designs)}] {design.name}: {wrong or 'ok'} ({seconds:.1f} s)", file=sys.stderr)
     text = _text(rows)
-    if args.output:
+    if args.output is not None:
         with writing(args.output) as write:
             write(text + "\n")
     if args.json:

@@ -27,6 +27,7 @@ from .arguments import (
     number,
     print_json,
     settings_of,
+    short,
 )
 
 if TYPE_CHECKING:
@@ -71,11 +72,11 @@ def add(commands: Commands) -> None:
 def execute(args: argparse.Namespace) -> int:
     design = find_design(args.design)
     settings = settings_of(design, args.settings)
-    if args.vcd:
+    if args.vcd is not None:
         check_directory("--vcd", args.vcd)
     if args.nbits is not None:
         check_width(args.nbits)
-    operation = _operation_with_key(args) if args.key else _operation(args)
+    operation = _operation_with_key(args) if args.key is not None else _operation(args)
     nbits = args.nbits or width_for(operation.mod)
     design.resolve(nbits, settings)
     check_fit(nbits, operation.parts)
@@ -195,7 +196,7 @@ def _decryption(key: RSAKey, cipher: int, crt: bool) -> _Operation:
 def _print(report: dict[str, Any], operation: _Operation, parts: list[int]) -> None:
     where = ", ".join(filter(None, (report["level"], report["stage"])))
     where += ", behind registers" if report["interface"] == "xcel" else ""
-    settings = " ".join(f"{name}={value}" for name, value in report["params"].items())
+    settings = " ".join(f"{name}={short(str(value))}" for name, value in report["params"].items())
     print(f"{report['design']}, {report['nbits']} bits ({where}){': ' if settings else ''}{settings}")
     for base, exp, mod in operation.parts:
         print(f"{operation.name:<14}  {shown(base)} ^ {shown(exp)} mod {shown(mod)}")

@@ -212,7 +212,8 @@ def _ports(body: str, top: str) -> list[str]:
     """The port declarations of the top module, as they stand in the text."""
     match = re.search(rf"^module {top}\b\s*\(?(.*?)\);", body, re.MULTILINE | re.DOTALL)
     declarations = match[1] if match else ""
-    return [" ".join(line.strip(" ,(").split()) for line in declarations.splitlines() if line.strip(" ,(")]
+    lines = (" ".join(line.strip(" ,(").split()) for line in declarations.splitlines())
+    return [line for line in lines if line and not line.startswith("/*")]
 
 
 def _fields(message: Any) -> str:

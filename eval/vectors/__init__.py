@@ -11,6 +11,8 @@ from ...fl.errors import BadInput
 from . import bn_text, cavp, eip198, pkcs1_text, wycheproof
 from .items import Item
 
+MOST_DIGITS = 4000  # of an integer in JSON: Python itself converts 4300, unless it is told otherwise
+
 _JSON = (wycheproof, eip198)
 _TEXT = (bn_text, pkcs1_text, cavp)
 
@@ -73,16 +75,20 @@ def _loaded(path: str, name: str, items: list[Item], announced: int | None = Non
 
 def _json(text: str, path: str) -> Any:
     """The document; None where `[` opens a section of a text format and not a JSON list."""
+
+    def integer(digits: str) -> int:
+        if len(digits) > MOST_DIGITS:
+            raise BadInput(
+                f"{path}: this JSON has an integer of {len(digits)} digits; write it as hexadecimal text"
+            )
+        return int(digits)
+
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=integer)
     except json.JSONDecodeError as error:
         if any(reader.recognise(text) for reader in _TEXT):
             return None
         raise BadInput(
             f"{path}: line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}; "
             f"restore the file from its origin"
-        ) from None
-    except ValueError:  # an integer of more digits than Python converts
-        raise BadInput(
-            f"{path}: an integer in this JSON has thousands of digits; write it as hexadecimal text"
         ) from None

@@ -30,11 +30,12 @@ from ...fl.errors import BadInput
 from . import toolchain
 from .names import described, identity, module_names, prefix_of
 from .tidy import disconnect, drop_unused, order_ports, tidy
+from .unread import directions, leave_open, silence
 
 _HEADER = """\
 // {top}: translated from PyMTL3; the top module is the last one.
 /* verilator lint_off DECLFILENAME */
-/* verilator lint_off UNUSEDSIGNAL */  // not every bit of a sum is needed
+/* verilator lint_off PINCONNECTEMPTY */  // an output that is not needed is left open
 
 """
 
@@ -92,6 +93,8 @@ class Readable(VTranslator):
         self._module_names: dict[tuple[type, str], str] = {}
         self._described: dict[str, str] = {}
         self._attributes: dict[str, list[str]] = {}  # module -> its attributes, as they stand in the source
+        self._unread: dict[str, dict[str, str]] = {}  # module -> ports that it need not read -> the reason
+        self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
         self._without: dict[str, list[str]] = {}  # module -> those of clk and reset that it does not have
 
     def rtlir_tr_initialize(self) -> None:
@@ -99,6 +102,9 @@ class Readable(VTranslator):
         kinds = [each.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type) for each in _hierarchy(self.tr_top)]
         self._module_names = module_names(kinds, self._name, self._prefix)
         self._described = {self._module_names[identity(kind)]: described(kind) for kind in kinds}
+        self._unread = {
+            self._module_names[identity(kind)]: dict(getattr(type(kind.obj), "UNREAD", ())) for kind in kinds
+        }
         self._attributes = {self._module_names[identity(kind)]: list(vars(kind.obj)) for kind in kinds}
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
@@ -111,7 +117,9 @@ class Readable(VTranslator):
         text = disconnect(text, self._without)
         if not structural.component_is_top:
             text, self._without[name] = drop_unused(text)
-        return self._described[name] + order_ports(text, self._attributes[name])
+        text = leave_open(order_ports(text, self._attributes[name]), self._directions)
+        self._directions[name] = directions(text)
+        return self._described[name] + text
 
     def rtlir_tr_components(self, components: dict[str, str]) -> str:
         return "\n\n".join(components.values())
@@ -119,7 +127,18 @@ class Readable(VTranslator):
     def rtlir_tr_src_layout(self, hierarchy: Any) -> str:
         """The whole text."""
         structs = [(kind, template["def"]) for kind, template in hierarchy.decl_type_struct.items()]
-        text = "\n".join([*(definition for _, definition in structs), hierarchy.component_src])
+        fields = {kind.get_name(): kind.get_all_properties() for kind, _ in structs}
+
+        def silenced(match: re.Match[str]) -> str:
+            return silence(match[0], self._directions, fields, self._unread[match[1]])
+
+        modules = re.sub(
+            r"^module (\w+)\n.*?^endmodule$",
+            silenced,
+            hierarchy.component_src,
+            flags=re.DOTALL | re.MULTILINE,
+        )
+        text = "\n".join([*(definition for _, definition in structs), modules])
         # PyMTL3 appends the fields of a struct to its name; the class name suffices where it is unique
         classes = [kind.cls.__name__ for kind, _ in structs]
         for kind, _ in structs:
@@ -154,7 +173,9 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
 
     def visit(self, node: Any) -> Any:
-        """As PyMTL3 does; `unrolled` may have set loop variables for this statement."""
+        """As PyMTL3 does, with the loop variables that `unrolled` has set, and the text of `visit_Index`."""
+        if getattr(node, "_text", None) is not None:
+            return node._text
         before = self._turns
         self._turns = {**before, **getattr(node, "_turns", {})}
         try:
@@ -227,13 +248,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_Index(self, node: Any) -> Any:
         """Sums of loop variables and constants in the 32 bits of a loop variable, which need no casts."""
-        index = self._plain(node.idx)
-        if index is None:
-            return super().visit_Index(node)
-        value = self.visit(node.value)
-        if isinstance(node.value.Type, rt.Array):
-            return self.process_unpacked_q(node, f"{value}[{index}]", f"{value}{{}}[{index}]")
-        return f"{value}[{index}]"
+        node.idx._text = self._plain(node.idx)
+        return super().visit_Index(node)
 
     def _plain(self, node: Any) -> str | None:
         """An index made of loop variables and constants alone, else None."""

@@ -1,0 +1,101 @@
+"""Which signals of a Verilog module are not read in full, so that lint can be told of these alone.
+
+A sum has a bit that its reader does not need, a quotient is computed beside a remainder: of such signals some
+bits are not read, and lint is silenced where they are declared. A signal of which no bit is read is dead: lint
+complains about it. There are two exceptions. The source can give a reason for an input port in a class attribute,
+`UNREAD = (("modulus", "every product unit has this port"),)`; and an output of a stream of an inner component that
+nobody reads is left open, as `.istream__rdy()`, where the sender knows that the receiver is ready.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+_DECLARED = r"(?P<kind>\w+)(?: (?P<packed>\[[^ ]*\]))? (?P<name>\w+)(?P<dimensions> \[[^ ]*\])?"
+_PORT = re.compile(rf"^  (?P<direction>input|output) +{_DECLARED},?$", re.MULTILINE)
+_WIRE = re.compile(rf"^  (?!localparam |assign |input |output ){_DECLARED};$", re.MULTILINE)
+_INSTANCE = re.compile(r"^  (\w+) \w+\n  \(\n((?:    .*\n)*)  \);$", re.MULTILINE)
+_PIN = re.compile(r"^    \.(\w+)\( (.*) \)(?=,?$)", re.MULTILINE)
+_TARGET = re.compile(r"^ *(?:assign )?(?!if\b|for\b|else\b)([\w.]+(?:\[[^=]*\])*)(?= <?= )", re.MULTILINE)
+
+Directions = Mapping[str, Mapping[str, str]]  # module -> port -> "input" or "output"
+
+
+def directions(text: str) -> dict[str, str]:
+    """The ports of a module."""
+    return {match["name"]: match["direction"] for match in _PORT.finditer(text)}
+
+
+def leave_open(text: str, inner: Directions) -> str:
+    """Without the wires to outputs of the streams of inner components that nothing else mentions."""
+
+    def instance(match: re.Match[str]) -> str:
+        def pin(connection: re.Match[str]) -> str:
+            port, wire = connection.groups()
+            if "__" in port and inner.get(match[1], {}).get(port) == "output" and wire in once:
+                opened.add(wire)
+                return f"    .{port}()"
+            return connection[0]
+
+        return match[0].replace(match[2], _PIN.sub(pin, match[2]))
+
+    opened: set[str] = set()
+    wires = {match["name"] for match in _WIRE.finditer(text) if not match["dimensions"]}
+    once = {wire for wire in wires if len(re.findall(rf"\b{wire}\b", text)) == 2}
+    text = _INSTANCE.sub(instance, text)
+    for wire in opened:
+        text = re.sub(rf"^  \w+ (?:\[[^ ]*\] )?{wire};\n", "", text, flags=re.MULTILINE)
+    return text
+
+
+def silence(
+    text: str, inner: Directions, structs: Mapping[str, Iterable[str]], reasons: Mapping[str, str]
+) -> str:
+    """Switch UNUSEDSIGNAL off at the declarations of signals that are read in part, or not for a given reason.
+
+    inner: the ports of the modules inside; structs: the fields of each type.
+    """
+    reads = _PORT.sub("", _WIRE.sub("", text))
+    reads = _INSTANCE.sub(
+        lambda match: "\n".join(
+            wire for port, wire in _PIN.findall(match[2]) if inner.get(match[1], {}).get(port) != "output"
+        ),
+        reads,
+    )
+    # of a target only the index is read
+    reads = _TARGET.sub(lambda match: " ".join(re.findall(r"\[(.*?)\]", match[1])), reads)
+
+    def declared(match: re.Match[str]) -> str:
+        reason = reasons.get(match["name"])
+        if reason is None:
+            fields = structs.get(match["kind"])
+            if match["dimensions"] or not _in_part(match["name"], match["packed"], fields, reads):
+                return match[0]
+            reason = "not all of it is needed"
+        return (
+            f"  /* verilator lint_off UNUSEDSIGNAL */  // {reason}\n{match[0]}\n"
+            "  /* verilator lint_on UNUSEDSIGNAL */"
+        )
+
+    text = _WIRE.sub(declared, text)
+    return _PORT.sub(lambda match: match[0] if match["direction"] == "output" else declared(match), text)
+
+
+def _in_part(name: str, packed: str | None, fields: Iterable[str] | None, reads: str) -> bool:
+    """Whether some of a signal is read, and not all."""
+    whole = set(fields) if fields is not None else set(range(_nbits(packed)))
+    read: set[object] = set()
+    for match in re.finditer(rf"(?:\b(\d+)'\( ?)?(?<![\w.']){name}\b(\[[^\[\]]*\]|\.\w+)?( ?\))?", reads):
+        cast, part, closed = match.groups()
+        if fields is not None and part and part.startswith("."):
+            read.add(part[1:])
+        elif fields is None and part and (bits := re.fullmatch(r"\[(\d+)(?::(\d+))?\]", part)):
+            read.update(range(int(bits[2] or bits[1]), int(bits[1]) + 1))
+        elif cast and closed and not part:
+            read.update(range(int(cast)))
+        else:
+            return False
+    return bool(read) and not whole <= read
+
+
+def _nbits(packed: str | None) -> int:
+    return int(packed[1:].partition(":")[0]) + 1 if packed else 1
