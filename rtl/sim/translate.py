@@ -105,6 +105,7 @@ class Readable(VTranslator):
         self._unread = {
             self._module_names[identity(kind)]: dict(getattr(type(kind.obj), "UNREAD", ())) for kind in kinds
         }
+        self._unread[self._name] |= dict.fromkeys(("clk", "reset"), "every top module has it")
         self._attributes = {self._module_names[identity(kind)]: list(vars(kind.obj)) for kind in kinds}
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:

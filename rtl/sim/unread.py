@@ -66,7 +66,7 @@ def silence(
 
     def declared(match: re.Match[str]) -> str:
         reason = reasons.get(match["name"])
-        if reason is None:
+        if reason is None or re.search(rf"\b{match['name']}\b", reads):
             fields = structs.get(match["kind"])
             if match["dimensions"] or not _in_part(match["name"], match["packed"], fields, reads):
                 return match[0]
