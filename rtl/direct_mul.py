@@ -15,6 +15,8 @@ from .pseudo_mul import Registered
 
 
 class DirectMul(Component):
+    UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
+
     def construct(s, nbits, modulus):
         s.istream = RecvIfcRTL(mk_product_req(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))

@@ -50,7 +50,8 @@ class ModExp(Component):
             s.istream.msg.status //= s.ctrl.in_status
         else:
             s.operand_check = OperandCheck(nbits, plan.odd_only, plan.reduced_only)
-            s.operand_check.base //= s.istream.msg.base
+            if plan.reduced_only:
+                s.operand_check.base //= s.istream.msg.base
             s.operand_check.mod //= s.istream.msg.mod
             s.operand_check.status //= s.ctrl.in_status
 
@@ -63,9 +64,11 @@ class ModExp(Component):
             s.ostream.msg.mod //= s.dpath.mod
 
         # Control and datapath: wires of the same name.
-        for name in ("st", "accept", "load", "shift", "acc_from", "bas_from", "x1", "y0", "y1"):
+        if plan.dpath_sees_state:
+            connect(s.ctrl.state_now, s.dpath.st)
+        for name in ("accept", "load", "shift", "acc_from", "bas_from", "x1", "y0", "y1"):
             connect(getattr(s.ctrl, name), getattr(s.dpath, name))
-        for name in ("finished_n", "aligned_n", "bit_n", "bit_now"):
+        for name in ("finished_n", "aligned_n", "bit_n", *(() if plan.right_to_left else ("bit_now",))):
             connect(getattr(s.dpath, name), getattr(s.ctrl, name))
 
         # The product units. Two units serve one operation of a step each; one unit serves both in turn.

@@ -39,7 +39,10 @@ class ModExpCtrl(Component):
         s.req_rdy = [InPort() for _ in range(plan.nunits)]
         s.resp_val = [InPort() for _ in range(plan.nunits)]
 
-        s.st = OutPort(STATE_NBITS)
+        s.st = Wire(STATE_NBITS)
+        if plan.dpath_sees_state:
+            s.state_now = OutPort(STATE_NBITS)
+            s.state_now //= s.st
         s.accept = OutPort()  # an operation arrives
         s.load = OutPort()  # ... and can be computed
         s.shift = OutPort()  # the exponent moves by a bit
@@ -53,7 +56,8 @@ class ModExpCtrl(Component):
         s.finished_n = InPort()  # no bit is left
         s.aligned_n = InPort()  # the top bit is in place
         s.bit_n = InPort()
-        s.bit_now = InPort()
+        if not plan.right_to_left:
+            s.bit_now = InPort()
 
         IDLE, SETUP, SETUP_ONE, SQUARE, ENTER = constants(
             State.IDLE, State.SETUP, State.SETUP_ONE, State.SQUARE, State.ENTER
@@ -209,19 +213,16 @@ class ModExpCtrl(Component):
         # ---- sending: this step's products, or already the next one's
 
         s.send_st = Wire(STATE_NBITS)
-        s.send_bit = Wire()
         s.send = [Wire() for _ in range(2)]
         s.sent = [Wire() for _ in range(2)]
 
         @update
         def sending():
             s.send_st @= s.st
-            s.send_bit @= s.bit_now
             for i in range(2):
                 s.send[i] @= s.unsent[i]
             if s.forwards:
                 s.send_st @= s.next_st
-                s.send_bit @= s.bit_n
                 for i in range(2):
                     s.send[i] @= s.next_products[i]
 
@@ -306,6 +307,13 @@ class ModExpCtrl(Component):
         elif (
             plan.schedule == "ladder"
         ):  # (acc, bas) = (acc * bas, bas^2) if the bit is 1, else (acc^2, acc * bas)
+            s.send_bit = Wire()
+
+            @update
+            def sending_bit():
+                s.send_bit @= s.bit_now
+                if s.forwards:
+                    s.send_bit @= s.bit_n
 
             @update
             def factors_ladder():

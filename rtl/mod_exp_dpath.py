@@ -40,7 +40,8 @@ class ModExpDpath(Component):
         s.req_a = [OutPort(word) for _ in range(plan.nunits)]
         s.req_b = [OutPort(word) for _ in range(plan.nunits)]
 
-        s.st = InPort(STATE_NBITS)
+        if plan.dpath_sees_state:
+            s.st = InPort(STATE_NBITS)
         s.accept = InPort()
         s.load = InPort()
         s.shift = InPort()
@@ -53,7 +54,8 @@ class ModExpDpath(Component):
         s.finished_n = OutPort()
         s.aligned_n = OutPort()
         s.bit_n = OutPort()
-        s.bit_now = OutPort()
+        if not plan.right_to_left:
+            s.bit_now = OutPort()
 
         # ---- accumulator and base
 
@@ -121,7 +123,6 @@ class ModExpDpath(Component):
 
         if plan.right_to_left:
             s.bit_n //= s.exp_n[0]
-            s.bit_now //= s.exp[0]
 
             @update
             def next_exp_rightwards():

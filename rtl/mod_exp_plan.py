@@ -126,6 +126,11 @@ class Plan:
         return self.takes_top and self.conversion == "identity"
 
     @property
+    def dpath_sees_state(self) -> bool:
+        """The datapath aligns the exponent, or doubles first the base and then 1, by the state."""
+        return self.aligns or self.conversion == "double"
+
+    @property
     def before_loop(self) -> tuple[State, ...]:
         """The states between IDLE and LOOP (or ALIGN), each taken once but for SQUARE."""
         if self.conversion in ("square", "shift-sub"):

@@ -2,7 +2,7 @@
 
 Any modulus but 0 will do for a machine that divides. A Montgomery machine needs an odd one (odd_only), and all machines that do
 not divide need a base below it (reduced_only).
-Ports: base, mod -> status (codes in modexlab.fl.status); combinational, one comparator.
+Ports: base (with reduced_only), mod -> status (codes in modexlab.fl.status); combinational, one comparator.
 """
 
 from pymtl3 import *
@@ -12,7 +12,6 @@ from ..fl.status import STATUS_NBITS, Status
 
 class OperandCheck(Component):
     def construct(s, nbits, odd_only, reduced_only):
-        s.base = InPort(nbits)
         s.mod = InPort(nbits)
         s.status = OutPort(STATUS_NBITS)
 
@@ -34,6 +33,7 @@ class OperandCheck(Component):
             s.even //= 0
 
         if reduced_only:
+            s.base = InPort(nbits)
 
             @update
             def compare():

@@ -46,7 +46,7 @@ class PrefixAdder(Component):
                 setattr(s, f"level_{i}", level)
                 level.g //= g
                 level.p //= p
-                g, p = level.g_out, level.p_out
+                g, p = level.g_out, None if level.is_last else level.p_out
             s.carries //= g
 
             @update
@@ -62,32 +62,44 @@ class PrefixLevel(Component):
         s.g = InPort(nbits)
         s.p = InPort(nbits)
         s.g_out = OutPort(nbits)
-        s.p_out = OutPort(nbits)
         s.g_below = Wire(nbits)  # of the position that a node joins; (0, 1) changes nothing
-        s.p_below = Wire(nbits)
 
-        nodes = prefix_network(adder, nbits)[level]
+        network = prefix_network(adder, nbits)
+        nodes = network[level]
+        below = dict(nodes)
         NODES = mk_bits(nbits)(sum(1 << i for i, _ in nodes))
         SPAN = nodes[0][0] - nodes[0][1]
+        same_distance = all(i - j == SPAN for i, j in nodes)
 
-        if all(i - j == SPAN for i, j in nodes):
+        if same_distance:
 
             @update
-            def same_distance():
+            def generate_below():
                 s.g_below @= (s.g << SPAN) & NODES
-                s.p_below @= (s.p << SPAN) | ~NODES
 
         else:
-            below = dict(nodes)
             for i in range(nbits):
-                if i in below:
-                    s.g_below[i] //= s.g[below[i]]
-                    s.p_below[i] //= s.p[below[i]]
-                else:
-                    s.g_below[i] //= 0
-                    s.p_below[i] //= 1
+                s.g_below[i] //= s.g[below[i]] if i in below else 0
 
         @update
-        def combine():
+        def generate_carries():
             s.g_out @= s.g | (s.p & s.g_below)
-            s.p_out @= s.p & s.p_below
+
+        s.is_last = level == len(network) - 1  # nobody reads what the last level would propagate
+        if not s.is_last:
+            s.p_out = OutPort(nbits)
+            s.p_below = Wire(nbits)
+
+            if same_distance:
+
+                @update
+                def propagate_below():
+                    s.p_below @= (s.p << SPAN) | ~NODES
+
+            else:
+                for i in range(nbits):
+                    s.p_below[i] //= s.p[below[i]] if i in below else 1
+
+            @update
+            def propagate():
+                s.p_out @= s.p & s.p_below

@@ -40,6 +40,8 @@ def modulus_of(modulus, shape, nbits):
 
 
 class PseudoMul(Component):
+    UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
+
     def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
         m = modulus_of(modulus, shape, nbits)
         s.istream = RecvIfcRTL(mk_product_req(nbits))
@@ -60,6 +62,8 @@ class PseudoMul(Component):
 
 
 class PseudoSquare(Component):
+    UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
+
     def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
         m = modulus_of(modulus, shape, nbits)
         s.istream = RecvIfcRTL(mk_bits(nbits))
@@ -79,6 +83,8 @@ class PseudoSquare(Component):
 
 
 class PseudoReduce(Component):
+    UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
+
     def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
         m = modulus_of(modulus, shape, nbits)
         s.istream = RecvIfcRTL(mk_bits(nbits))

@@ -7,7 +7,7 @@ fl/scaled.py has the mathematics (after paper 000, equation 21), the bounds, and
   pair, and the 2w partial products go through a tree of full adders, so that no carry runs across the word and the delay of a
   step grows with log w, not with n.
 
-Ports: state in and out (`state_nbits` wide, opaque to the unit around it), digit, b, m_prime; `value` is the number for which
+Ports: state in and out (`state_nbits` wide, opaque to the unit around it), digit, b, m_prime; `value` (carry-save) is the number for which
 the state stands, as an operand (S < 2M); combinational.
 Area order: 2w rows of n + 2w + 1 full adders.
 """
@@ -29,9 +29,7 @@ class ScaledStepPropagate(Component):
         s.b = InPort(operand)
         s.m_prime = InPort(shape.nbits)
         s.out = OutPort(width)
-        s.value = OutPort(operand)
 
-        s.value //= s.state[0:operand]
         s.from_quotient = Wire(width)
         s.from_digit = Wire(width)
 

@@ -14,6 +14,8 @@ from .shift_sub import ShiftSub
 
 
 class SquareOfR(Component):
+    UNREAD = (("istream__msg", "a request only starts the unit"),)
+
     def construct(s, nbits, until="noticed"):
         s.istream = RecvIfcRTL(mk_bits(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))
