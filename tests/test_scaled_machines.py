@@ -104,7 +104,7 @@ def test_operations_follow_each_other() -> None:
 
 
 def wide(nbits: int, w: int, schedule: str) -> object:
-    marks = [pytest.mark.regress] if nbits > 2048 else []
+    marks = [pytest.mark.regress] if nbits > 512 else []
     return pytest.param(nbits, w, schedule, marks=marks, id=f"{nbits}-{w}-{schedule}")
 
 

@@ -21,7 +21,7 @@ from tests.harness import WIDTHS, check_fl_products, examples, residue, run_prod
 from tests.tables import products
 from tests.tables.rows import ProductRow
 
-SHAPES_A_FAMILY = 8
+SHAPES_A_FAMILY = 6
 PLAIN = [design for design in catalogue.designs() if design.plain_unit]  # the others have tests of their own
 Unit = tuple[Design, dict[str, Any]]
 
