@@ -29,7 +29,15 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("example", sorted(EXAMPLES))
+def marked(example: str) -> object:
+    """All machines in one report take a while: `make test` has one, for the README's sake."""
+    whole = example.startswith("modexlab report") and not example.removeprefix("modexlab report").strip(
+        " -json"
+    )
+    return pytest.param(example, marks=[pytest.mark.regress] if whole else [])
+
+
+@pytest.mark.parametrize("example", [marked(example) for example in sorted(EXAMPLES)])
 def test_example(
     example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

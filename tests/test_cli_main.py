@@ -189,7 +189,7 @@ def test_interrupt_by_signal() -> None:
     process = subprocess.Popen(
         [*command, "--stage", "python"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(3)
+    time.sleep(10)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130

@@ -104,8 +104,19 @@ def test_stdout_is_the_text_alone(cli: Cli, tmp_path: Path) -> None:
     assert cli("verilog", "naive").out == path.read_text() == cli("verilog", "naive", "-o", "-").out
 
 
-@pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
-@pytest.mark.parametrize("nbits", [8, 64])
+@pytest.mark.parametrize(
+    ("nbits", "design"),
+    [
+        # a compression tree of 64 bits takes Verilator a minute
+        pytest.param(
+            nbits,
+            design.name,
+            marks=[pytest.mark.regress] if nbits > 8 and design.family == "PseudoMul" else [],
+        )
+        for nbits in (8, 64)
+        for design in catalogue.designs()
+    ],
+)
 def test_lint_clean_and_self_contained(cli: Cli, design: str, nbits: int) -> None:
     """Verilator finds every module and type, and has nothing to complain about."""
     lint(cli("verilog", design, "--nbits", nbits).out)

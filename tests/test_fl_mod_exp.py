@@ -54,7 +54,10 @@ CORNERS = [
 ]
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+ANY_MODULUS = [name for name in DOMAINS if name != "pseudo"]  # that one needs a divisor of 2^nbits - 1
+
+
+@pytest.mark.parametrize("domain", ANY_MODULUS)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("base, exp, mod", CORNERS)
 def test_mod_exp_corner(base, exp, mod, schedule, domain):
@@ -76,8 +79,24 @@ def test_mod_exp(schedule, data, width, spare):
     base = data.draw(st.integers(0, n - 1))
     exp = data.draw(st.integers(0, (1 << width) - 1))
     golden = rsa.core.encrypt_int(base, exp, n)
-    for domain in DOMAINS:
+    for domain in ANY_MODULUS:
         assert mod_exp(base, exp, n, domain=domain, schedule=schedule, nbits=width + spare) == golden
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@settings(max_examples=300 * FACTOR, deadline=None)
+@given(nbits=st.integers(2, 64), data=st.data())
+def test_pseudo_modulus(schedule, nbits, data):
+    """Modulo 2^nbits - 1 all the way, and once modulo its divisor at the end (paper 000, equation 21)."""
+    divisors = [c for c in (1, 3, 5, 7, 15, 17, 31, 127, 255) if ((1 << nbits) - 1) % c == 0]
+    n = ((1 << nbits) - 1) // data.draw(st.sampled_from(divisors))
+    base, exp = data.draw(st.integers(0, max(0, n - 1))), data.draw(st.integers(0, (1 << nbits) - 1))
+    assert mod_exp(base, exp, n, domain="pseudo", schedule=schedule, nbits=nbits) == pow(base, exp, n)
+
+
+def test_pseudo_modulus_that_is_none():
+    with pytest.raises(BadInput, match=r"modulus 7 does not divide 2\^8 - 1: give one that does, such as 85"):
+        mod_exp(3, 5, 7, domain="pseudo", nbits=8)
 
 
 @settings(max_examples=300 * FACTOR, deadline=None)

@@ -238,7 +238,9 @@ def test_bit_serial_refuses_operands_out_of_range(x, y):
 # domains
 
 
-@pytest.mark.parametrize("name", DOMAINS)
+@pytest.mark.parametrize(
+    "name", [name for name in DOMAINS if name != "pseudo"]
+)  # it is for divisors of 2^nbits - 1
 @settings(max_examples=500 * FACTOR, deadline=None)
 @given(operands=montgomery_operands())
 def test_a_domain_multiplies(name, operands):

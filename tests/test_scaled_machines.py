@@ -112,7 +112,7 @@ def wide(nbits: int, w: int, schedule: str) -> object:
     ("nbits", "w", "schedule"),
     [
         wide(
-            15, 5, "ladder"
+            15, 4, "ladder"
         ),  # widths just below a power of two: constants of the translation must not wrap around
         wide(63, 16, "right-to-left-1"),
         wide(16, 16, "left-to-right"),
