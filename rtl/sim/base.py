@@ -1,10 +1,14 @@
-"""What all stages have in common: what a simulation is made with, and `run`."""
+"""What all stages have in common: what a simulation is made with, and `run`.
+
+`Model` is what a testbench of any kind needs; `Simulation` is the one for streams.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 from weakref import WeakSet
 
 from pymtl3 import Component
@@ -13,6 +17,7 @@ from ...fl.errors import BadInput
 from .ports import Ports, Value
 from .protocol import Plan, Progress, Run, Stall, Statics, Trace, make_plan
 
+_M = TypeVar("_M", bound="Model")
 _simulated: WeakSet[Component] = WeakSet()  # the passes of PyMTL3 change a component for good
 
 
@@ -39,17 +44,16 @@ def _check_writable(path: Path) -> None:
         path.unlink()
 
 
-class Simulation(ABC):
-    """A design, elaborated and built for one stage; `run` may be called any number of times."""
+class Model(ABC):
+    """A design built for one stage."""
 
     stage: str
     waves: tuple[str, ...] = ()  # suffixes of the waveform files that the stage can write
     traces = False
     powers_up = False
-    ports: Ports
 
-    def __init__(self, component: Component, options: Options) -> None:
-        """Check the options before anything is built; elaborate the component."""
+    def _check(self, options: Options) -> None:
+        """BadInput if the stage cannot do what is asked for; to be called before anything is built."""
         if options.vcd:
             if options.vcd.suffix not in self.waves:
                 formats = " or ".join(self.waves)
@@ -65,13 +69,39 @@ class Simulation(ABC):
             raise BadInput(
                 f"stage {self.stage} starts all registers with 0: take stage native for a power_up_seed"
             )
-        if component in _simulated:
-            raise BadInput(
-                f"this {type(component).__name__} has been simulated: make a new one for each simulation"
-            )
-        _simulated.add(component)
-        if not component._dsl.constructed:
-            component.elaborate()
+
+    def close(self) -> None:  # noqa: B027 (nothing to do at most stages)
+        """Free the model and close its waveform file."""
+
+    def __enter__(self: _M) -> _M:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def elaborate(component: Component) -> None:
+    """Make a component ready for the passes of one simulation; BadInput if it has been in one already."""
+    if component in _simulated:
+        raise BadInput(
+            f"this {type(component).__name__} has been simulated: make a new one for each simulation"
+        )
+    _simulated.add(component)
+    if not component._dsl.constructed:
+        component.elaborate()
+
+
+class Simulation(Model):
+    """A design with one stream of requests and one of responses; `run` may be called any number of times."""
+
+    ports: Ports
+
+    def __init__(self, component: Component, options: Options) -> None:
+        """Check the options before anything is built; elaborate the component."""
+        self._check(options)
+        elaborate(component)
         self.ports = Ports.of(component)
 
     def run(
@@ -111,14 +141,3 @@ class Simulation(ABC):
     @abstractmethod
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         """Carry out the plan: packed responses, and the cycles of the request and response handshakes."""
-
-    def close(self) -> None:  # noqa: B027 (nothing to do at most stages)
-        """Free the model and close its waveform file."""
-
-    def __enter__(self) -> "Simulation":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.close()

@@ -2,9 +2,10 @@
 
 All C++ of a design, Verilator's and the driver's, is one translation unit: that is the fastest way to compile
 it. Verilator's own run-time library, which takes longer to compile than most designs, is compiled once for all
-of them. Both are entries of the cache.
+of them, and so are the headers, which take as long as a small design. All three are entries of the cache.
 """
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,9 @@ COMPILE = [
     "-ftree-vectorize",
     "-DVL_TIME_CONTEXT",
 ]
+# What Verilator's sources and the drivers begin with, in one file.
+SHARED_HEADERS = ["verilated.h", "cstdint", "cstring", "memory", "type_traits"]
+HEADERS = "headers.h"
 
 
 @dataclass(frozen=True)
@@ -59,20 +63,26 @@ def library(verilog: str, top: str, driver: str, opt: str, vcd: Path | None = No
     (-O1 ...); the suffix of `vcd` says whether, and in which format, the model must be able to write waveforms.
     """
     waves = WAVES[vcd.suffix] if vcd else None
-    return _build(verilog, top, driver, [opt, "-shared"], waves, ".so")
+    return _build(verilog, top, driver, opt, ["-shared"], waves, ".so")
 
 
 def program(verilog: str, top: str, driver: str, opt: str) -> Path:
     """The same as a program; the driver has the `main`."""
-    return _build(verilog, top, driver, [opt])
+    return _build(verilog, top, driver, opt, [])
 
 
 def _build(
-    verilog: str, top: str, driver: str, flags: list[str], waves: Waves | None = None, suffix: str = ""
+    verilog: str,
+    top: str,
+    driver: str,
+    opt: str,
+    flags: list[str],
+    waves: Waves | None = None,
+    suffix: str = "",
 ) -> Path:
     model = f"obj_dir_{top}"
     verilate = [*VERILATE, "--top-module", top, "--prefix", f"V{top}", "--Mdir", model]
-    compile_ = [*COMPILE, *flags]
+    compile_ = [*COMPILE, opt, *flags]
     libraries = []
     if waves:
         verilate.append(waves.option)
@@ -85,7 +95,11 @@ def _build(
         toolchain.verilator([*verilate, "design.sv"], cwd=directory)
         (directory / "driver.cpp").write_text(driver)
         sources = sorted(source.relative_to(directory) for source in (directory / model).glob("*.cpp"))
-        _include(directory / "all.cpp", *sources, "driver.cpp")
+        _write_headers(directory)
+        (directory / f"{HEADERS}.gch").symlink_to(
+            _compiled_headers(cache.root(), toolchain.fingerprint(), opt)
+        )
+        _include(directory / "all.cpp", HEADERS, *sources, "driver.cpp")
         inputs = ["-I.", f"-I{model}", "all.cpp", str(_runtime(waves)), *libraries]
         toolchain.cxx([*compile_, *inputs, "-o", "product"], cwd=directory)
         return directory / "product"
@@ -111,6 +125,29 @@ def _runtime(waves: Waves | None) -> Path:
         return directory / "runtime.o"
 
     return cache.cached(f"runtime-{key}.o", make)
+
+
+@functools.cache
+def _compiled_headers(root: Path, tools: str, opt: str) -> Path:
+    """The headers that every design has, precompiled for one level of the compiler.
+
+    g++ finds the file beside the header, as <header>.gch; if it is not there, it reads the header itself, as
+    other compilers do. So it does no harm that the cache, which is at `root`, is asked only once in a process:
+    to check 70 MB takes a while.
+    """
+    compile_ = [*COMPILE, opt]
+    key = cache.key(*SHARED_HEADERS, *compile_, tools)
+
+    def make(directory: Path) -> Path:
+        _write_headers(directory)
+        toolchain.cxx([*compile_, "-x", "c++-header", HEADERS, "-o", "product"], cwd=directory)
+        return directory / "product"
+
+    return cache.cached(f"headers-{key}.gch", make)
+
+
+def _write_headers(directory: Path) -> None:
+    (directory / HEADERS).write_text("".join(f"#include <{header}>\n" for header in SHARED_HEADERS))
 
 
 def _include(path: Path, *sources: str | Path) -> None:

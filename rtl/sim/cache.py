@@ -1,14 +1,16 @@
-"""Compiled libraries on disk, found by the hash of everything that went into them.
+"""What takes long to make, on disk: found by the hash of everything that went into it.
 
-The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab. An entry is one file. It is
-made in a directory of its own inside the cache and moved into place in one step, so that no reader ever
-sees half an entry, whoever else builds the same thing at that moment; a lock per entry only saves the second
-builder the work. Each file ends with a digest of its contents: a damaged one is built again.
+The cache is $MODEXLAB_CACHE, else $XDG_CACHE_HOME/modexlab, else ~/.cache/modexlab. An entry is one file (`cached`: a
+compiled library) or a directory of files (`cached_tree`: a step of the flow). It is made in a directory of its own
+inside the cache and moved into place in one step, so that no reader ever sees half an entry, whoever else builds the
+same thing at that moment; a lock per entry only saves the second builder the work. A file ends with a digest of its
+contents, a directory has a list of them: what is damaged is built again.
 """
 
 import errno
 import fcntl
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -22,8 +24,10 @@ from .toolchain import ToolError
 
 DIGEST_SIZE = 16
 LOCKS = "locks"
-# what `cached` makes: entries by name and key, and directories in which they are built
-ENTRY = re.compile(r"\w+-[0-9a-f]{24}(\.o|\.so)?")
+DIGESTS = "digests.json"  # in a directory: the digest of each file, by its path
+# what `cached` and `cached_tree` make: entries by name and key, and directories in which they are built
+ENTRY = re.compile(r"\w+-[0-9a-f]{24}(\.gch|\.o|\.so)?")
+TREE = re.compile(r"[\w-]+-[0-9a-f]{24}\.tree")
 BUILD = re.compile(r"build-\w{8}")
 
 
@@ -71,15 +75,70 @@ def cached(name: str, build: Callable[[Path], Path]) -> Path:
     return entry
 
 
+def tree_name(name: str, key: str) -> str:
+    """The name of an entry that is a directory."""
+    return f"{name}-{key}.tree"
+
+
+def intact_tree(name: str) -> Path | None:
+    """The directory of this name if it is in the cache, whole."""
+    entry = root() / name
+    try:
+        digests = json.loads((entry / DIGESTS).read_text())
+        whole = digests == _digests(entry)
+    except (OSError, ValueError):
+        return None
+    return entry if whole else None
+
+
+def cached_tree(name: str, build: Callable[[Path], None]) -> Path:
+    """The directory of this name (see `tree_name`); `build(directory)` fills a new one if need be."""
+    if (entry := intact_tree(name)) is not None:
+        return entry
+    entry = root() / name
+    with _lock(entry):
+        if intact_tree(name) is None:
+            with tempfile.TemporaryDirectory(prefix="build-", dir=root()) as directory:
+                product = Path(directory) / "product"
+                product.mkdir()
+                build(product)
+                try:
+                    (product / DIGESTS).write_text(json.dumps(_digests(product), indent=1))
+                    shutil.rmtree(entry, ignore_errors=True)  # a damaged one
+                    product.replace(entry)
+                except OSError as error:
+                    raise _unusable(error.strerror or str(error)) from None
+    return entry
+
+
+def digests_of(entry: Path) -> dict[str, str]:
+    """The digest of each file of an intact directory of the cache."""
+    return json.loads((entry / DIGESTS).read_text())
+
+
+def file_digest(path: Path) -> str:
+    """Of a file's contents."""
+    digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _digests(directory: Path) -> dict[str, str]:
+    files = sorted(path for path in directory.rglob("*") if path.is_file() and path.name != DIGESTS)
+    return {path.relative_to(directory).as_posix(): file_digest(path) for path in files}
+
+
 def clear() -> None:
-    """Remove all that `cached` made, and the directory if nothing else is in it, which may be a user's own."""
+    """Remove all that was made here, and the directory if nothing else is in it, which may be a user's own."""
     locks = root() / LOCKS
     for directory in (locks, root()):
         if directory.is_dir():
             for path in directory.iterdir():
-                if path.is_file() and ENTRY.fullmatch(path.name):
+                if path.is_file() and (ENTRY.fullmatch(path.name) or TREE.fullmatch(path.name)):
                     path.unlink(missing_ok=True)
-                elif path.is_dir() and BUILD.fullmatch(path.name):
+                elif path.is_dir() and (BUILD.fullmatch(path.name) or TREE.fullmatch(path.name)):
                     shutil.rmtree(path, ignore_errors=True)
             if not any(directory.iterdir()):
                 directory.rmdir()

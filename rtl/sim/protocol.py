@@ -9,6 +9,8 @@ state only: `val` never depends on `rdy` in the same cycle, nor the other way ro
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pymtl3.stdlib.stream.ifcs import SendIfcRTL
+
 from ...fl.errors import BadInput
 from .ports import Ports, Value
 
@@ -29,16 +31,35 @@ class SimulationTimeout(RuntimeError):
 
 
 class BrokenPromise(RuntimeError):
-    """The design took back a response that it had offered: val, once 1, stays until the message has moved."""
+    """The design took back a message that it had offered: val, once 1, stays until the message has moved."""
 
     @classmethod
-    def at(cls, index: int, cycle: int, stage: str, *, dropped: bool) -> "BrokenPromise":
-        """The error for this response, which lost its val, or else another message took its place."""
+    def at(cls, message: str, cycle: int, stage: str, *, dropped: bool) -> "BrokenPromise":
+        """The error for this message ("response 3"), which lost its val, or else another took its place."""
         what = "val fell" if dropped else "the message changed"
         return cls(
-            f"response {index} at stage {stage}: {what} in cycle {cycle}, before rdy took it; "
+            f"{message} at stage {stage}: {what} in cycle {cycle}, before rdy took it; "
             "val, once 1, and the message must stay until it has moved"
         )
+
+
+class Promise:
+    """Watches the promise of one sender (`Held` in model.cpp)."""
+
+    def __init__(self, message: str, stage: str) -> None:
+        self._message, self._stage = message, stage
+        self._held: int | None = None  # the message of the last cycle, if it was refused
+
+    def check(self, port: SendIfcRTL, index: int, cycle: int) -> None:
+        """To be called once in each cycle; BrokenPromise, which names message `index`."""
+        val = bool(port.val)
+        held = self._held
+        if not val and held is None:
+            return
+        msg = int(port.msg.to_bits()) if val else None
+        if held is not None and msg != held:
+            raise BrokenPromise.at(f"{self._message} {index}", cycle, self._stage, dropped=not val)
+        self._held = None if port.rdy else msg
 
 
 class UnexpectedResponse(RuntimeError):

@@ -1,28 +1,22 @@
-"""The driver in Python: runs a plan on any PyMTL3 component, cycle by cycle.
-
-PyMTL3's own `sim_tick` evaluates the combinational logic twice per cycle. Here it is evaluated once, after the
-inputs of the cycle have been set, which is enough because the driver never reacts within a cycle.
-"""
+"""The driver in Python: runs a plan on any PyMTL3 component, cycle by cycle."""
 
 import time
 from collections.abc import Callable
 
-from pymtl3 import Bits, Component
-from pymtl3.datatypes import is_bitstruct_class
-from pymtl3.passes.sim.PrepareSimPass import PrepareSimPass
-from pymtl3.passes.sim.SimpleTickPass import SimpleTickPass
+from pymtl3 import Component
 
 from .ports import Ports
 from .protocol import (
     DRAIN_CYCLES,
     RESET_CYCLES,
-    BrokenPromise,
     Plan,
     Progress,
+    Promise,
     Trace,
     UnexpectedResponse,
     xorshift32,
 )
+from .pymodel import halves_of_a_cycle, maker
 
 PROGRESS_SECONDS = 0.2
 
@@ -42,10 +36,9 @@ class PythonDriver:
         self._stage = stage
         self._trace = trace
         self._line_trace = line_trace or self._handshakes
-        self._settle = SimpleTickPass.gen_tick_function(top._sched.update_schedule)
-        self._edge = SimpleTickPass.gen_tick_function(PrepareSimPass().collect_ff_funcs(top))
-        self._message = _maker(type(top.istream.msg), ports.request.nbits)
-        self._statics = [(name, _maker(type(getattr(top, name)), kind.nbits)) for name, kind in ports.statics]
+        self._settle, self._edge = halves_of_a_cycle(top)
+        self._message = maker(type(top.istream.msg))
+        self._statics = [(name, maker(type(getattr(top, name)))) for name, _ in ports.statics]
 
     def drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         """Reset, then the plan: packed responses, and the cycles of the handshakes."""
@@ -77,7 +70,7 @@ class PythonDriver:
         wait = plan.source_delays[0]
         current = plan.static_of[0]
         refused = 0
-        held = None  # the response of the last cycle, if it was refused: it must stay
+        promise = Promise("response", self._stage)
         reported = time.monotonic()
         while len(done) < total:
             if cycle >= limit:
@@ -109,19 +102,16 @@ class PythonDriver:
             fired = offered and bool(istream.rdy)
             if fired:
                 accepted.append(cycle)
-            if held is not None and not (ostream.val and int(ostream.msg.to_bits()) == held):
-                raise BrokenPromise.at(len(done), cycle, self._stage, dropped=not ostream.val)
+            promise.check(ostream, len(done), cycle)
             if ostream.val:
                 if not ready:
                     refused += 1
-                    held = int(ostream.msg.to_bits())
                 elif len(done) == len(accepted):
                     raise UnexpectedResponse.at(len(done), cycle, self._stage)
                 else:
                     responses.append(int(ostream.msg.to_bits()))
                     done.append(cycle)
                     refused = 0
-                    held = None
                     limit = plan.limit(self._stage, cycle)
             edge()
             if fired:
@@ -150,10 +140,3 @@ class PythonDriver:
     def _handshakes(self) -> str:
         """Both streams: the message where it fires, # where it is refused, . where nobody is ready."""
         return f"{self._top.istream} > {self._top.ostream}"
-
-
-def _maker(kind: type, nbits: int) -> Callable[[int], object]:
-    """A function from the packed integer to a value of the port's type."""
-    if is_bitstruct_class(kind):
-        return lambda packed: kind.from_bits(Bits(nbits, packed))
-    return lambda packed: Bits(nbits, packed)

