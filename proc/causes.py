@@ -1,0 +1,26 @@
+"""Why an instruction traps: the values of mcause (RISC-V privileged specification, table 3.6), in words, and which of them halt."""
+
+MISALIGNED_FETCH = 0  # of the target, at the jump or branch
+FETCH_FAULT = 1
+ILLEGAL = 2
+BREAKPOINT = 3
+MISALIGNED_LOAD = 4
+LOAD_FAULT = 5
+MISALIGNED_STORE = 6
+STORE_FAULT = 7
+ECALL = 11
+
+MEANING = {
+    MISALIGNED_FETCH: "misaligned jump target",
+    FETCH_FAULT: "instruction fetch outside memory",
+    ILLEGAL: "illegal instruction",
+    BREAKPOINT: "ebreak",
+    MISALIGNED_LOAD: "misaligned load",
+    LOAD_FAULT: "load outside memory",
+    MISALIGNED_STORE: "misaligned store",
+    STORE_FAULT: "store outside memory",
+    ECALL: "ecall",
+}
+
+# The memory's answer says so, after younger instructions have left the decoder: no handler is entered.
+ALWAYS_HALT = (LOAD_FAULT, STORE_FAULT)

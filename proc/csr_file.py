@@ -1,0 +1,220 @@
+"""CsrFile: the control and status registers, in stage X (privileged manual, chapters 2 and 3: machine mode only, no interrupts).
+
+A read and the write of the same instruction happen together, when the instruction leaves X. Registers that stand for a port (the
+manager's and the accelerator's) are moved by the pipeline; here it is only decided whether an access is one that they allow.
+`retire` counts the instruction that leaves X: it can still fail in M only if the machine halts then. What a CSR means stands in csrs.py.
+
+Ports: the access (number, funct3, source_zero and rd_zero for the fields of the instruction, operand, go) -> rdata, illegal and which
+port is meant; a trap (trap, its pc, cause and value); mtvec, mepc, stats_en to the pipeline.
+Area order: 128 flip-flops of counters, 164 others, a mux over 32 bits.
+"""
+
+from pymtl3 import *
+
+from .csrs import (
+    CYCLE,
+    CYCLEH,
+    INSTRET,
+    INSTRETH,
+    MARCHID,
+    MCAUSE,
+    MCYCLE,
+    MCYCLEH,
+    MEPC,
+    MHARTID,
+    MIE,
+    MIMPID,
+    MINSTRET,
+    MINSTRETH,
+    MIP,
+    MISA,
+    MISA_VALUE,
+    MNGR2PROC,
+    MSCRATCH,
+    MSTATUS,
+    MSTATUS_VALUE,
+    MTVAL,
+    MTVEC,
+    MVENDORID,
+    NUMCORES,
+    PROC2MNGR,
+    STATS_EN,
+    XCEL_FIRST,
+)
+
+XCEL_PAGE = XCEL_FIRST >> 5  # the upper seven bits of the numbers of all accelerator registers
+
+
+class CsrFile(Component):
+    def construct(s):
+        s.core_id = InPort(32)
+        s.number = InPort(12)
+        s.funct3 = InPort(3)
+        s.source_zero = InPort()
+        s.rd_zero = InPort()
+        s.operand = InPort(32)
+        s.go = InPort()
+        s.retire = InPort()
+        s.trap = InPort()
+        s.trap_pc = InPort(32)
+        s.trap_cause = InPort(4)
+        s.trap_value = InPort(32)
+        s.rdata = OutPort(32)
+        s.illegal = OutPort()
+        s.from_manager = OutPort()
+        s.to_manager = OutPort()
+        s.to_xcel = OutPort()
+        s.mtvec = OutPort(32)
+        s.mepc = OutPort(32)
+        s.stats_en = OutPort()
+
+        s.vector = Wire(30)
+        s.epc = Wire(30)
+        s.scratch = Wire(32)
+        s.cause = Wire(32)
+        s.tval = Wire(32)
+        s.cycles = Wire(64)
+        s.retired = Wire(64)
+        s.mtvec[0:2] //= 0
+        s.mtvec[2:32] //= s.vector
+        s.mepc[0:2] //= 0
+        s.mepc[2:32] //= s.epc
+
+        # ---- which one, and may it be accessed so
+
+        s.write_form = Wire()  # csrrw, csrrwi
+        s.writes = Wire()
+        s.reads = Wire()
+        s.known = Wire()
+        s.is_port = Wire()
+
+        @update
+        def forms():
+            s.write_form @= ~s.funct3[1]
+            s.writes @= s.write_form | ~s.source_zero
+            s.reads @= ~s.write_form | ~s.rd_zero
+
+        @update
+        def ports():
+            s.from_manager @= s.number == MNGR2PROC
+            s.to_manager @= s.number == PROC2MNGR
+            s.to_xcel @= s.number[5:12] == XCEL_PAGE
+            s.is_port @= s.from_manager | s.to_manager | s.to_xcel
+
+        @update
+        def allowed():
+            if s.is_port:
+                # one access an instruction; a read-only register is not written, and the manager's input not read
+                s.illegal @= (s.reads & s.writes) | (s.from_manager & s.writes) | (s.to_manager & ~s.writes)
+            else:
+                s.illegal @= ~s.known | (s.writes & (s.number[10:12] == 3))
+
+        @update
+        def read():
+            s.known @= 1
+            s.rdata @= 0
+            if s.number == STATS_EN:
+                s.rdata @= zext(s.stats_en, 32)
+            elif s.number == NUMCORES:
+                s.rdata @= 1
+            elif s.number == MHARTID:
+                s.rdata @= s.core_id
+            elif s.number == MTVEC:
+                s.rdata @= s.mtvec
+            elif s.number == MEPC:
+                s.rdata @= s.mepc
+            elif s.number == MSCRATCH:
+                s.rdata @= s.scratch
+            elif s.number == MCAUSE:
+                s.rdata @= s.cause
+            elif s.number == MTVAL:
+                s.rdata @= s.tval
+            elif s.number == MISA:
+                s.rdata @= MISA_VALUE
+            elif s.number == MSTATUS:
+                s.rdata @= MSTATUS_VALUE
+            elif (s.number == MCYCLE) | (s.number == CYCLE):
+                s.rdata @= s.cycles[0:32]
+            elif (s.number == MCYCLEH) | (s.number == CYCLEH):
+                s.rdata @= s.cycles[32:64]
+            elif (s.number == MINSTRET) | (s.number == INSTRET):
+                s.rdata @= s.retired[0:32]
+            elif (s.number == MINSTRETH) | (s.number == INSTRETH):
+                s.rdata @= s.retired[32:64]
+            else:
+                s.known @= (
+                    (s.number == MIE)
+                    | (s.number == MIP)
+                    | (s.number == MVENDORID)
+                    | (s.number == MARCHID)
+                    | (s.number == MIMPID)
+                )
+
+        # ---- what is written
+
+        s.wdata = Wire(32)
+        s.write = Wire()
+
+        @update
+        def modify():
+            s.write @= s.go & s.writes
+            if s.write_form:
+                s.wdata @= s.operand
+            elif s.funct3[0]:
+                s.wdata @= s.rdata & ~s.operand
+            else:
+                s.wdata @= s.rdata | s.operand
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.stats_en <<= 0
+                s.vector <<= 0
+            elif s.write:
+                if s.number == STATS_EN:
+                    s.stats_en <<= s.wdata[0]
+                if s.number == MTVEC:
+                    s.vector <<= s.wdata[2:32]
+
+        @update_ff
+        def trap_state():
+            if s.reset:
+                s.scratch <<= 0
+                s.epc <<= 0
+                s.cause <<= 0
+                s.tval <<= 0
+            elif s.trap:
+                s.epc <<= s.trap_pc[2:32]
+                s.cause <<= zext(s.trap_cause, 32)
+                s.tval <<= s.trap_value
+            elif s.write:
+                if s.number == MSCRATCH:
+                    s.scratch <<= s.wdata
+                if s.number == MEPC:
+                    s.epc <<= s.wdata[2:32]
+                if s.number == MCAUSE:
+                    s.cause <<= s.wdata
+                if s.number == MTVAL:
+                    s.tval <<= s.wdata
+
+        @update_ff
+        def count_cycles():
+            if s.reset:
+                s.cycles <<= 0
+            elif s.write & (s.number == MCYCLE):
+                s.cycles <<= concat(s.cycles[32:64], s.wdata)
+            elif s.write & (s.number == MCYCLEH):
+                s.cycles <<= concat(s.wdata, s.cycles[0:32])
+            else:
+                s.cycles <<= s.cycles + 1
+
+        @update_ff
+        def count_instructions():
+            if s.reset:
+                s.retired <<= 0
+            elif s.write & (s.number == MINSTRET):
+                s.retired <<= concat(s.retired[32:64], s.wdata)
+            elif s.write & (s.number == MINSTRETH):
+                s.retired <<= concat(s.wdata, s.retired[0:32])
+            elif s.retire:
+                s.retired <<= s.retired + 1

@@ -1,0 +1,145 @@
+"""What a run of a program on a processor is at every stage, and what its testbenches have in common.
+
+One testbench, written twice (`pybench.py` and `native.cpp`) and compared by the tests, so that outcomes are equal
+at all stages, cycle for cycle. Cycle 0 is the first after the cycles of reset. Per cycle: drive the inputs, settle
+the combinational logic, sample. The ports are then served in this order: a request for an instruction, one for
+data, which is written at once, answers taken, words to and from the manager, and the commit port. All inputs of
+a cycle are decided from what was sampled before it. The memory is that of memory.py; it is empty before each run.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from ...fl.errors import BadInput
+from ...rtl.sim.base import Model
+from ...rtl.sim.protocol import Progress
+from ..causes import ECALL, FETCH_FAULT
+from ..elf import Program
+from ..manager import out_of_words
+from ..outcome import BUBBLES, CAUSES_OF_CYCLES, Commit, Outcome, Trap, Window
+from .timing import MemoryTiming
+
+# A run without max_cycles is given up after so many cycles in which no instruction retired. Waiting for an
+# accelerator does not count: it may take that long, and has the limit of `rtl.sim.protocol.hang_cycles`.
+HANG_CYCLES = 1_000_000
+# cycles in a row in which an instruction waits for the manager, which has no word left and is sent none
+STARVED_CYCLES = 1000
+LAST_PCS = 16
+ISSUE = 16  # the index of the slots that are no bubbles, above all codes of the field `bubble`
+
+
+class MisalignedRequest(RuntimeError):
+    """The processor asked its memory for something else than an aligned word."""
+
+    @classmethod
+    def at(cls, port: str, addr: int, cycle: int, stage: str) -> "MisalignedRequest":
+        """The error for a request on this port."""
+        return cls(
+            f"{port} at stage {stage} asks for address 0x{addr:x} in cycle {cycle}: bits 1:0 must be 0"
+        )
+
+
+@dataclass(frozen=True)
+class Job:
+    """A checked run."""
+
+    program: Program
+    manager: Sequence[int]
+    timing: MemoryTiming
+    max_cycles: int | None
+    record: bool
+    core_id: int
+
+    def __post_init__(self) -> None:
+        for i, word in enumerate(self.manager):
+            if not 0 <= word < 2**32:
+                raise BadInput(f"manager word {i} is {word}: give integers from 0 to 2**32 - 1")
+        if self.max_cycles is not None and self.max_cycles < 1:
+            raise BadInput(f"max_cycles must be at least 1, not {self.max_cycles}")
+        if not 0 <= self.core_id < 2**32:
+            raise BadInput(f"core_id is {self.core_id}: give an integer from 0 to 2**32 - 1")
+
+
+@dataclass
+class Tally:
+    """What a testbench has counted at the end of a run. `where` has a count for each code of bubble, and at ISSUE."""
+
+    end: str  # "halt", "tohost", "limit" or "starved"
+    cycles: int
+    instructions: int
+    where: Sequence[int]
+    stats_instructions: int
+    stats_where: Sequence[int]
+    a0: int
+    stored: int  # in tohost
+    trap: Trap | None
+    last_pcs: list[int]
+    output: list[int]
+    commits: list[Commit] | None
+
+    def outcome(self, stage: str) -> Outcome:
+        """The run in the terms of all levels."""
+        reason, exit_code, trap = self.end, None, None
+        if self.end == "tohost":
+            exit_code = self.stored >> 1
+        elif self.end == "halt":
+            if self.trap.cause == ECALL:
+                reason, exit_code = "exit", self.a0
+            else:
+                # of an instruction that could not be fetched, there is no word
+                reason = "trap"
+                trap = self.trap._replace(inst=0) if self.trap.cause == FETCH_FAULT else self.trap
+        return Outcome(
+            reason=reason,
+            exit_code=exit_code,
+            instructions=self.instructions,
+            cycles=self.cycles,
+            where=_named(self.where),
+            window=Window(self.stats_instructions, sum(self.stats_where), _named(self.stats_where)),
+            output=self.output,
+            trap=trap,
+            last_pcs=self.last_pcs,
+            commits=self.commits,
+            level="rtl",
+            stage=stage,
+        )
+
+
+def _named(where: Sequence[int]) -> dict[str, int]:
+    counts = dict(zip(BUBBLES, where, strict=False)) | {"issue": where[ISSUE]}
+    return {cause: counts[cause] for cause in CAUSES_OF_CYCLES}
+
+
+class ProcSimulation(Model):
+    """A processor, elaborated and built for one stage; `run` may be called any number of times."""
+
+    def run(
+        self,
+        program: Program,
+        *,
+        manager: Iterable[int] = (),
+        timing: MemoryTiming | None = None,
+        max_cycles: int | None = None,
+        record: bool = False,
+        core_id: int = 0,
+        progress: Progress | None = None,
+    ) -> Outcome:
+        """Reset the processor, load the program into an empty memory, and run it to its end.
+
+        manager: the words that the program reads from mngr2proc. record: keep the commits. timing: by default, a
+        memory that answers in the next cycle. `progress(cycles, max_cycles or 0)` is called now and then in long runs.
+        The reason of the outcome is "limit" if `max_cycles` do not suffice, or, without such a limit, if no
+        instruction has retired for HANG_CYCLES. Raises BadInput if the program reads more words than there are;
+        BrokenPromise and MisalignedRequest say what the processor did against the protocol of its ports.
+        """
+        job = Job(program, tuple(manager), timing or MemoryTiming(), max_cycles, record, core_id)
+        report = progress and (lambda cycle: progress(cycle, max_cycles or 0))
+        tally = self._execute(job, report)
+        if tally.end == "starved":
+            raise out_of_words(len(job.manager))
+        return tally.outcome(self.stage)
+
+    @abstractmethod
+    def _execute(self, job: Job, report: Callable[[int], None] | None) -> Tally:
+        """Carry out the job; `report(cycle)` now and then."""

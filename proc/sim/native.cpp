@@ -1,0 +1,379 @@
+// The processor's testbench of stage `native`: a program, a memory, a manager, and the commit port (base.py).
+//
+// The text of rtl/sim/model.cpp comes before it. The model is that of the harness that harness.py wraps around the
+// processor: its inputs are registers, so that the inputs of the next cycle are set before the edge that begins it.
+// The order of events in a cycle is that of pybench.py, and must stay so.
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+extern "C" {
+
+enum : uint32_t { IMEM, DMEM, MNGR2PROC, PROC2MNGR, PORTS };  // timing.py: PORTS
+enum : uint32_t { IMEM_REQ, DMEM_REQ, PROC2MNGR_MSG };        // what a broken promise was about
+constexpr uint32_t ISSUE = 16, LAST_PCS = 16;                 // base.py
+constexpr uint32_t BUBBLE_ACCELERATOR = 5, BUBBLE_MANAGER = 8;  // messages.py
+constexpr uint32_t LOAD = 0x03, STORE = 0x23, SW = 2 << 12 | STORE, OPCODE = 0x7f, FUNCT3_OPCODE = 7 << 12 | OPCODE;
+constexpr uint32_t A0 = 10;
+constexpr uint32_t CSR_WORD = 0x7c0u << 20 | 0x73, CSR_MASK = 0xfffu << 20 | 0x7f;  // proc2mngr
+
+// Further ways to finish, mirrored in native.py.
+constexpr Outcome HALTED = Outcome(16), TOHOST = Outcome(17), LIMIT = Outcome(18);
+constexpr Outcome STARVED = Outcome(19), MISALIGNED = Outcome(20);
+
+// Mirrored by `_Job` in native.py.
+struct Job {
+    const uint32_t* regions;  // of memory: first address, end
+    uint64_t region_count;
+    const uint32_t* manager;
+    uint64_t manager_count;
+    uint64_t max_cycles;  // 0: none
+    uint64_t hang_cycles;
+    uint64_t accelerator_cycles;
+    uint64_t starved_cycles;
+    uint64_t reset_cycles;
+    uint64_t latency;
+    uint64_t extra;
+    uint64_t threshold;
+    uint32_t random[PORTS];
+    uint32_t entry;
+    uint32_t core_id;
+    uint32_t tohost;
+    bool has_tohost;
+    bool record;
+};
+
+struct Commit {
+    uint32_t pc, inst, rd, data, addr;
+};
+
+// Mirrored by `_Tally` in native.py.
+struct Tally {
+    uint64_t cycle;
+    uint64_t instructions;
+    uint64_t stats_instructions;
+    uint64_t where[ISSUE + 1];
+    uint64_t stats_where[ISSUE + 1];
+    uint32_t a0;
+    uint32_t stored;
+    uint32_t trap[4];  // pc, inst, cause, tval
+    uint32_t last_pcs[LAST_PCS];
+    uint32_t broken_port;
+    uint32_t broken_addr;
+    uint64_t broken_index;
+    const uint32_t* output;
+    uint64_t output_count;
+    const Commit* commits;
+    uint64_t commit_count;
+};
+
+}  // extern "C"
+
+namespace {
+
+// Words of 32 bits, in pages that appear when they are written.
+class Memory {
+  public:
+    // Empty again; the pages stay for the next run.
+    void clear(const uint32_t* bounds, uint64_t count) {
+        regions.assign(bounds, bounds + 2 * count);
+        for (const uint32_t at : used) {
+            std::memset(pages[at].get(), 0, PAGE);
+            spare.push_back(std::move(pages[at]));
+        }
+        used.clear();
+    }
+
+    bool mapped(uint32_t addr) const {
+        for (std::size_t i = 0; i < regions.size(); i += 2)
+            if (addr >= regions[i] && addr < regions[i + 1]) return true;
+        return false;
+    }
+
+    uint32_t read(uint32_t addr) const {
+        const auto& page = pages[addr / PAGE];
+        return page ? page[addr % PAGE / 4] : 0;
+    }
+
+    void write(uint32_t addr, uint32_t strobe, uint32_t data) {
+        uint32_t mask = 0;
+        for (int i = 0; i < 4; i++)
+            if (strobe >> i & 1) mask |= 0xffu << 8 * i;
+        uint32_t& word = page(addr)[addr % PAGE / 4];
+        word = (word & ~mask) | (data & mask);
+    }
+
+    void load(uint32_t addr, const uint8_t* data, uint64_t count) {
+        while (count) {
+            const uint64_t here = std::min<uint64_t>(count, PAGE - addr % PAGE);
+            std::memcpy(reinterpret_cast<uint8_t*>(page(addr)) + addr % PAGE, data, here);
+            addr += here, data += here, count -= here;
+        }
+    }
+
+  private:
+    static constexpr uint32_t PAGE = 4096;  // bytes
+    using Page = std::unique_ptr<uint32_t[]>;
+
+    uint32_t* page(uint32_t addr) {
+        Page& page = pages[addr / PAGE];
+        if (!page) {
+            if (spare.empty()) {
+                page = std::make_unique<uint32_t[]>(PAGE / 4);
+            } else {
+                page = std::move(spare.back());
+                spare.pop_back();
+            }
+            used.push_back(addr / PAGE);
+        }
+        return page.get();
+    }
+
+    std::vector<uint32_t> regions;
+    std::vector<Page> pages = std::vector<Page>((1ull << 32) / PAGE);
+    std::vector<Page> spare;
+    std::vector<uint32_t> used;
+};
+
+// The random numbers of one port.
+struct Random {
+    uint32_t state;
+    uint64_t threshold, range;
+
+    bool stall() { return threshold && xorshift32(state) < threshold; }
+    uint64_t extra() { return range ? xorshift32(state) * (range + 1) >> 32 : 0; }
+};
+
+struct Request {
+    uint32_t control, addr, data;  // control: write, strobe
+};
+
+struct Answer {
+    uint64_t from;  // the cycle from which it may be given
+    uint32_t error, data;
+};
+
+// One port of the memory: takes requests, answers in order.
+class MemoryPort {
+  public:
+    void start(Memory& memory_, const Job& job, uint32_t port) {
+        memory = &memory_;
+        latency = job.latency;
+        random = {job.random[port], job.threshold, job.extra};
+        promise.forget();
+        answers.clear();
+        fired = 0;
+    }
+
+    bool ready() { return !random.stall(); }
+
+    // What may be given in this cycle, or null.
+    const Answer* answer(uint64_t cycle) const {
+        return !answers.empty() && answers.front().from <= cycle ? &answers.front() : nullptr;
+    }
+    void taken() { answers.pop_front(); }
+
+    Outcome request(uint64_t cycle, bool val, bool rdy, const Request& req) {
+        if (const Outcome broken = promise.check(val, rdy, req)) return broken;
+        if (!(val && rdy)) return RUNNING;
+        fired++;
+        if (req.addr & 3) return MISALIGNED;
+        Answer answer{0, 0, 0};
+        if (!memory->mapped(req.addr)) answer.error = 1;
+        else if (req.control >> 4) memory->write(req.addr, req.control & 15, req.data);
+        else answer.data = memory->read(req.addr);
+        answer.from = cycle + latency + random.extra();
+        answers.push_back(answer);
+        return RUNNING;
+    }
+
+    uint64_t fired = 0;
+
+  private:
+    Memory* memory;
+    uint64_t latency;
+    Random random;
+    Held<Request> promise;
+    std::deque<Answer> answers;
+};
+
+class Testbench : public Model {
+  public:
+    using Model::Model;
+
+    void start(const Job& given) {
+        job = given;
+        manager.assign(job.manager, job.manager + job.manager_count);
+        memory.clear(job.regions, job.region_count);
+        imem.start(memory, job, IMEM);
+        dmem.start(memory, job, DMEM);
+        source = {job.random[MNGR2PROC], job.threshold, 0};
+        sink = {job.random[PROC2MNGR], job.threshold, 0};
+        promise.forget();
+        tally = Tally{};
+        output.clear();
+        commits.clear();
+        sent = written = starved = quiet = waiting = 0;
+        offered = false;
+
+        top->entry = job.entry;
+        top->core_id = job.core_id;
+        top->imem_req_rdy = top->dmem_req_rdy = top->proc2mngr_rdy = 0;
+        give(nullptr, nullptr);
+        top->mngr2proc_val = 0;
+        top->mngr2proc_msg = 0;
+        top->reset = 1;
+        // it is in the registers of the harness after the first edge, and in those of the processor after the next
+        for (uint64_t i = 0; i < job.reset_cycles; i++) edge();
+        top->reset = 0;
+        drive();
+        edge();
+    }
+
+    void load(uint32_t addr, const uint8_t* data, uint64_t count) { memory.load(addr, data, count); }
+
+    Outcome advance(uint64_t budget) override {
+        for (const uint64_t stop = tally.cycle + budget; tally.cycle < stop;) {
+            Outcome outcome = sample();
+            if (outcome == WITHDRAWN || outcome == CHANGED || outcome == MISALIGNED) return outcome;
+            tally.cycle++;
+            if (!outcome) outcome = limit();
+            drive();
+            edge();
+            if (outcome) return outcome;
+        }
+        return RUNNING;
+    }
+
+    void get_tally(Tally& to) {
+        to = tally;
+        to.output = output.data();
+        to.output_count = output.size();
+        to.commits = commits.data();
+        to.commit_count = commits.size();
+    }
+
+  private:
+    // Everything that happens in this cycle.
+    Outcome sample() {
+        VHarness& t = *top;
+        const uint64_t cycle = tally.cycle;
+        Outcome broken = imem.request(
+            cycle, t.imem_req_val, t.imem_req_rdy,
+            {uint32_t(t.imem_req_write << 4 | t.imem_req_strobe), t.imem_req_addr, t.imem_req_data});
+        if (broken) return blame(broken, IMEM_REQ, imem.fired, t.imem_req_addr);
+        broken = dmem.request(
+            cycle, t.dmem_req_val, t.dmem_req_rdy,
+            {uint32_t(t.dmem_req_write << 4 | t.dmem_req_strobe), t.dmem_req_addr, t.dmem_req_data});
+        if (broken) return blame(broken, DMEM_REQ, dmem.fired, t.dmem_req_addr);
+        if (t.imem_resp_val && t.imem_resp_rdy) imem.taken();
+        if (t.dmem_resp_val && t.dmem_resp_rdy) dmem.taken();
+        if (t.mngr2proc_val && t.mngr2proc_rdy) {
+            sent++;
+            offered = false;
+        }
+        broken = promise.check(t.proc2mngr_val, t.proc2mngr_rdy, t.proc2mngr_msg);
+        if (broken) return blame(broken, PROC2MNGR_MSG, output.size(), 0);
+        if (t.proc2mngr_val && t.proc2mngr_rdy) output.push_back(t.proc2mngr_msg);
+
+        const uint32_t slot = t.commit_val || t.commit_trap ? ISSUE : t.commit_bubble;
+        tally.where[slot]++;
+        starved = slot == BUBBLE_MANAGER && sent == manager.size() && !t.proc2mngr_val ? starved + 1 : 0;
+        if (t.commit_stats) tally.stats_where[slot]++;
+        if (t.commit_val) return retire();
+        (slot == BUBBLE_ACCELERATOR ? waiting : quiet)++;
+        if (t.commit_trap && t.commit_halt) {
+            const uint32_t trap[] = {t.commit_pc, t.commit_inst, t.commit_cause, t.commit_data};
+            std::memcpy(tally.trap, trap, sizeof trap);
+            return HALTED;
+        }
+        return RUNNING;
+    }
+
+    // The instruction at the commit port, reduced to what it does.
+    Outcome retire() {
+        const VHarness& t = *top;
+        const uint32_t opcode = t.commit_inst & OPCODE;
+        Commit commit{t.commit_pc, t.commit_inst, t.commit_wen ? t.commit_rd : 0u, 0, 0};
+        if (commit.rd || opcode == STORE) commit.data = t.commit_data;
+        if (opcode == LOAD || opcode == STORE) commit.addr = t.commit_addr;
+        quiet = waiting = 0;
+        tally.last_pcs[tally.instructions++ % LAST_PCS] = commit.pc;
+        if (t.commit_stats) tally.stats_instructions++;
+        if (job.record) commits.push_back(commit);
+        if ((commit.inst & CSR_MASK) == CSR_WORD) written++;
+        if (commit.rd == A0) tally.a0 = commit.data;
+        if (job.has_tohost && commit.addr == job.tohost && (commit.inst & FUNCT3_OPCODE) == SW && commit.data) {
+            tally.stored = commit.data;
+            // not the words of instructions behind the end, which the pipeline does not know of
+            output.resize(std::min<std::size_t>(written, output.size()));
+            return TOHOST;
+        }
+        return RUNNING;
+    }
+
+    // Whether the run is to be given up.
+    Outcome limit() const {
+        if (job.max_cycles ? tally.cycle >= job.max_cycles
+                           : quiet >= job.hang_cycles || waiting >= job.accelerator_cycles)
+            return LIMIT;
+        return starved >= job.starved_cycles ? STARVED : RUNNING;
+    }
+
+    Outcome blame(Outcome broken, uint32_t port, uint64_t index, uint32_t addr) {
+        tally.broken_port = port;
+        tally.broken_index = index;
+        tally.broken_addr = addr;
+        return broken;
+    }
+
+    // The inputs of the cycle that comes.
+    void drive() {
+        top->imem_req_rdy = imem.ready();
+        top->dmem_req_rdy = dmem.ready();
+        give(imem.answer(tally.cycle), dmem.answer(tally.cycle));
+        if (!source.stall() && sent < manager.size()) offered = true;
+        top->mngr2proc_val = offered;
+        top->mngr2proc_msg = offered ? manager[sent] : 0;
+        top->proc2mngr_rdy = !sink.stall();
+    }
+
+    void give(const Answer* inst, const Answer* data) {
+        top->imem_resp_val = inst != nullptr;
+        top->imem_resp_error = inst ? inst->error : 0;
+        top->imem_resp_data = inst ? inst->data : 0;
+        top->dmem_resp_val = data != nullptr;
+        top->dmem_resp_error = data ? data->error : 0;
+        top->dmem_resp_data = data ? data->data : 0;
+    }
+
+    void edge() {
+        clock(1);
+        clock(0);
+    }
+
+    Job job{};
+    Tally tally{};
+    Memory memory;
+    MemoryPort imem, dmem;
+    Random source{}, sink{};
+    Held<uint32_t> promise;
+    std::vector<uint32_t> manager, output;
+    std::vector<Commit> commits;
+    uint64_t sent = 0, written = 0, starved = 0;
+    uint64_t quiet = 0, waiting = 0;  // cycles since an instruction has retired, as in pybench.py
+    bool offered = false;
+};
+
+std::unique_ptr<Model> make_driver(const char* waves, int seed) {
+    return std::make_unique<Testbench>(waves, seed);
+}
+
+}  // namespace
+
+API void sim_start(Model* sim, const Job* job) { static_cast<Testbench*>(sim)->start(*job); }
+API void sim_load(Model* sim, uint32_t addr, const uint8_t* data, uint64_t count) {
+    static_cast<Testbench*>(sim)->load(addr, data, count);
+}
+API void sim_tally(Model* sim, Tally* to) { static_cast<Testbench*>(sim)->get_tally(*to); }

@@ -1,0 +1,167 @@
+"""Stage `native`: the processor's Verilog, compiled together with a testbench and its memory in C++ (native.cpp)."""
+
+import ctypes
+import struct
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pymtl3 import Component
+
+from ...rtl.sim.base import Options, elaborate
+from ...rtl.sim.build import WAVES
+from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel
+from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, hang_cycles
+from ...rtl.sim.translate import top_name, translate
+from ..memory import REGIONS
+from ..outcome import Commit, Trap
+from . import ports
+from .base import HANG_CYCLES, ISSUE, LAST_PCS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
+from .harness import harness
+from .timing import PORTS
+
+TESTBENCH = Path(__file__).with_name("native.cpp")
+HALTED, TOHOST, LIMIT, STARVED, MISALIGNED = range(16, 21)
+ENDS = {HALTED: "halt", TOHOST: "tohost", LIMIT: "limit", STARVED: "starved"}
+REGIONS_TEXT = array("I", [bound for region in REGIONS for bound in region]).tobytes()
+COMMIT = struct.Struct("<5I")
+
+
+@dataclass(frozen=True)
+class VerilogText:
+    """A processor that is Verilog already, such as a netlist of gates: module `top` has the ports of the translation."""
+
+    text: str
+    top: str
+
+
+class _Job(ctypes.Structure):
+    """Mirrors `Job` in native.cpp. What goes in is bytes, which the structure keeps alive."""
+
+    _fields_ = (
+        ("regions", ctypes.c_char_p),
+        ("region_count", ctypes.c_uint64),
+        ("manager", ctypes.c_char_p),
+        ("manager_count", ctypes.c_uint64),
+        ("max_cycles", ctypes.c_uint64),
+        ("hang_cycles", ctypes.c_uint64),
+        ("accelerator_cycles", ctypes.c_uint64),
+        ("starved_cycles", ctypes.c_uint64),
+        ("reset_cycles", ctypes.c_uint64),
+        ("latency", ctypes.c_uint64),
+        ("extra", ctypes.c_uint64),
+        ("threshold", ctypes.c_uint64),
+        ("random", ctypes.c_uint32 * len(PORTS)),
+        ("entry", ctypes.c_uint32),
+        ("core_id", ctypes.c_uint32),
+        ("tohost", ctypes.c_uint32),
+        ("has_tohost", ctypes.c_bool),
+        ("record", ctypes.c_bool),
+    )
+
+
+class _Tally(ctypes.Structure):
+    """Mirrors `Tally` in native.cpp."""
+
+    _fields_ = (
+        ("cycle", ctypes.c_uint64),
+        ("instructions", ctypes.c_uint64),
+        ("stats_instructions", ctypes.c_uint64),
+        ("where", ctypes.c_uint64 * (ISSUE + 1)),
+        ("stats_where", ctypes.c_uint64 * (ISSUE + 1)),
+        ("a0", ctypes.c_uint32),
+        ("stored", ctypes.c_uint32),
+        ("trap", ctypes.c_uint32 * 4),
+        ("last_pcs", ctypes.c_uint32 * LAST_PCS),
+        ("broken_port", ctypes.c_uint32),
+        ("broken_addr", ctypes.c_uint32),
+        ("broken_index", ctypes.c_uint64),
+        ("output", ctypes.c_void_p),
+        ("output_count", ctypes.c_uint64),
+        ("commits", ctypes.c_void_p),
+        ("commit_count", ctypes.c_uint64),
+    )
+
+
+class NativeProcSimulation(ProcSimulation):
+    """Simulates the compiled processor."""
+
+    stage = "native"
+    waves = tuple(WAVES)
+    powers_up = True
+
+    def __init__(self, design: Component | VerilogText, options: Options) -> None:
+        self._check(options)
+        if isinstance(design, Component):
+            elaborate(design)
+            ports.check(design)
+            design = VerilogText(translate(design), top_name(design))
+        self._model = NativeModel(design.text + harness(design.top), TESTBENCH, options)
+
+    def _execute(self, job: Job, report: Callable[[int], None] | None) -> Tally:
+        lib, handle, timing = self._model.lib, self._model.handle, job.timing
+        tohost = job.program.tohost
+        native_job = _Job(
+            regions=REGIONS_TEXT,
+            region_count=len(REGIONS),
+            manager=array("I", job.manager).tobytes(),
+            manager_count=len(job.manager),
+            max_cycles=job.max_cycles or 0,
+            hang_cycles=HANG_CYCLES,
+            accelerator_cycles=hang_cycles(self.stage),
+            starved_cycles=STARVED_CYCLES,
+            reset_cycles=RESET_CYCLES,
+            latency=timing.latency,
+            extra=timing.extra,
+            threshold=timing.threshold,
+            random=timing.starts,
+            entry=job.program.entry,
+            core_id=job.core_id,
+            tohost=tohost or 0,
+            has_tohost=tohost is not None,
+            record=job.record,
+        )
+        lib.sim_start(handle, ctypes.byref(native_job))
+        for addr, data in job.program.segments:
+            lib.sim_load(handle, ctypes.c_uint32(addr), bytes(data), ctypes.c_uint64(len(data)))
+        end = self._model.advance(report and (lambda: report(self._tally().cycle)))
+        tally = self._tally()
+        if end not in ENDS:
+            port = ("imem_req", "dmem_req", "proc2mngr")[tally.broken_port]
+            if end == MISALIGNED:
+                raise MisalignedRequest.at(port, tally.broken_addr, tally.cycle, self.stage)
+            assert end in (WITHDRAWN, CHANGED)
+            message = f"{port} message {tally.broken_index}"
+            raise BrokenPromise.at(message, tally.cycle, self.stage, dropped=end == WITHDRAWN)
+        first = tally.instructions % LAST_PCS  # of a ring
+        last_pcs = list(tally.last_pcs)
+        return Tally(
+            end=ENDS[end],
+            cycles=tally.cycle,
+            instructions=tally.instructions,
+            where=tally.where,
+            stats_instructions=tally.stats_instructions,
+            stats_where=tally.stats_where,
+            a0=tally.a0,
+            stored=tally.stored,
+            trap=Trap(*tally.trap),
+            last_pcs=last_pcs[first:] + last_pcs[:first]
+            if tally.instructions >= LAST_PCS
+            else last_pcs[:first],
+            output=array("I", ctypes.string_at(tally.output, 4 * tally.output_count)).tolist(),
+            commits=_commits(tally) if job.record else None,
+        )
+
+    def _tally(self) -> _Tally:
+        tally = _Tally()
+        self._model.lib.sim_tally(self._model.handle, ctypes.byref(tally))
+        return tally
+
+    def close(self) -> None:
+        self._model.close()
+
+
+def _commits(tally: _Tally) -> list[Commit]:
+    data = ctypes.string_at(tally.commits, COMMIT.size * tally.commit_count)
+    return list(map(Commit._make, COMMIT.iter_unpack(data)))

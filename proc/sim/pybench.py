@@ -1,0 +1,293 @@
+"""The processor's testbench in Python: any PyMTL3 component with the ports of a processor, cycle by cycle."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from pymtl3 import Component
+
+from ...rtl.sim.protocol import RESET_CYCLES, Promise, Trace, hang_cycles, xorshift32
+from ...rtl.sim.pydriver import PROGRESS_SECONDS
+from ...rtl.sim.pymodel import halves_of_a_cycle, maker
+from ..csrs import PROC2MNGR
+from ..isa import LOAD, STORE, SYSTEM, disassemble
+from ..memory import Memory
+from ..messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, mk_mem_resp
+from ..outcome import BUBBLES, Commit, Trap
+from .base import HANG_CYCLES, ISSUE, LAST_PCS, STARVED_CYCLES, Job, MisalignedRequest, Tally
+from .timing import MemoryTiming
+
+A0 = 10
+CSR_WORD = PROC2MNGR << 20 | SYSTEM  # the bits of an instruction that say so, under CSR_MASK
+CSR_MASK = 0xFFF << 20 | 0x7F
+OPCODE, SW = 0x7F, 2 << 12 | STORE
+FUNCT3_OPCODE = 7 << 12 | OPCODE
+
+_response = maker(mk_mem_resp())
+ERROR = 1 << 32  # the field `error` of a packed response
+
+
+class _Random:
+    """The random numbers of one port."""
+
+    def __init__(self, start: int, timing: MemoryTiming) -> None:
+        self._state, self._threshold, self._extra = start, timing.threshold, timing.extra
+
+    def stall(self) -> bool:
+        """Whether the port stalls in this cycle."""
+        return bool(self._threshold) and self._draw() < self._threshold
+
+    def extra(self) -> int:
+        """How much later than need be an answer comes."""
+        return self._draw() * (self._extra + 1) >> 32 if self._extra else 0
+
+    def _draw(self) -> int:
+        self._state = xorshift32(self._state)
+        return self._state
+
+
+class _MemoryPort:
+    """One port of the memory: takes requests, answers in order."""
+
+    def __init__(
+        self, name: str, top: Component, memory: Memory, timing: MemoryTiming, start: int, stage: str
+    ) -> None:
+        self._req, self._resp = getattr(top, f"{name}_req"), getattr(top, f"{name}_resp")
+        self._name, self._stage = f"{name}_req", stage
+        self._memory, self._latency = memory, timing.latency
+        self._random = _Random(start, timing)
+        self._promise = Promise(f"{name}_req message", stage)
+        self._answers: deque[tuple[int, int]] = deque()  # the cycle from which it may be given, the answer
+        self._fired = 0
+
+    def drive(self, cycle: int) -> None:
+        """The inputs of this cycle."""
+        self._req.rdy @= not self._random.stall()
+        answers = self._answers
+        there = bool(answers) and answers[0][0] <= cycle
+        self._resp.val @= there
+        self._resp.msg @= _response(answers[0][1] if there else 0)
+
+    def request(self, cycle: int) -> None:
+        """What the processor asks for in this cycle."""
+        req = self._req
+        self._promise.check(req, self._fired, cycle)
+        if req.val & req.rdy:
+            self._fired += 1
+            addr = int(req.msg.addr)
+            if addr & 3:
+                raise MisalignedRequest.at(self._name, addr, cycle, self._stage)
+            answer = self._access(addr, int(req.msg.strobe) if req.msg.write else None, int(req.msg.data))
+            self._answers.append((cycle + self._latency + self._random.extra(), answer))
+
+    def answer(self) -> None:
+        """Whether the processor took the answer that is there."""
+        if self._resp.val & self._resp.rdy:
+            self._answers.popleft()
+
+    def _access(self, addr: int, strobe: int | None, data: int) -> int:
+        if not self._memory.mapped(addr):
+            return ERROR
+        if strobe is None:
+            return self._memory.read(addr, 4)
+        for i in range(4):
+            if strobe >> i & 1:
+                self._memory.write(addr + i, 1, data >> 8 * i & 0xFF)
+        return 0
+
+
+class _Manager:
+    """Both streams of words."""
+
+    def __init__(self, top: Component, job: Job, stage: str) -> None:
+        self._source, self._sink = top.mngr2proc, top.proc2mngr
+        self._words = job.manager
+        *_, source_start, sink_start = job.timing.starts
+        self._source_random = _Random(source_start, job.timing)
+        self._sink_random = _Random(sink_start, job.timing)
+        self._promise = Promise("proc2mngr message", stage)
+        self._sent, self._offered = 0, False
+        self.output: list[int] = []
+
+    def drive(self) -> None:
+        """The inputs of this cycle."""
+        if not self._source_random.stall() and self._sent < len(self._words):
+            self._offered = True
+        self._source.val @= self._offered
+        self._source.msg @= self._words[self._sent] if self._offered else 0
+        self._sink.rdy @= not self._sink_random.stall()
+
+    def exchange(self, cycle: int) -> None:
+        """The words that move in this cycle."""
+        if self._source.val & self._source.rdy:
+            self._sent, self._offered = self._sent + 1, False
+        self._promise.check(self._sink, len(self.output), cycle)
+        if self._sink.val & self._sink.rdy:
+            self.output.append(int(self._sink.msg))
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is left to be read, and nothing waits to be taken."""
+        return self._sent == len(self._words) and not self._sink.val
+
+
+class _Observer:
+    """Counts what stands at the commit port, and knows the end of a run."""
+
+    def __init__(self, top: Component, job: Job, manager: _Manager, stage: str) -> None:
+        self._port, self._job, self._manager = top.commit, job, manager
+        self._accelerator_cycles = hang_cycles(stage)
+        self._cycles = self._instructions = self._stats_instructions = 0
+        self._where, self._stats_where = [0] * (ISSUE + 1), [0] * (ISSUE + 1)
+        self._commits: list[Commit] = []
+        self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
+        self._a0 = self._stored = 0
+        self._trap: Trap | None = None
+        self._written = 0  # words to the manager by instructions that have retired
+        self._quiet = self._waiting = 0  # cycles since the last one; waiting for an accelerator is apart
+        self._starved = 0
+
+    def sample(self) -> str | None:
+        """The slot of this cycle; why the run ends with it, if it does."""
+        port = self._port
+        slot = ISSUE if port.val | port.trap else int(port.bubble)
+        self._cycles += 1
+        self._where[slot] += 1
+        if port.stats:
+            self._stats_where[slot] += 1
+        self._starved = self._starved + 1 if slot == BUBBLE_MANAGER and self._manager.idle else 0
+        if port.val:
+            return self._retire() or self._limit()
+        if slot == BUBBLE_ACCELERATOR:
+            self._waiting += 1
+        else:
+            self._quiet += 1
+        if port.trap & port.halt:
+            self._trap = Trap(*map(int, (port.pc, port.inst, port.cause, port.data)))
+            return "halt"
+        return self._limit()
+
+    def _retire(self) -> str | None:
+        """The instruction in the slot, reduced to what it does."""
+        port = self._port
+        inst, rd = int(port.inst), int(port.rd) if port.wen else 0
+        opcode = inst & OPCODE
+        data = int(port.data) if rd or opcode == STORE else 0
+        addr = int(port.addr) if opcode in (LOAD, STORE) else 0
+        commit = Commit(int(port.pc), inst, rd, data, addr)
+        self._quiet = self._waiting = 0
+        self._instructions += 1
+        self._stats_instructions += int(port.stats)
+        self._last_pcs.append(commit.pc)
+        if self._job.record:
+            self._commits.append(commit)
+        if inst & CSR_MASK == CSR_WORD:
+            self._written += 1
+        if rd == A0:
+            self._a0 = data
+        if addr == self._job.program.tohost and inst & FUNCT3_OPCODE == SW and data:
+            self._stored = data
+            # not the words of instructions behind the end, which the pipeline does not know of
+            del self._manager.output[self._written :]
+            return "tohost"
+        return None
+
+    def _limit(self) -> str | None:
+        """Whether the run is to be given up."""
+        if self._job.max_cycles:
+            spent = self._cycles >= self._job.max_cycles
+        else:
+            spent = self._quiet >= HANG_CYCLES or self._waiting >= self._accelerator_cycles
+        if spent:
+            return "limit"
+        return "starved" if self._starved >= STARVED_CYCLES else None
+
+    def tally(self, end: str) -> Tally:
+        """All that was counted."""
+        return Tally(
+            end=end,
+            cycles=self._cycles,
+            instructions=self._instructions,
+            where=self._where,
+            stats_instructions=self._stats_instructions,
+            stats_where=self._stats_where,
+            a0=self._a0,
+            stored=self._stored,
+            trap=self._trap,
+            last_pcs=list(self._last_pcs),
+            output=self._manager.output,
+            commits=self._commits if self._job.record else None,
+        )
+
+
+class PythonBench:
+    """Runs programs on a component to which a simulation pass group has been applied."""
+
+    def __init__(
+        self,
+        top: Component,
+        stage: str,
+        trace: Trace | None = None,
+        line_trace: Callable[[], str] | None = None,
+    ) -> None:
+        self._top, self._stage, self._trace = top, stage, trace
+        self._line_trace = line_trace or self._slot
+        self._settle, self._edge = halves_of_a_cycle(top)
+
+    def execute(self, job: Job, report: Callable[[int], None] | None) -> Tally:
+        """Reset, then the program."""
+        top, settle, edge, trace = self._top, self._settle, self._edge, self._trace
+        memory = Memory()
+        memory.load(job.program)
+        imem, dmem = (
+            _MemoryPort(name, top, memory, job.timing, start, self._stage)
+            for name, start in zip(("imem", "dmem"), job.timing.starts, strict=False)
+        )
+        manager = _Manager(top, job, self._stage)
+        observer = _Observer(top, job, manager, self._stage)
+        self._reset(job)
+        end, cycle = None, 0
+        reported = time.monotonic()
+        while end is None:
+            imem.drive(cycle)
+            dmem.drive(cycle)
+            manager.drive()
+            settle()
+            if trace:
+                trace(cycle, self._line_trace())
+            imem.request(cycle)
+            dmem.request(cycle)
+            imem.answer()
+            dmem.answer()
+            manager.exchange(cycle)
+            end = observer.sample()
+            edge()
+            cycle += 1
+            if report and time.monotonic() - reported > PROGRESS_SECONDS:
+                report(cycle)
+                reported = time.monotonic()
+        return observer.tally(end)
+
+    def _reset(self, job: Job) -> None:
+        """The cycles of reset, in which nothing moves."""
+        top = self._top
+        for sender in (top.imem_req, top.dmem_req, top.proc2mngr):
+            sender.rdy @= 0
+        for receiver in (top.imem_resp, top.dmem_resp, top.mngr2proc):
+            receiver.val @= 0
+        top.entry @= job.program.entry
+        top.core_id @= job.core_id
+        top.reset @= 1
+        for _ in range(RESET_CYCLES):
+            self._settle()
+            self._edge()
+        top.reset @= 0
+
+    def _slot(self) -> str:
+        """What leaves the pipeline: an instruction, a trap, or a bubble and its reason."""
+        commit = self._top.commit
+        if not commit.val | commit.trap:
+            return f"({BUBBLES[int(commit.bubble)]})"
+        pc = int(commit.pc)
+        text = f"{pc:08x} {disassemble(int(commit.inst), pc)}"
+        return f"{text}  trap, cause {int(commit.cause)}" if commit.trap else text

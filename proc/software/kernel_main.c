@@ -1,0 +1,57 @@
+// The program around a kernel: -DKERNEL=mod_exp, or with -DBY_ADDRESS one that takes addresses of words.
+//
+// Operands and expected result are written into the program's image by proc/kernels.py, so that one build serves
+// all operands of a width. The stats window holds the call and nothing else: arguments are in their registers
+// before it opens, and the call is the same for every kernel and for the dummy.
+// Output: the words of the result. Exit code: 0 if they are as expected.
+
+#include "kernel_main.h"
+
+#include "manager.h"
+#include "modexp.h"
+#include "stats.h"
+
+#define PATCHED __attribute__((section(".data.operands"))) // with space in the image, though it is 0
+
+PATCHED uint32_t operand_base[WORDS];
+PATCHED uint32_t operand_exp[WORDS];
+PATCHED uint32_t operand_mod[WORDS];
+PATCHED uint32_t operand_exp_nbits;
+PATCHED uint32_t operand_expected[WORDS];
+
+static uint32_t result[WORDS];
+
+// kernels that take fewer arguments do not look at the last ones
+#define CALL_KERNEL() \
+  __asm__ volatile(STATS_ON "call %[kernel]\n\t" STATS_OFF \
+                   : "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4) \
+                   : [kernel] "i"(KERNEL) \
+                   : "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a5", "a6", "a7", "memory")
+
+static void call_kernel(void) {
+#ifdef BY_ADDRESS
+  register uint32_t *a0 __asm__("a0") = result;
+  register uint32_t *a1 __asm__("a1") = operand_base;
+  register uint32_t *a2 __asm__("a2") = operand_exp;
+  register uint32_t *a3 __asm__("a3") = operand_mod;
+  register uint32_t a4 __asm__("a4") = operand_exp_nbits;
+  CALL_KERNEL();
+#else
+  register uint32_t a0 __asm__("a0") = operand_base[0];
+  register uint32_t a1 __asm__("a1") = operand_exp[0];
+  register uint32_t a2 __asm__("a2") = operand_mod[0];
+  register uint32_t a3 __asm__("a3") = operand_exp_nbits;
+  register uint32_t a4 __asm__("a4") = 0;
+  CALL_KERNEL();
+  result[0] = a0;
+#endif
+}
+
+int main(void) {
+  call_kernel();
+  emit_words(result, WORDS);
+  uint32_t wrong = xcel_status;
+  for (unsigned i = 0; i < WORDS; i++)
+    wrong |= result[i] ^ operand_expected[i];
+  return wrong != 0;
+}

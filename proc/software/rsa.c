@@ -1,0 +1,54 @@
+// RSA without padding: encrypts a message, decrypts the ciphertext, and compares.
+//
+// The key and the message are written into the program's image by proc/kernels.py, which generates them. As it
+// stands here the program has the key of paper 001, Figure 1. -DKERNEL=xcel_mod_exp lets the accelerator compute;
+// with -DBY_ADDRESS the kernel takes addresses of words.
+// Output: the words of the ciphertext, then those of the decrypted message. Exit code: 0 if it is the message.
+
+#include "manager.h"
+#include "modexp.h"
+#include "stats.h"
+
+#ifndef KERNEL
+#define KERNEL mont_mod_exp
+#endif
+
+#define PATCHED __attribute__((section(".data.operands")))
+
+PATCHED uint32_t rsa_n[WORDS] = {2603398711};
+PATCHED uint32_t rsa_e[WORDS] = {65537};
+PATCHED uint32_t rsa_d[WORDS] = {254738681};
+PATCHED uint32_t rsa_message[WORDS] = {5745};
+
+// result = base^exponent mod n
+static void apply_key(uint32_t result[WORDS], const uint32_t base[WORDS], const uint32_t exponent[WORDS]) {
+#ifdef BY_ADDRESS
+  KERNEL(result, base, exponent, rsa_n);
+#else
+  result[0] = KERNEL(base[0], exponent[0], rsa_n[0]);
+#endif
+}
+
+static void encrypt(uint32_t cipher[WORDS], const uint32_t message[WORDS]) {
+  apply_key(cipher, message, rsa_e);
+}
+
+static void decrypt(uint32_t message[WORDS], const uint32_t cipher[WORDS]) {
+  apply_key(message, cipher, rsa_d);
+}
+
+int main(void) {
+  static uint32_t cipher[WORDS], decrypted[WORDS];
+  stats_on();
+  encrypt(cipher, rsa_message);
+  uint32_t wrong = xcel_status;
+  decrypt(decrypted, cipher);
+  stats_off();
+
+  emit_words(cipher, WORDS);
+  emit_words(decrypted, WORDS);
+  wrong |= xcel_status;
+  for (unsigned i = 0; i < WORDS; i++)
+    wrong |= decrypted[i] ^ rsa_message[i];
+  return wrong != 0;
+}
