@@ -9,8 +9,9 @@ VENV     := .venv
 BIN      := $(VENV)/bin
 READY    := $(VENV)/ready
 JOBS     ?= 2
-DEBIAN   := g++ make python3 python3-venv
-COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=eval --cov-branch --cov-report=term:skip-covered
+TOOLS    := g++:g++ riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf sta:opensta
+EXTRAS   := qemu-riscv32:qemu-user
+COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=eval --cov-branch --cov-report=term:skip-covered
 PYTEST   := $(BIN)/python -m pytest -n $(JOBS)
 
 .PHONY: test report regress setup format lint clean
@@ -35,8 +36,8 @@ format: setup
 setup: $(READY)
 
 # A tool is missing: install it as root, else say which command does. A Python in range is looked for, newest first.
-$(READY): requirements.txt setup.py pyproject.toml Makefile
-	@./.ci/setup "$(VENV)" "$(DEBIAN)"
+$(READY): requirements.txt setup.py pyproject.toml Makefile .ci/setup
+	@./.ci/setup "$(VENV)" "$(TOOLS)" "$(EXTRAS)"
 	@touch $@
 
 clean:

@@ -2,7 +2,7 @@
 
 from setuptools import setup
 
-ROOMS = ["fl", "rtl", "rtl.sim", "cl", "eval", "eval.commands", "eval.vectors"]
+ROOMS = ["fl", "rtl", "rtl.sim", "cl", "proc", "proc.sim", "flow", "eval", "eval.commands", "eval.vectors"]
 
 setup(
     name="modexlab",
@@ -11,7 +11,20 @@ setup(
     python_requires=">=3.10,<3.14",  # PyMTL3 3.1.17 uses ast.Num, which Python 3.14 removed
     packages=[f"modexlab.{room}" for room in ROOMS],
     package_dir={f"modexlab.{room}": room.replace(".", "/") for room in ROOMS},
-    package_data={"modexlab.rtl.sim": ["*.cpp"], "modexlab.eval": ["*.cpp"]},
-    install_requires=["pymtl3==3.1.17", "rsa>=4.9", "cryptography>=42", "tqdm>=4.66", "shtab>=1.7"],
+    package_data={
+        "modexlab.rtl.sim": ["*.cpp"],
+        "modexlab.proc": ["software/*"],
+        "modexlab.proc.sim": ["*.cpp"],
+        "modexlab.flow": ["*.cpp", "styles/*", "mapping/*.v", "steps/**"],
+        "modexlab.eval": ["*.cpp"],
+    },
+    install_requires=[
+        "pymtl3==3.1.17",
+        "rsa>=4.9",
+        "cryptography>=42",
+        "pyelftools>=0.31",
+        "tqdm>=4.66",
+        "shtab>=1.7",
+    ],
     entry_points={"console_scripts": ["modexlab = modexlab.eval.cli:main"]},
 )
