@@ -16,7 +16,20 @@ from collections.abc import Sequence
 from typing import IO, NoReturn
 
 from ..fl.errors import BadInput
-from .commands import bench, check, completion, cycles, designs, draw, pseudo, report, run, verilog
+from .commands import (
+    bench,
+    check,
+    completion,
+    cycles,
+    designs,
+    draw,
+    proc,
+    pseudo,
+    report,
+    run,
+    systems,
+    verilog,
+)
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
@@ -32,6 +45,7 @@ examples:
   modexlab verilog mont -o mont.sv
   modexlab check rsa_signature_2048_sha256_test.json
   modexlab report
+  modexlab systems
 
 `modexlab COMMAND --help` explains a command."""
 
@@ -55,7 +69,11 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
-    for command in (designs, run, cycles, verilog, check, bench, report, pseudo, draw, completion):
+    for command in (
+        *(designs, run, cycles, verilog, check, bench, report),
+        *(proc, systems),
+        *(pseudo, draw, completion),
+    ):
         command.add(commands)
     return parser
 

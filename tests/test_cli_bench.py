@@ -1,9 +1,11 @@
-"""`modexlab bench sim`: the keys are an interface; the goals are for a quiet machine, and for `make regress`."""
+"""`modexlab bench`: the keys are an interface; the goals are for a quiet machine, and for `make regress`."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
-from modexlab.eval import bench
+from modexlab.eval import bench, bench_proc
 
 from .cli import Cli
 
@@ -32,6 +34,37 @@ def test_text(cli: Cli, short: None) -> None:
     assert "goal 0.85: " in out
     assert "goal 800: " in out
     assert "goal 0.5: " in out
+
+
+@pytest.fixture
+def short_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_proc, "NBITS", 64)
+    monkeypatch.setattr(bench_proc, "REPETITIONS", 1)
+    monkeypatch.setattr(bench_proc, "PYTHON_CYCLES", 200)
+
+
+def test_processor(cli: Cli, short_program: None) -> None:
+    report = cli("bench", "proc", "--json").json()
+    native, python = report["native_cycles_per_second"], report["python_cycles_per_second"]
+    assert report["native_over_python"] == native / python > 10
+    assert report["iss_instructions_per_second"] > 10_000
+    out = cli("bench", "proc").out
+    assert "goal 100: " in out
+    assert "goal 500000: " in out
+
+
+def test_a_wrong_program_has_no_speed(short_program: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_proc, "kernel_program", partial(bench_proc.kernel_program, expected=1))
+    with pytest.raises(AssertionError, match="exit codes 1 and 1 after"):
+        bench_proc.bench_proc()
+
+
+@pytest.mark.regress
+def test_goals_of_the_processor(cli: Cli) -> None:
+    report = cli("bench", "proc", "--json").json()
+    assert report["native_over_python"] >= 100
+    assert report["native_cycles_per_second"] >= 1_000_000
+    assert report["iss_instructions_per_second"] >= 500_000
 
 
 @pytest.mark.regress

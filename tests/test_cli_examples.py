@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 from modexlab.eval import cli as command_line
-from modexlab.eval.commands import check, completion, cycles, designs, draw, pseudo, report, run, verilog
+from modexlab.eval.commands import (
+    check,
+    completion,
+    cycles,
+    designs,
+    draw,
+    proc,
+    pseudo,
+    report,
+    run,
+    systems,
+    verilog,
+)
 
 from .cli import Cli
 
@@ -19,10 +32,13 @@ FILES = {  # what the examples call it -> a small file of that kind
     "bn_tests.txt": "bn_small.txt",
     "SigVer15_186-3.rsp": "sigver_512.rsp",
     "modexp.json": "eip198_small.json",
+    "program.c": "gcd.c",
+    "power.c": "power.c",
 }
 TEXTS = [
     command_line.EXAMPLES,
-    *(module.EXAMPLES for module in (check, completion, cycles, designs, draw, pseudo, report, run, verilog)),
+    *(module.EXAMPLES for module in (check, completion, cycles, designs, draw, proc)),
+    *(module.EXAMPLES for module in (pseudo, report, run, systems, verilog)),
 ]
 EXAMPLES = {
     line.strip() for text in TEXTS for line in text.splitlines() if line.strip().startswith("modexlab ")
@@ -30,10 +46,8 @@ EXAMPLES = {
 
 
 def marked(example: str) -> object:
-    """All machines in one report take a while: `make test` has one, for the README's sake."""
-    whole = example.startswith("modexlab report") and not example.removeprefix("modexlab report").strip(
-        " -json"
-    )
+    """All machines in one table take a while: `make test` has one, for the README's sake."""
+    whole = re.fullmatch(r"modexlab (report|systems)( --json|  .*)?", example) or "2048 --output" in example
     return pytest.param(example, marks=[pytest.mark.regress] if whole else [])
 
 

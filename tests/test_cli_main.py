@@ -16,7 +16,10 @@ from modexlab.eval.commands import run
 
 from .cli import ENCRYPT, Cli
 
-COMMANDS = ("designs", "run", "cycles", "verilog", "check", "bench", "report", "pseudo", "draw", "completion")
+COMMANDS = (
+    *("designs", "run", "cycles", "verilog", "check", "bench", "report"),
+    *("proc", "systems", "pseudo", "draw", "completion"),
+)
 MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli"]
 
 
@@ -242,6 +245,8 @@ def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> No
         (["modexlab", "draw", "--operation", "s"], {"square"}),
         (["modexlab", "pseudo", "--k"], {"--key"}),
         (["modexlab", "run", "mont", "--interface", "x"], {"xcel"}),
+        (["modexlab", "proc", "a.elf", "--xcel", "mont-0"], {"mont-001"}),
+        (["modexlab", "systems", "--system", "proc-n"], {"proc-naive"}),
     ],
 )
 def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: set[str]) -> None:

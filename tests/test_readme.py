@@ -5,16 +5,20 @@
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 from modexlab.eval.cli import main
 from modexlab.fl import xcel
+from modexlab.proc.compiler import compiler
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 QUOTED = re.compile(r"<!-- (executed|from): (.+?) -->\n```\n(.*?)```\n", re.DOTALL)
 COMMAND = re.compile(r"^\$ modexlab (.+)$", re.MULTILINE)
+GCC = "12.2.0"  # made the programs whose cycles are quoted
+TABLES = {"report": "design", "systems": "system"}  # command, first column of its table
 
 
 def protocol() -> str:
@@ -23,10 +27,10 @@ def protocol() -> str:
     return text[text.index("Each access") :].strip() + "\n"
 
 
-def report_table(output: str) -> str:
-    """The table of a report, without what stands around it."""
+def table(output: str, first: str) -> str:
+    """The table that starts with this column, without what stands around it."""
     lines = output.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("design "))
+    start = next(i for i, line in enumerate(lines) if line.startswith(f"{first} "))
     end = next(i for i, line in enumerate(lines) if i > start and not line.strip())
     return "\n".join(line.rstrip() for line in lines[start:end]) + "\n"
 
@@ -34,6 +38,12 @@ def report_table(output: str) -> str:
 def run(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     assert main(shlex.split(command)) == 0, command
     return capsys.readouterr().out
+
+
+def comparable(text: str) -> str:
+    """A quotation; where another compiler makes other programs, without its numbers and widths."""
+    here = subprocess.run([compiler(), "-dumpfullversion"], capture_output=True, text=True, check=True)
+    return text if here.stdout.strip() == GCC else re.sub(r"[\d.]+|[ -]+", " ", text)
 
 
 def quotations() -> dict[str, str]:
@@ -44,22 +54,29 @@ def test_protocol() -> None:
     assert quotations()["fl/xcel.py"] == protocol()
 
 
-def test_report(capsys: pytest.CaptureFixture[str]) -> None:
-    assert quotations()["modexlab report"] == report_table(run("report", capsys))
+@pytest.mark.parametrize(("command", "first"), TABLES.items())
+def test_table(command: str, first: str, capsys: pytest.CaptureFixture[str]) -> None:
+    quoted, present = quotations()[f"modexlab {command}"], table(run(command, capsys), first)
+    assert quoted == present if command == "report" else comparable(quoted) == comparable(present)
 
 
 @pytest.mark.parametrize("command", COMMAND.findall(README.read_text()))
 def test_commands(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (tmp_path / "proc").symlink_to(ROOT / "proc")  # whose programs the commands name
     monkeypatch.chdir(tmp_path)
     assert run(command, capsys)
+
+
+def test_compiler_of_the_quoted_cycles_is_named() -> None:
+    assert f"gcc {GCC}" in README.read_text()
 
 
 def test_files_that_are_named_exist() -> None:
     """Every path in the README that is not an example of one's own."""
     text = README.read_text().replace("rtl/blakley.py", "").replace("cl/blakley.py", "")
-    for name in set(re.findall(r"`((?:fl|rtl|cl|eval|tests)/[\w/.]*)`", text)):
+    for name in set(re.findall(r"`((?:fl|rtl|cl|proc|eval|tests)/[\w/.]*)`", text)):
         assert (ROOT / name).exists(), name
 
 
@@ -68,9 +85,11 @@ def rewrite() -> None:
     import contextlib
     import io
 
-    with contextlib.redirect_stdout(io.StringIO()) as output:
-        main(["report"])
-    present = {"fl/xcel.py": protocol(), "modexlab report": report_table(output.getvalue())}
+    present = {"fl/xcel.py": protocol()}
+    for command, first in TABLES.items():
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            main([command])
+        present[f"modexlab {command}"] = table(output.getvalue(), first)
     text = QUOTED.sub(
         lambda found: f"<!-- {found[1]}: {found[2]} -->\n```\n{present[found[2]]}```\n", README.read_text()
     )

@@ -4,7 +4,6 @@ import errno
 import importlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,18 +16,20 @@ from modexlab.rtl.sim import ToolError, cache, simulate, toolchain
 from tests.sim_examples import AddMod
 
 ROOT = Path(__file__).parent.parent
+SHARED = ("runtime-", "headers-")  # Verilator's run-time library and the precompiled headers
 REQUESTS, STATICS, EXPECTED = [(5, 6), (7, 1)], {"modulus": 9}, [2, 8]
 
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache that holds nothing but Verilator's run-time library, and an empty working directory."""
+    """A cache that holds nothing but what all designs share, and an empty working directory."""
     simulate(AddMod(8))  # makes sure that there is one
     shared = cache.root()
     own = tmp_path / "cache"
     own.mkdir()
-    for runtime in shared.glob("runtime-*"):
-        shutil.copy(runtime, own)
+    for entry in shared.iterdir():
+        if entry.name.startswith(SHARED):
+            (own / entry.name).symlink_to(entry)
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
@@ -37,7 +38,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def entries(directory: Path) -> list[Path]:
-    return [path for path in directory.iterdir() if path.is_file() and not path.name.startswith("runtime-")]
+    return [path for path in directory.iterdir() if path.is_file() and not path.name.startswith(SHARED)]
 
 
 def run(stage: str = "native") -> list:

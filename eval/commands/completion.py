@@ -1,4 +1,4 @@
-"""`modexlab completion`: completion scripts for bash, zsh and fish, with the names of the designs."""
+"""`modexlab completion`: completion scripts for bash, zsh and fish, with the names of designs and systems."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from .arguments import Commands, add_command
 
-FILES = frozenset({"files", "key", "vcd", "output"})  # arguments that are paths
-DESIGNS = frozenset({"design", "designs"})
+FILES = frozenset({"files", "key", "vcd", "output", "program", "commits"})  # arguments that are paths
+DESIGNS = frozenset({"design", "designs", "xcel"})
 
 TEXT = "The script goes to stdout; load it in the start file of your shell."
 EXAMPLES = """\
@@ -34,6 +34,7 @@ def execute(args: argparse.Namespace) -> int:
     from ...rtl.sim import STAGES
     from .. import catalogue
     from ..cli import build_parser
+    from ..systems import system_names
 
     parser = build_parser()
     names = [design.name for design in catalogue.designs()]
@@ -41,6 +42,8 @@ def execute(args: argparse.Namespace) -> int:
         for action in command._actions:
             if action.dest in DESIGNS:
                 action.choices = names
+            elif action.dest == "systems":
+                action.choices = system_names()
             elif action.dest == "stage":
                 action.choices = list(STAGES)
     print(_fish(parser) if args.shell == "fish" else _shtab(parser, args.shell))

@@ -1,0 +1,205 @@
+"""Table 1 of paper 001, measured: systems that compute RSA in software, or by an accelerator, in cycles.
+
+A system is named by what is special in it: `proc-naive` is the processor alone with the kernel `naive` of
+`modexlab.proc.kernels`, `procxcel-mont` the processor with the catalogue's `mont` behind its port. What counts is
+the stats window, in which a program has nothing but the call of its kernel; normalised, as in the paper's section
+5.1, it is less the window of the dummy, which returns the expected answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..fl.errors import unknown
+from .system import System, Xcel
+from .workloads import MODULUS_001, Workload
+
+if TYPE_CHECKING:
+    from ..proc.outcome import Outcome
+    from .design import Design
+
+NBITS_001 = 32
+MESSAGE_001 = 5745
+OPERATIONS = ("encrypt", "decrypt")
+
+# Table 1 of the paper, normalised. Our own accelerators stand beside the paper's of their kind.
+PAPER_001_TABLE_1 = {
+    "proc-naive": {"encrypt": 3523, "decrypt": 8148},
+    "proc-montgomery": {"encrypt": 3581, "decrypt": 5135},
+    "procxcel-naive-001": {"encrypt": 1062, "decrypt": 1840},
+    "procxcel-mont-001": {"encrypt": 169, "decrypt": 234},
+}
+PUBLISHED: Mapping[str, Mapping[str, int]] = {
+    **PAPER_001_TABLE_1,
+    "procxcel-naive": PAPER_001_TABLE_1["procxcel-naive-001"],
+    "procxcel-mont": PAPER_001_TABLE_1["procxcel-mont-001"],
+}
+# the paper's four, and the fastest of ours by each kind of multiplier
+DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-scaled")
+
+SOFTWARE, HARDWARE = "proc-", "procxcel-"
+DUMMY, BY_XCEL = "dummy", "xcel"  # kernels that are no system's own
+
+# software of 2048 bits takes hundreds of millions of cycles
+MOST_SOFTWARE_NBITS = 1024
+
+
+@dataclass(frozen=True)
+class SystemKind:
+    """A system of any width: the kernel, and the accelerator that does its work, if one does."""
+
+    name: str
+    kernel: str
+    design: Design | None
+
+    def xcel(self, nbits: int, mod: int) -> Xcel:
+        """What is behind the port at this width; a machine for one modulus is made for this one."""
+        if self.design is None:
+            return Xcel()
+        own_modulus = any(param.name == "modulus" for param in self.design.params)
+        return Xcel(self.design, nbits, {"modulus": mod} if own_modulus else {})
+
+    def require(self, nbits: int, work: Workload) -> None:
+        """BadInput if the accelerator cannot be made, or does not take the operands."""
+        if self.design is not None:
+            self.design.require(nbits, *work.operands, **self.xcel(nbits, work.mod).settings)
+
+
+def system_names() -> list[str]:
+    """All that can be measured: software kernels, and the catalogue's accelerators."""
+    from ..proc.kernels import KERNELS
+    from .catalogue import designs
+
+    software = [name for name in KERNELS if name not in (DUMMY, BY_XCEL)]
+    return [f"{SOFTWARE}{name}" for name in software] + [f"{HARDWARE}{each.name}" for each in designs()]
+
+
+def find_system(name: str) -> SystemKind:
+    """The system with this name."""
+    from .catalogue import find
+
+    if name not in system_names():
+        raise unknown("system", name, system_names())
+    if name.startswith(HARDWARE):
+        return SystemKind(name, BY_XCEL, find(name.removeprefix(HARDWARE)))
+    return SystemKind(name, name.removeprefix(SOFTWARE), None)
+
+
+@functools.cache
+def workloads(nbits: int) -> tuple[Workload, Workload]:
+    """Encryption of a message and decryption of its ciphertext.
+
+    32 bits: with the numbers of the paper. (Its d is of another key: the decryption does not give the message
+    back. It has the right length, and the result is checked all the same.) Else: with a key of this width, and a
+    message, that are the same in every call.
+    """
+    from ..proc.kernels import seeded_key
+
+    if nbits == NBITS_001:
+        message, e, d, n = MESSAGE_001, 65537, 0x3A48D459, MODULUS_001
+    else:
+        key = seeded_key(nbits)
+        assert key.d is not None
+        e, d, n = key.e, key.d, key.n
+        message = random.Random(nbits).randrange(n)
+    return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operation on one system. `outcome` is None if it was not run; `note` says why, or what went wrong."""
+
+    system: str
+    operation: str
+    nbits: int
+    outcome: Outcome | None
+    dummy: int = 0
+    note: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Not wrong: the program compared the result with the expected one."""
+        return self.outcome is None or self.outcome.exit_code == 0
+
+    @property
+    def cycles(self) -> int | None:
+        """Of the stats window."""
+        return self.outcome.window.cycles if self.outcome is not None else None
+
+    @property
+    def normalised(self) -> int | None:
+        """Without the overhead of the call."""
+        return None if self.cycles is None else self.cycles - self.dummy
+
+    @property
+    def published(self) -> int | None:
+        """What the paper has, in the same terms."""
+        return PUBLISHED.get(self.system, {}).get(self.operation) if self.nbits == NBITS_001 else None
+
+    @property
+    def ratio(self) -> float | None:
+        """To what is published; below 1 is faster."""
+        if self.normalised is None or self.published is None:
+            return None
+        return round(self.normalised / self.published, 3)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How rows are measured.
+
+    full: run software at any width. begin: called with what is done next; progress: with (cycles, 0) in long runs.
+    """
+
+    stage: str = "native"
+    full: bool = False
+    begin: Callable[[str], None] = lambda _: None
+    progress: Callable[[int, int], None] | None = None
+
+    def rows(
+        self, kinds: Sequence[SystemKind], widths: Sequence[int], operations: Sequence[str] = OPERATIONS
+    ) -> Iterator[Row]:
+        """Rows as they are measured, by width; what cannot be run is refused before."""
+        works = {nbits: [each for each in workloads(nbits) if each.name in operations] for nbits in widths}
+        for nbits in widths:
+            for work in works[nbits]:
+                for kind in kinds:
+                    kind.require(nbits, work)
+        self.begin(f"processor, {self.stage}")
+        with System(stage=self.stage) as bare:
+            for nbits in widths:
+                dummies = {
+                    work.name: self._run(bare, DUMMY, nbits, work).cycles or 0 for work in works[nbits]
+                }
+                for kind in kinds:
+                    for row in self._rows_of(kind, bare, nbits, works[nbits]):
+                        yield replace(row, dummy=dummies[row.operation])
+
+    def _rows_of(
+        self, kind: SystemKind, bare: System, nbits: int, works: Sequence[Workload]
+    ) -> Iterator[Row]:
+        """The operations on one system, which is built once."""
+        if kind.design is not None:
+            self.begin(f"{kind.name}, {nbits} bits, {self.stage}")
+            with System(kind.xcel(nbits, works[0].mod), stage=self.stage) as system:
+                for work in works:
+                    yield replace(self._run(system, kind.kernel, nbits, work), system=kind.name)
+            return
+        for work in works:
+            if self.full or nbits <= MOST_SOFTWARE_NBITS:
+                yield replace(self._run(bare, kind.kernel, nbits, work), system=kind.name)
+            else:
+                yield Row(kind.name, work.name, nbits, None, note="not run; --full runs it")
+
+    def _run(self, system: System, kernel: str, nbits: int, work: Workload) -> Row:
+        from ..proc.kernels import kernel_program
+
+        self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.stage}")
+        program = kernel_program(kernel, nbits, *work.operands)
+        outcome = system.run(program, progress=self.progress)
+        note = "" if outcome.exit_code == 0 else outcome.explain(program)
+        return Row(kernel, work.name, nbits, outcome, note=note)

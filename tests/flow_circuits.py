@@ -1,0 +1,148 @@
+"""Small mapped circuits for the tests of flow/, written down once and printed as Verilog and as yosys' JSON."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+BUS_BIT = re.compile(r"(\w+)\[(\d+)\]")
+
+
+@dataclass
+class Circuit:
+    """Ports by direction and width, cells by (name, kind, pins); a net is "a[3]" if `a` is a port with several bits."""
+
+    name: str
+    ports: dict[str, tuple[str, int]]
+    cells: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+
+    def add(self, name: str, kind: str, **pins: str) -> None:
+        self.cells.append((name, kind, pins))
+
+    def _spelled(self, net: str) -> str:
+        match = BUS_BIT.fullmatch(net)
+        return net if net in self.ports or (match and match[1] in self.ports) else f"\\{net} "
+
+    @property
+    def port_bits(self) -> dict[str, list[str]]:
+        return {
+            port: [port] if width == 1 else [f"{port}[{bit}]" for bit in range(width)]
+            for port, (_, width) in self.ports.items()
+        }
+
+    @property
+    def inner_nets(self) -> list[str]:
+        outer = {bit for bits in self.port_bits.values() for bit in bits}
+        return [
+            net
+            for net in dict.fromkeys(net for *_, pins in self.cells for net in pins.values())
+            if net not in outer
+        ]
+
+    @property
+    def verilog(self) -> str:
+        lines = [f"module {self.name}({', '.join(self.ports)});"]
+        for port, (direction, width) in self.ports.items():
+            lines.append(f"  {direction} {f'[{width - 1}:0] ' if width > 1 else ''}{port};")
+        lines += [f"  wire {self._spelled(net)};" for net in self.inner_nets]
+        for name, kind, pins in self.cells:
+            connections = ", ".join(f".{pin}({self._spelled(net)})" for pin, net in pins.items())
+            lines.append(f"  {kind} \\{name} ({connections});")
+        return "\n".join([*lines, "endmodule", ""])
+
+    @property
+    def json(self) -> str:
+        number = {
+            bit: n for n, bit in enumerate((bit for bits in self.port_bits.values() for bit in bits), 2)
+        }
+        number |= {net: n for n, net in enumerate(self.inner_nets, len(number) + 2)}
+        ports = {
+            port: {"direction": self.ports[port][0], "bits": [number[bit] for bit in bits]}
+            for port, bits in self.port_bits.items()
+        }
+        cells = {
+            name: {"type": kind, "connections": {pin: [number[net]] for pin, net in pins.items()}}
+            for name, kind, pins in self.cells
+        }
+        names = {port: {"bits": data["bits"]} for port, data in ports.items()}
+        names |= {net: {"bits": [number[net]]} for net in self.inner_nets}
+        module = {"attributes": {"top": "1"}, "ports": ports, "cells": cells, "netnames": names}
+        return json.dumps({"modules": {self.name: module}})
+
+    def write(self, directory: Path) -> Path:
+        """netlist.v, returned, and netlist.json beside it."""
+        (directory / "netlist.json").write_text(self.json)
+        netlist = directory / "netlist.v"
+        netlist.write_text(self.verilog)
+        return netlist
+
+
+def flop_to_flop() -> Circuit:
+    """Two flip-flops with an inverter between."""
+    circuit = Circuit("flop_to_flop", {"clk": ("input", 1), "d": ("input", 1), "q": ("output", 1)})
+    circuit.add("first", "DFF_X1", D="d", CK="clk", Q="a")
+    circuit.add("gate", "INV_X1", A="a", ZN="b")
+    circuit.add("second", "DFF_X1", D="b", CK="clk", Q="q")
+    return circuit
+
+
+def adder(width: int = 8) -> Circuit:
+    """Registers, a ripple of full adders of which the first carry is tied low, registers; names as a flat hierarchy has them."""
+    circuit = Circuit(
+        "adder", {"clk": ("input", 1), "a": ("input", width), "b": ("input", width), "sum": ("output", width)}
+    )
+    circuit.add("tie", "LOGIC0_X1", Z="dp.carry[0]")
+    for bit in range(width):
+        circuit.add(f"dp.a_reg[{bit}]", "DFF_X1", D=f"a[{bit}]", CK="clk", Q=f"dp.a[{bit}]")
+        circuit.add(f"dp.b_reg[{bit}]", "DFF_X1", D=f"b[{bit}]", CK="clk", Q=f"dp.b[{bit}]")
+        operands = {"A": f"dp.a[{bit}]", "B": f"dp.b[{bit}]", "CI": f"dp.carry[{bit}]"}
+        circuit.add(f"dp.add.fa[{bit}]", "FA_X1", **operands, S=f"dp.s[{bit}]", CO=f"dp.carry[{bit + 1}]")
+        circuit.add(f"dp.s_reg[{bit}]", "DFF_X1", D=f"dp.s[{bit}]", CK="clk", Q=f"sum[{bit}]")
+    return circuit
+
+
+def tree() -> Circuit:
+    """Gates of many kinds with fan-out, from inputs to outputs without a register between, and one with a reset."""
+    circuit = Circuit(
+        "tree",
+        {
+            "clk": ("input", 1),
+            "rst_n": ("input", 1),
+            "x": ("input", 8),
+            "y": ("output", 4),
+            "z": ("output", 1),
+        },
+    )
+    x = [f"x[{bit}]" for bit in range(8)]
+    circuit.add("g/0", "NAND2_X1", A1=x[0], A2=x[1], ZN="n0")
+    circuit.add("g/1", "NOR3_X1", A1="n0", A2=x[2], A3=x[3], ZN="n1")
+    circuit.add("g/2", "XOR2_X1", A="n1", B=x[4], Z="n2")
+    circuit.add("g/3", "AOI21_X1", A="n2", B1="n0", B2=x[5], ZN="n3")
+    circuit.add("g/4", "MUX2_X1", A="n2", B="n3", S=x[6], Z="n4")
+    circuit.add("g/5", "OAI221_X1", A="n4", B1="n3", B2="n1", C1="n2", C2=x[7], ZN="n5")
+    circuit.add("g/6", "BUF_X8", A="n5", Z="$n6")
+    for bit in range(4):
+        circuit.add(f"g/x{bit}", "XNOR2_X1", A="$n6", B=x[bit], ZN=f"m{bit}")
+        circuit.add(f"g/o{bit}", "OR2_X2", A1=f"m{bit}", A2="n4", ZN=f"y[{bit}]")
+    circuit.add("g/ha", "HA_X1", A="m0", B="m1", S="h", CO="c")
+    circuit.add("g/or", "OR2_X1", A1="h", A2="c", ZN="d")
+    circuit.add("state", "DFFR_X1", D="d", RN="rst_n", CK="clk", Q="z", QN="zn")
+    circuit.add("g/zn", "INV_X1", A="zn", ZN="unused")
+    return circuit
+
+
+def gated() -> Circuit:
+    """A clock tree of two levels with a clock gate; a shift register that crosses it."""
+    circuit = Circuit(
+        "gated", {"clk": ("input", 1), "en": ("input", 1), "d": ("input", 1), "q": ("output", 1)}
+    )
+    circuit.add("ct.root", "CLKBUF_X3", A="clk", Z="ct")
+    circuit.add("ct.leaf0", "CLKBUF_X1", A="ct", Z="ck0")
+    circuit.add("ct.leaf1", "CLKBUF_X2", A="ct", Z="ck1")
+    circuit.add("gate", "CLKGATE_X1", CK="ct", E="en_q", GCK="gck")
+    circuit.add("en_reg", "DFF_X1", D="en", CK="ck0", Q="en_q")
+    circuit.add("s0", "DFF_X1", D="d", CK="ck0", Q="q0")
+    circuit.add("s1", "DFF_X1", D="q0", CK="gck", Q="q1")
+    circuit.add("s2", "DFF_X2", D="q1", CK="ck1", Q="q2")
+    circuit.add("s3", "DFF_X1", D="q2", CK="gck", Q="q")
+    return circuit

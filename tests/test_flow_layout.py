@@ -1,0 +1,432 @@
+"""Floorplan, placement, clock tree, routing, wires, layout and pictures."""
+
+import copy
+import dataclasses
+import itertools
+import json
+import random
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.flow import coriolis_job, kit, layout, liberty, netlist, pictures, place, route, wires
+from modexlab.flow.def_file import DBU, Lef, Wire, read_def, read_lef, write_def
+from modexlab.flow.liberty import Library
+
+needs_coriolis = pytest.mark.skipif(
+    sys.version_info[:2] > coriolis_job.LAST_PYTHON, reason="Coriolis has no wheel for this Python"
+)
+BITS, STAGES = 8, 16
+
+
+@pytest.fixture(scope="module")
+def lef() -> Lef:
+    files = kit.find()
+    return read_lef(files.tech_lef, files.lef)
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    return liberty.load(kit.find().lib)
+
+
+def pipeline() -> dict[str, Any]:
+    """A netlist as yosys writes it: 16 stages of 8 registers, between them random gates, names that need escapes."""
+    draw = random.Random(1)
+    number = iter(range(2, 10_000))
+    clock, *inputs = (next(number) for _ in range(1 + BITS))
+    cells: dict[str, Any] = {}
+    names: dict[str, Any] = {"clk": {"bits": [clock]}, "in": {"bits": inputs}}
+
+    def cell(name: str, kind: str, **pins: int) -> None:
+        cells[name] = {"type": kind, "connections": {pin: [bit] for pin, bit in pins.items()}}
+
+    row = inputs
+    for stage in range(STAGES):
+        after = []
+        for bit in range(BITS):
+            mixed, out = next(number), next(number)
+            first, second = draw.sample(row, 2)
+            cell(f"$g[{stage}].{bit}", draw.choice(["NAND2_X1", "NOR2_X1"]), A1=first, A2=second, ZN=mixed)
+            cell(f"stage[{stage}].q_reg[{bit}]", "DFF_X1", D=mixed, CK=clock, Q=out)
+            after.append(out)
+        names[f"stage[{stage}].q"] = {"bits": after}
+        row = after
+    names["out"] = {"bits": row}
+    ports = {
+        "clk": {"direction": "input", "bits": [clock]},
+        "in": {"direction": "input", "bits": inputs},
+        "out": {"direction": "output", "bits": row},
+    }
+    return {
+        "modules": {"pipe": {"attributes": {"top": "1"}, "ports": ports, "cells": cells, "netnames": names}}
+    }
+
+
+@dataclasses.dataclass
+class Placed:
+    directory: Path
+    before: netlist.Netlist
+    after: netlist.Netlist
+    placement: place.Placement
+
+    @property
+    def paths(self) -> tuple[Path, Path]:
+        return self.directory / "placement.json", self.directory / "netlist_placed.json"
+
+
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory: pytest.TempPathFactory, library: Library) -> Placed:
+    directory = tmp_path_factory.mktemp("placed")
+    document = pipeline()
+    (directory / "netlist.json").write_text(json.dumps(document))
+    owner = {name: name.rpartition(".")[0] for name in document["modules"]["pipe"]["cells"]}
+    (directory / "hierarchy.json").write_text(json.dumps({"cells": owner, "modules": {"": "pipe"}}))
+    source = directory / "netlist.json"
+    placement = place.place(source, directory / "hierarchy.json", directory)
+    after = netlist.read(directory / "netlist_placed.json", library)
+    return Placed(directory, netlist.read(source, library), after, placement)
+
+
+@pytest.fixture(scope="module")
+def routing(placed: Placed) -> route.Routing:
+    return route.route(*placed.paths, placed.directory)
+
+
+@pytest.fixture(scope="module")
+def whole(placed: Placed) -> layout.Def:
+    return layout.write_layout(*placed.paths, placed.directory)
+
+
+def violations(each: Placed, placement: place.Placement, lef: Lef, library: Library) -> list[str]:
+    return place.violations(placement, each.after, lef, library)
+
+
+class TestLef:
+    def test_what_the_kit_says(self, lef: Lef) -> None:
+        assert (lef.site_width, lef.row_height) == (0.19, 1.4)
+        assert [layer.name for layer in lef.routing] == [f"metal{index}" for index in range(1, 11)]
+        metal3 = lef.layers["metal3"]
+        assert (metal3.direction, metal3.width, metal3.pitch, metal3.res_ohm) == (
+            "HORIZONTAL",
+            0.07,
+            0.14,
+            0.25,
+        )
+        assert lef.macros["DFF_X1"].width == 3.23
+        assert lef.macros["BUF_X4"].pins["A"].centre == pytest.approx((0.115, 0.6125))
+
+    def test_unknown_cell(self, lef: Lef) -> None:
+        with pytest.raises(BadInput, match="no cell NAND9_X1"):
+            lef.macro("NAND9_X1")
+
+    def test_no_cells_in_it(self, tmp_path: Path) -> None:
+        (tmp_path / "empty.lef").write_text("VERSION 5.6 ;\nEND LIBRARY\n")
+        with pytest.raises(BadInput, match="no cells"):
+            read_lef(tmp_path / "empty.lef")
+
+
+@needs_coriolis
+class TestPlace:
+    def test_legal(self, placed: Placed, lef: Lef, library: Library) -> None:
+        assert violations(placed, placed.placement, lef, library) == []
+        assert place.changes(placed.before, placed.after) == []
+        assert 0.5 < placed.placement.density < 0.75
+
+    def test_tree_divides_the_clock(self, placed: Placed) -> None:
+        tree = placed.placement.clock_tree
+        assert tree["sinks"] == BITS * STAGES
+        assert tree["buffers"] > 1
+        assert tree["levels"] == 2
+        roots = placed.after.sinks[placed.after.net("clk")]
+        assert [owner for owner, _ in roots] == ["clock_tree.0_0"]
+
+    def test_same_input_same_placement(self, placed: Placed, tmp_path: Path) -> None:
+        again = place.place(placed.directory / "netlist.json", None, tmp_path)
+        assert again.instances == placed.placement.instances
+        assert again.pins == placed.placement.pins
+
+    def test_buffers_are_in_the_hierarchy(self, placed: Placed) -> None:
+        cells = json.loads((placed.directory / "hierarchy_placed.json").read_text())["cells"]
+        assert cells.keys() == placed.after.cells.keys()
+        assert cells["clock_tree.0_0"] == "clock_tree"
+
+    def test_json_is_the_placement(self, placed: Placed) -> None:
+        assert place.load(placed.paths[0]) == placed.placement
+
+    @pytest.mark.parametrize(
+        ("dx", "dy", "orient", "message"),
+        [
+            (0.1, 0.0, None, "on no site"),
+            (0.0, 0.7, None, "in no row"),
+            (-500 * 0.19, 0.0, None, "leaves its row"),
+            (0.0, 0.0, "other", "in a row that stands"),
+        ],
+    )
+    def test_a_cell_moved_is_found(
+        self,
+        placed: Placed,
+        lef: Lef,
+        library: Library,
+        dx: float,
+        dy: float,
+        orient: str | None,
+        message: str,
+    ) -> None:
+        moved = copy.deepcopy(placed.placement)
+        name, each = next(iter(moved.instances.items()))
+        turned = {"N": "FS", "FS": "N"}[each.orient] if orient else each.orient
+        moved.instances[name] = place.Place(each.kind, each.x_um + dx, each.y_um + dy, turned)
+        assert any(name in wrong and message in wrong for wrong in violations(placed, moved, lef, library))
+
+    def test_two_cells_on_one_another_are_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+        moved = copy.deepcopy(placed.placement)
+        (first, at), (second, _) = list(moved.instances.items())[:2]
+        moved.instances[second] = dataclasses.replace(at, kind=moved.instances[second].kind)
+        assert any("overlap" in wrong for wrong in violations(placed, moved, lef, library))
+        assert first != second
+
+    def test_a_cell_left_out_is_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+        fewer = copy.deepcopy(placed.placement)
+        name, _ = fewer.instances.popitem()
+        assert f"{name} is not placed" in violations(placed, fewer, lef, library)
+
+    def test_a_port_without_pin_is_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+        fewer = copy.deepcopy(placed.placement)
+        del fewer.pins["in[3]"]
+        assert any("in[3]" in wrong for wrong in violations(placed, fewer, lef, library))
+
+    def test_a_register_off_the_clock_is_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+        broken = copy.deepcopy(placed.after)
+        name = next(name for name, cell in broken.cells.items() if cell.kind == "DFF_X1")
+        pins = broken.cells[name].pins
+        pins["CK"] = pins["D"]
+        wrong = place.violations(placed.placement, broken, lef, library)
+        assert wrong == [f"the clock does not reach {name}/CK"]
+        assert any(name in each for each in place.changes(placed.before, broken))
+
+    def test_a_gate_exchanged_is_found(self, placed: Placed) -> None:
+        other = copy.deepcopy(placed.after)
+        name = next(name for name, cell in other.cells.items() if cell.kind.startswith("N"))
+        other.cells[name] = dataclasses.replace(other.cells[name], kind="AND2_X1")
+        assert place.changes(placed.before, other) == [f"{name} is not what it was"]
+
+    def test_bad_requests(self, placed: Placed, tmp_path: Path) -> None:
+        source = placed.directory / "netlist.json"
+        with pytest.raises(BadInput, match=r"density 1\.2"):
+            place.place(source, None, tmp_path, density=1.2)
+        with pytest.raises(BadInput, match="no input clock_in"):
+            place.place(source, None, tmp_path, clock_port="clock_in")
+        with pytest.raises(BadInput, match="run the step place"):
+            place.load(tmp_path / "placement.json")
+        assert not list(tmp_path.iterdir())
+
+    def test_without_coriolis(self, monkeypatch: pytest.MonkeyPatch, placed: Placed, tmp_path: Path) -> None:
+        monkeypatch.setattr(coriolis_job.importlib.util, "find_spec", lambda name: None)
+        with pytest.raises(BadInput, match=r"no placement, clock tree.*pip install --no-deps coriolis-eda"):
+            place.place(placed.directory / "netlist.json", None, tmp_path)
+        monkeypatch.setattr(coriolis_job.sys, "version_info", (3, 13, 1))
+        with pytest.raises(BadInput, match=r"this is 3\.13: use Python 3\.10 to 3\.12"):
+            coriolis_job.require()
+
+    def test_a_constant_needs_a_cell(self, tmp_path: Path) -> None:
+        document = pipeline()
+        document["modules"]["pipe"]["cells"]["$g[0].0"]["connections"]["A1"] = ["1"]
+        (tmp_path / "netlist.json").write_text(json.dumps(document))
+        with pytest.raises(BadInput, match="hilomap"):
+            place.place(tmp_path / "netlist.json", None, tmp_path)
+
+    def test_verilog_is_the_netlist(self, placed: Placed) -> None:
+        text = (placed.directory / "netlist_placed.v").read_text()
+        assert "  output [7:0] out\n" in text
+        assert "  BUF_X4 \\clock_tree.0_0  (.A(clk), .Z(\\clock_tree.0_0.out ));" in text
+        assert "  wire [7:0] \\stage[3].q ;" in text
+
+
+class TestTrees:
+    @pytest.mark.parametrize(
+        ("points", "length"),
+        [
+            ([(0.0, 0.0), (3.0, 4.0)], 7.0),
+            ([(0.0, 0.0), (4.0, 0.0), (2.0, 3.0)], 7.0),  # a median point
+            ([(0.0, 1.0), (2.0, 1.0), (1.0, 0.0), (1.0, 2.0)], 4.0),  # a cross: 6 as a spanning tree
+            ([(1.0, 1.0)] * 3, 0.0),
+        ],
+    )
+    def test_shortest(self, points: list[tuple[float, float]], length: float) -> None:
+        assert wires.steiner_tree(points).length == pytest.approx(length)
+
+    def test_bounds(self) -> None:
+        draw = random.Random(3)
+        for count in (4, 7, 15, 40):
+            points = [(draw.random(), draw.random()) for _ in range(count)]
+            tree = wires.steiner_tree(points)
+            assert tree.points[:count] == points
+            assert len(tree.edges) == len(tree.points) - 1
+            spanning = sum(wires.distance(points[a], points[b]) for a, b in wires.spanning_edges(points))
+            assert wires.half_perimeter(points) <= tree.length <= spanning
+
+    def test_elmore_of_a_line(self) -> None:
+        tree = wires.Tree([(0.0, 0.0), (10.0, 0.0)], [(0, 1)])
+        wire = wires.Wire(0, [("", "a"), ("u", "A")], tree, 1.0, [100.0], [4.0])
+        assert wire.delays_ps([0.0, 1.0]) == pytest.approx([0.0, 100.0 * (4.0 / 2 + 1.0) * 1e-3])
+
+    def test_units_of_wires(self, lef: Lef) -> None:
+        units = wires.layer_units(lef)
+        assert units["metal2"].res_ohm == pytest.approx(0.25 / 0.07)
+        # by hand: 0.07 um of 4.0896e-5 pF/um^2, two edges of 2.5157e-5 pF/um, and a wall of 0.14 um at 0.07 um in k = 2.5
+        assert units["metal2"].cap_ff == pytest.approx(0.002863 + 0.050314 + 0.04427, rel=1e-3)
+        extracted = {"metal2": 0.0832, "metal3": 0.1046, "metal4": 0.1169, "metal5": 0.1109, "metal6": 0.1069}
+        for name, cap in extracted.items():  # OpenROAD's, by extraction
+            assert units[name].cap_ff == pytest.approx(cap, rel=0.2)
+
+
+@needs_coriolis
+class TestRouted:
+    def test_every_net_has_its_way(self, placed: Placed, routing: route.Routing) -> None:
+        assert routing.success
+        assert route.load_routing(placed.directory / "routing.json") == routing
+        table = wires.extract(*placed.paths, placed.directory)
+        assert routing.length_um == pytest.approx(table["length_um"], rel=0.25)
+
+    def test_wires_of_placement_and_routing(
+        self, placed: Placed, routing: route.Routing, tmp_path: Path
+    ) -> None:
+        flat = wires.extract(*placed.paths, tmp_path)
+        routed = wires.extract(*placed.paths, tmp_path, routing_json=placed.directory / "routing.json")
+        pessimist = wires.extract(*placed.paths, tmp_path, unit="liberty")
+        assert flat["half_perimeter_um"] <= flat["length_um"] <= routed["length_um"]
+        assert pessimist["cap_ff"] == pytest.approx(0.1774 * pessimist["length_um"], rel=1e-3)
+        table = json.loads((tmp_path / "wires.json").read_text())
+        connected = {placed.after.nets[net] for net, sinks in enumerate(placed.after.sinks) if sinks}
+        assert table.keys() == connected
+        assert sum(each["cap_ff"] for each in table.values()) == pytest.approx(pessimist["cap_ff"], rel=1e-3)
+        assert 0 <= flat["clock_tree"]["skew_ps"] < 50 < flat["clock_tree"]["latency_ps"] + 50
+        with pytest.raises(BadInput, match="unit of wires"):
+            wires.extract(*placed.paths, tmp_path, unit="litres")
+
+    def test_spef_sums_to_the_table(self, placed: Placed, tmp_path: Path) -> None:
+        wires.extract(*placed.paths, tmp_path)
+        table = json.loads((tmp_path / "wires.json").read_text())
+        nets = (tmp_path / "wires.spef").read_text().split("*D_NET ")[1:]
+        assert len(nets) == len(table)
+        for text, each in zip(nets, table.values(), strict=True):
+            lines = text.split("\n")
+            caps = lines[lines.index("*CAP") + 1 : lines.index("*RES")]
+            assert sum(float(line.split()[2]) for line in caps) == pytest.approx(each["cap_ff"], abs=1e-3)
+        assert any(text.startswith("stage\\[3\\]\\.q[2] ") for text in nets)
+
+
+@needs_coriolis
+class TestLayout:
+    def test_def_reads_back(self, placed: Placed, whole: layout.Def) -> None:
+        assert read_def(placed.directory / "layout.def") == whole
+
+    def test_def_with_wires(self, whole: layout.Def, tmp_path: Path) -> None:
+        routed = copy.deepcopy(whole)
+        name = next(iter(routed.nets))
+        routed.nets[name].wires = [
+            Wire("metal3", 0, 140, 380, 140),
+            Wire("metal2", 380, 140, 380, 140, "via2_5"),
+        ]
+        write_def(tmp_path / "routed.def", routed)
+        assert read_def(tmp_path / "routed.def") == routed
+        text = (tmp_path / "routed.def").read_text()
+        (tmp_path / "cut.def").write_text(text[: len(text) // 2])
+        with pytest.raises(BadInput, match="cut off"):
+            read_def(tmp_path / "cut.def")
+
+    def test_rows_are_full(self, placed: Placed, whole: layout.Def, lef: Lef) -> None:
+        for row in whole.rows:
+            spans = sorted(
+                (each.x, each.x + round(lef.macro(each.macro).width * DBU))
+                for each in whole.components
+                if each.y == row.y
+            )
+            assert spans[0][0] == row.x
+            assert spans[-1][1] == row.x + row.sites * row.step
+            assert all(left[1] == right[0] for left, right in itertools.pairwise(spans))
+
+    def test_gds(self, placed: Placed, whole: layout.Def, lef: Lef) -> None:
+        db = pytest.importorskip("klayout.db")
+        content = db.Layout()
+        content.read(str(placed.directory / "layout.gds"))
+        top = content.top_cell()
+        assert top.name == "pipe"
+        assert sum(1 for _ in top.each_inst()) == len(whole.components)
+        outline = top.dbbox_per_layer(content.layer(layout.OUTLINE_GDS, 0))
+        assert (outline.width(), outline.height()) == pytest.approx(placed.placement.die_um)
+        # the geometry of a cell lies where the placement says, upside down or not: its pins are under their places
+        metal1 = db.Region(top.begin_shapes_rec(content.layer(layout.METAL1_GDS, 0)))
+        for name in list(placed.placement.instances)[:40]:
+            kind = placed.placement.instances[name].kind
+            for pin in lef.macros[kind].pins.values():
+                if pin.use != "signal" or len(pin.shapes[0][1]) != 4:
+                    continue
+                x, y = wires.position(placed.placement, lef, (name, pin.name))
+                spot = db.DBox(x - 0.005, y - 0.005, x + 0.005, y + 0.005).to_itype(content.dbu)
+                assert (db.Region(spot) - metal1).is_empty(), (name, pin.name)
+
+    def test_power_rails_are_two_nets(self, placed: Placed, whole: layout.Def) -> None:
+        db = pytest.importorskip("klayout.db")
+        content = db.Layout()
+        content.read(str(placed.directory / "layout.gds"))
+        metal1 = db.Region(content.top_cell().begin_shapes_rec(content.layer(layout.METAL1_GDS, 0))).merged()
+        for supply, other in (("VDD", "VSS"), ("VSS", "VDD")):
+            rail = whole.special[supply].wires[0]
+            at = db.DBox(*(value / DBU for value in (rail.x0, rail.y0 - 20, rail.x0 + 400, rail.y0 + 20)))
+            joined = metal1.interacting(db.Region(at.to_itype(content.dbu)))
+            for wrong in whole.special[other].wires:
+                spot = db.DBox(*(value / DBU for value in (wrong.x0, wrong.y0 - 20, wrong.x1, wrong.y0 + 20)))
+                assert joined.interacting(db.Region(spot.to_itype(content.dbu))).is_empty()
+
+    def test_same_layout_same_bytes(self, placed: Placed, whole: layout.Def, tmp_path: Path) -> None:
+        layout.write_gds(placed.directory / "layout.def", tmp_path / "again.gds")
+        assert (tmp_path / "again.gds").read_bytes() == (placed.directory / "layout.gds").read_bytes()
+
+
+def size_of(png: Path) -> tuple[int, int]:
+    data = png.read_bytes()
+    assert data.startswith(b"\x89PNG")
+    return struct.unpack(">II", data[16:24])
+
+
+@needs_coriolis
+class TestPictures:
+    def test_all_three(self, placed: Placed, tmp_path: Path) -> None:
+        pytest.importorskip("klayout.lay")
+        names = [f"stage[{stage}].q_reg[0]" for stage in range(3)]
+        points = [{"cell": name, "pin": "CK"} for name in names]
+        path = {"start": f"{names[0]}/CK", "end": f"{names[2]}/D", "slack_ns": 0.5, "points": points}
+        (tmp_path / "timing.json").write_text(json.dumps({"paths": [path]}))
+        hierarchy = placed.directory / "hierarchy_placed.json"
+        route.route(*placed.paths, tmp_path)
+        layout.write_layout(*placed.paths, tmp_path)
+        pictures.amoeba(
+            placed.paths[0], hierarchy, tmp_path / "amoeba.png", timing_json=tmp_path / "timing.json"
+        )
+        pictures.density(placed.paths[0], tmp_path / "density.png", routing_json=tmp_path / "routing.json")
+        pictures.layout(tmp_path / "layout.gds", placed.paths[0], tmp_path / "layout.png")
+        for name in ("amoeba", "density", "layout"):
+            width, height = size_of(tmp_path / f"{name}.png")
+            assert width >= 1000
+            assert height >= 600
+
+    def test_groups_are_all_cells(self, placed: Placed, lef: Lef) -> None:
+        hierarchy = json.loads((placed.directory / "hierarchy_placed.json").read_text())
+        found = pictures.groups(placed.placement, hierarchy, lef)
+        assert sorted(name for group in found for name in group.cells) == sorted(placed.placement.instances)
+        assert len(found) <= pictures.GROUPS + 1
+        assert [group.name for group in found][-1] == "clock tree"
+        area = (
+            sum(lef.macro(each.kind).width for each in placed.placement.instances.values()) * lef.row_height
+        )
+        assert sum(group.area_um2 for group in found) == pytest.approx(area)
+
+    def test_density_counts_all_cells(self, placed: Placed, lef: Lef) -> None:
+        filled = pictures.cell_density(placed.placement, lef)
+        assert 0 < filled.max() <= 1.0001
+        assert filled.mean() < placed.placement.density + 0.05
