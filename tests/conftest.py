@@ -1,7 +1,10 @@
-"""What all tests share: Hypothesis without time limits, and a build cache that xdist workers have in common."""
+"""What all tests share: Hypothesis without time limits, and a way to keep exhaustive tests from being traced."""
 
 import os
+import sys
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # examples are drawn afresh in every run of `make regress`, and the same in every run of `make test`
@@ -10,3 +13,15 @@ settings.register_profile(
 )
 settings.register_profile("regress", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("regress" if os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1") != "1" else "test")
+
+
+@pytest.fixture
+def untraced() -> Iterator[None]:
+    """For exhaustive tests of lines that other tests run as well: tracing them for coverage takes three times as long.
+
+    pytest-cov's own marker `no_cover` does nothing in a worker of xdist, where a second tracer goes on.
+    """
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    yield
+    sys.settrace(tracer)

@@ -162,6 +162,7 @@ def test_every_product_of_small_words(spec: str, strategy: str) -> None:
         assert evaluate(plan, a, b) == golden(plan, a, b), (a, b)
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("spec", SIX_BITS)
 def test_every_product_of_six_bits(spec: str) -> None:
     plan = make_plan("multiply", parse(spec))
@@ -169,6 +170,7 @@ def test_every_product_of_six_bits(spec: str) -> None:
         assert evaluate(plan, a, b) == golden(plan, a, b), (a, b)
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("operation", ["square", "reduce"])
 @pytest.mark.parametrize("spec", [*SMALL, *SIX_BITS])
 def test_every_square_and_every_residue(spec: str, operation: str) -> None:
@@ -180,6 +182,7 @@ def test_every_square_and_every_residue(spec: str, operation: str) -> None:
             assert evaluate(plan, a) == golden(plan, a, 0), a
 
 
+@pytest.mark.usefixtures("untraced")
 def test_every_modulus_up_to_300() -> None:
     """All shapes at all small widths, also words longer than a residue; the corner operands of each."""
     for value in range(3, 300):

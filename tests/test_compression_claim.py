@@ -108,6 +108,7 @@ def test_ones_of_k_cost(n: int) -> None:
     assert len(make_plan("multiply", parse(f"2^{n}-1")).folds[0].columns) == 1
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("n", TABLE_5 + TABLE_7)
 def test_reduction_operators(n: int) -> None:
     """Section 5.1: the residue of a word twice as long is cheaper modulo the pseudo-modulus, too, although that is longer."""
@@ -118,6 +119,7 @@ def test_reduction_operators(n: int) -> None:
     assert costs[1].area < costs[0].area
 
 
+@pytest.mark.usefixtures("untraced")
 def test_large_plans_are_quick() -> None:
     """A tree of 128 bits in less than 2 s, of 1024 bits in less than 60 s and 4 GiB, whatever the shape; also in detail."""
     for n, limit in ((126, 2), (1022, 60)):

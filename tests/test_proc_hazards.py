@@ -19,6 +19,7 @@ from modexlab.proc.outcome import Outcome, Trap
 from modexlab.proc.proc import Proc
 from modexlab.proc.proc_xcel import ProcXcel
 from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from pymtl3 import Component
 
 from tests.proc_examples import HidesHalt, SlowXcel
 from tests.proc_programs import DATA, GP, HANDLER, NUMBER, Assembler, assemble, check, golden
@@ -38,28 +39,36 @@ CELL = 64  # of the data: a producer loads from here
 SLOT = 128  # and stores go here
 
 
+# (mul_latency, div_bits, accelerator), as in test_proc_random.py
+FAST, SLOW_UNITS, SLOW_XCEL = (1, 2, NullXcel), (3, 1, NullXcel), (2, 4, SlowXcel)
+Shape = tuple[int, int, type[Component]]
+
+
 @cache
-def simulation(mul_latency: int = 1, div_bits: int = 2) -> ProcSimulation:
-    """The system, once for all tests; the accelerator behind a slow multiplier is slow, too."""
-    xcel = NullXcel if mul_latency == 1 else SlowXcel
+def simulation(shape: Shape) -> ProcSimulation:
+    """The system, once for all tests."""
+    mul_latency, div_bits, xcel = shape
     return simulate_proc(ProcXcel(partial(Proc, mul_latency, div_bits), xcel), "native")
 
 
 def run(
-    program: Program, manager: tuple[int, ...] = (), timing: MemoryTiming | None = None, **how: int
+    program: Program,
+    manager: tuple[int, ...] = (),
+    timing: MemoryTiming | None = None,
+    shape: Shape = FAST,
 ) -> Outcome:
     """One run natively."""
-    return simulation(**how).run(program, manager=manager, timing=timing, max_cycles=MAX_CYCLES, record=True)
+    return simulation(shape).run(program, manager=manager, timing=timing, max_cycles=MAX_CYCLES, record=True)
 
 
 def check_everywhere(program: Program, manager: tuple[int, ...] = ()) -> Outcome:
-    """A program under all memories, and with slow multiplier and accelerator, but a fast divider; returns what is right."""
+    """A program under all memories, and with other units; returns what is right."""
     expected = golden(program, manager)
-    for timing in MEMORIES:
-        check(expected, run(program, manager, timing), f"{program.name}, {timing}")
-    for timing in MEMORIES[::3]:
-        outcome = run(program, manager, timing, mul_latency=3, div_bits=4)
-        check(expected, outcome, f"{program.name}, mul_latency 3, div_bits 4, {timing}")
+    for timing, shape in (
+        *((timing, FAST) for timing in MEMORIES),
+        *((timing, SLOW_XCEL) for timing in MEMORIES[::3]),
+    ):
+        check(expected, run(program, manager, timing, shape), f"{program.name}, {timing}, {shape}")
     return expected
 
 
@@ -717,7 +726,7 @@ def test_end_of_memory(end: int, last: str) -> None:
 
 START = 5  # cycles until the first instruction is in W
 COSTS: dict[str, tuple[str, str, int, int]] = {
-    # what happens: what is measured, the reason of the bubbles, how many, with mul_latency 1 and 3
+    # what happens: what is measured, the reason of the bubbles, how many, with FAST and with SLOW_UNITS
     "nothing": ("add t0, t1, t2; sub t1, t0, t0; lui t1, 5; auipc t1, 5; fence; wfi", "issue", 0, 0),
     "alu, use": (
         "addi t0, a1, 5; add t1, t0, t0; bne t1, t1, 8; sw t1, 0(gp); slt t2, t1, t0",
@@ -754,7 +763,7 @@ COSTS: dict[str, tuple[str, str, int, int]] = {
     "fence.i": ("fence.i; nop", "flush", 2, 2),
 }
 COSTS |= {
-    f"{name}{after}": (f"{name} t0, t1, a1{text}", "divider", cost, cost // 2)
+    f"{name}{after}": (f"{name} t0, t1, a1{text}", "divider", cost, 2 * cost)
     for name in ("div", "divu", "rem", "remu")
     for after, text, cost in (
         ("", "; nop", 16),
@@ -767,7 +776,7 @@ COSTS |= {
 @pytest.mark.parametrize("slow", [False, True])
 @pytest.mark.parametrize("what", COSTS)
 def test_cost(what: str, slow: bool) -> None:
-    """Cycles between two reads of mcycle, and what they are booked on; slow: mul_latency 3, but div_bits 4."""
+    """Cycles between two reads of mcycle, and what they are booked on; slow: mul_latency 3, div_bits 1."""
     text, reason, *costs = COSTS[what]
     source = f"""
         li gp, {DATA}; li a1, 3; la t0, handler; csrrw zero, mtvec, t0
@@ -790,7 +799,7 @@ def test_cost(what: str, slow: bool) -> None:
     """
     program = assemble(source, what)
     manager = (5,)
-    outcome = run(program, manager, **({"mul_latency": 3, "div_bits": 4} if slow else {}))
+    outcome = run(program, manager, shape=SLOW_UNITS if slow else FAST)
     commits = outcome.commits
     first = next(i for i, commit in enumerate(commits) if commit.pc == program.symbols["first"])
     last = next(i for i, commit in enumerate(commits) if commit.pc == program.symbols["last"])

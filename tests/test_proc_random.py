@@ -29,6 +29,7 @@ def timing(seed: int) -> MemoryTiming:
     return (MemoryTiming(), MemoryTiming(3), MemoryTiming(stall=0.3, seed=seed), drawn)[seed % 4]
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("shape", NATIVE, ids=lambda shape: f"{shape[0]}-{shape[1]}-{shape[2].__name__}")
 def test_native(shape: tuple[int, int, type[Component]]) -> None:
     """Programs of 200 instructions and more."""

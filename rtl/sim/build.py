@@ -34,9 +34,20 @@ COMPILE = [
     "-ftree-vectorize",
     "-DVL_TIME_CONTEXT",
 ]
-# What Verilator's sources and the drivers begin with, in one file.
-SHARED_HEADERS = ["verilated.h", "cstdint", "cstring", "memory", "type_traits"]
+# What all sources begin with, in one file. Verilator marks as cold what runs only when a simulation begins, which is
+# half of the text of a design: to optimise that, too, would take a third of the time of the compiler.
 HEADERS = "headers.h"
+SHARED_HEADERS = """\
+#include "verilated.h"
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+#if defined(__GNUC__) && !defined(__clang__)
+#undef VL_ATTR_COLD
+#define VL_ATTR_COLD __attribute__((cold, optimize("O0")))
+#endif
+"""
 
 
 @dataclass(frozen=True)
@@ -95,27 +106,32 @@ def _build(
         toolchain.verilator([*verilate, "design.sv"], cwd=directory)
         (directory / "driver.cpp").write_text(driver)
         sources = sorted(source.relative_to(directory) for source in (directory / model).glob("*.cpp"))
-        _write_headers(directory)
+        (directory / HEADERS).write_text(SHARED_HEADERS)
         (directory / f"{HEADERS}.gch").symlink_to(
             _compiled_headers(cache.root(), toolchain.fingerprint(), opt)
         )
         _include(directory / "all.cpp", HEADERS, *sources, "driver.cpp")
-        inputs = ["-I.", f"-I{model}", "all.cpp", str(_runtime(waves)), *libraries]
+        inputs = ["-I.", f"-I{model}", "all.cpp", *map(str, _runtime(waves)), *libraries]
         toolchain.cxx([*compile_, *inputs, "-o", "product"], cwd=directory)
         return directory / "product"
 
     return cache.cached(f"{top}-{key}{suffix}", make)
 
 
-def _runtime(waves: Waves | None) -> Path:
-    """Verilator's run-time library as one object file."""
-    sources = ["verilated.cpp", "verilated_threads.cpp"]
+def _runtime(waves: Waves | None) -> list[Path]:
+    """Verilator's run-time library as object files: what all models need, and what writes waveforms."""
+    objects = [_compiled("verilated.cpp", "verilated_threads.cpp")]
     if waves:
-        sources.append(waves.source)
         if waves.headers and not toolchain.has_headers(*waves.headers):
             raise BadInput(
                 "FST waveforms need two more libraries: run `apt-get install liblz4-dev zlib1g-dev`, or write a .vcd"
             )
+        objects.append(_compiled(waves.source))
+    return objects
+
+
+def _compiled(*sources: str) -> Path:
+    """Some of Verilator's own sources as one object file."""
     compile_ = [*COMPILE, "-O2"]
     key = cache.key(*sources, *compile_, toolchain.fingerprint())
 
@@ -136,18 +152,14 @@ def _compiled_headers(root: Path, tools: str, opt: str) -> Path:
     to check 70 MB takes a while.
     """
     compile_ = [*COMPILE, opt]
-    key = cache.key(*SHARED_HEADERS, *compile_, tools)
+    key = cache.key(SHARED_HEADERS, *compile_, tools)
 
     def make(directory: Path) -> Path:
-        _write_headers(directory)
+        (directory / HEADERS).write_text(SHARED_HEADERS)
         toolchain.cxx([*compile_, "-x", "c++-header", HEADERS, "-o", "product"], cwd=directory)
         return directory / "product"
 
     return cache.cached(f"headers-{key}.gch", make)
-
-
-def _write_headers(directory: Path) -> None:
-    (directory / HEADERS).write_text("".join(f"#include <{header}>\n" for header in SHARED_HEADERS))
 
 
 def _include(path: Path, *sources: str | Path) -> None:

@@ -26,7 +26,7 @@ class NativeModel:
     def __init__(self, verilog: str, driver: Path, options: Options) -> None:
         self._handle = None
         text = MODEL.read_text() + driver.read_text()
-        self.lib = _load(library(verilog, HARNESS, text, options.opt, options.vcd))
+        self.lib = load(library(verilog, HARNESS, text, options.opt, options.vcd))
         # seed 0 stands for registers that start with 0
         seed = 0 if options.power_up_seed is None else options.power_up_seed % (2**31 - 1) + 1
         self._handle = self.lib.sim_new(options.vcd and str(options.vcd).encode(), seed)
@@ -61,7 +61,7 @@ class NativeModel:
         self.close()
 
 
-def _load(path: Path) -> ctypes.CDLL:
+def load(path: Path) -> ctypes.CDLL:
     """Open the library privately (RTLD_LOCAL is the default): its symbols are the same in all designs."""
     lib = ctypes.CDLL(str(path))
     lib.sim_new.restype = ctypes.c_void_p

@@ -1,0 +1,355 @@
+"""Gate level: cell models, the simulator of netlists, activity and glitches."""
+
+import itertools
+import json
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from modexlab.eval import catalogue
+from modexlab.flow import activity, cell_models, gates, glitches, kit, liberty, netlist, nldm, workload
+from modexlab.flow.constraints import Constraints
+from modexlab.flow.functions import parse
+from modexlab.fl.errors import BadInput
+from modexlab.rtl.sim import simulate
+from modexlab.rtl.sim.base import Options, elaborate
+from modexlab.rtl.sim.ports import Message, Ports
+from modexlab.rtl.sim.protocol import RESET_CYCLES, SimulationTimeout, UnexpectedResponse, BrokenPromise
+from modexlab.rtl.sim.translate import top_name, translate
+
+from tests.harness import delays, run_mod_exps, stamps
+from tests.tables import mod_exp
+
+LIBRARY = liberty.load(kit.find().lib)
+OUTSIDE = Constraints(3.0)
+DESIGNS = catalogue.designs()
+MONT = next(design for design in DESIGNS if design.name == "mont")
+
+
+def value_of(text: str, at: dict[str, int]) -> int:
+    """A function string of Liberty, evaluated without the reader under test: Python's own operators and precedence."""
+    for sign, operator in (("*", "&"), ("+", "|"), ("!", "1 ^ ")):
+        text = text.replace(sign, operator)
+    return eval(text, {}, dict(at))
+
+
+# ---- functions and models
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("A ^ B & C", "(A ^ B) & C"),  # other than in Verilog and Python
+        ("A B + C'", "(A & B) | (!C)"),
+        ("(A+B)' C", "(!(A | B)) & C"),
+        ("!A * !B", "!(A | B)"),
+        ("!(A & B) ^ 1", "A & B"),
+        ("A'' | 0", "A"),
+    ],
+)
+def test_functions_of_liberty(text: str, same: str) -> None:
+    """Precedence and the ways to write an operator, by the user guide."""
+    inputs = ("A", "B", "C")
+    assert parse(text).table(inputs) == parse(same).table(inputs)
+    assert parse(parse(text).verilog.replace("~", "!").replace("1'b", "")).table(inputs) == parse(same).table(inputs)
+
+
+@pytest.mark.parametrize("text", ["A &", "(A", "A)", "& A", "A $ B", "", "!"])
+def test_damaged_functions(text: str) -> None:
+    with pytest.raises(BadInput, match="no Boolean function"):
+        parse(text)
+
+
+def test_tables_of_all_cells() -> None:
+    """Every combinational output of the library, at every point."""
+    checked = 0
+    for cell in LIBRARY.cells.values():
+        for name in () if cell.sequential else cell.outputs:
+            pin = cell.pins[name]
+            table = parse(pin.function).table(cell.inputs)
+            for point, bits in enumerate(itertools.product((0, 1), repeat=len(cell.inputs))):
+                at = dict(zip(reversed(cell.inputs), bits, strict=True))
+                assert table >> point & 1 == value_of(pin.function, at) & 1, (cell.name, name, at)
+                checked += 1
+    assert checked > 1000
+
+
+# ---- all cells in one machine: every message is shown to every cell
+
+BITS = 6
+COMBINATIONAL = [
+    cell
+    for cell in LIBRARY.cells.values()
+    if cell.outputs and not cell.sequential and not any(pin.three_state for pin in cell.pins.values())
+]
+STATES = [cell for cell in LIBRARY.cells.values() if cell.sequential and not any(pin.three_state for pin in cell.pins.values())]
+ROLES = {"CK": "clk", "SE": "m[1]", "SI": "m[2]", "RN": "n3", "SN": "n4", "G": "m[5]", "GN": "n5", "E": "m[1]", "D": "m[0]"}
+
+
+def zoo() -> tuple[str, list[tuple[liberty.Cell, str]]]:
+    """A netlist with one of every cell, in which message bits feed the pins; and what each bit of the answer is."""
+    lines, shown = [], []
+    # clear and preset through two inverters, so that they follow only the register of the harness
+    for bit in (3, 4, 5):
+        lines.append(f"  INV_X1 i{bit} (.A(m[{bit}]), .ZN(n{bit}));")
+    for cell in COMBINATIONAL:
+        pins = [f".{name}(m[{place}])" for place, name in enumerate(cell.inputs)]
+        for name in cell.outputs:
+            pins.append(f".{name}(o[{len(shown)}])")
+            shown.append((cell, name))
+        lines.append(f"  {cell.name} c_{cell.name} ({', '.join(pins)});")
+    for cell in STATES:
+        pins = [f".{name}({ROLES[name]})" for name in cell.inputs]
+        if cell.clock_gate:
+            pins.append(f".{cell.clock_gate.output}(g_{cell.name})")
+            lines.append(f"  wire g_{cell.name};\n  DFF_X1 d_{cell.name} (.D(m[0]), .CK(g_{cell.name}), .Q(o[{len(shown)}]));")
+            shown.append((cell, cell.clock_gate.output))
+        else:
+            for name in cell.outputs:
+                pins.append(f".{name}(o[{len(shown)}])")
+                shown.append((cell, name))
+        lines.append(f"  {cell.name} c_{cell.name} ({', '.join(pins)});")
+    head = (
+        "module Zoo (input clk, input reset, input istream__val, output istream__rdy, "
+        f"input [{BITS - 1}:0] istream__msg, output ostream__val, input ostream__rdy, output [{len(shown) - 1}:0] ostream__msg);\n"
+        f"  wire [{BITS - 1}:0] m = istream__msg;\n  wire [{len(shown) - 1}:0] o;\n  wire n3, n4, n5;\n"
+        "  assign ostream__msg = o;\n  assign istream__rdy = ostream__rdy;\n  assign ostream__val = istream__val;\n"
+    )
+    return head + "\n".join(lines) + "\nendmodule\n", shown
+
+
+class Reference:
+    """What the cells of the zoo show, message by message; written from the meaning of the cells."""
+
+    def __init__(self) -> None:
+        self.state: Counter[str] = Counter()
+
+    def shown(self, cell: liberty.Cell, output: str, message: int) -> int:
+        m = [message >> bit & 1 for bit in range(BITS)]
+        if not cell.sequential:
+            return value_of(cell.pins[output].function, dict(zip(cell.inputs, m, strict=False))) & 1
+        clears, presets = "RN" in cell.inputs and m[3], "SN" in cell.inputs and m[4]
+        if cell.latch and m[5]:
+            self.state[cell.name] = m[0]
+        if clears or presets:
+            self.state[cell.name] = 0 if clears else 1
+        return self.state[cell.name] ^ (output == "QN")
+
+    def edge(self, cell: liberty.Cell, message: int) -> None:
+        m = [message >> bit & 1 for bit in range(BITS)]
+        if cell.clock_gate:
+            if m[1]:
+                self.state[cell.name] = m[0]
+        elif cell.ff:
+            self.state[cell.name] = m[2] if "SE" in cell.inputs and m[1] else m[0]
+            if "RN" in cell.inputs and m[3]:
+                self.state[cell.name] = 0
+            elif "SN" in cell.inputs and m[4]:
+                self.state[cell.name] = 1
+
+
+ZOO_PORTS_REQUEST = Message(BITS)
+
+
+@pytest.fixture(scope="module")
+def built_zoo(tmp_path_factory: pytest.TempPathFactory) -> tuple[netlist.Netlist, str, list[tuple[liberty.Cell, str]]]:
+    """The netlist of the zoo as data and as text."""
+    directory = tmp_path_factory.mktemp("zoo")
+    text, shown = zoo()
+    (directory / "zoo.v").write_text(text)
+    return gates.netlist_of_verilog(directory / "zoo.v", "Zoo", directory, LIBRARY), text, shown
+
+
+def vcd_toggles(path: Path, scope: str, half_ps: int = 500) -> tuple[dict[str, int], set[str]]:
+    """Functional toggles of every net in a scope of a waveform file, cycle ends compared with cycle ends, by name of the bit.
+
+    Also the names of all nets. Dumps are at odd multiples of half_ps with the clock at 1 and at even ones with it at 0.
+    """
+    names: dict[str, list[str]] = {}
+    widths: dict[str, int] = {}
+    open_: list[str] = []
+    values: dict[str, str] = {}
+    ends: dict[str, str] = {}
+    toggles: Counter[str] = Counter()
+    time = 0
+    lines = iter(path.read_text().splitlines())
+
+    def end_of_cycle() -> None:
+        for code, value in values.items():
+            before = ends.get(code)
+            if before is not None and before != value:
+                for name, one, other in zip(names[code], reversed(before), reversed(value), strict=True):
+                    toggles[name] += one != other
+        ends.update(values)
+
+    for line in lines:
+        words = line.split()
+        if not words:
+            continue
+        if words[0] == "$scope":
+            open_.append(words[2])
+        elif words[0] == "$upscope":
+            open_.pop()
+        elif words[0] == "$var" and open_ and open_[-1] == scope:
+            width, code, name = int(words[2]), words[3], words[4]
+            names.setdefault(code, [f"{name}[{bit}]" for bit in range(width)] if width > 1 else [name])
+            widths[code] = width
+        elif line[0] == "#":
+            if time and time // half_ps % 2 == 0:
+                end_of_cycle()
+            time = int(line[1:])
+        elif line[0] in "01" and line[1:] in names:
+            values[line[1:]] = line[0]
+        elif line[0] == "b" and words[1] in names:
+            values[words[1]] = words[0][1:].rjust(widths[words[1]], "0")
+    return toggles, {name for group in names.values() for name in group}
+
+
+def test_models_and_simulator(built_zoo: tuple, tmp_path: Path) -> None:
+    """Every cell: the models in Verilator and the simulator of netlists both do what the reference says, and count alike."""
+    nets, text, shown = built_zoo
+    ports = Ports(Message(BITS), Message(len(shown)), ())
+    rng = random.Random(6)
+    messages = [rng.getrandbits(BITS) for _ in range(300)] + list(range(1 << BITS))
+    reference = Reference()
+    expected = []
+    for message in messages:
+        answer = 0
+        for bit, (cell, name) in enumerate(shown):
+            answer |= reference.shown(cell, name, message) << bit
+        expected.append(answer)
+        for cell in STATES:
+            reference.edge(cell, message)
+
+    waves = tmp_path / "zoo.vcd"
+    verilog = cell_models.models(LIBRARY, {each.kind for each in nets.cells.values()}) + text
+    with workload.TextSimulation(verilog, "Zoo", ports, {}, Options(vcd=waves)) as simulation:
+        by_verilator = simulation.run(messages)
+    with gates.simulate_netlist(nets, ports) as simulation:
+        simulation.engine.window()
+        by_gates = simulation.run(messages)
+        counts = simulation.engine.counts()
+    for message, answer, one, other in zip(messages, expected, by_verilator.responses, by_gates.responses, strict=True):
+        wrong = [shown[bit][0].name for bit in range(len(shown)) if (answer ^ one | answer ^ other) >> bit & 1]
+        assert not wrong, f"{message:06b}: {wrong}"
+    assert stamps(by_verilator) == stamps(by_gates)
+
+    toggles, names = vcd_toggles(waves, "Zoo_under_test")
+    compared = 0
+    for name in names:
+        net = nets.aliases.get(name)
+        if net is not None and not counts.clocked[net]:
+            assert counts.toggles[net] == toggles[name], name
+            compared += bool(toggles[name])
+    assert compared > 100
+    assert counts.toggles[nets.net("clk")] == 2 * counts.cycles
+    assert counts.ones[nets.net("clk")] == 0.5
+
+
+def test_tie_cells_and_constants(tmp_path: Path) -> None:
+    """What has no input has its value from the beginning."""
+    (tmp_path / "tie.v").write_text(
+        "module tie (input a, output [3:0] z); wire one; LOGIC1_X1 t (.Z(one)); LOGIC0_X1 u (.Z(z[1]));\n"
+        "AND2_X1 g (.A1(a), .A2(one), .ZN(z[0])); assign z[2] = 1'b1; NOR2_X1 h (.A1(a), .A2(1'b1), .ZN(z[3])); endmodule\n"
+    )
+    nets = gates.netlist_of_verilog(tmp_path / "tie.v", "tie", tmp_path, LIBRARY)
+    engine = gates.Engine(gates.GateTables(nets, LIBRARY))
+    for a in (0, 1, 0):
+        engine.set({"a": a})
+        engine.settle()
+        assert engine.get("z") == 4 | a
+    with pytest.raises(BadInput, match="no input port named 'z'"):
+        engine.set({"z": 1})
+
+
+def circuit(tmp_path: Path, text: str, top: str = "c") -> netlist.Netlist:
+    (tmp_path / "c.v").write_text(text)
+    return gates.netlist_of_verilog(tmp_path / "c.v", top, tmp_path, LIBRARY)
+
+
+def test_loop_is_named(tmp_path: Path) -> None:
+    nets = circuit(
+        tmp_path,
+        "module c (input a, output z); wire w; NAND2_X1 g (.A1(a), .A2(w), .ZN(z)); INV_X1 h (.A(z), .ZN(w)); endmodule\n",
+    )
+    with pytest.raises(BadInput, match="combinational loop: the net [zw] "):
+        gates.Engine(gates.GateTables(nets, LIBRARY))
+
+
+# ---- glitches
+
+
+def delays_of(nets: netlist.Netlist) -> dict[tuple[str, str, int], float]:
+    """(instance, input, edge of the output): the longest delay."""
+    timing = nldm.analyze(nets, LIBRARY, OUTSIDE)
+    found: dict[tuple[str, str, int], float] = {}
+    for name, related, _, _, edge, _, delay in timing.arc_delays():
+        found[name, related, edge] = max(delay, found.get((name, related, edge), 0.0))
+    return found
+
+
+HAZARD = (
+    "module c (input clk, input a, output z); wire b1, b2, b3;\n"
+    "INV_X1 i1 (.A(a), .ZN(b1)); INV_X1 i2 (.A(b1), .ZN(b2)); INV_X1 i3 (.A(b2), .ZN(b3));\n"
+    "AND2_X1 g (.A1(a), .A2(b3), .ZN(z)); endmodule\n"
+)
+
+
+def test_hazard(tmp_path: Path) -> None:
+    """a & !a is always 0, but after each rise of `a` the gate sees two ones for the time of three inverters."""
+    nets = circuit(tmp_path, HAZARD)
+    counts = glitches.vectors(nets, LIBRARY, [{"a": i % 2} for i in range(11)], OUTSIDE)
+    z, a = nets.net("z"), nets.net("a")
+    assert counts.cycles == 10
+    assert counts.toggles[z] == 0
+    assert counts.toggles[a] == counts.timed[a] == 10
+    slow = delays_of(nets)
+    width = slow["i1", "A", nldm.FALL] + slow["i2", "A", nldm.RISE] + slow["i3", "A", nldm.FALL]
+    assert width + slow["g", "A2", nldm.FALL] > slow["g", "A1", nldm.RISE]  # so that the pulse passes
+    assert counts.timed[z] == 2 * 5
+    # the last thing that happens after a rise is that z falls: three inverters and a gate after the input
+    assert counts.latest_ns == pytest.approx(activity.INPUT_NS + width + slow["g", "A2", nldm.FALL], abs=4 * gates.TICK_NS)
+
+
+def test_pulse_that_does_not_pass(tmp_path: Path) -> None:
+    """One inverter is faster than the rise of a loaded AND: the gate changes its mind in time."""
+    loads = " ".join(f"INV_X32 l{i} (.A(z));" for i in range(3))
+    nets = circuit(
+        tmp_path,
+        "module c (input clk, input a, output z, output [2:0] y); wire b; INV_X4 i (.A(a), .ZN(b));\n"
+        f"AND2_X1 g (.A1(a), .A2(b), .ZN(z)); {loads.replace('));', '), .ZN(y[@]));')} endmodule\n".replace("@", "0", 1)
+        .replace("@", "1", 1)
+        .replace("@", "2", 1),
+    )
+    slow = delays_of(nets)
+    assert slow["i", "A", nldm.FALL] + slow["g", "A2", nldm.FALL] < slow["g", "A1", nldm.RISE]
+    counts = glitches.vectors(nets, LIBRARY, [{"a": i % 2} for i in range(9)], OUTSIDE)
+    assert counts.timed[nets.net("z")] == 0
+    assert counts.timed[nets.net("b")] == 8
+
+
+def test_balanced_tree_has_no_glitch(tmp_path: Path) -> None:
+    """Equal gates on equal paths: one input moves a cycle, and nothing moves more than once; a chain of the same function
+    with all inputs moving does glitch."""
+    tree = (
+        "module c (input clk, input [3:0] a, output z); wire x, y;\n"
+        "XOR2_X1 g1 (.A(a[0]), .B(a[1]), .Z(x)); XOR2_X1 g2 (.A(a[2]), .B(a[3]), .Z(y)); XOR2_X1 g3 (.A(x), .B(y), .Z(z)); endmodule\n"
+    )
+    chain = (
+        "module c (input clk, input [3:0] a, output z); wire x, y;\n"
+        "XOR2_X1 g1 (.A(a[0]), .B(a[1]), .Z(x)); XOR2_X1 g2 (.A(x), .B(a[2]), .Z(y)); XOR2_X1 g3 (.A(y), .B(a[3]), .Z(z)); endmodule\n"
+    )
+    one_at_a_time = [{"a": (1 << i % 4) ^ (15 if i // 4 % 2 else 0)} for i in range(1)]
+    gray = [{"a": i ^ i >> 1} for i in range(16)]
+    nets = circuit(tmp_path, tree)
+    counts = glitches.vectors(nets, LIBRARY, one_at_a_time + gray, OUTSIDE)
+    assert (counts.timed == counts.toggles).all()
+    rng = random.Random(3)
+    values = [{"a": rng.getrandbits(4)} for _ in range(200)]
+    for text, glitching in ((tree, False), (chain, True)):
+        nets = circuit(tmp_path, text)
+        counts = glitches.vectors(nets, LIBRARY, values, OUTSIDE)
+        z = nets.net("z")
+        assert (counts.timed[z] > 1.2 * counts.toggles[z]) == glitching, text

@@ -1,0 +1,269 @@
+"""Synthesis: netlists that are their design, what is said of their cells, and designs that make no circuit."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.catalogue import find
+from modexlab.fl.errors import BadInput
+from modexlab.flow import kit, liberty, logic, netlist
+from modexlab.flow.equivalence import check_equivalence
+from modexlab.flow.sharing import share_adders
+from modexlab.flow.synthesis import STYLES, synthesize, with_wire_load
+from modexlab.rtl.sim.translate import translate
+
+TOP = "dut"
+
+
+@pytest.fixture(scope="module")
+def unit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Paper 001's MontMulRem, 8 bits, synthesised: design.sv and the products."""
+    out = tmp_path_factory.mktemp("unit")
+    (out / "design.sv").write_text(translate(find("mont-001").multiplier(8), TOP))
+    synthesize(out / "design.sv", TOP, out)
+    return out
+
+
+def loaded(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def test_every_cell_is_of_the_library_and_has_a_module(unit: Path) -> None:
+    library = liberty.load(kit.find().lib)
+    cells = netlist.read(unit / "netlist.json", library, TOP).cells
+    owners = loaded(unit / "hierarchy.json")
+    assert set(owners["cells"]) == set(cells)
+    assert set(owners["cells"].values()) <= set(owners["modules"])
+    assert owners["modules"]["steps__3"] == "AddRedKoc"
+    assert {"steps__1", "reduction", ""} <= set(owners["cells"].values())
+
+
+def test_registers_have_the_names_of_the_source(unit: Path) -> None:
+    module = loaded(unit / "netlist.json")["modules"][TOP]
+    registers = [name for name, cell in module["cells"].items() if cell["type"].startswith("DFF")]
+    assert len(registers) == loaded(unit / "area.json")["flops"]
+    assert {"valid_reg_0", "valid_reg_3"} <= set(registers)
+
+
+def test_areas_add_up(unit: Path) -> None:
+    library = liberty.load(kit.find().lib)
+    cells = netlist.read(unit / "netlist.json", library, TOP).cells
+    report = loaded(unit / "area.json")
+    total = sum(library.cells[cell.kind].area for cell in cells.values())
+    assert report["area_um2"] == pytest.approx(total)
+    assert report["cells"] == len(cells) == sum(report["kinds"].values())
+    by_path = {each["path"]: each for each in report["by_module"]}
+    assert by_path[""]["area_um2"] == report["area_um2"] and by_path[""]["share"] == 1
+    parts = sum(each["area_um2"] for path, each in by_path.items() if path)
+    assert 0.5 * total < parts < total
+
+
+def test_no_net_lacks_a_driver_and_no_output_shares_one(unit: Path) -> None:
+    read = netlist.read(unit / "netlist.json", liberty.load(kit.find().lib), TOP)
+    assert not read.constants
+    assert all(driver for driver, sinks in zip(read.driver, read.sinks, strict=True) if sinks)
+    ends = [net for _, net in (*read.port_bits("input"), *read.port_bits("output"))]
+    assert len(ends) == len(set(ends))
+
+
+def test_report_of_the_run(unit: Path) -> None:
+    report = loaded(unit / "synthesis.json")
+    assert (report["tool"], report["style"], report["clock_ns"]) == ("yosys", "default", 3.0)
+    assert report["shared_adders"] > 0 and report["seconds"] > 0 and report["peak_memory_mib"] > 10
+    assert report["options"]["clock_gating"] and loaded(unit / "area.json")["clock_gates"]
+
+
+def test_unit_is_its_design(unit: Path) -> None:
+    report = check_equivalence(unit / "design.sv", unit / "netlist.json", TOP, unit)
+    assert report["equivalent"] and not report["refuted"], report["summary"]
+    assert report == loaded(unit / "equivalence.json")
+    assert {"state", "valid", "ostream__msg"} <= {part["part"] for part in report["parts"]}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "other"),
+    [(("AND2_X1", "NAND2_X1", "NOR2_X1", "XOR2_X1", "XNOR2_X1"), "OR2_X1"), (("INV_X1",), "BUF_X1")],
+)
+def test_one_wrong_cell_is_refuted(unit: Path, tmp_path: Path, kinds: tuple[str, ...], other: str) -> None:
+    library = liberty.load(kit.find().lib)
+    design = loaded(unit / "netlist.json")
+    cells = design["modules"][TOP]["cells"]
+    name = next(name for name, cell in cells.items() if cell["type"] in kinds)
+    old, new = library.cells[cells[name]["type"]], library.cells[other]
+    pins = dict(zip((*old.inputs, *old.outputs), (*new.inputs, *new.outputs), strict=True))
+    cell = cells[name]
+    cell["type"] = other
+    for field in ("connections", "port_directions"):
+        cell[field] = {pins[pin]: value for pin, value in cell[field].items()}
+    (tmp_path / "netlist.json").write_text(json.dumps(design))
+    report = check_equivalence(unit / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    assert not report["equivalent"] and report["refuted"]
+
+
+def test_clock_gate_with_another_enable_is_refuted(unit: Path, tmp_path: Path) -> None:
+    design = loaded(unit / "netlist.json")
+    module = design["modules"][TOP]
+    gate = next(cell for cell in module["cells"].values() if cell["type"].startswith("CLKGATE"))
+    gate["connections"]["E"] = module["ports"]["reset"]["bits"]
+    (tmp_path / "netlist.json").write_text(json.dumps(design))
+    report = check_equivalence(unit / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    assert report["refuted"]
+
+
+SMALL = """\
+module Inner(input logic clk, input logic en, input logic [5:0] a, b, output logic [5:0] sum);
+  always_ff @(posedge clk) if (en) sum <= a - b;
+endmodule
+module dut(input logic clk, reset, en, input logic [5:0] a, b, output logic [5:0] x, y, output logic [11:0] p, output logic less);
+  Inner inner(.clk, .en, .a, .b, .sum(x));
+  logic [1:0] state;
+  always_ff @(posedge clk or posedge reset)
+    if (reset) state <= 0;
+    else state <= state + 2'd1;
+  assign y = state == 2'd3 ? x : a;
+  always_ff @(posedge clk) p <= 12'(a) * 12'(b);
+  assign less = x < b;
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"style": style} for style in STYLES),
+        {"adders": "full-adders", "clock_gating": False},
+        {"adders": "kogge-stone", "booth": False, "sharing": False},
+    ],
+    ids=str,
+)
+def test_styles_and_options_make_the_same_circuit(tmp_path: Path, options: dict[str, Any]) -> None:
+    (tmp_path / "design.sv").write_text(SMALL)
+    synthesize(tmp_path / "design.sv", TOP, tmp_path, **options)
+    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    assert report["equivalent"], report["summary"]
+    area = loaded(tmp_path / "area.json")
+    assert bool(area["clock_gates"]) == options.get("clock_gating", True)
+    assert ("FA_X1" in area["kinds"]) == (options.get("adders") == "full-adders")
+    assert {each["path"] for each in area["by_module"]} == {"", "inner"}
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("name", ["naive-001", "mont-001", "naive", "mont", "mont-ct"])
+def test_machines_of_8_bits_are_their_designs(tmp_path: Path, name: str) -> None:
+    (tmp_path / "design.sv").write_text(translate(find(name).xcel(8), TOP))
+    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path, seconds=300)
+    assert report["equivalent"], report["summary"]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(
+    ("make", "area_um2"),
+    [
+        (lambda: find("mont-001").multiplier(32), 13000),
+        (lambda: find("mont-001").xcel(32), 63000),
+        (lambda: find("naive-001").xcel(32), 16000),
+        (lambda: find("mont").xcel(32), 30000),
+    ],
+    ids=["MontMulRem", "mont-001", "naive-001", "mont"],
+)
+def test_areas_of_32_bits(tmp_path: Path, make: Callable[[], Any], area_um2: float) -> None:
+    (tmp_path / "design.sv").write_text(translate(make(), TOP))
+    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    assert loaded(tmp_path / "area.json")["area_um2"] <= area_um2
+
+
+def module(body: str, ports: str = "input logic clk, input logic [3:0] a, output logic [3:0] y") -> str:
+    return f"module dut({ports});\n{body}\nendmodule\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (module("assign y = a"), r"design.sv:3.*expected ';'"),
+        (module("assign y = a;").replace("dut", "other"), "'dut' is not a valid top-level module"),
+        (module("missing u(.a, .y);"), "unknown module 'missing'"),
+        (module("always_latch if (a[0]) y = a;"), "y.* is a latch"),
+        (module("logic [3:0] z; assign z = z ^ a; assign y = z;"), "combinational loop.*break it"),
+        (module("logic [3:0] z; assign y = a + z;"), "z.*nothing drives it"),
+        (module("assign y = a; assign y = ~a;"), "y.* more than one driver"),
+        (
+            module(
+                "logic [31:0] mem [65536]; always_ff @(posedge clk) begin mem[i] <= d; q <= mem[i]; end",
+                "input logic clk, input logic [15:0] i, input logic [31:0] d, output logic [31:0] q",
+            ),
+            "2097152 bits.*no memory macros",
+        ),
+    ],
+    ids=["syntax", "top", "module", "latch", "loop", "undriven", "drivers", "memory"],
+)
+def test_what_makes_no_circuit(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "design.sv").write_text(text)
+    with pytest.raises(BadInput, match=message) as error:
+        synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "netlist.v").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"style": "speed"}, "unknown style.*area, default"),
+        ({"adders": "carry-skip"}, "unknown kind of adder.*brent-kung"),
+        ({"boot": True}, "did you mean 'booth'"),
+        ({"margin": 0.0}, "margin of 0.0"),
+        ({"wire_ff": -1.0}, "wire of -1.0"),
+        ({"min_gated": 0}, "clock gates for 0"),
+        ({"clock_ns": 0.0}, "clock of 0.0 ns"),
+    ],
+    ids=str,
+)
+def test_wrong_options(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    (tmp_path / "design.sv").write_text(SMALL)
+    with pytest.raises(BadInput, match=message):
+        synthesize(tmp_path / "design.sv", TOP, tmp_path, **options)
+
+
+def test_missing_file_and_wrong_names(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no file"):
+        synthesize(tmp_path / "none.sv", TOP, tmp_path)
+    (tmp_path / "design.sv").write_text(SMALL)
+    with pytest.raises(BadInput, match="no name of a module"):
+        synthesize(tmp_path / "design.sv", "a b", tmp_path)
+    with pytest.raises(BadInput, match="default_wire_load"):
+        with_wire_load("library (x) { }", 1.0)
+
+
+def test_netlist_of_another_design_is_no_candidate(unit: Path, tmp_path: Path) -> None:
+    (tmp_path / "design.sv").write_text(SMALL)
+    with pytest.raises(BadInput, match="not the same design"):
+        check_equivalence(tmp_path / "design.sv", unit / "netlist.json", TOP, tmp_path)
+
+
+# ---- sharing and functions on their own
+
+
+def test_functions_of_liberty() -> None:
+    made = logic.function("!((A1 & A2) | B)")
+    assert made.inputs == ("A1", "A2", "B") and set(made.cubes) == {"000", "010", "100"}
+    with pytest.raises(BadInput, match="no function"):
+        logic.function("__import__('os')")
+
+
+def adders(design: dict[str, Any]) -> int:
+    return sum(cell["type"] == "$add" for cell in design["modules"][TOP]["cells"].values())
+
+
+def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
+    """Two additions a step, and their common word y + n once."""
+    from modexlab.flow.synthesis import read_design
+
+    (tmp_path / "design.sv").write_text(translate(find("mont-001").multiplier(8, add_red="textbook"), TOP))
+    read_design(tmp_path / "design.sv", TOP, tmp_path)
+    design = loaded(tmp_path / "coarse.json")
+    assert adders(design) == 16
+    assert share_adders(design) == 8
+    # the first sums stay as adders whose upper bits nobody reads; y + n is one for each of the four stages
+    assert adders(design) == 8 + 8 + 4
