@@ -12,10 +12,11 @@ BELOW = {
     "rtl": {"fl"},
     "cl": {"fl", "rtl"},
     "proc": {"fl", "rtl", "cl"},
-    "eval": {"fl", "rtl", "cl", "proc"},
+    "flow": {"fl", "rtl", "cl", "proc"},
+    "eval": {"fl", "rtl", "cl", "proc", "flow"},
 }
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
-HARDWARE = [file for room in ("rtl", "cl") for file in sorted((ROOT / room).glob("*.py"))]
+HARDWARE = [file for room in ("rtl", "cl", "proc") for file in sorted((ROOT / room).glob("*.py"))]
 
 
 def room_of(file: Path) -> str:

@@ -37,8 +37,8 @@ NOTE = (
 )
 NOT_RUN = "Not run (-): software at {widths} bits; --full runs it."
 OPERANDS_001 = (
-    "at 32 bits those of the paper, e = 65537, d = 0x3a48d459 (of another key), n = 2603398711; the message, 5745, is "
-    "that of its Figure 1: the paper does not say which it measured with, and cycles of naive machines depend on it"
+    "at 32 bits those of the paper, e = 65537, d = 0x3a48d459 (of another key), n = 2603398711, and 5745 of its "
+    "Figure 1 as the message: which it measured with, the paper does not say, and naive machines depend on it"
 )
 OPERANDS = "a key of each width, e = 65537, the same in every run"
 LINE = 116
