@@ -17,12 +17,14 @@ from typing import IO, NoReturn
 
 from ..fl.errors import BadInput
 from .commands import (
+    asic,
     bench,
     check,
     completion,
     cycles,
     designs,
     draw,
+    fpga,
     proc,
     pseudo,
     report,
@@ -46,6 +48,7 @@ examples:
   modexlab check rsa_signature_2048_sha256_test.json
   modexlab report
   modexlab systems
+  modexlab asic mont --nbits 8
 
 `modexlab COMMAND --help` explains a command."""
 
@@ -72,6 +75,7 @@ def build_parser() -> argparse.ArgumentParser:
     for command in (
         *(designs, run, cycles, verilog, check, bench, report),
         *(proc, systems),
+        *(asic, fpga),
         *(pseudo, draw, completion),
     ):
         command.add(commands)

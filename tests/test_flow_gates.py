@@ -1,5 +1,6 @@
 """Gate level: cell models, the simulator of netlists, activity and glitches."""
 
+import dataclasses
 import itertools
 import json
 import random
@@ -9,17 +10,35 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval import catalogue
-from modexlab.flow import activity, cell_models, gates, glitches, kit, liberty, netlist, nldm, workload
+from modexlab.fl.errors import BadInput
+from modexlab.flow import (
+    activity,
+    cell_models,
+    engine,
+    gates,
+    glitches,
+    kit,
+    liberty,
+    netlist,
+    nldm,
+    workload,
+    yosys,
+)
 from modexlab.flow.constraints import Constraints
 from modexlab.flow.functions import parse
-from modexlab.fl.errors import BadInput
-from modexlab.rtl.sim import simulate
+from modexlab.proc.elf import Program
+from modexlab.proc.isa import encode
+from modexlab.proc.null_xcel import NullXcel
+from modexlab.proc.proc import Proc
+from modexlab.proc.proc_xcel import ProcXcel
+from modexlab.proc.sim import simulate_proc
+from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.sim.base import Options, elaborate
 from modexlab.rtl.sim.ports import Message, Ports
-from modexlab.rtl.sim.protocol import RESET_CYCLES, SimulationTimeout, UnexpectedResponse, BrokenPromise
+from modexlab.rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
 from modexlab.rtl.sim.translate import top_name, translate
 
-from tests.harness import delays, run_mod_exps, stamps
+from tests.harness import run_mod_exps, stamps
 from tests.tables import mod_exp
 
 LIBRARY = liberty.load(kit.find().lib)
@@ -53,7 +72,9 @@ def test_functions_of_liberty(text: str, same: str) -> None:
     """Precedence and the ways to write an operator, by the user guide."""
     inputs = ("A", "B", "C")
     assert parse(text).table(inputs) == parse(same).table(inputs)
-    assert parse(parse(text).verilog.replace("~", "!").replace("1'b", "")).table(inputs) == parse(same).table(inputs)
+    assert parse(parse(text).verilog.replace("~", "!").replace("1'b", "")).table(inputs) == parse(same).table(
+        inputs
+    )
 
 
 @pytest.mark.parametrize("text", ["A &", "(A", "A)", "& A", "A $ B", "", "!"])
@@ -84,8 +105,22 @@ COMBINATIONAL = [
     for cell in LIBRARY.cells.values()
     if cell.outputs and not cell.sequential and not any(pin.three_state for pin in cell.pins.values())
 ]
-STATES = [cell for cell in LIBRARY.cells.values() if cell.sequential and not any(pin.three_state for pin in cell.pins.values())]
-ROLES = {"CK": "clk", "SE": "m[1]", "SI": "m[2]", "RN": "n3", "SN": "n4", "G": "m[5]", "GN": "n5", "E": "m[1]", "D": "m[0]"}
+STATES = [
+    cell
+    for cell in LIBRARY.cells.values()
+    if cell.sequential and not any(pin.three_state for pin in cell.pins.values())
+]
+ROLES = {
+    "CK": "clk",
+    "SE": "m[1]",
+    "SI": "m[2]",
+    "RN": "n3",
+    "SN": "n4",
+    "G": "m[5]",
+    "GN": "n5",
+    "E": "m[1]",
+    "D": "m[0]",
+}
 
 
 def zoo() -> tuple[str, list[tuple[liberty.Cell, str]]]:
@@ -104,7 +139,9 @@ def zoo() -> tuple[str, list[tuple[liberty.Cell, str]]]:
         pins = [f".{name}({ROLES[name]})" for name in cell.inputs]
         if cell.clock_gate:
             pins.append(f".{cell.clock_gate.output}(g_{cell.name})")
-            lines.append(f"  wire g_{cell.name};\n  DFF_X1 d_{cell.name} (.D(m[0]), .CK(g_{cell.name}), .Q(o[{len(shown)}]));")
+            lines.append(
+                f"  wire g_{cell.name};\n  DFF_X1 d_{cell.name} (.D(m[0]), .CK(g_{cell.name}), .Q(o[{len(shown)}]));"
+            )
             shown.append((cell, cell.clock_gate.output))
         else:
             for name in cell.outputs:
@@ -154,7 +191,9 @@ ZOO_PORTS_REQUEST = Message(BITS)
 
 
 @pytest.fixture(scope="module")
-def built_zoo(tmp_path_factory: pytest.TempPathFactory) -> tuple[netlist.Netlist, str, list[tuple[liberty.Cell, str]]]:
+def built_zoo(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[netlist.Netlist, str, list[tuple[liberty.Cell, str]]]:
     """The netlist of the zoo as data and as text."""
     directory = tmp_path_factory.mktemp("zoo")
     text, shown = zoo()
@@ -169,6 +208,7 @@ def vcd_toggles(path: Path, scope: str, half_ps: int = 500) -> tuple[dict[str, i
     """
     names: dict[str, list[str]] = {}
     widths: dict[str, int] = {}
+    seen: set[str] = set()
     open_: list[str] = []
     values: dict[str, str] = {}
     ends: dict[str, str] = {}
@@ -194,7 +234,11 @@ def vcd_toggles(path: Path, scope: str, half_ps: int = 500) -> tuple[dict[str, i
             open_.pop()
         elif words[0] == "$var" and open_ and open_[-1] == scope:
             width, code, name = int(words[2]), words[3], words[4]
-            names.setdefault(code, [f"{name}[{bit}]" for bit in range(width)] if width > 1 else [name])
+            bits = [f"{name}[{bit}]" for bit in range(width)] if width > 1 else [name]
+            if code in names or seen.intersection(bits):  # a net of two names
+                continue
+            seen.update(bits)
+            names[code] = bits
             widths[code] = width
         elif line[0] == "#":
             if time // half_ps % 2 == 1:
@@ -214,7 +258,9 @@ def sequence() -> tuple[list[int], list[int]]:
     reference, (_, shown) = Reference(), zoo()
     answers = []
     for message in messages:
-        answers.append(sum(reference.shown(cell, name, message) << bit for bit, (cell, name) in enumerate(shown)))
+        answers.append(
+            sum(reference.shown(cell, name, message) << bit for bit, (cell, name) in enumerate(shown))
+        )
         for cell in STATES:
             reference.edge(cell, message)
     return messages, answers
@@ -253,7 +299,7 @@ def test_models_in_verilator(built_zoo: tuple, tmp_path: Path) -> None:
     assert compare(nets, counts, *vcd_toggles(waves, "Zoo_under_test")) > 100
 
 
-def compare(nets: netlist.Netlist, counts: gates.Counts, toggles: Counter, names: set[str]) -> int:
+def compare(nets: netlist.Netlist, counts: engine.Counts, toggles: Counter, names: set[str]) -> int:
     """The toggles of every net whose name is in the waveforms must be the same; returns how many nets moved."""
     compared = 0
     for name in names:
@@ -271,13 +317,13 @@ def test_tie_cells_and_constants(tmp_path: Path) -> None:
         "AND2_X1 g (.A1(a), .A2(one), .ZN(z[0])); assign z[2] = 1'b1; NOR2_X1 h (.A1(a), .A2(1'b1), .ZN(z[3])); endmodule\n"
     )
     nets = gates.netlist_of_verilog(tmp_path / "tie.v", "tie", tmp_path, LIBRARY)
-    engine = gates.Engine(gates.GateTables(nets, LIBRARY))
+    simulated = engine.Engine(engine.GateTables(nets, LIBRARY))
     for a in (0, 1, 0):
-        engine.set({"a": a})
-        engine.settle()
-        assert engine.get("z") == 4 | a
+        simulated.set({"a": a})
+        simulated.settle()
+        assert simulated.get("z") == 4 | a
     with pytest.raises(BadInput, match="unknown input port 'z'"):
-        engine.set({"z": 1})
+        simulated.set({"z": 1})
 
 
 def circuit(tmp_path: Path, text: str, top: str = "c") -> netlist.Netlist:
@@ -290,8 +336,8 @@ def test_loop_is_named(tmp_path: Path) -> None:
         tmp_path,
         "module c (input a, output z); wire w; NAND2_X1 g (.A1(a), .A2(w), .ZN(z)); INV_X1 h (.A(z), .ZN(w)); endmodule\n",
     )
-    with pytest.raises(BadInput, match="combinational loop: the net [zw] "):
-        gates.Engine(gates.GateTables(nets, LIBRARY))
+    with pytest.raises(BadInput, match=r"combinational loop: the net [zw] "):
+        engine.Engine(engine.GateTables(nets, LIBRARY))
 
 
 # ---- glitches
@@ -327,7 +373,9 @@ def test_hazard(tmp_path: Path) -> None:
     assert width > slow["g", "A1", nldm.RISE]  # so that the pulse passes
     assert counts.timed[z] == 2 * 5
     # the last thing that happens after a rise is that z falls: nine inverters and a gate after the input
-    assert counts.latest_ns == pytest.approx(activity.INPUT_NS + width + slow["g", "A2", nldm.FALL], abs=LENGTH * gates.TICK_NS)
+    assert counts.latest_ns == pytest.approx(
+        activity.INPUT_NS + width + slow["g", "A2", nldm.FALL], abs=LENGTH * engine.TICK_NS
+    )
 
 
 def test_pulse_that_does_not_pass(tmp_path: Path) -> None:
@@ -366,3 +414,265 @@ def test_balanced_tree_has_no_glitch(tmp_path: Path) -> None:
         counts = glitches.vectors(nets, LIBRARY, values, OUTSIDE)
         z = nets.net("z")
         assert (counts.timed[z] > 1.2 * counts.toggles[z]) == glitching, text
+
+
+# ---- stage gates: synthesized designs
+
+
+def table(design: catalogue.Design, nbits: int) -> list:
+    return mod_exp.table(nbits, mod=design.modulus(nbits))
+
+
+@pytest.fixture(scope="module")
+def mont() -> tuple[netlist.Netlist, Ports]:
+    """The netlist of the 8-bit Montgomery machine, and its ports."""
+    machine = MONT.rtl(8)
+    elaborate(machine)
+    return gates.synthesized(translate(machine), top_name(machine)), Ports.of(machine)
+
+
+def test_rows_at_gates() -> None:
+    """Every row of the table, with delays and stalls: the answers and the cycle stamps of RTL."""
+    rows = table(MONT, 8)
+    for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
+        at_gates = run_mod_exps(MONT.rtl(8), rows, MONT, 8, "gates", stall)
+        assert stamps(at_gates) == stamps(run_mod_exps(MONT.rtl(8), rows, MONT, 8, "native", stall))
+
+
+def test_reset_after_random_power_up() -> None:
+    rows = table(MONT, 8)[::4]
+    with simulate(MONT.rtl(8), "gates", power_up_seed=5) as simulation:
+        run = simulation.run([row.request for row in rows])
+    assert run.responses == [row.golden(MONT, 8) for row in rows]
+
+
+MUTATIONS = {
+    "NAND2": "NOR2",
+    "NOR2": "NAND2",
+    "AND2": "OR2",
+    "XOR2": "XNOR2",
+    "XNOR2": "XOR2",
+    "INV": "BUF",
+    "AOI21": "OAI21",
+}
+
+
+def mutated(nets: netlist.Netlist, name: str) -> netlist.Netlist:
+    """The netlist with another function in one cell."""
+    cell = nets.cells[name]
+    head, _, size = cell.kind.partition("_")
+    kind = next(
+        kind for kind in (f"{MUTATIONS[head]}_{size}", f"{MUTATIONS[head]}_X1") if kind in LIBRARY.cells
+    )
+    pins = cell.pins
+    names = {"ZN": LIBRARY.cells[kind].outputs[0], "Z": LIBRARY.cells[kind].outputs[0]}
+    new = netlist.Instance(name, kind, {names.get(pin, pin): net for pin, net in pins.items()})
+    return dataclasses.replace(nets, cells={**nets.cells, name: new})
+
+
+def test_mutated_netlists_fail(mont: tuple[netlist.Netlist, Ports]) -> None:
+    """One cell of another function: some row gives another answer, or the protocol breaks. A few mutations change nothing
+    that a row can see (checks of operands, spare logic); most must."""
+    nets, ports = mont
+    rows = table(MONT, 8)
+    candidates = [name for name, cell in nets.cells.items() if cell.kind.partition("_")[0] in MUTATIONS]
+    found = 0
+    chosen = random.Random(1).sample(candidates, 12)
+    for name in chosen:
+        try:
+            with gates.simulate_netlist(mutated(nets, name), ports) as simulation:
+                run = simulation.run([row.request for row in rows], max_cycles=20_000)
+            found += run.responses != [row.golden(MONT, 8) for row in rows]
+        except (SimulationTimeout, UnexpectedResponse, BrokenPromise):
+            found += 1
+    assert found >= 11
+
+
+def stream_workload(ports: Ports, rows: list, energy: dict[str, mod_exp.ModExpRow]) -> dict:
+    """A workload.json for a machine."""
+
+    def requests(row: mod_exp.ModExpRow) -> dict:
+        packed = ports.response.pack(tuple(map(int, row.golden(MONT, 8))), "answer")
+        return {"requests": [hex(ports.request.pack(row.request, "request"))], "expected": [hex(packed)]}
+
+    return {
+        "protocol": "stream",
+        "ports": workload.ports_json(ports),
+        "rows": [{"name": row.name, **requests(row)} for row in rows],
+        "energy": {name: requests(row) for name, row in energy.items()},
+    }
+
+
+def test_gate_sim(mont: tuple[netlist.Netlist, Ports], tmp_path: Path) -> None:
+    """The step: rows pass, and each energy workload has its activity in its own window, with glitches and without."""
+    nets, ports = mont
+    rows = table(MONT, 8)[:12]
+    heavy, light = mod_exp.ModExpRow("heavy", 201, 255, 253), mod_exp.ModExpRow("light", 1, 1, 253)
+    (tmp_path / "workload.json").write_text(
+        json.dumps(stream_workload(ports, rows, {"heavy": heavy, "light": light}))
+    )
+    (tmp_path / "netlist.json").write_text(json.dumps(as_json(nets)))
+    design = {"top": nets.name, "clock_port": "clk"}
+    slack = nldm.analyze(nets, LIBRARY, OUTSIDE).wns_ns
+    report = activity.gate_sim(tmp_path / "netlist.json", design, tmp_path / "workload.json", tmp_path)
+    assert (report["tests_passed"], report["tests_failed"]) == (14, 0)
+    assert report == json.loads((tmp_path / "gate_sim.json").read_text())
+    moved = {}
+    for name, row in (("heavy", heavy), ("light", light)):
+        assert report["cycles"][name] == MONT.cycles(8, *row.request)
+        plain, timed = (
+            json.loads((tmp_path / "activity" / f"{name}{suffix}.json").read_text())
+            for suffix in ("", ".timed")
+        )
+        assert plain["window"]["cycles"] == timed["window"]["cycles"] == report["cycles"][name]
+        assert plain["nets"]["clk"] == timed["nets"]["clk"] == [2 * report["cycles"][name], 0.5]
+        assert set(plain["nets"]) == set(nets.nets)
+        assert all(
+            toggles <= plain["window"]["cycles"]
+            for net, (toggles, _) in plain["nets"].items()
+            if net not in plain["clock_nets"]
+        )
+        assert all(timed["nets"][net][0] >= toggles for net, (toggles, _) in plain["nets"].items())
+        moved[name] = sum(toggles for toggles, _ in plain["nets"].values())
+        assert sum(toggles for toggles, _ in timed["nets"].values()) > 1.2 * moved[name]
+        # a gated clock rises as often as it falls, and not more often than the clock
+        for net in plain["clock_nets"]:
+            assert plain["nets"][net][0] % 2 == 0 and plain["nets"][net][0] <= 2 * report["cycles"][name]
+        # nothing moves later than the longest path of static timing
+        assert timed["late_events"] == 0 and 0 < timed["latest_ns"] <= 3 - slack + activity.INPUT_NS
+    assert moved["heavy"] > 2 * moved["light"]
+    activity.write_saif(
+        tmp_path / "heavy.saif", nets.name, json.loads((tmp_path / "activity" / "heavy.json").read_text())
+    )
+    entries = re.findall(
+        r"\(T0 (\d+)\) \(T1 (\d+)\) \(TX 0\) \(TC (\d+)\)", (tmp_path / "heavy.saif").read_text()
+    )
+    assert len(entries) == len(nets.nets)
+    assert {int(low) + int(high) for low, high, _ in entries} == {3000 * report["cycles"]["heavy"]}
+
+
+def as_json(nets: netlist.Netlist) -> dict:
+    """A netlist in yosys' JSON."""
+    constant = nets.constants
+    bit = lambda net: constant.get(net, net + 2)  # noqa: E731
+    cells = {
+        name: {
+            "type": cell.kind,
+            "port_directions": {pin: LIBRARY.cells[cell.kind].pins[pin].direction for pin in cell.pins},
+            "connections": {pin: [bit(net)] for pin, net in cell.pins.items()},
+        }
+        for name, cell in nets.cells.items()
+    }
+    ports = {
+        name: {"direction": way, "bits": [bit(net) for net in found]}
+        for name, (way, found) in nets.ports.items()
+    }
+    names = {
+        name: {"hide_name": 0, "bits": [bit(net)]}
+        for net, name in enumerate(nets.nets)
+        if net not in constant
+    }
+    return {
+        "modules": {
+            nets.name: {"attributes": {"top": "1"}, "ports": ports, "cells": cells, "netnames": names}
+        }
+    }
+
+
+def test_netlist_of_another_design(mont: tuple[netlist.Netlist, Ports]) -> None:
+    nets, _ = mont
+    other = MONT.rtl(16)
+    elaborate(other)
+    with pytest.raises(BadInput, match="has 24 bits and not 48: it is of another design"):
+        gates.simulate_netlist(nets, Ports.of(other))
+
+
+@pytest.mark.regress
+def test_counts_are_verilators(tmp_path: Path) -> None:
+    """A multiplier of shift and subtract: Verilator counts the same toggles of every net."""
+    unit = next(design for design in DESIGNS if design.name == "ssmm").made(8).mk_unit(8)
+    elaborate(unit)
+    nets, ports = gates.synthesized(translate(unit), top_name(unit)), Ports.of(unit)
+    text = translate_netlist(nets, tmp_path)
+    rng = random.Random(2)
+    requests = [(rng.randrange(251), rng.randrange(251)) for _ in range(60)]
+    verilog = cell_models.models(LIBRARY, {each.kind for each in nets.cells.values()}) + text
+    waves = tmp_path / "unit.vcd"
+    with workload.TextSimulation(verilog, nets.name, ports, {}, Options(vcd=waves)) as simulation:
+        one = simulation.run(requests, statics={"modulus": 251})
+    with gates.simulate_netlist(nets, ports) as simulation:
+        simulation.engine.window()
+        other = simulation.run(requests, statics={"modulus": 251})
+        counts = simulation.engine.counts()
+    assert one == other
+    toggles, names = vcd_toggles(waves, f"{nets.name}_under_test")
+    named = dataclasses.replace(nets, aliases={f"net{index}": index for index in range(len(nets.nets))})
+    assert compare(named, counts, toggles, names) > 250
+
+
+def translate_netlist(nets: netlist.Netlist, directory: Path) -> str:
+    """The netlist as Verilog, by yosys; nets are named net0, net1 ..., as Verilator does not show names such as _12_."""
+    document = as_json(dataclasses.replace(nets, nets=[f"net{index}" for index in range(len(nets.nets))]))
+    (directory / "n.json").write_text(json.dumps(document))
+    script = f"read_liberty -lib {kit.find().lib}\nread_json n.json\nwrite_verilog -noattr -simple-lhs n.v\n"
+    yosys.run("write", script, directory)
+    return (directory / "n.v").read_text()
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_every_design_at_gates(design: catalogue.Design) -> None:
+    check_at_gates(design, table(design, 8), 8)
+
+
+FAMILIES = {design.family: design for design in reversed(DESIGNS) if design.paper != "001"}
+SERIAL = ("MontMulRem", "ShiftSub", "MMMul")  # whose hardware does not grow with the square of the width
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("nbits", [16, 32])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_at_gates(family: str, nbits: int) -> None:
+    check_at_gates(FAMILIES[family], table(FAMILIES[family], nbits), nbits)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("family", SERIAL)
+def test_wide_families_at_gates(family: str) -> None:
+    """All rows at 64 bits, one with a short exponent at 128."""
+    design = FAMILIES[family]
+    check_at_gates(design, table(design, 64), 64)
+    check_at_gates(design, mod_exp.table(128, 8, mod=design.modulus(128))[4:5], 128)
+
+
+def check_at_gates(design: catalogue.Design, rows: list, nbits: int) -> None:
+    at_gates = run_mod_exps(design.rtl(nbits), rows, design, nbits, "gates")
+    assert stamps(at_gates) == stamps(run_mod_exps(design.rtl(nbits), rows, design, nbits, "native"))
+
+
+@pytest.mark.regress
+def test_processor_at_gates() -> None:
+    """A whole processor: a program with loads, branches and products takes the instructions and cycles of RTL."""
+    body = [
+        ("addi", 5, 0, 0, 40),
+        ("addi", 6, 6, 0, 3),
+        ("mul", 7, 6, 6, 0),
+        ("sw", 0, 0, 7, 0x400),
+        ("lw", 8, 0, 0, 0x400),
+    ]
+    words = [encode(name, rd=rd, rs1=rs1, rs2=rs2, imm=imm) for name, rd, rs1, rs2, imm in body]
+    words += [encode("addi", rd=5, rs1=5, imm=-1), encode("bne", rs1=5, rs2=0, imm=-20)]
+    words += [encode("addi", rd=17, imm=93), encode("andi", rd=10, rs1=8, imm=255), encode("ecall")]
+    program = Program.of_words(words)
+    outcomes = []
+    for stage in ("gates", "native"):
+        with simulate_proc(ProcXcel(Proc, NullXcel), stage) as simulation:
+            outcomes.append(simulation.run(program, record=True))
+    one, other = outcomes
+    assert (one.reason, one.exit_code, one.cycles, one.where) == (
+        other.reason,
+        other.exit_code,
+        other.cycles,
+        other.where,
+    )
+    assert one.commits == other.commits and one.exit_code == (120 * 120) % 256

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from modexlab.fl.errors import BadInput
 from modexlab.flow import graph, kit, runner, step, tools
+from modexlab.flow.rtl import one_text
 from modexlab.rtl.sim import cache
 
 ROOT = Path(__file__).parent.parent
@@ -152,7 +153,10 @@ def test_step_in_a_directory(tmp_path: Path, own_cache: Path, counter: dict[str,
 
 
 def test_step_refuses(tmp_path: Path) -> None:
-    for name, message in (("tming", "unknown step 'tming'"), ("timing", "inputs/adk is not there: run the step adk first")):
+    for name, message in (
+        ("tming", "unknown step 'tming'"),
+        ("timing", "inputs/adk is not there: run the step adk first"),
+    ):
         done = subprocess.run([*STEP, name], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 2
         assert done.stderr.startswith("modexlab: error: ") and message in done.stderr
@@ -219,10 +223,29 @@ def test_what_an_entry_depends_on(tmp_path: Path) -> None:
     assert first != step.entry_name("synthesis", {"design.sv": "b"}, {"clock_period": 3.0})
     assert first != step.entry_name("synthesis", {"design.sv": "a"}, {"clock_period": 2.9})
     names = []
-    for place, text in (("one.v", "x"), ("two.v", "x"), ("three.v", "y")):
-        (tmp_path / place).write_text(text)
-        names.append(step.entry_name("rtl", {}, {"verilog": str(tmp_path / place)}))
+    for place, text in (("one", "x"), ("two", "x"), ("three", "y")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "design.v").write_text(text)
+        names.append(step.entry_name("rtl", {}, {"verilog": str(tmp_path / place / "design.v")}))
     assert names[0] == names[1] != names[2]
+
+
+def test_included_files(tmp_path: Path) -> None:
+    """They are taken in once, where they are included, and belong to what an entry depends on."""
+    (tmp_path / "top.v").write_text('`include "parts/adder.v"\n`include "defs.v"\nmodule top; endmodule\n')
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "adder.v").write_text('`include "defs.v"\nmodule adder; endmodule\n')
+    (tmp_path / "defs.v").write_text("`define WIDTH 8\n")
+    files = [tmp_path / "top.v", tmp_path / "defs.v"]
+    text = one_text(files)
+    assert text.count("define WIDTH") == 1 and "`include" not in text
+    assert text.index("define") < text.index("module adder") < text.index("module top")
+    before = step.entry_name("rtl", {}, {"verilog": str(files[0])})
+    (tmp_path / "defs.v").write_text("`define WIDTH 9\n")
+    assert step.entry_name("rtl", {}, {"verilog": str(files[0])}) != before
+    (tmp_path / "defs.v").unlink()
+    with pytest.raises(BadInput, match=r"adder\.v includes defs\.v, which is not there"):
+        one_text(files[:1])
 
 
 # ---- runs

@@ -12,9 +12,23 @@ from typing import Any
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.flow import coriolis_job, kit, layout, liberty, netlist, pictures, place, route, wires
-from modexlab.flow.def_file import DBU, Lef, Wire, read_def, read_lef, write_def
+from modexlab.flow import (
+    coriolis_job,
+    detailed,
+    kit,
+    layout,
+    liberty,
+    netlist,
+    pictures,
+    place,
+    route,
+    synthesis,
+    wires,
+)
+from modexlab.flow.def_file import DBU, METAL1_GDS, Lef, Wire, read_def, read_lef, write_def
 from modexlab.flow.liberty import Library
+
+from tests.cli import Cli
 
 needs_coriolis = pytest.mark.skipif(
     sys.version_info[:2] > coriolis_job.LAST_PYTHON, reason="Coriolis has no wheel for this Python"
@@ -97,8 +111,14 @@ def routing(placed: Placed) -> route.Routing:
 
 
 @pytest.fixture(scope="module")
-def whole(placed: Placed) -> layout.Def:
-    return layout.write_layout(*placed.paths, placed.directory)
+def whole(placed: Placed, routing: route.Routing) -> layout.Def:
+    return layout.write_layout(
+        *placed.paths, placed.directory, routing_json=placed.directory / "routing.json"
+    )
+
+
+def nets_with_wires(placed: Placed) -> list[str]:
+    return [placed.after.nets[net] for net, sinks in enumerate(placed.after.sinks) if sinks]
 
 
 def violations(each: Placed, placement: place.Placement, lef: Lef, library: Library) -> list[str]:
@@ -288,9 +308,36 @@ class TestTrees:
 class TestRouted:
     def test_every_net_has_its_way(self, placed: Placed, routing: route.Routing) -> None:
         assert routing.success
+        assert routing.detailed["done"], routing.detailed
         assert route.load_routing(placed.directory / "routing.json") == routing
+        assert all(name in routing.wires() for name in nets_with_wires(placed))
         table = wires.extract(*placed.paths, placed.directory)
+        assert routing.length_um == pytest.approx(table["length_um"], rel=0.15)
+
+    def test_global_routing_only(
+        self, placed: Placed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(detailed, "MOST_CELLS", 100)
+        routing = route.route(*placed.paths, tmp_path)
+        assert not routing.detailed["done"]
+        assert "more than the 100" in routing.detailed["why_not"]
+        assert not routing.wires()
+        table = wires.extract(*placed.paths, tmp_path)
         assert routing.length_um == pytest.approx(table["length_um"], rel=0.25)
+
+    def test_too_dense_to_route(self, placed: Placed, lef: Lef, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(detailed, "LAYERS", ("metal2", "metal3"))
+        monkeypatch.setattr(detailed, "ROUNDS", 2)
+        found = detailed.route_detailed(placed.placement, placed.after, lef)
+        assert not found.done
+        assert "no way of their own in" in found.why_not
+
+    def test_no_routing(self, tmp_path: Path) -> None:
+        with pytest.raises(BadInput, match="run the step route"):
+            route.load_routing(tmp_path / "routing.json")
+        (tmp_path / "routing.json").write_text('{"tool": ""}')
+        with pytest.raises(BadInput, match="is no routing"):
+            route.load_routing(tmp_path / "routing.json")
 
     def test_wires_of_placement_and_routing(
         self, placed: Placed, routing: route.Routing, tmp_path: Path
@@ -301,8 +348,7 @@ class TestRouted:
         assert flat["half_perimeter_um"] <= flat["length_um"] <= routed["length_um"]
         assert pessimist["cap_ff"] == pytest.approx(0.1774 * pessimist["length_um"], rel=1e-3)
         table = json.loads((tmp_path / "wires.json").read_text())
-        connected = {placed.after.nets[net] for net, sinks in enumerate(placed.after.sinks) if sinks}
-        assert table.keys() == connected
+        assert table.keys() == set(nets_with_wires(placed))
         assert sum(each["cap_ff"] for each in table.values()) == pytest.approx(pessimist["cap_ff"], rel=1e-3)
         assert 0 <= flat["clock_tree"]["skew_ps"] < 50 < flat["clock_tree"]["latency_ps"] + 50
         with pytest.raises(BadInput, match="unit of wires"):
@@ -325,19 +371,31 @@ class TestLayout:
     def test_def_reads_back(self, placed: Placed, whole: layout.Def) -> None:
         assert read_def(placed.directory / "layout.def") == whole
 
-    def test_def_with_wires(self, whole: layout.Def, tmp_path: Path) -> None:
-        routed = copy.deepcopy(whole)
-        name = next(iter(routed.nets))
-        routed.nets[name].wires = [
-            Wire("metal3", 0, 140, 380, 140),
-            Wire("metal2", 380, 140, 380, 140, "via2_5"),
-        ]
-        write_def(tmp_path / "routed.def", routed)
-        assert read_def(tmp_path / "routed.def") == routed
-        text = (tmp_path / "routed.def").read_text()
+    def test_def_has_the_wires(self, whole: layout.Def, routing: route.Routing, tmp_path: Path) -> None:
+        for name, net in routing.wires().items():
+            assert whole.nets[name].wires == net
+        write_def(tmp_path / "again.def", whole)
+        text = (tmp_path / "again.def").read_text()
         (tmp_path / "cut.def").write_text(text[: len(text) // 2])
         with pytest.raises(BadInput, match="cut off"):
             read_def(tmp_path / "cut.def")
+
+    def test_geometry_is_the_netlist(self, placed: Placed, whole: layout.Def) -> None:
+        gds = placed.directory / "layout.gds"
+        assert detailed.check(gds, placed.placement, placed.after) == []
+
+    def test_geometry_that_is_not_is_found(self, placed: Placed, whole: layout.Def, tmp_path: Path) -> None:
+        broken = copy.deepcopy(whole)
+        cut, other = (name for name in list(broken.nets) if name in ("in[0]", "in[1]"))
+        broken.nets[cut].wires = [wire for wire in broken.nets[cut].wires if not wire.via]
+        pin = next(pin for pin in broken.pins if pin.name == "clk")
+        far = next(pin for pin in broken.pins if pin.name == other)
+        broken.nets["clk"].wires.append(Wire("metal3", pin.x, pin.y, pin.x, far.y))
+        write_def(tmp_path / "broken.def", broken)
+        layout.write_gds(tmp_path / "broken.def", tmp_path / "broken.gds")
+        wrong = detailed.check(tmp_path / "broken.gds", placed.placement, placed.after)
+        assert any(each.startswith(f"{cut} is in ") for each in wrong), wrong
+        assert any(each.endswith("connected with one another") and other in each for each in wrong), wrong
 
     def test_rows_are_full(self, placed: Placed, whole: layout.Def, lef: Lef) -> None:
         for row in whole.rows:
@@ -360,7 +418,7 @@ class TestLayout:
         outline = top.dbbox_per_layer(content.layer(layout.OUTLINE_GDS, 0))
         assert (outline.width(), outline.height()) == pytest.approx(placed.placement.die_um)
         # the geometry of a cell lies where the placement says, upside down or not: its pins are under their places
-        metal1 = db.Region(top.begin_shapes_rec(content.layer(layout.METAL1_GDS, 0)))
+        metal1 = content.layer(METAL1_GDS, 0)
         for name in list(placed.placement.instances)[:40]:
             kind = placed.placement.instances[name].kind
             for pin in lef.macros[kind].pins.values():
@@ -368,13 +426,14 @@ class TestLayout:
                     continue
                 x, y = wires.position(placed.placement, lef, (name, pin.name))
                 spot = db.DBox(x - 0.005, y - 0.005, x + 0.005, y + 0.005).to_itype(content.dbu)
-                assert (db.Region(spot) - metal1).is_empty(), (name, pin.name)
+                there = db.Region(top.begin_shapes_rec_touching(metal1, spot))
+                assert (db.Region(spot) - there).is_empty(), (name, pin.name)
 
     def test_power_rails_are_two_nets(self, placed: Placed, whole: layout.Def) -> None:
         db = pytest.importorskip("klayout.db")
         content = db.Layout()
         content.read(str(placed.directory / "layout.gds"))
-        metal1 = db.Region(content.top_cell().begin_shapes_rec(content.layer(layout.METAL1_GDS, 0))).merged()
+        metal1 = db.Region(content.top_cell().begin_shapes_rec(content.layer(METAL1_GDS, 0))).merged()
         for supply, other in (("VDD", "VSS"), ("VSS", "VDD")):
             rail = whole.special[supply].wires[0]
             at = db.DBox(*(value / DBU for value in (rail.x0, rail.y0 - 20, rail.x0 + 400, rail.y0 + 20)))
@@ -396,20 +455,20 @@ def size_of(png: Path) -> tuple[int, int]:
 
 @needs_coriolis
 class TestPictures:
-    def test_all_three(self, placed: Placed, tmp_path: Path) -> None:
+    def test_all_three(self, placed: Placed, whole: layout.Def, tmp_path: Path) -> None:
         pytest.importorskip("klayout.lay")
         names = [f"stage[{stage}].q_reg[0]" for stage in range(3)]
         points = [{"cell": name, "pin": "CK"} for name in names]
         path = {"start": f"{names[0]}/CK", "end": f"{names[2]}/D", "slack_ns": 0.5, "points": points}
         (tmp_path / "timing.json").write_text(json.dumps({"paths": [path]}))
         hierarchy = placed.directory / "hierarchy_placed.json"
-        route.route(*placed.paths, tmp_path)
-        layout.write_layout(*placed.paths, tmp_path)
         pictures.amoeba(
             placed.paths[0], hierarchy, tmp_path / "amoeba.png", timing_json=tmp_path / "timing.json"
         )
-        pictures.density(placed.paths[0], tmp_path / "density.png", routing_json=tmp_path / "routing.json")
-        pictures.layout(tmp_path / "layout.gds", placed.paths[0], tmp_path / "layout.png")
+        pictures.density(
+            placed.paths[0], tmp_path / "density.png", routing_json=placed.directory / "routing.json"
+        )
+        pictures.layout(placed.directory / "layout.gds", placed.paths[0], tmp_path / "layout.png")
         for name in ("amoeba", "density", "layout"):
             width, height = size_of(tmp_path / f"{name}.png")
             assert width >= 1000
@@ -430,3 +489,24 @@ class TestPictures:
         filled = pictures.cell_density(placed.placement, lef)
         assert 0 < filled.max() <= 1.0001
         assert filled.mean() < placed.placement.density + 0.05
+
+
+@needs_coriolis
+@pytest.mark.regress
+@pytest.mark.parametrize(("nbits", "cells"), [(8, 1_500), (32, 6_000)])
+def test_machine_from_verilog_to_wires(
+    nbits: int, cells: int, capsys: pytest.CaptureFixture[str], tmp_path: Path, library: Library
+) -> None:
+    (tmp_path / "design.sv").write_text(Cli(capsys)("verilog", "mont", "--nbits", nbits).out)
+    synthesis.synthesize(tmp_path / "design.sv", f"mont_{nbits}", tmp_path)
+    placement = place.place(tmp_path / "netlist.json", tmp_path / "hierarchy.json", tmp_path)
+    assert len(placement.instances) > cells
+    paths = tmp_path / "placement.json", tmp_path / "netlist_placed.json"
+    routing = route.route(*paths, tmp_path)
+    assert routing.success
+    assert routing.detailed["done"], routing.detailed
+    summary = wires.extract(*paths, tmp_path, routing_json=tmp_path / "routing.json")
+    assert 0.5 < summary["wire_load_model"]["of_model"] < 2
+    layout.write_layout(*paths, tmp_path, routing_json=tmp_path / "routing.json")
+    after = netlist.read(paths[1], library)
+    assert detailed.check(tmp_path / "layout.gds", placement, after) == []

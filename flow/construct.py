@@ -1,0 +1,45 @@
+"""The flow as an mflowgen graph: `mkdir build; cd build; mflowgen run --design ../flow; make list; make status; make 4`.
+
+Parameters are given as in `mflowgen run --design ../flow --graph-kwargs "{'design': 'mont', 'nbits': 8}"`; README.md has them all.
+Steps whose tools are missing here are left out, with all that need them, and named with the command that installs the tool.
+
+mflowgen executes this file by its path, outside of the package: hence the absolute imports.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from mflowgen.components import Graph, Step
+from modexlab.flow import graph
+
+
+def construct(**parameters: Any) -> Graph:
+    """The graph with these values of its parameters."""
+    values = graph.checked(parameters)
+    for name in ("verilog", "vectors"):  # the steps run elsewhere
+        values[name] = ",".join(str(Path(path).absolute()) for path in values[name].split(",") if path)
+    left_out = graph.left_out(graph.ORDER, values)
+    for name, reason in left_out.items():
+        print(f"step {name} is left out: {reason}")
+
+    flow = Graph()
+    flow.set_adk(graph.ADK_NAME)
+    steps = [flow.get_adk_step()]
+    for name in graph.ORDER:
+        if name not in left_out:
+            step = Step(str(graph.STEPS / name))
+            flow.add_step(step)
+            for source in steps:
+                flow.connect_by_name(source, step)
+            steps.append(step)
+
+    # mflowgen exports them to bash as they stand
+    exported = {
+        name: shlex.quote(value) if isinstance(value, str) else value for name, value in values.items()
+    }
+    flow.update_params({**exported, "python": shlex.quote(sys.executable), "adk_view": graph.ADK_VIEW})
+    return flow

@@ -1,0 +1,361 @@
+"""Formal equivalence of a design and its mapped netlist, part by part.
+
+Registers correspond by the names of their nets. Under that assumption (each register of the design holds what its net in the netlist
+holds) it is proved for each register that both compute the same next value, and for each output port that both
+show the same: an induction over the clock cycles, with combinational proofs alone. A register that mapping removed because it
+equals another, or a constant, corresponds to that; one behind a clock gate keeps its value while the gate is shut.
+
+The design is taken as read_slang elaborated it and yosys' `opt` cleaned it, which gives a value to what is left open ('x in the
+source): the start of synthesis. All that comes after is under proof: shared adders, arithmetic, mapping, clock gates, buffers.
+
+A part is the bits of one register or port. abc (`&cec -x`: simulation and SAT sweeping, ten times as fast here as `cec`)
+proves the parts in parallel, each within a time limit. Wide multipliers are beyond it: rewritten by Booth's recoding they
+share no inner nets with the design. Such parts come back as undecided, and the gate-level simulation of the tests' rows has to
+speak for them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..fl.errors import BadInput
+from . import kit, liberty, yosys
+from .files import replace_json
+from .logic import CONSTANTS, Bit, Logic, Node, State, cone, function, read
+from .synthesis import read_design
+
+SECONDS_A_PART = 60
+GRACE = 5  # seconds that abc gets beyond its own limit
+CONFLICTS = 100_000  # of SAT at a node; with many more abc stays at the hard ones
+MAX_BITS = 48  # of a part; wider registers are cut
+
+# To yosys' plain gates and flip-flops, with nothing optimised away that the netlist might have a name for.
+GOLD = """\
+read_json coarse.json
+hierarchy -check -top {top}
+memory_dff
+memory_collect
+memory_map
+opt_clean
+techmap
+dffunmap
+simplemap
+opt_expr
+opt_clean
+write_json gold.json
+"""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two nets to be proved equal, or one the complement of the other."""
+
+    part: str
+    gold: Bit
+    gate: Bit
+    inverted: bool = False
+
+
+def check_equivalence(
+    design_sv: str | Path,
+    netlist_json: str | Path,
+    top: str,
+    out_dir: str | Path,
+    *,
+    jobs: int = 2,
+    seconds: float = SECONDS_A_PART,
+    kit_directory: Path | None = None,
+) -> dict[str, Any]:
+    """Prove a netlist against its design; the report, which is also written to equivalence.json."""
+    start = time.perf_counter()
+    library = liberty.load(kit.find(kit_directory).lib)
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        work = Path(directory)
+        read_design(design_sv, top, work)
+        yosys.run("gold", GOLD.format(top=top), work)
+        gold = read(json.loads((work / "gold.json").read_text())["modules"][top], library)
+        gate = read(json.loads(Path(netlist_json).read_text())["modules"][top], library)
+        proof = _Proof(gold, gate)
+        parts = proof.parts()
+        with ThreadPoolExecutor(jobs) as pool:
+            results = list(pool.map(lambda part: proof.prove(part, parts[part], work, seconds), parts))
+    count = {state: sum(each["result"] == state for each in results) for state in RESULTS}
+    report = {
+        "equivalent": count["proved"] == len(results),
+        "refuted": count["refuted"] > 0,
+        "method": "registers by name (those that are gone: constants), abc &cec of each next value and output",
+        "summary": f"proved {count['proved']} of {len(results)} parts"
+        + (f", {count['refuted']} refuted" if count["refuted"] else "")
+        + (f", {count['undecided']} undecided in {seconds:g} s each" if count["undecided"] else ""),
+        "parts": results,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+    out = Path(out_dir)
+    out.mkdir(parents=True, exist_ok=True)
+    replace_json(out / "equivalence.json", report)
+    return report
+
+
+RESULTS = ("proved", "refuted", "undecided")
+
+
+def _bit_names(module: Mapping[str, Any]) -> Iterator[tuple[str, int, Bit]]:
+    """(name of a net, place, net) of all named nets."""
+    for name, net in module["netnames"].items():
+        if not net.get("hide_name"):
+            for place, bit in enumerate(net["bits"]):
+                yield name, place, bit
+
+
+class _Proof:
+    def __init__(self, gold: Logic, gate: Logic) -> None:
+        self.gold, self.gate = gold, gate
+        self.gate_states = {
+            bit: (state, inverted) for state in gate.states for bit, inverted in state.outputs
+        }
+        self.buffers = {
+            node.out: node.inputs[0]
+            for node in gate.nodes
+            if len(node.inputs) == 1 and node.function.cubes == ("1",)
+        }
+        self.clock_gates = {each.out: each for each in gate.gates}
+        # registers and input ports of the design -> what they are in the netlist
+        self.same: dict[Bit, tuple[Bit, bool]] = {}
+
+    def parts(self) -> dict[str, list[Pair]]:
+        """Pairs of nets by part; BadInput if ports differ or a register has no counterpart."""
+        gate_bits = {(name, place): bit for name, place, bit in _bit_names(self.gate.module)}
+        for (name, bit), (other, gate_bit) in zip(
+            sorted(self.gold.ports("input")), sorted(self.gate.ports("input")), strict=False
+        ):
+            if name != other:
+                raise BadInput(
+                    f"the netlist has the input {other} where the design has {name}: they are not the same design"
+                )
+            self.same[bit] = (gate_bit, False)
+        named: dict[Bit, list[tuple[str, int]]] = {}
+        for name, place, bit in _bit_names(self.gold.module):
+            named.setdefault(bit, []).append((name, place))
+        pairs: list[Pair] = []
+        lost = []
+        for state in self.gold.states:
+            q = state.outputs[0][0]
+            found = self._counterpart(named.get(q, []), gate_bits)
+            if found is None:
+                lost.append((state, q))
+                continue
+            self.same[q] = found
+        unread = self._unread({q for _, q in lost})
+        for state, q in lost:
+            if q not in unread:
+                # a constant then, or else the proof of its next value fails
+                self.same[q] = ("1" if state.data == "1" else "0"), False
+        for state in self.gold.states:
+            q = state.outputs[0][0]
+            if q in self.same:
+                name, _ = min(named.get(q, [(state.cell, 0)]), key=lambda each: (len(each[0]), each))
+                pairs.extend(self._state_pairs(name, state, *self.same[q]))
+        gate_outputs = dict(self.gate.ports("output"))
+        for name, bit in self.gold.ports("output"):
+            if name not in gate_outputs:
+                raise BadInput(f"the netlist has no output {name}: it is not of the same design")
+            pairs.append(Pair(name.rpartition("[")[0], bit, gate_outputs[name]))
+        parts: dict[str, list[Pair]] = {}
+        for pair in pairs:
+            part, number = pair.part, 1
+            while len(parts.get(part, ())) >= MAX_BITS:
+                number += 1
+                part = f"{pair.part} #{number}"
+            parts.setdefault(part, []).append(pair)
+        return parts
+
+    def _counterpart(
+        self, names: Iterable[tuple[str, int]], gate_bits: Mapping[tuple[str, int], Bit]
+    ) -> tuple[Bit, bool] | None:
+        """(net of a register, port or constant, whether it is the complement) that has one of these names."""
+        for name in names:
+            bit = gate_bits.get(name)
+            while bit in self.buffers:
+                bit = self.buffers[bit]
+            if bit in self.gate_states:
+                return bit, False
+            if bit in CONSTANTS:
+                return bit, False
+            for node in self.gate.nodes if bit is not None else ():
+                if node.out == bit:
+                    if not node.inputs:
+                        return ("1" if node.function.cubes else "0"), False
+                    if len(node.inputs) == 1 and node.inputs[0] in self.gate_states:
+                        return node.inputs[0], True
+        return None
+
+    def _unread(self, lost: set[Bit]) -> set[Bit]:
+        """Those of the lost registers that nothing but lost registers depends on."""
+        roots = [state.data for state in self.gold.states if state.outputs[0][0] not in lost]
+        roots += [bit for _, bit in self.gold.ports("output")]
+        read_bits = set(roots)
+        for node in cone(self.gold.nodes, roots):
+            read_bits.update(node.inputs)
+        return lost - read_bits
+
+    def _state_pairs(self, part: str, gold: State, gate_bit: Bit, inverted: bool) -> Iterator[Pair]:
+        """Next value, and asynchronous clear and preset, of a register in both."""
+        if gate_bit in CONSTANTS:
+            yield Pair(part, gold.data, gate_bit, inverted)
+            return
+        state, complement = self.gate_states[gate_bit]
+        inverted ^= complement
+        clock, enable = self._clock(state.clock)
+        gate_next: Bit = state.data
+        if enable is not None:
+            gate_next = self._held(state, enable)
+        yield Pair(part, gold.data, gate_next, inverted)
+        if (self._gold_clock(gold), gold.rising) != (clock, state.rising):
+            raise BadInput(f"the register {part} has another clock, or another edge of it, in the netlist")
+        for one, other in ((gold.clear, state.clear), (gold.preset, state.preset)):
+            if (one is None) != (other is None) or (inverted and one is not None):
+                raise BadInput(f"the register {part} has another asynchronous reset in the netlist")
+            if one is not None and other is not None:
+                yield Pair(part, one[0], other[0], one[1] != other[1])
+
+    def _gold_clock(self, state: State) -> Bit:
+        return self.same.get(state.clock, (state.clock, False))[0]
+
+    def _clock(self, bit: Bit) -> tuple[Bit, Bit | None]:
+        """(root of a clock, enable of the gate on the way to it)."""
+        enable = None
+        while bit in self.buffers or bit in self.clock_gates:
+            if bit in self.buffers:
+                bit = self.buffers[bit]
+            elif enable is None:
+                enable = self.clock_gates[bit].enable
+                bit = self.clock_gates[bit].clock
+            else:
+                raise BadInput(f"two clock gates in a row ({self.clock_gates[bit].cell}): not supported")
+        return bit, enable
+
+    def _held(self, state: State, enable: Bit) -> Bit:
+        """A net for what a gated register takes: enable ? data : itself."""
+        q, complement = state.outputs[0]
+        out = f"held {state.cell}"
+        text = "(E & D) | (!E & !Q)" if complement else "(E & D) | (!E & Q)"
+        made = function(text)
+        pins = {"E": enable, "D": state.data, "Q": q}
+        self.gate.nodes.append(Node(out, out, tuple(pins[pin] for pin in made.inputs), made))
+        return out
+
+    def prove(self, part: str, pairs: list[Pair], work: Path, seconds: float) -> dict[str, Any]:
+        """One part: the report of it."""
+        start = time.perf_counter()
+        with tempfile.TemporaryDirectory(dir=work) as directory:
+            sources = self._sources()
+            gold = Path(directory) / "gold.blif"
+            gate = Path(directory) / "gate.blif"
+            gold.write_text(_blif(self.gold.nodes, [each.gold for each in pairs], sources, self.same))
+            gate.write_text(
+                _blif(
+                    self.gate.nodes,
+                    [each.gate for each in pairs],
+                    sources,
+                    self._self(),
+                    [p.inverted for p in pairs],
+                )
+            )
+            result = _cec(gold, gate, seconds)
+        return {
+            "part": part,
+            "bits": len(pairs),
+            "result": result,
+            "seconds": round(time.perf_counter() - start, 2),
+        }
+
+    def _sources(self) -> list[Bit]:
+        """Input ports and registers of the netlist: one output of each register stands for it."""
+        return [bit for _, bit in self.gate.ports("input")] + [
+            state.outputs[0][0] for state in self.gate.states if state.outputs
+        ]
+
+    def _self(self) -> dict[Bit, tuple[Bit, bool]]:
+        same: dict[Bit, tuple[Bit, bool]] = {bit: (bit, False) for _, bit in self.gate.ports("input")}
+        for state in self.gate.states:
+            for bit, complement in state.outputs:
+                same[bit] = (state.outputs[0][0], complement != state.outputs[0][1])
+        return same
+
+
+def _blif(
+    nodes: list[Node],
+    roots: list[Bit],
+    sources: list[Bit],
+    same: Mapping[Bit, tuple[Bit, bool]],
+    inverted: list[bool] | None = None,
+) -> str:
+    """The cones of the roots over the sources, which are named alike in every text."""
+    needed = cone(nodes, roots)
+    names = {bit: f"n{index}" for index, bit in enumerate({node.out for node in needed})}
+    lines = [".model m", ".inputs " + " ".join(f"i{index}" for index in range(len(sources)))]
+    lines.append(".outputs " + " ".join(f"o{index}" for index in range(len(roots))))
+    place = {bit: f"i{index}" for index, bit in enumerate(sources)}
+    leaves: dict[Bit, str] = {}
+
+    def name(bit: Bit) -> str:
+        if bit in names:
+            return names[bit]
+        if bit not in leaves:
+            leaves[bit] = f"l{len(leaves)}"
+        return leaves[bit]
+
+    for node in needed:
+        lines.append(f".names {' '.join(map(name, node.inputs))} {names[node.out]}".replace("  ", " "))
+        lines.extend(f"{cube} 1".lstrip() for cube in node.function.cubes)
+    for index, bit in enumerate(roots):
+        lines.append(f".names {name(bit)} o{index}")
+        lines.append("0 1" if inverted and inverted[index] else "1 1")
+    for bit, leaf in leaves.items():
+        source, complement = same.get(bit, (bit, False))
+        if source in CONSTANTS:
+            lines.append(f".names {leaf}")
+            if CONSTANTS[source] != complement:
+                lines.append("1")
+        elif source in place:
+            lines.append(f".names {place[source]} {leaf}")
+            lines.append("0 1" if complement else "1 1")
+        else:
+            raise BadInput(f"the net {bit} has no driver")
+    return "\n".join([*lines, ".end", ""])
+
+
+def _cec(gold: Path, gate: Path, seconds: float) -> str:
+    """What abc says of two networks: first its fast engine, and if that decides nothing the one that finds differences."""
+    limit = max(1, round(seconds))
+    read_both = [f"read_blif {each.name}; strash; &get; &w {each.stem}.aig" for each in (gold, gate)]
+    fast = "; ".join([*read_both, f"&cec -x -T {limit} -C {CONFLICTS} {gold.stem}.aig {gate.stem}.aig"])
+    result = _asked(fast, gold.parent, seconds)
+    if result == "undecided":
+        result = _asked(f"cec -n -T {limit} -C {CONFLICTS} {gold.name} {gate.name}", gold.parent, seconds)
+    return result
+
+
+def _asked(commands: str, directory: Path, seconds: float) -> str:
+    command = [str(yosys.abc()), "-q", commands]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + GRACE, cwd=directory)
+    except subprocess.TimeoutExpired:
+        return "undecided"
+    text = done.stdout + done.stderr
+    if re.search(r"NOT EQUIVALENT", text, re.IGNORECASE):
+        return "refuted"
+    if re.search(r"are equivalent", text):
+        return "proved"
+    if re.search(r"UNDECIDED|timeout|resource", text, re.IGNORECASE):
+        return "undecided"
+    raise BadInput(f"abc compared nothing: {text.strip()[-300:] or 'no message'}")

@@ -1,0 +1,35 @@
+"""Products on disk, written so that nothing half-written is ever taken for a result: beside the place, then moved there."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to write in the same directory, with the same suffix; it becomes `path` if the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=".", dir=path.parent)
+    os.close(handle)
+    part = Path(name)
+    part.chmod(0o644)
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a text file at once."""
+    with replacing(path) as part:
+        part.write_text(text)
+
+
+def replace_json(path: Path, value: Any) -> None:
+    """Write a JSON file at once, indented."""
+    replace_text(path, json.dumps(value, indent=1) + "\n")

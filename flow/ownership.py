@@ -1,0 +1,130 @@
+"""Which module of the source each cell of a flat, mapped netlist belongs to.
+
+Mapping a flat design keeps the names of registers and ports and forgets all others. What a cell belongs to is found by what
+its output means: before mapping, when nets still have the names of the source, and after it, both netlists are simulated
+with the same random words at registers and ports. A cell whose word (or its complement) is that of a net of module M belongs to
+M. One that computes something new belongs to the module that most of its readers belong to, or else of its drivers.
+
+Before mapping a net belongs to the deepest module that names it other than as an input port, and one without a name
+again to the module of its readers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .logic import Bit, Logic
+
+SEPARATOR = "."
+
+
+def module_names(design: dict[str, Any], top: str) -> dict[str, str]:
+    """{path of an instance: its module} of a design that still has its hierarchy; the top's path is "".
+
+    read_slang has a module for each instance, Module$path.
+    """
+    found = {"": top}
+    todo = [""]
+    for path in todo:  # grows
+        for name, cell in design["modules"][found[path]]["cells"].items():
+            if cell["type"] in design["modules"]:
+                child = f"{path}{SEPARATOR}{name}" if path else name
+                found[child] = cell["type"]
+                todo.append(child)
+    return {path: module.partition("$")[0] for path, module in found.items()}
+
+
+def input_ports(design: dict[str, Any], top: str) -> set[str]:
+    """Full names of the input ports of all instances."""
+    found = set()
+    todo = [("", top)]
+    for path, module in todo:  # grows
+        prefix = f"{path}{SEPARATOR}" if path else ""
+        for name, cell in design["modules"][module]["cells"].items():
+            if cell["type"] in design["modules"]:
+                todo.append((prefix + name, cell["type"]))
+        if path:
+            ports = design["modules"][module]["ports"]
+            found |= {prefix + port for port, data in ports.items() if data["direction"] == "input"}
+    return found
+
+
+def owners(before: Logic, after: Logic, modules: Mapping[str, str], inputs: set[str]) -> dict[str, str]:
+    """{cell of `after`: path of its module}."""
+    named = _named(before.module, modules, inputs)
+    source = _spread(before, named)
+    meaning: dict[int, str] = {}
+    words = before.simulate()
+    mask = words["1"]
+    for bit, path in source.items():
+        word = words.get(bit)
+        if word is not None and word not in (0, mask):
+            meaning.setdefault(min(word, word ^ mask), path)
+    words = after.simulate()
+    known = _named(after.module, modules, inputs)
+    drivers = [bit for _, bit, _ in after.sources()] + [node.out for node in after.nodes]
+    for bit in drivers:
+        word = words[bit]
+        path = meaning.get(min(word, word ^ mask))
+        if path is not None:
+            known[bit] = path
+    spread = _spread(after, known)
+    return {cell: spread.get(out, "") for cell, out in _outputs(after)}
+
+
+def _outputs(logic: Logic) -> Iterable[tuple[str, Bit]]:
+    """(cell, one of its outputs)."""
+    for state in logic.states:
+        for bit, _ in state.outputs[:1]:
+            yield state.cell, bit
+    for gate in logic.gates:
+        yield gate.cell, gate.out
+    for node in logic.nodes:
+        yield node.cell, node.out
+
+
+def _named(module: dict[str, Any], modules: Mapping[str, str], inputs: set[str]) -> dict[Bit, str]:
+    """Paths of the nets that the source names."""
+    found: dict[Bit, str] = {}
+    for name, net in module["netnames"].items():
+        if net.get("hide_name") or name in inputs:
+            continue
+        path = name
+        while path and path not in modules:  # the name of a net may have the separator in it too
+            path = path.rpartition(SEPARATOR)[0]
+        for bit in net["bits"]:
+            if isinstance(bit, int) and len(path) >= len(found.get(bit, "")):
+                found[bit] = path
+    return found
+
+
+def _spread(logic: Logic, known: Mapping[Bit, str]) -> dict[Bit, str]:
+    """`known`, and a path for the output of every other cell: of most of its readers, else of its drivers."""
+    found = dict(known)
+    readers: dict[Bit, list[Bit]] = {}
+    for node in logic.nodes:
+        for bit in node.inputs:
+            readers.setdefault(bit, []).append(node.out)
+    for state in logic.states:
+        for bit in (state.data, state.clock):
+            readers.setdefault(bit, []).extend(out for out, _ in state.outputs[:1])
+    for gate in logic.gates:
+        for bit in (gate.enable, gate.clock):
+            readers.setdefault(bit, []).append(gate.out)
+
+    def of_readers(out: Bit) -> None:
+        votes = Counter(found[bit] for bit in readers.get(out, ()) if bit in found)
+        if out not in found and votes:
+            found[out] = votes.most_common(1)[0][0]
+
+    for gate in logic.gates:
+        of_readers(gate.out)
+    for node in reversed(logic.nodes):
+        of_readers(node.out)
+    for node in logic.nodes:
+        if node.out not in found:
+            votes = Counter(found[bit] for bit in node.inputs if bit in found)
+            found[node.out] = votes.most_common(1)[0][0] if votes else ""
+    return found

@@ -1,0 +1,194 @@
+"""What a design is asked in simulation: workload.json, and how it is run on Verilog at any point of the flow.
+
+{
+ "protocol": "stream", "ports": {"request": {"nbits": 24, "fields": [["base", 8], ...]}, "response": ..., "statics": [["modulus", 8]]},
+ "names": {"istream__val": "in_valid", ...},      ports of the design that are called differently; may be left out
+ "max_cycles": 100000,                            for all rows together
+ "rows": [{"name": "exponent 0", "requests": ["0x50023"], "expected": ["0x1"], "statics": {}, "source_delay": 0, "sink_delay": 0}],
+ "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {}}, "decrypt": ...}
+}
+A message travels packed, its first field in the most significant bits. Protocol "system" has in place of requests
+a "program" for the processor, {"name", "entry", "segments": [[address, hex bytes]], "symbols"}: its exit code is the verdict, and
+what counts of it is the stats window, less that of the row "dummy".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..fl.errors import BadInput
+from ..rtl.sim.base import Options
+from ..rtl.sim.harness import harness
+from ..rtl.sim.native import DRIVER, NativeSimulation
+from ..rtl.sim.nativemodel import NativeModel
+from ..rtl.sim.ports import Message, Ports
+
+if TYPE_CHECKING:
+    from ..proc.elf import Program
+
+STREAM, SYSTEM = "stream", "system"
+PROTOCOLS = (STREAM, SYSTEM)
+DUMMY = "dummy"  # the row with the overhead of a call
+
+
+@dataclass(frozen=True)
+class Row:
+    """Requests that belong together, and what is right; or a program."""
+
+    name: str
+    requests: tuple[int, ...] = ()
+    expected: tuple[int, ...] = ()
+    statics: Mapping[str, int] = field(default_factory=dict)
+    source_delay: int = 0
+    sink_delay: int = 0
+    program: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, name: str, data: Mapping[str, Any]) -> Row:
+        """From JSON."""
+        numbers = {
+            key: tuple(_number(value) for value in data.get(key, ())) for key in ("requests", "expected")
+        }
+        if len(numbers["requests"]) != len(numbers["expected"]):
+            raise ValueError(
+                f"{name} has {len(numbers['requests'])} requests and {len(numbers['expected'])} answers"
+            )
+        return cls(
+            data.get("name", name),
+            statics={port: _number(value) for port, value in data.get("statics", {}).items()},
+            source_delay=int(data.get("source_delay", 0)),
+            sink_delay=int(data.get("sink_delay", 0)),
+            program=data.get("program"),
+            **numbers,
+        )
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A whole workload.json."""
+
+    protocol: str
+    ports: Ports | None  # of a stream
+    names: Mapping[str, str]
+    max_cycles: int | None
+    rows: tuple[Row, ...]
+    energy: Mapping[str, Row]
+
+
+def load(path: Path) -> Workload:
+    """The workload in a file; BadInput if it is none."""
+    try:
+        data = json.loads(Path(path).read_text())
+        protocol = data.get("protocol", STREAM)
+        if protocol not in PROTOCOLS:
+            raise ValueError(f"protocol {protocol!r}")
+        return Workload(
+            protocol,
+            _ports(data["ports"]) if protocol == STREAM else None,
+            data.get("names", {}),
+            data.get("max_cycles"),
+            tuple(Row.of(f"row {index}", row) for index, row in enumerate(data.get("rows", ()))),
+            {name: Row.of(name, row) for name, row in data.get("energy", {}).items()},
+        )
+    except OSError as error:
+        raise BadInput(f"the vectors {path} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path} is no workload.json ({error!r}): flow/README.md shows one") from None
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else int(value, 0)
+
+
+def _ports(data: Mapping[str, Any]) -> Ports:
+    def message(kind: Mapping[str, Any]) -> Message:
+        return Message(
+            int(kind["nbits"]), tuple((name, int(nbits)) for name, nbits in kind.get("fields", ()))
+        )
+
+    statics = tuple((name, Message(int(nbits))) for name, nbits in data.get("statics", ()))
+    return Ports(message(data["request"]), message(data["response"]), statics)
+
+
+def ports_json(ports: Ports) -> dict[str, Any]:
+    """The inverse, for those who write a workload.json."""
+    return {
+        "request": {"nbits": ports.request.nbits, "fields": ports.request.fields},
+        "response": {"nbits": ports.response.nbits, "fields": ports.response.fields},
+        "statics": [(name, kind.nbits) for name, kind in ports.statics],
+    }
+
+
+def program(row: Row) -> Program:
+    """The program of a row."""
+    from ..proc.elf import Program
+
+    data = row.program
+    if data is None:
+        raise BadInput(f"{row.name} of the workload has no program: a system runs nothing else")
+    segments = tuple((addr, bytes.fromhex(content)) for addr, content in data["segments"])
+    return Program(data["name"], data["entry"], segments, data.get("symbols", {}))
+
+
+def program_json(program: Program) -> dict[str, Any]:
+    """The inverse, for those who write a workload.json."""
+    return {
+        "name": program.name,
+        "entry": program.entry,
+        "segments": [(addr, content.hex()) for addr, content in program.segments],
+        "symbols": {name: addr for name, addr in program.symbols.items() if name == "tohost"},
+    }
+
+
+class TextSimulation(NativeSimulation):
+    """Streams into and out of a design that is Verilog already."""
+
+    def __init__(
+        self, verilog: str, top: str, ports: Ports, names: Mapping[str, str], options: Options
+    ) -> None:
+        self._check(options)
+        self.ports = ports
+        around = re.sub(r"\.(\w+)\(", lambda port: f".{names.get(port[1], port[1])}(", harness(top, ports))
+        self._model = NativeModel(verilog + around, DRIVER, options)
+
+
+def run_streams(simulation: NativeSimulation, workload: Workload) -> dict[str, Any]:
+    """All rows and the energy workload in one run: what rtl_sim.json and gate_sim.json say of them."""
+    rows = [*workload.rows, *workload.energy.values()]
+    unpack = simulation.ports.request.unpack
+    run = simulation.run(
+        [unpack(request) for row in rows for request in row.requests],
+        statics=[row.statics for row in rows for _ in row.requests],
+        source_delays=[row.source_delay if first else 0 for row in rows for first in _firsts(row)],
+        sink_delays=[row.sink_delay for row in rows for _ in row.requests],
+        max_cycles=workload.max_cycles,
+    )
+    pack = simulation.ports.response.pack
+    answers = [pack(response, "response") for response in run.responses]
+    failures, cycles, end = [], {}, 0
+    for index, row in enumerate(rows):
+        start, end = end, end + len(row.requests)
+        got = answers[start:end]
+        if got != list(row.expected):
+            failures.append(
+                {"name": row.name, "expected": list(map(hex, row.expected)), "got": list(map(hex, got))}
+            )
+        if index >= len(workload.rows) and row.requests:
+            cycles[list(workload.energy)[index - len(workload.rows)]] = (
+                run.done[end - 1] - run.accepted[start]
+            )
+    return {
+        "tests_passed": len(rows) - len(failures),
+        "tests_failed": len(failures),
+        "failures": failures,
+        "cycles": cycles,
+    }
+
+
+def _firsts(row: Row) -> list[bool]:
+    return [index == 0 for index in range(len(row.requests))]
