@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from ..proc.kernels import kernel_program
 from ..proc.outcome import Outcome
+from .errors import NoMeasurement
 from .system import System
 from .systems import workloads
 
@@ -35,7 +36,7 @@ def bench_proc() -> dict[str, float]:
             seconds, first = _timed(lambda: python.run(program, limit=PYTHON_CYCLES))
             python_speed = max(python_speed, (first.cycles or 0) / seconds)
     if (iss.exit_code, whole.exit_code) != (0, 0) or iss.instructions != whole.instructions:
-        raise AssertionError(
+        raise NoMeasurement(
             f"exit codes {iss.exit_code} and {whole.exit_code} after {iss.instructions} and "
             f"{whole.instructions} instructions: the speeds mean nothing"
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..fl.errors import BadInput
 from ..fl.xcel import XcelFL
+from ..proc.parameters import check_units
 from .machine import stage_at
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from .design import Design
 
 LEVELS = ("fl", "rtl")
-DIV_BITS = (1, 2, 4, 8, 16, 32)  # a quotient has 32
-MOST_MUL_LATENCY = 32
 
 
 @dataclass(frozen=True)
@@ -83,14 +82,7 @@ class System:
             raise BadInput(f"unknown level {level!r}; a processor has {' and '.join(LEVELS)}")
         self.stage = stage_at(level, stage)
         self._simulation = None
-        if not 1 <= mul_latency <= MOST_MUL_LATENCY:
-            raise BadInput(
-                f"a multiplier with a latency of {mul_latency} is not possible; give 1 to {MOST_MUL_LATENCY}"
-            )
-        if div_bits not in DIV_BITS:
-            raise BadInput(
-                f"a divider of {div_bits} bits per cycle is not possible; give one of {', '.join(map(str, DIV_BITS))}"
-            )
+        check_units(mul_latency, div_bits)
         if self.stage is None:
             if vcd is not None or trace is not None:
                 raise BadInput("the functional level has no clock to trace; use --level rtl")

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..fl.errors import unknown
+from ..fl.errors import BadInput, shown, unknown
+from ..fl.rsa_keys import SMALLEST_NBITS
+from .errors import NoMeasurement
 from .system import System, Xcel
 from .workloads import MODULUS_001, Workload
 
@@ -67,6 +69,17 @@ class SystemKind:
         """BadInput if the accelerator cannot be made, or does not take the operands."""
         if self.design is not None:
             self.design.require(nbits, *work.operands, **self.xcel(nbits, work.mod).settings)
+
+
+def check_key_width(nbits: int) -> int:
+    """`nbits`, if there are keys and machines of that width."""
+    from .design import MAX_NBITS
+
+    if nbits % 2 or not SMALLEST_NBITS <= nbits <= MAX_NBITS:
+        raise BadInput(
+            f"an RSA key of {shown(nbits)} bits is not possible; give an even number, {SMALLEST_NBITS} to {MAX_NBITS}"
+        )
+    return nbits
 
 
 def system_names() -> list[str]:
@@ -172,9 +185,7 @@ class Measurement:
         self.begin(f"processor, {self.stage}")
         with System(stage=self.stage) as bare:
             for nbits in widths:
-                dummies = {
-                    work.name: self._run(bare, DUMMY, nbits, work).cycles or 0 for work in works[nbits]
-                }
+                dummies = {work.name: self._overhead(bare, nbits, work) for work in works[nbits]}
                 for kind in kinds:
                     for row in self._rows_of(kind, bare, nbits, works[nbits]):
                         yield replace(row, dummy=dummies[row.operation])
@@ -195,11 +206,22 @@ class Measurement:
             else:
                 yield Row(kind.name, work.name, nbits, None, note="not run; --full runs it")
 
+    def _overhead(self, bare: System, nbits: int, work: Workload) -> int:
+        """The cycles of the dummy, which are taken off all others."""
+        row = self._run(bare, DUMMY, nbits, work)
+        if not row.ok or not row.cycles:
+            why = row.note or "its stats window has no cycles"
+            raise NoMeasurement(f"the dummy of {nbits} bits, {work.name}, by which all is normalised: {why}")
+        return row.cycles
+
     def _run(self, system: System, kernel: str, nbits: int, work: Workload) -> Row:
-        from ..proc.kernels import kernel_program
+        from ..proc.kernels import find_kernel, kernel_program
 
         self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.stage}")
-        program = kernel_program(kernel, nbits, *work.operands)
+        # the length of the public exponent is public: constant time is to hide the private one
+        short = find_kernel(kernel).constant_time and work.name == "encrypt"
+        scanned = work.exp.bit_length() if short else None
+        program = kernel_program(kernel, nbits, *work.operands, exp_nbits=scanned)
         outcome = system.run(program, progress=self.progress)
         note = "" if outcome.exit_code == 0 else outcome.explain(program)
         return Row(kernel, work.name, nbits, outcome, note=note)

@@ -68,6 +68,10 @@ class Device:
         """The resources of a netlist with so many cells of each kind; BadInput for one that the family does not have."""
         sums: Counter[str] = Counter()
         for kind, number in cells.items():
+            if kind.startswith("$_TBUF_"):
+                raise BadInput(
+                    f"{number} nets have three states, which {self.family} only has at pins: use a multiplexer"
+                )
             if kind not in self.prices:
                 raise BadInput(
                     f"the netlist for {self.family} has {number} cells of kind {kind}, which is no part of it: "
@@ -173,8 +177,13 @@ proc
 flatten -noscopeinfo
 opt_expr
 opt_clean
-check
 write_json design.json
+"""
+
+# on its own, as it goes through every pair of bits of a product: sizes are looked at before
+CHECK = """\
+read_json design.json
+check
 """
 
 SYNTHESIZE = """\
@@ -262,9 +271,10 @@ def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Pat
     def build(directory: Path) -> None:
         with _work() as work:
             shutil.copyfile(design_sv, work / "design.sv")
-            done = yosys.run("read", READ.format(source="design.sv", top=top), work)
+            read = yosys.run("read", READ.format(source="design.sv", top=top), work)
             module = json.loads((work / "design.json").read_text())["modules"][top]
-            _check(top, module, done.log)
+            _check(top, module)
+            _check_log(top, read.log + yosys.run("check", CHECK, work).log)
             shutil.move(work / "design.json", directory / "design.json")
 
     digest = cache.file_digest(design_sv)
@@ -321,25 +331,36 @@ class _PathDirectory(tempfile.TemporaryDirectory):
         return Path(super().__enter__())
 
 
-def _check(top: str, module: Mapping[str, Any], log: str) -> None:
-    """BadInput for loops, nets with two drivers or none, latches, and what is too large."""
-    if conflict := CONFLICT.search(log):
-        raise BadInput(f"{conflict[1]} has more than one driver: give each net one")
-    if loop := LOOP.search(log):
-        where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
-        raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
-    if undriven := UNDRIVEN.search(log):
-        net = undriven[1].rpartition("\\")[2]
-        raise BadInput(f"{top}: {net} is read, but nothing drives it: connect it")
-    for name, cell in module["cells"].items():
-        if cell["type"] in LATCHES:
-            raise BadInput(f"{top}: {name} is a latch: assign it in every branch, or in always_ff")
+def _check(top: str, module: Mapping[str, Any]) -> None:
+    """BadInput for latches and for what is too large."""
     estimate = estimated_luts(module)
     if estimate > MAX_LUTS:
         raise BadInput(
             f"{top} would take some {estimate:,} LUTs, and no more than {MAX_LUTS:,} can be synthesized here (the largest ECP5 has "
             f"{DEVICES['ecp5'].capacity['luts']:,}): give a smaller width or fewer units"
         )
+    names = {
+        bit: name
+        for name, net in module["netnames"].items()
+        if not net.get("hide_name")
+        for bit in net["bits"]
+    }
+    for name, cell in module["cells"].items():
+        if cell["type"] in LATCHES:
+            latch = names.get(cell["connections"]["Q"][0], name)
+            raise BadInput(f"{top}: {latch} is a latch: assign it in every branch, or in always_ff")
+
+
+def _check_log(top: str, log: str) -> None:
+    """BadInput for loops, and nets with two drivers or none."""
+    if conflict := CONFLICT.search(log):
+        raise BadInput(f"{conflict[1].rstrip(':')} has more than one driver: give each net one")
+    if loop := LOOP.search(log):
+        where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
+        raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
+    if undriven := UNDRIVEN.search(log):
+        net = undriven[1].rpartition("\\")[2]
+        raise BadInput(f"{top}: {net} is read, but nothing drives it: connect it")
 
 
 def estimated_luts(module: Mapping[str, Any]) -> int:

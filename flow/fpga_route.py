@@ -259,8 +259,8 @@ def framed(module: Mapping[str, Any], fabric: Fabric) -> tuple[dict[str, Any], d
     ports: dict[str, Any] = {}
     names: dict[str, Any] = {}
 
-    def add(cell: Cell) -> None:
-        cells[f"frame${len(cells)}"] = cell
+    def add(cell: Cell, port: str = "") -> None:
+        cells[f"frame${port}${len(cells)}"] = cell
 
     def pin(name: str, direction: str, bit: Bit, buffers: tuple[str, ...] = ()) -> None:
         """A pin; with `buffers`, through these cells, from outside to inside."""
@@ -289,9 +289,9 @@ def framed(module: Mapping[str, Any], fabric: Fabric) -> tuple[dict[str, Any], d
     registers = luts = 0
     chain: Bit = net()
     pin(SHIFT_IN, "input", chain, ("IBUF",))
-    for bit in inputs:
+    for bit, name in inputs.items():
         if bit not in own_clocks:
-            add(fabric.register(main, chain, bit))
+            add(fabric.register(main, chain, bit), name)
             registers, chain = registers + 1, bit
     for bit in outputs:
         taken, mixed, shifted = net(), net(), net()

@@ -203,12 +203,12 @@ def header(harness: Harness) -> str:
     return re.sub(r"@(\w+)@", lambda match: values[match[1]], _CLASS)
 
 
-def library(harness: Harness | None = None, driver: Path | None = None) -> Path:
+def library(harness: Harness | None = None, driver: str | None = None) -> Path:
     """The engine as a library: alone, or with a driver for this harness."""
     compile_ = [*COMPILE, "-O1", "-shared"]
     texts = {}
     if harness and driver:
-        texts = {"VHarness.h": header(harness), "driver.cpp": MODEL.read_text() + driver.read_text()}
+        texts = {"VHarness.h": header(harness), "driver.cpp": MODEL.read_text() + driver}
     engine = _engine()
     key = cache.key(*texts.values(), engine.name, *compile_, toolchain.fingerprint())
 

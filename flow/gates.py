@@ -68,7 +68,7 @@ def netlist_of_verilog(
 class GateModel(NativeModel):
     """The engine with a driver in the place of a model of Verilator."""
 
-    def __init__(self, tables: GateTables, harness_text: str, driver: Path, options: Options) -> None:
+    def __init__(self, tables: GateTables, harness_text: str, driver: str, options: Options) -> None:
         self._handle = None
         surrounding = gate_harness.read(harness_text)
         for port, bits in surrounding.bits.items():

@@ -1,8 +1,8 @@
 // One cycle of a flat netlist with delays: which nets move how often before all is settled.
 //
-// Event-driven, with the delay of each arc (pin, state of the other pins, edge) and inertial delays: an output holds one future
-// change at most, and takes it back if its inputs change their mind before it has come. So a pulse shorter than the delay of a
-// gate does not pass it. Times are whole ticks (TICK_NS in engine.py); events wait on a wheel with a slot for each tick.
+// Event-driven, with the delay of each arc (pin, state of the other pins, edge) and inertial delays: an input that changes the
+// function of its gate makes the output change after the delay of its arc, or takes the change back that is still to come. So a
+// pulse shorter than the delay of a gate does not pass it. Times are whole ticks (TICK_NS in engine.py); events wait on a wheel with a slot for each tick.
 //
 // The sources are input ports and the outputs of flip-flops. Nets that the clock reaches do not move here.
 
@@ -82,19 +82,15 @@ class Timed {
             const int at = index[c] ^= 1 << pin;
             for (int out = 0; out < OUTPUTS; out++) {
                 if (cell.out[out] < 0) continue;
-                const bool level = kind.table[out] >> at & 1;
+                const uint64_t table = kind.table[out];
+                const bool level = table >> at & 1;
+                if (level == bool(table >> (at ^ 1 << pin) & 1)) continue;  // in this state the pin decides nothing
                 const int32_t event = OUTPUTS * c + out;
-                if (level == value[cell.out[out]]) {
-                    if (due[event] != NEVER) remove(event);
-                    continue;
-                }
-                const uint8_t arc = kind.arc[out][pin][at][level];
-                const int64_t when = time + (arc == NO_ARC ? 1 : ticks[cell.arcs + arc]);
-                if (due[event] == NEVER) {
-                    put(event, when);
-                } else if (when < due[event]) {
+                if (due[event] != NEVER) {
                     remove(event);
-                    put(event, when);
+                } else {
+                    const uint8_t arc = kind.arc[out][pin][at][level];
+                    put(event, time + (arc == NO_ARC ? 1 : ticks[cell.arcs + arc]));
                 }
             }
         }
@@ -103,19 +99,22 @@ class Timed {
     void put(int32_t event, int64_t time) {
         const int64_t slot = time & (SLOTS - 1);
         due[event] = time;
-        next[event] = slots[slot];
-        previous[event] = -1;
-        if (slots[slot] >= 0) previous[slots[slot]] = event;
-        slots[slot] = event;
+        int32_t& head = slots[slot];  // of a ring: what was there first is first
+        if (head < 0) head = next[event] = previous[event] = event;
+        const int32_t tail = previous[head];
+        next[tail] = previous[head] = event;
+        previous[event] = head == event ? event : tail;
+        next[event] = head;
         filled[slot / 64] |= uint64_t(1) << slot % 64;
         waiting++;
     }
 
     void remove(int32_t event) {
         const int64_t slot = due[event] & (SLOTS - 1);
-        if (next[event] >= 0) previous[next[event]] = previous[event];
-        if (previous[event] >= 0) next[previous[event]] = next[event];
-        else slots[slot] = next[event];
+        next[previous[event]] = next[event];
+        previous[next[event]] = previous[event];
+        if (next[event] == event) slots[slot] = -1;
+        else if (slots[slot] == event) slots[slot] = next[event];
         if (slots[slot] < 0) filled[slot / 64] &= ~(uint64_t(1) << slot % 64);
         due[event] = NEVER;
         waiting--;

@@ -4,8 +4,8 @@
 all, and by module. Delays are those of nldm.py: every arc at the slews and loads of the netlist, with the wires that
 are given. `vectors` does it for any circuit, cycle by cycle.
 
-What the numbers leave out: the resistance of wires after the driver, slews that a glitch does not reach in full (a pulse is there or
-not: inertial delay), and the voltage to which a short one rises. So they are upper bounds, if close ones.
+What the numbers leave out: the resistance of wires, the slews of glitches (delays are those of the worst slew at a pin), and how far a
+short pulse gets: it is there or not, and counts as two whole toggles.
 """
 
 from __future__ import annotations

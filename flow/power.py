@@ -19,11 +19,15 @@ and all are counted, as signoff tools do: `twice_mw` is what that may be too muc
 
 power.json: {clock_ns, mode, wires, corner, total_mw, by_group, by_module, energy_nj: {workload: ...}, workloads: [...], caveats}. Energy
 is that of the window of the activity, so of the kernel; of a program, less that of the row "dummy" where there is one.
+
+`python -m modexlab.flow.power NETLIST ACTIVITY INSTANCE` tells all that goes into one instance's energy, to follow it by hand.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -39,7 +43,7 @@ from .constraints import Constraints
 from .files import replace_json
 from .liberty import Library
 from .netlist import Netlist, read
-from .nldm import FALL, RISE, Tables
+from .nldm import RISE, Tables
 
 GROUPS = ("clock", "registers", "combinational")
 CLOCK, REGISTERS, COMBINATIONAL = range(3)
@@ -588,7 +592,8 @@ def report(
     if not found:
         raise BadInput("no activity is recorded: the workload has no energy rows")
     modes = {activity.mode for activity, _ in found}
-    mode = TIMED if TIMED in modes else next(iter(modes))
+    timed = {activity.workload for activity, _ in found if activity.mode == TIMED}
+    mode = TIMED if timed == {activity.workload for activity, _ in found} else ZERO_DELAY
     chosen = [(activity, each) for activity, each in found if activity.mode == mode]
     workloads = [_workload(activity, each) for activity, each in found]
     by_mode = {
@@ -679,6 +684,35 @@ def _activities(path: Path) -> list[Activity]:
     return [Activity.load(each) for each in files]
 
 
+def main(argv: list[str] | None = None) -> int:
+    """Print everything that goes into the energy of one instance."""
+    parser = argparse.ArgumentParser(prog="python -m modexlab.flow.power", description=main.__doc__)
+    parser.add_argument("netlist", help="a netlist.json")
+    parser.add_argument("activity", help="an activity file of it")
+    parser.add_argument("instance", help="the name of a cell")
+    parser.add_argument("--wires", help="a wires.json; else the wires are those of the library's model")
+    parser.add_argument("--clock-port", default="clk")
+    parser.add_argument("--propagated", action="store_true", help="the clock tree is in the netlist")
+    args = parser.parse_args(argv)
+    try:
+        library = liberty.load(kit.find().lib)
+        activity = Activity.load(args.activity)
+        estimator = Estimator(
+            read(args.netlist, library),
+            library,
+            activity.clock_ns,
+            clock_port=args.clock_port,
+            wires=_json(Path(args.wires), "wires") if args.wires else None,
+            wire_load=None if args.wires else library.default_wire_load or None,
+            propagated=args.propagated,
+        )
+        print(json.dumps(estimator.explain(args.instance, activity), indent=1))
+    except BadInput as error:
+        print(f"modexlab: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
 def _json(path: Path, what: str) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text())
@@ -691,4 +725,5 @@ def _json(path: Path, what: str) -> dict[str, Any]:
     return data
 
 
-assert (RISE, FALL) == (0, 1)
+if __name__ == "__main__":
+    sys.exit(main())

@@ -19,6 +19,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ ROOMS_OF_FLOW = ("fl", "rtl/sim", "proc/sim", "flow")
 ROOMS_OF_RTL = ("fl", "rtl", "cl", "proc", "eval")
 SOURCE_SUFFIXES = (".py", ".cpp", ".v", ".ys", ".abc", ".yml", ".c", ".h", ".S", ".ld")
 LOGS = "logs"
+ALONE_SECONDS = 0.5  # between looks at whether the run is still there
 STYLE = "style"  # the value of an option that is left to the style
 
 
@@ -395,6 +397,13 @@ def _copy(source: Path, target: Path) -> None:
     part.replace(target)
 
 
+def _end_with(parent: int) -> None:
+    """End this step, and all that it has started, when the run that wants it is gone."""
+    while os.getppid() == parent:
+        time.sleep(ALONE_SECONDS)
+    os.killpg(0, signal.SIGTERM)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run a step; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m modexlab.flow.step", description=__doc__.splitlines()[0])
@@ -410,6 +419,7 @@ def main(argv: list[str] | None = None) -> int:
         if args.name not in RUN:
             raise unknown("step", args.name, graph.ORDER)
         if args.job:
+            threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
             job = json.load(sys.stdin)
             inputs = {file: Path(path) for file, path in job["inputs"].items()}
             print(execute(args.name, inputs, job["parameters"]))

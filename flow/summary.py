@@ -139,9 +139,15 @@ def _figures(read: Mapping[str, Any], timing_file: str, power_file: str) -> dict
     figures: dict[str, Any] = {}
     if (timing := read.get(timing_file)) is not None:
         figures |= {
-            name: timing[name]
-            for name in ("wns_ns", "tns_ns", "hold_wns_ns", "met", "fmax_mhz", "wires", "verdict")
+            name: timing[name] for name in ("wns_ns", "tns_ns", "met", "fmax_mhz", "wires", "verdict")
         }
+        # from register to register: what drives the inputs, and when, the flow does not know
+        figures["hold_wns_ns"] = timing["hold_inside_wns_ns"]
+        searched = timing["fmax_mhz"] is not None
+        figures["fmax_by"] = "search" if searched else "slack"
+        if not searched and timing["wns_ns"] is not None:
+            # of paths that take a whole cycle the slack goes with the period
+            figures["fmax_mhz"] = round(MHZ / (timing["clock_ns"] - timing["wns_ns"]), 3)
         figures["timing_engine"] = timing.get("engine")
         figures["worst_path"] = _path(timing["paths"][0]) if timing["paths"] else None
     if (power := read.get(power_file)) is not None:

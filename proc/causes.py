@@ -22,5 +22,6 @@ MEANING = {
     ECALL: "ecall",
 }
 
-# The memory's answer says so, after younger instructions have left the decoder: no handler is entered.
+# No handler is entered: the memory's answer says so in M, when the instruction behind it may already be in the multiplier or
+# divider, which cannot be flushed, and minstret has counted the access, which counts what leaves X.
 ALWAYS_HALT = (LOAD_FAULT, STORE_FAULT)

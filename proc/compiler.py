@@ -1,9 +1,9 @@
 """C and assembly to a program: the cross compiler, and the cache of builds.
 
 A program is linked by software/link.ld with software/crt0.S and an archive of the functions in software/, of which
-it gets those that it calls and does not define itself. The name of its entry in the cache is a hash of what
-preprocessing leaves of its sources, which covers every header, of these themselves, for assembly without
-preprocessing, and of all of software/.
+it gets those that it calls and does not define itself. Its own sources are compiled in every run: that takes
+milliseconds, and it is how the compiler's warnings are seen every time. The name of the program's entry in the cache is
+a hash of these object files, which covers every file that they were made from, and of all of software/.
 
 The compiler is Debian's riscv64-unknown-elf-gcc, or what RISCV_CC names.
 """
@@ -15,7 +15,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..fl.errors import BadInput
@@ -56,6 +57,7 @@ FLAGS = (
     "-fno-tree-loop-distribute-patterns",  # a loop is what is measured, and no call of memset in its place
 )
 LINK = ("-nostdlib", "-static", "-Wl,--gc-sections")
+WARNINGS = ("-Wall",)
 SHOWN_ERRORS = 2
 
 
@@ -79,42 +81,52 @@ def fingerprint() -> str:
 
 
 def compile_program(
-    sources: Sequence[str | Path], *, defines: Mapping[str, str | int] | None = None, opt: str = OPT
+    sources: Sequence[str | Path],
+    *,
+    defines: Mapping[str, str | int] | None = None,
+    opt: str = OPT,
+    warned: Callable[[str], object] | None = None,
 ) -> Path:
     """The ELF file of a program made of these sources, C or assembly, one of which has `main` or `_start`.
 
-    defines: macros; opt: the compiler's level. Headers are looked for beside a source and in software/.
+    defines: macros; opt: the compiler's level; warned: called with the compiler's warnings, if there are any.
+    Headers are looked for beside a source and in software/.
     """
     paths = [_source(source) for source in sources]
     if opt not in OPTS:
         raise BadInput(f"level of optimization {opt!r}: give one of {', '.join(OPTS)}")
     macros = [f"-D{name}={value}" for name, value in (defines or {}).items()]
     compile_ = [*macros, f"-I{SOFTWARE}", opt, *FLAGS]
-    given = [str(path) for path in paths]
-    library = [str(path) for path in LIBRARY]
     names = " ".join(path.name for path in paths)
-    text = _gcc(names, [*compile_, "-E", "-P", *given])
-    files = [*paths, *sorted(path for path in SOFTWARE.iterdir() if path.is_file())]
-    contents = [path.read_text(errors="replace") for path in files]
-    key = cache.key(text, *contents, *compile_, *LINK, fingerprint())
     stem = re.sub(r"\W", "_", paths[0].stem, flags=re.ASCII)
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
+        # in the user's directory: .incbin and .include look for their files there
+        objects = [Path(own) / f"{i}.o" for i in range(len(paths))]
+        for path, made in zip(paths, objects, strict=True):
+            warnings = _gcc(names, [*compile_, *WARNINGS, "-c", str(path), "-o", str(made)]).stderr
+            if warned is not None and warnings.strip():
+                warned(warnings.strip())
+        ours = [path.read_text() for path in sorted(SOFTWARE.iterdir()) if path.is_file()]
+        key = cache.key(*map(cache.file_digest, objects), *ours, *compile_, *LINK, fingerprint())
 
-    def make(directory: Path) -> Path:
-        _gcc(names, [*compile_, "-c", *library], cwd=directory)
-        archive, product = directory / "library.a", directory / "program"
-        objects = [f"{path.stem}.o" for path in LIBRARY]
-        _run(names, [_archiver(), "rc", archive.name, *objects], cwd=directory)
-        inputs = [str(START), *given, str(archive), "-lgcc"]
-        _gcc(names, [*compile_, *LINK, "-T", str(LINK_SCRIPT), *inputs, "-o", str(product)])
-        return product
+        def make(directory: Path) -> Path:
+            _gcc(names, [*compile_, "-c", *map(str, LIBRARY)], cwd=directory)
+            archive, product = directory / "library.a", directory / "program"
+            members = [f"{path.stem}.o" for path in LIBRARY]
+            _run(names, [_archiver(), "rc", archive.name, *members], cwd=directory)
+            inputs = [str(START), *map(str, objects), str(archive), "-lgcc"]
+            _gcc(names, [*compile_, *LINK, "-T", str(LINK_SCRIPT), *inputs, "-o", str(product)])
+            return product
 
-    return cache.cached(f"{stem}-{key}", make)
+        return cache.cached(f"{stem}-{key}", make)
 
 
 def _source(source: str | Path) -> Path:
     path = Path(source)
     if path.suffix not in SUFFIXES:
         raise BadInput(f"source {path}: give a file of C or assembly ({', '.join(SUFFIXES)})")
+    if path.is_dir():
+        raise BadInput(f"source {path}: this is a directory; give a file of C or assembly in it")
     if not path.is_file():
         raise BadInput(f"source {path}: there is no such file")
     return path
@@ -123,15 +135,15 @@ def _source(source: str | Path) -> Path:
 @functools.cache
 def _archiver() -> str:
     """The `ar` that goes with the compiler."""
-    return _gcc("ar", ["-print-prog-name=ar"]).strip()
+    return _gcc("ar", ["-print-prog-name=ar"]).stdout.strip()
 
 
-def _gcc(names: str, arguments: Sequence[str], cwd: Path | None = None) -> str:
+def _gcc(names: str, arguments: Sequence[str], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return _run(names, [str(compiler()), *arguments], cwd)
 
 
-def _run(names: str, command: Sequence[str], cwd: Path | None) -> str:
-    """Run a tool for these sources; what it prints on standard output. Its first errors are the user's."""
+def _run(names: str, command: Sequence[str], cwd: Path | None) -> subprocess.CompletedProcess[str]:
+    """Run a tool for these sources, to its good end. Its first errors are the user's."""
     environment = os.environ | {"LC_ALL": "C"}
     try:
         done = subprocess.run(
@@ -141,7 +153,7 @@ def _run(names: str, command: Sequence[str], cwd: Path | None) -> str:
         raise BadInput(f"{command[0]} cannot be run: {error.strerror}; set RISCV_CC to a compiler") from None
     if done.returncode:
         raise BadInput(f"{names} does not compile: {_first_errors(done.stderr)}")
-    return done.stdout
+    return done
 
 
 def _first_errors(messages: str) -> str:

@@ -176,26 +176,38 @@ class CsrFile(Component):
                 if s.number == MTVEC:
                     s.vector <<= s.wdata[2:32]
 
+        # reset writes a 0 like any other source, so that each of these registers has one enable, and its clock can be gated
+        s.next_scratch = Wire(32)
+        s.next_epc = Wire(30)
+        s.next_cause = Wire(32)
+        s.next_tval = Wire(32)
+
+        @update
+        def trap_values():
+            s.next_scratch @= s.wdata
+            s.next_epc @= s.wdata[2:32]
+            s.next_cause @= s.wdata
+            s.next_tval @= s.wdata
+            if s.reset:
+                s.next_scratch @= 0
+                s.next_epc @= 0
+                s.next_cause @= 0
+                s.next_tval @= 0
+            elif s.trap:
+                s.next_epc @= s.trap_pc[2:32]
+                s.next_cause @= zext(s.trap_cause, 32)
+                s.next_tval @= s.trap_value
+
         @update_ff
         def trap_state():
-            if s.reset:
-                s.scratch <<= 0
-                s.epc <<= 0
-                s.cause <<= 0
-                s.tval <<= 0
-            elif s.trap:
-                s.epc <<= s.trap_pc[2:32]
-                s.cause <<= zext(s.trap_cause, 32)
-                s.tval <<= s.trap_value
-            elif s.write:
-                if s.number == MSCRATCH:
-                    s.scratch <<= s.wdata
-                if s.number == MEPC:
-                    s.epc <<= s.wdata[2:32]
-                if s.number == MCAUSE:
-                    s.cause <<= s.wdata
-                if s.number == MTVAL:
-                    s.tval <<= s.wdata
+            if s.reset | (s.write & (s.number == MSCRATCH)):
+                s.scratch <<= s.next_scratch
+            if s.reset | s.trap | (s.write & (s.number == MEPC)):
+                s.epc <<= s.next_epc
+            if s.reset | s.trap | (s.write & (s.number == MCAUSE)):
+                s.cause <<= s.next_cause
+            if s.reset | s.trap | (s.write & (s.number == MTVAL)):
+                s.tval <<= s.next_tval
 
         @update_ff
         def count_cycles():

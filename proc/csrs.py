@@ -1,8 +1,13 @@
 """The control and status registers of the processor: one table, from which the simulator, the RTL and the README take them.
 
-Machine mode only, from the RISC-V privileged specification (volume II, 1.12), and the registers of the course's
+Machine mode only: registers of the RISC-V privileged specification (volume II, 1.12), and those of the course's
 processor (paper 001, section 2.4): two streams of words to and from a manager, the window in which statistics
 count, and the registers of an accelerator.
+
+It is not all that the specification asks for. Left out are mstatush, mconfigptr, mhpmcounter3 to 31 with their high
+words, and mhpmevent3 to 31, which might all be constant 0, and the counter time(h): a course's processor has no events
+to count and no clock but its own. They are illegal here, and a program finds out by the trap. The fields of mstatus
+are constant, too: there are no interrupts that MIE could enable.
 
 A port moves a word at each access, so an instruction may make one access only: csrrs, csrrc and their immediate
 forms with the field rs1 = 0 read, csrrw and csrrwi with rd = x0 write, and all else is an illegal instruction. So

@@ -8,7 +8,7 @@ Ports: inst -> decoded (messages.mk_decoded). Combinational.
 
 from pymtl3 import *
 
-from .isa import AUIPC, BRANCH, JAL, JALR, LOAD, LUI, MISC_MEM, OP, OP_IMM, STORE, SYSTEM
+from .isa import AUIPC, BRANCH, BY_NAME, JAL, JALR, LOAD, LUI, MISC_MEM, OP, OP_IMM, STORE, SYSTEM
 from .messages import (
     ALU_ADD,
     ALU_AND,
@@ -48,7 +48,9 @@ from .messages import (
     mk_decoded,
 )
 
-ECALL_WORD, EBREAK_WORD, MRET_WORD, WFI_WORD = 0x00000073, 0x00100073, 0x30200073, 0x10500073
+ECALL_WORD, EBREAK_WORD, MRET_WORD, WFI_WORD = (
+    BY_NAME[name].match for name in ("ecall", "ebreak", "mret", "wfi")
+)
 
 
 class Decoder(Component):

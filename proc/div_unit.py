@@ -13,10 +13,12 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..rtl.div_rem import DivRem
 from .messages import mk_muldiv_req
+from .parameters import check_div_bits
 
 
 class DivUnit(Component):
     def construct(s, div_bits=2):
+        check_div_bits(div_bits)
         s.istream = RecvIfcRTL(mk_muldiv_req())
         s.ostream = SendIfcRTL(Bits32)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +19,9 @@ from .memory import REGIONS, map_text
 
 COMPRESSED = 1  # in e_flags: the code has instructions of 16 bits (RISC-V ELF psABI)
 EXECUTABLE = 1  # in p_flags
+# the file header of 32 bits, little endian: where the tables of segments and sections are, and their extents
+HEADER = struct.Struct("<28x2I6x4H2x")
+NARROW_LITTLE = b"\x7fELF\x01\x01"
 
 RECIPE = "compile with riscv64-unknown-elf-gcc -march=rv32im -misa-spec=2.2 -mabi=ilp32"
 
@@ -89,15 +94,14 @@ def load_elf(path: str | Path) -> Program:
 def _program(name: str, file: BinaryIO) -> Program:
     if file.read(4) != b"\x7fELF":
         raise BadInput(f"{name} is not an ELF file; {RECIPE}")
+    _check_length(name, file)
     elf = ELFFile(file)
     _check_machine(name, elf)
     segments, executable = [], []
     for segment in elf.iter_segments("PT_LOAD"):
         addr, size, content = segment["p_paddr"], segment["p_memsz"], segment.data()
         if len(content) != segment["p_filesz"]:
-            raise BadInput(
-                f"{name} ends inside the segment at 0x{addr:x}: the file is cut short; build it again"
-            )
+            raise _cut_short(name, f"the segment at 0x{addr:x}")
         if segment["p_offset"] == 0:
             # -Ttext puts the headers of the file on a page in front of the code, where there need not be memory
             code = content[elf["e_phoff"] + elf.num_segments() * elf["e_phentsize"] :].lstrip(b"\0")
@@ -123,6 +127,25 @@ def _program(name: str, file: BinaryIO) -> Program:
             f"{name}: its entry 0x{entry:x} is not in code that is loaded; name the first instruction with ENTRY(_start)"
         )
     return Program(name, entry, tuple(segments), _symbols(elf))
+
+
+def _check_length(name: str, file: BinaryIO) -> None:
+    """BadInput if the file ends before its tables do, by which pyelftools finds all else."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    header = file.read(HEADER.size)
+    if header[: len(NARROW_LITTLE)] == NARROW_LITTLE[: len(header)]:
+        if len(header) < HEADER.size:
+            raise _cut_short(name, "its header")
+        segments, sections, segment_size, segment_count, section_size, section_count = HEADER.unpack(header)
+        if segments + segment_size * segment_count > size:
+            raise _cut_short(name, "its table of segments")
+        if sections + section_size * section_count > size:
+            raise _cut_short(name, "its table of sections")
+
+
+def _cut_short(name: str, where: str) -> BadInput:
+    return BadInput(f"{name} ends inside {where}: the file is cut short; build it again")
 
 
 def _check_machine(name: str, elf: ELFFile) -> None:

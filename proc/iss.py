@@ -2,7 +2,7 @@
 
 Fast in plain Python: each instruction is decoded once, to a function without arguments that does it
 (`modexlab.proc.semantics`), and straight lines of them are kept as blocks. A store into a word that has been decoded
-drops them all.
+drops them all, and ends the block that it is in: what follows sees new code at once, without fence.i.
 """
 
 from __future__ import annotations
@@ -16,19 +16,17 @@ from . import causes, csrs
 from .isa import Instruction, decode, imm, rd, rs1, rs2
 from .manager import out_of_words
 from .memory import PAGE_SHIFT, AccessFault, Memory
-from .outcome import Commit, Outcome, Trap, Window
+from .outcome import A0, LAST_PCS, TRAP_LOOP, Commit, Outcome, Stuck, Trap, Window
 from .semantics import BRANCHES, LOADS, MAKERS, STORES, VALUES, M, Step
 
 if TYPE_CHECKING:
     from .elf import Program
 
-A0 = 10
 SINK = 32  # the register that is written in place of x0
 
 MAX_INSTRUCTIONS = 1_000_000_000  # minutes; a program that runs longer has a limit of its own
 MAX_BLOCK = 64
 SLICE = 1 << 18  # instructions between reports of progress
-NUM_LAST_PCS = 16
 
 # number: the counter, and which bits of it
 COUNTERS = {
@@ -63,6 +61,13 @@ class _ToHost(Exception):
 
     def __init__(self, pc: int, word: int) -> None:
         self.pc, self.word = pc, word
+
+
+class _NewCode(Exception):
+    """The store at pc has retired, and what was decoded is gone: a block that has been begun ends here."""
+
+    def __init__(self, pc: int) -> None:
+        self.pc = pc
 
 
 class _Operation(NamedTuple):
@@ -117,7 +122,7 @@ class ISS:
         """
         limit = MAX_INSTRUCTIONS if max_instructions is None else max_instructions
         self._reset(record)
-        while self.retired < limit and not self._looping:
+        while self.retired < limit and self._stuck is None:
             # the last ones one at a time: a block would run past the limit
             fast = not record and self.retired + MAX_BLOCK <= limit
             stop = min(self.retired + SLICE, limit - MAX_BLOCK + 1 if fast else limit)
@@ -131,6 +136,8 @@ class ISS:
                     return self._halted(trapped)
             except _ToHost as end:
                 return self._outcome("tohost", 0 if end.word == 1 else end.word >> 1)
+            except _NewCode:
+                pass  # go on with what is there now
             if progress is not None:
                 progress(self.retired, limit)
         return self._outcome("limit", None)
@@ -149,10 +156,11 @@ class ISS:
         self._in_window = 0
         self._words_read = 0
         self._output: list[int] = []
-        self._last_pcs: deque[int] = deque(maxlen=NUM_LAST_PCS)
+        self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
         self._commits: list[Commit] | None = [] if record else None
-        self._looping = False
-        self._last_trap: tuple[int, int] | None = None
+        self._stuck: Stuck | None = None
+        self._last_trap: Trap | None = None  # that a handler took
+        self._last_trap_after = 0  # so many had retired
         self._operations: dict[int, _Operation] = {}
         self._blocks: dict[int, _Block] = {}
         # pages with code or tohost in them, and those into which a store is nothing but a store
@@ -164,7 +172,7 @@ class ISS:
     def _run_blocks(self, stop: int) -> None:
         """Whole blocks until `stop` instructions have retired."""
         blocks, pc, retired = self._blocks, self.pc, self.retired
-        recent: deque[_Block] = deque(maxlen=NUM_LAST_PCS)
+        recent: deque[_Block] = deque(maxlen=LAST_PCS)
         try:
             while retired < stop:
                 block = blocks.get(pc) or self._block(pc)
@@ -176,7 +184,7 @@ class ISS:
         except _Trapped as trapped:
             self._leave(recent, pc, trapped.pc)
             raise
-        except _ToHost as end:
+        except (_ToHost, _NewCode) as end:
             self._leave(recent, pc, end.pc + 4)
             raise
         self._leave(recent, pc, pc)
@@ -223,8 +231,11 @@ class ISS:
             operation = self._operation(pc)
             addr = x[operation.base] + operation.offset & M if operation.base >= 0 else 0
             data = x[operation.source] if operation.source >= 0 else 0
+            after = None
             try:
                 after = operation.run()
+            except _NewCode:
+                pass  # the next instruction is decoded anew in any case
             except _ToHost:
                 self._retire(pc)
                 if commits is not None:
@@ -250,16 +261,19 @@ class ISS:
             return False
         self._csrs |= {csrs.MEPC: trapped.pc, csrs.MCAUSE: trapped.cause, csrs.MTVAL: trapped.tval}
         self.pc = handler
-        # a handler whose first instruction traps: nothing will ever retire
-        self._looping = self._last_trap == (handler, self.retired) == (trapped.pc, self.retired)
-        self._last_trap = (handler, self.retired)
+        if self._last_trap is not None and self._last_trap_after == self.retired:
+            self._stuck = Stuck(TRAP_LOOP, None)
+        self._last_trap, self._last_trap_after = self._trap(trapped), self.retired
         return True
 
     def _halted(self, trapped: _Trapped) -> Outcome:
         if trapped.cause == causes.ECALL:
             return self._outcome("exit", self.x[A0])
+        return self._outcome("trap", None, self._trap(trapped))
+
+    def _trap(self, trapped: _Trapped) -> Trap:
         word = 0 if trapped.cause == causes.FETCH_FAULT else self.memory.read(trapped.pc, 4)
-        return self._outcome("trap", None, Trap(trapped.pc, word, trapped.cause, trapped.tval))
+        return Trap(trapped.pc, word, trapped.cause, trapped.tval)
 
     def _outcome(self, reason: str, exit_code: int | None, trap: Trap | None = None) -> Outcome:
         inside = self._in_window
@@ -274,6 +288,8 @@ class ISS:
             window=Window(inside),
             output=self._output,
             trap=trap,
+            last_trap=self._last_trap,
+            stuck=self._stuck,
             last_pcs=list(self._last_pcs),
             commits=self._commits,
             level="fl",
@@ -303,10 +319,14 @@ class ISS:
         number = at >> PAGE_SHIFT
         if number not in self._watched:
             self._plain[number] = page
-        elif at & ~3 in self._operations:
+            return
+        changes_code = at & ~3 in self._operations
+        if changes_code:
             self._forget()
         if at == self._tohost and nbytes == 4 and value:
             raise _ToHost(pc, value)
+        if changes_code:
+            raise _NewCode(pc)
 
     def _forget(self) -> None:
         """Decode everything anew, as memory may have changed."""
@@ -395,9 +415,7 @@ class ISS:
         return _Operation(run, word, ends=True, rd=rd(word))
 
     def _fence(self, pc: int, word: int, each: Instruction) -> _Operation:
-        after = pc + 4 & M
-        # stores have dropped what they changed; fence.i ends the block, so that what follows is looked up anew
-        return _Operation(lambda: after, word, ends=each.name == "fence.i")
+        return _Operation(lambda: None, word)  # stores are done, and have dropped the code that they changed
 
     def _system(self, pc: int, word: int, each: Instruction) -> _Operation:
         if each.name == "ecall":

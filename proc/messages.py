@@ -8,8 +8,6 @@ from functools import cache
 
 from pymtl3 import mk_bits, mk_bitstruct
 
-WORD_NBITS = 32
-
 # formats of immediates
 IMM_I, IMM_S, IMM_B, IMM_U, IMM_J, IMM_Z = range(6)
 

@@ -12,10 +12,12 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from .messages import mk_muldiv_req
+from .parameters import check_mul_latency
 
 
 class MulUnit(Component):
     def construct(s, latency=1):
+        check_mul_latency(latency)
         s.istream = RecvIfcRTL(mk_muldiv_req())
         s.ostream = SendIfcRTL(Bits32)
 

@@ -4,6 +4,7 @@ F            the address that is being fetched; D X M W: the instruction in that
 #            the stage holds its instruction for another cycle
 ~            the instruction is squashed in this cycle, and leaves no trace
 ...          F waits for the instruction memory
+…            at the end of a column: the text is cut
 (branch)     a bubble, and the reason why the slot is empty (outcome.BUBBLES)
 !            in W: the instruction traps
 """
@@ -18,7 +19,7 @@ from .outcome import BUBBLES
 if TYPE_CHECKING:
     from .proc import Proc
 
-WIDTH = 23  # of a column
+WIDTH = 26  # of a column: enough for a branch to 0x80000000 with registers of two letters
 
 
 def line(proc: Proc) -> str:
@@ -38,7 +39,12 @@ def line(proc: Proc) -> str:
         _stage(ctrl.val_M, dpath.inst_M, dpath.pc_M, ctrl.bubble_M, "#" if ctrl.stall_M else ""),
         _stage(ctrl.full_W, dpath.inst_W, dpath.pc_W, ctrl.bubble_W, "!" if ctrl.trap_W else ""),
     ]
-    return " ".join(f"{column:{WIDTH}.{WIDTH}}" for column in columns)
+    return " ".join(f"{cut(column):{WIDTH}}" for column in columns)
+
+
+def cut(text: str) -> str:
+    """What of a text fits into a column; a mark says that it is not all."""
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
 
 
 def header() -> str:

@@ -4,8 +4,9 @@ Five stages F D X M W, in order, full bypassing, branches predicted not taken an
 1, and 1 more for a use right behind a load, 1 more for jal, 2 for jalr and a taken branch, mul_latency - 1 for a product, 32 / div_bits
 for a quotient. README.md has the datapath, the CSRs and the costs in full.
 
-Ports: imem and dmem (requests of aligned words, answers one or more cycles later), xcel (the accelerator's registers), mngr2proc and
-proc2mngr (words from and to whoever drives the simulation), entry (first address) and core_id (static); halted, stats_en; commit
+Ports: imem and dmem (requests of aligned words, answers one or more cycles later), xcel (the accelerator's registers; its answer
+comes one or more cycles after the request, and the rdy of a request must not wait for the rdy of its answer), mngr2proc and proc2mngr
+(words from and to whoever drives the simulation), entry (first address) and core_id (static); halted, stats_en; commit
 (messages.mk_commit), the slot in W.
 Area order: register file and CSRs 1,300 flip-flops, pipeline 600, multiplier, divider.
 """

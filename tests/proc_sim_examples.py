@@ -5,7 +5,7 @@ from modexlab.rtl.messages import mk_xcel_req, mk_xcel_resp
 from pymtl3 import Bits32, Component, InPort, OutPort, Wire, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-WITHDRAWS_IMEM, CHANGES_DMEM, CHANGES_MANAGER, MISALIGNED_IMEM, MISALIGNED_DMEM = range(1, 6)
+WITHDRAWS_IMEM, CHANGES_DMEM, CHANGES_MANAGER, MISALIGNED_IMEM, MISALIGNED_DMEM, ODD_BUBBLE = range(1, 7)
 
 
 class Walker(Component):
@@ -93,6 +93,9 @@ class Liar(Component):
                 s.dmem_req.msg.addr @= s.entry + 1
             s.proc2mngr.val @= s.core_id == CHANGES_MANAGER
             s.proc2mngr.msg @= s.count
+            s.commit.bubble @= 0
+            if s.core_id == ODD_BUBBLE:
+                s.commit.bubble @= 12
 
         @update_ff
         def counter():

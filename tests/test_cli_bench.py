@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from modexlab.eval import bench, bench_proc
+from modexlab.eval.errors import NoMeasurement
 
 from .cli import Cli
 
@@ -55,8 +56,26 @@ def test_processor(cli: Cli, short_program: None) -> None:
 
 def test_a_wrong_program_has_no_speed(short_program: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_proc, "kernel_program", partial(bench_proc.kernel_program, expected=1))
-    with pytest.raises(AssertionError, match="exit codes 1 and 1 after"):
+    with pytest.raises(NoMeasurement, match="exit codes 1 and 1 after"):
         bench_proc.bench_proc()
+
+
+def test_a_measurement_that_fails_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> dict[str, float]:
+        raise NoMeasurement("exit codes 1 and 1")
+
+    monkeypatch.setattr(bench_proc, "bench_proc", fails)
+    result = cli("bench", "proc")
+    assert (result.code, result.out, result.err) == (1, "", "modexlab: error: exit codes 1 and 1\n")
+
+
+def test_a_missed_goal_is_reported_only(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = {"native_over_python": 99.0, "iss_instructions_per_second": 500_000.0}
+    monkeypatch.setattr(bench_proc, "bench_proc", lambda: report)
+    result = cli("bench", "proc")
+    assert result.code == 0
+    assert "goal 100: MISSED" in result.out and "goal 500000: met" in result.out
+    assert "exit code 0 also where a goal is missed" in cli("bench", "--help").out
 
 
 @pytest.mark.regress

@@ -18,7 +18,7 @@ from .cli import ENCRYPT, Cli
 
 COMMANDS = (
     *("designs", "run", "cycles", "verilog", "check", "bench", "report"),
-    *("proc", "systems", "pseudo", "draw", "completion"),
+    *("proc", "systems", "asic", "fpga", "pseudo", "draw", "completion"),
 )
 MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli"]
 
@@ -247,6 +247,7 @@ def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> No
         (["modexlab", "run", "mont", "--interface", "x"], {"xcel"}),
         (["modexlab", "proc", "a.elf", "--xcel", "mont-0"], {"mont-001"}),
         (["modexlab", "systems", "--system", "proc-n"], {"proc-naive"}),
+        (["modexlab", "verilog", "pr"], {"proc"}),
     ],
 )
 def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: set[str]) -> None:

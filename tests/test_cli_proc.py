@@ -169,6 +169,7 @@ def test_a_failed_test_is_named(cli: Cli, tmp_path: Path) -> None:
     result = cli("proc", assembly(tmp_path, TOHOST.format(word=11)), "--level", "fl")
     assert result.code == 1
     assert "exit code       5: test 5 failed\n" in result.out
+    assert "last trap" not in result.out, "there was none"
 
 
 @LEVELS
@@ -184,7 +185,10 @@ def test_a_failed_test_is_named(cli: Cli, tmp_path: Path) -> None:
         (".word 0", ".word 0x00000000; this is no instruction of RV32IM"),
         ("li a1, 0x1001\nlw a0, 0(a1)", "misaligned load (mcause 4, mtval 0x1001)"),
         ("sw a0, 0(zero)", "sw a0, 0(zero); stay in memory, which is 0x200 to 0x3fffff and 0x80000000 to"),
-        ("ebreak", "ebreak; correct it, or set mtvec to a trap handler"),
+        (
+            "ebreak",
+            "ebreak; in compiled C, gcc puts an ebreak where the C has no meaning, such as a division by",
+        ),
     ],
 )
 def test_traps_name_pc_instruction_and_cause(
@@ -205,6 +209,18 @@ def test_a_program_that_does_not_end(cli: Cli, tmp_path: Path, level: tuple[str,
     assert said.startswith("some.S: no end after ")
     assert "last pcs: 0x" in said
     assert "main+0x4; if it only takes long, give a larger --max-cycles" in said
+
+
+@LEVELS
+@pytest.mark.parametrize("limit", [(), ("--max-cycles", 100_000)])
+def test_a_trap_loop(cli: Cli, tmp_path: Path, level: tuple[str, ...], limit: tuple[object, ...]) -> None:
+    path = assembly(tmp_path, "la a0, 1f\ncsrw mtvec, a0\n.align 2\n1:  .word 0")
+    said = cli.fails("proc", path, *level, *limit, "--json")
+    assert said.startswith("some.S: nothing has retired ")
+    assert (
+        "trap loop, the handler's first instruction traps: illegal instruction (mcause 2, mtval 0x0)" in said
+    )
+    assert said.endswith("; set mtvec to the first instruction of a handler that can run")
 
 
 def test_there_is_a_limit_without_being_asked(
@@ -305,6 +321,7 @@ def test_vcd(cli: Cli, tmp_path: Path) -> None:
         ([DATA / "rsa512.pem"], "rsa512.pem is not an ELF file"),
         ([sys.executable], "is for another machine"),
         ([], "PROGRAM"),
+        ([""], "PROGRAM '': this is no name of a file"),
         ([GCD, "--level", "cl"], "argument --level: invalid choice: 'cl'"),
         ([GCD, "--level", "fl", "--stage", "native"], "the functional level has no stage native"),
         ([GCD, "--level", "fl", "--trace"], "the functional level has no clock to trace"),
@@ -348,6 +365,49 @@ def test_a_program_that_does_not_compile(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "wrong.c"
     path.write_text("int main(void) { return nothing; }\n")
     assert "wrong.c does not compile: " in cli.fails("proc", path)
+
+
+@pytest.mark.parametrize("size", [4, 60, 200, 1000])
+def test_a_truncated_elf_file(cli: Cli, tmp_path: Path, size: int) -> None:
+    path = tmp_path / "cut.elf"
+    path.write_bytes(compile_program([GCD]).read_bytes()[:size])
+    message = cli.fails("proc", path)
+    assert message.startswith("cut.elf ends inside its ")
+    assert message.endswith(": the file is cut short; build it again")
+
+
+def test_a_directory_with_the_name_of_a_source(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "d.c").mkdir()
+    assert "d.c: this is a directory; give a file of C" in cli.fails("proc", tmp_path / "d.c")
+
+
+def test_an_exit_code_below_0(cli: Cli, tmp_path: Path) -> None:
+    """As the machine has it, and as the program meant it."""
+    path = assembly(tmp_path, "li a0, -1\nret")
+    assert "exit code       4294967295 (-1)\n" in cli("proc", path, "--level", "fl").out
+    assert cli("proc", path, "--level", "fl", "--json").json()["exit_code"] == 2**32 - 1
+    assert "exit code       7\n" in cli("proc", assembly(tmp_path, "li a0, 7\nret"), "--level", "fl").out
+
+
+def test_warnings_of_the_compiler(cli: Cli, tmp_path: Path) -> None:
+    """In every run, also when the cache has the program; they are no error, and not on stdout."""
+    path = tmp_path / "some.c"
+    path.write_text("int main(void) { int unused; return 0; }\n")
+    for _ in range(2):
+        result = cli("proc", path, "--level", "fl", "--json")
+        assert (result.code, result.json()["exit_code"]) == (0, 0)
+        assert "some.c:1:22: warning: unused variable 'unused' [-Wunused-variable]" in result.err
+    assert cli("proc", GCD, "--level", "fl", "--json").err == ""
+
+
+def test_an_ebreak_of_the_compiler(cli: Cli, tmp_path: Path) -> None:
+    """It is in the program without having been written; the compiler's warning and the message say why."""
+    path = tmp_path / "undefined.c"
+    path.write_text("int main(void) { return 5 / 0; }\n")
+    result = cli("proc", path, "--level", "fl")
+    assert result.code == 2
+    assert "warning: division by zero [-Wdiv-by-zero]" in result.err
+    assert "gcc puts an ebreak where the C has no meaning, such as a division by a constant 0" in result.err
 
 
 def test_exit_code_of_the_process(tmp_path: Path) -> None:

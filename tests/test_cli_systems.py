@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 from modexlab.eval import catalogue, systems
 from modexlab.eval.systems import DEFAULT_SYSTEMS, PAPER_001_TABLE_1, find_system, system_names, workloads
 from modexlab.proc import kernels
+from modexlab.proc.elf import Program
+from modexlab.proc.isa import encode
 
 from .cli import Cli
 
@@ -95,7 +98,46 @@ def test_wider_operands(cli: Cli) -> None:
     check(rows)
     assert [row["nbits"] for row in rows] == [64, 64, 96, 96]
     assert all(row["published"] is row["ratio"] is row["speedup"] is None for row in rows)
-    assert rows[0]["normalised"] == rows[1]["normalised"], "in constant time, whatever the exponent"
+    for encrypt, decrypt in (rows[:2], rows[2:]):
+        # 17 bits of the public exponent are scanned, and all of the private one
+        assert 2 < decrypt["normalised"] / encrypt["normalised"] < decrypt["nbits"] / 17
+
+
+def test_constant_time_hides_the_private_exponent(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One table says which bits are scanned; decryption takes as long by any exponent."""
+    argv = ("systems", "--nbits", 32, "--system", "proc-montgomery-ct", "--operation")
+    out = cli(*argv, "decrypt").out
+    assert "proc-montgomery-ct: all bits of the private exponent are scanned, of the public one as" in out
+    assert "scanned" not in cli("systems", "--system", "proc-montgomery", "--operation", "enc").out
+    encrypt, decrypt = workloads(32)
+    cycles = []
+    for exp in (3, decrypt.exp):
+        works = encrypt, replace(decrypt, exp=exp)
+        monkeypatch.setattr(systems, "workloads", lambda _, works=works: works)
+        (row,) = cli(*argv, "decrypt", "--json").json()
+        cycles.append(row["normalised"])
+    assert cycles[0] == cycles[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((encode("addi", rd=10, imm=3), encode("ecall")), "the program ended with exit code 3"),
+        ((encode("ecall"),), "its stats window has no cycles"),
+        ((encode("ebreak"),), "ebreak (mcause 3, mtval 0x0) at pc 0x200"),
+    ],
+)
+def test_a_dummy_that_fails_is_not_subtracted(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[int, ...], why: str
+) -> None:
+    def program(kernel: str, *operands: int, **options: int) -> Program:
+        return Program.of_words(words) if kernel == "dummy" else whole(kernel, *operands, **options)
+
+    whole = kernels.kernel_program
+    monkeypatch.setattr(kernels, "kernel_program", program)
+    result = cli("systems", "--system", "proc-naive", "--operation", "enc")
+    assert (result.code, result.out) == (1, "")
+    assert f"error: the dummy of 32 bits, encrypt, by which all is normalised: {why}" in result.err
 
 
 def test_accelerators_of_other_widths(cli: Cli) -> None:
@@ -170,6 +212,10 @@ def test_names() -> None:
     assert [find_system(name).name for name in names] == names
 
 
+def test_help_has_the_widths(cli: Cli) -> None:
+    assert "widths of the operands: even, 16 to 4096" in " ".join(cli("systems", "--help").out.split())
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
@@ -177,8 +223,9 @@ def test_names() -> None:
         (["--system", "proc-dummy"], "unknown system 'proc-dummy'"),
         (["--system", "procxcel-mnt"], "did you mean 'procxcel-mont'?"),
         (["--operation", "sign"], "argument --operation: invalid choice: 'sign'"),
-        (["--nbits", 4], "a width of 4 bits is out of range"),
-        (["--nbits", 65], "RSA key of 65 bits: ask for an even number"),
+        (["--nbits", 8], "an RSA key of 8 bits is not possible; give an even number, 16 to 4096"),
+        (["--nbits", 65], "an RSA key of 65 bits is not possible; give an even number, 16 to 4096"),
+        (["--nbits", 4098], "an RSA key of 4098 bits is not possible"),
         (["--stage", "gates"], "unknown stage 'gates'"),
         (["--output", ""], "--output '': this is no name of a file"),
         (["--output", "/nowhere/x"], "there is no such directory"),

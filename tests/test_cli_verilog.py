@@ -11,6 +11,12 @@ import pytest
 from modexlab.eval import catalogue, progress
 from modexlab.eval.commands import verilog as command
 from modexlab.eval.workloads import some_operands
+from modexlab.proc.csrs import CSRS
+from modexlab.proc.kernels import kernel_program
+from modexlab.proc.null_xcel import NullXcel
+from modexlab.proc.proc import Proc
+from modexlab.proc.proc_xcel import ProcXcel
+from modexlab.proc.sim import VerilogText, simulate_proc
 from modexlab.rtl.sim import ToolError, lint
 
 from .cli import Cli
@@ -122,6 +128,60 @@ def test_lint_clean_and_self_contained(cli: Cli, design: str, nbits: int) -> Non
     lint(cli("verilog", design, "--nbits", nbits).out)
 
 
+@pytest.mark.parametrize(
+    ("options", "top", "words", "absent"),
+    [
+        ([], "proc", ["the null accelerator: one register, xr0", "output proc_Commit commit"], "xcel_req"),
+        (
+            ["--xcel", "none", "--mul-latency", 3],
+            "proc_open",
+            ["output proc_open_XcelReq xcel_req__msg", "mul_latency = 3: ", "xcel_resp__msg  { write"],
+            "null accelerator",
+        ),
+        (
+            ["--xcel", "mont", "--nbits", 16, "--set", "nstages=2", "--div-bits", 4, "--no-commit"],
+            "proc_mont_16",
+            ["mont, 16 bits: ", "nstages = 2: ", "div_bits = 4: ", "xr1  write  push the next word of"],
+            "commit",
+        ),
+    ],
+)
+def test_processor(cli: Cli, options: list[object], top: str, words: list[str], absent: str) -> None:
+    """Self-contained and clean as the designs are; the header has the ports, what moves on them, and the CSRs."""
+    text = cli("verilog", "proc", *options).out
+    header = text.partition("\nmodule")[0].partition("\n\n")[0]
+    assert header.startswith(f"// {top}: a pipelined RV32IM processor")
+    assert re.search(rf"^module {top}\b", text, re.MULTILINE)
+    for each in (*words, "imem_req__msg   { write[0:0], strobe[3:0], addr[31:0], data[31:0] }"):
+        assert each in header
+    assert absent not in header
+    for csr in CSRS:
+        assert f"0x{csr.number:03X}" in header and csr.name in header
+    assert all(len(line) <= 140 for line in header.splitlines())
+    assert ".py" not in text and "functional level" not in header
+    lint(text)
+
+
+def test_processor_in_a_file(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "proc.sv"
+    result = cli("verilog", "proc", "-o", path)
+    assert result.out == f"{path}: proc, {len(path.read_text().splitlines())} lines\n"
+    assert path.read_text() == cli("verilog", "proc").out
+
+
+def test_the_processors_verilog_runs_programs(cli: Cli) -> None:
+    """What a user gets is what we simulate."""
+    text = cli("verilog", "proc").out
+    program = kernel_program("montgomery", 32, 3, 65537, 1007)
+    expected = None
+    for component in (VerilogText(text, "proc"), ProcXcel(Proc, NullXcel)):
+        with simulate_proc(component, "native") as sim:
+            outcome = sim.run(program)
+        assert outcome.exit_code == 0
+        expected = expected or outcome.cycles
+        assert outcome.cycles == expected
+
+
 def test_lint_complains_about_what_is_missing(cli: Cli) -> None:
     text = cli("verilog", "mont", "--nbits", 8).out
     with pytest.raises(ToolError):
@@ -173,6 +233,17 @@ def test_an_error_leaves_the_old_file(cli: Cli, tmp_path: Path, monkeypatch: pyt
         (["mont", "--nbits", 4097], "out of range"),
         (["mont", "--nbits", 30, "--set", "steps_per_stage=8"], "does not divide the width of 30 bits"),
         (["mnot"], "did you mean 'mont'?"),
+        (["mont", "--xcel", "mont"], "--xcel: only the processor has it; give proc, or drop it"),
+        (["mont", "--no-commit"], "--no-commit: only the processor has it"),
+        (["mont", "--mul-latency", 2], "--mul-latency: only the processor has it"),
+        (["proc", "--interface", "xcel"], "--interface: the processor has its own; drop it"),
+        (["proc", "--nbits", 32], "--nbits without an accelerator; name one with --xcel DESIGN"),
+        (["proc", "--set", "nstages=2"], "--set without an accelerator"),
+        (["proc", "--xcel", "none", "--no-commit"], "--no-commit with --xcel none: only a whole system"),
+        (["proc", "--xcel", "mnt"], "did you mean 'mont'?"),
+        (["proc", "--mul-latency", 0], "a multiplier with a latency of 0 is not possible"),
+        (["proc", "--div-bits", 3], "argument --div-bits: invalid choice: 3"),
+        (["proc", "-o", "/nowhere/proc.sv"], "there is no such directory"),
     ],
 )
 def test_refusals(cli: Cli, argv: list[object], message: str) -> None:

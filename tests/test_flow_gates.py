@@ -1,6 +1,7 @@
 """Gate level: cell models, the simulator of netlists, activity and glitches."""
 
 import dataclasses
+import heapq
 import itertools
 import json
 import random
@@ -43,6 +44,7 @@ from tests.tables import mod_exp
 
 LIBRARY = liberty.load(kit.find().lib)
 OUTSIDE = Constraints(3.0)
+NO_CLOCK = Constraints(3.0, clock_port=None)
 DESIGNS = catalogue.designs()
 MONT = next(design for design in DESIGNS if design.name == "mont")
 
@@ -414,6 +416,116 @@ def test_balanced_tree_has_no_glitch(tmp_path: Path) -> None:
         counts = glitches.vectors(nets, LIBRARY, values, OUTSIDE)
         z = nets.net("z")
         assert (counts.timed[z] > 1.2 * counts.toggles[z]) == glitching, text
+
+
+def random_circuit(seed: int, count: int = 60) -> netlist.Netlist:
+    """Gates of many kinds on eight inputs and on one another."""
+    rng = random.Random(seed)
+    kinds = [
+        "NAND2_X1",
+        "XOR2_X1",
+        "INV_X2",
+        "AOI21_X1",
+        "MUX2_X1",
+        "FA_X1",
+        "HA_X1",
+        "OR3_X1",
+        "OAI22_X1",
+        "XNOR2_X1",
+    ]
+    names, cells = [f"a[{i}]" for i in range(8)], {}
+    for place in range(count):
+        kind = LIBRARY.cells[rng.choice(kinds)]
+        recent = range(max(0, len(names) - 25), len(names))
+        pins = dict(zip(kind.inputs, rng.sample(recent, len(kind.inputs)), strict=True))
+        for pin in kind.outputs:
+            pins[pin] = len(names)
+            names.append(f"n{len(names)}")
+        cells[f"g{place}"] = netlist.Instance(f"g{place}", kind.name, pins)
+    driver: list = [("", name) for name in names[:8]] + [None] * (len(names) - 8)
+    sinks: list = [[] for _ in names]
+    for name, cell in cells.items():
+        for pin, net in cell.pins.items():
+            if pin in LIBRARY.cells[cell.kind].outputs:
+                driver[net] = (name, pin)
+            else:
+                sinks[net].append((name, pin))
+    return netlist.Netlist(
+        name="c",
+        cells=cells,
+        nets=names,
+        ports={"a": ("input", list(range(8)))},
+        driver=driver,
+        sinks=sinks,
+        aliases={name: net for net, name in enumerate(names)},
+        port_names={"a": names[:8]},
+    )
+
+
+def reference_toggles(nets: netlist.Netlist, values: list[int]) -> list[int]:
+    """Toggles with delays by a plain simulator: one queue in the order of times and then of
+    making, one pending change an output, conditions of arcs evaluated anew."""
+    arcs: dict[tuple[str, str, str, int], list[tuple[int, str, int]]] = {}
+    for name, related, source, output, edge, when, delay in nldm.analyze(
+        nets, LIBRARY, NO_CLOCK
+    ).arc_delays():
+        ticks = max(1, round(delay / engine.TICK_NS))
+        arcs.setdefault((name, related, output, edge), []).append((source, when, ticks))
+    level = [0] * len(nets.nets)
+    moved = [0] * len(nets.nets)
+
+    def at(name: str) -> dict[str, int]:
+        return {pin: level[net] for pin, net in nets.cells[name].pins.items()}
+
+    def value(name: str, output: str) -> int:
+        return value_of(LIBRARY.cells[nets.cells[name].kind].pins[output].function, at(name)) & 1
+
+    for name, cell in nets.cells.items():  # in topological order
+        for output in LIBRARY.cells[cell.kind].outputs:
+            level[cell.pins[output]] = value(name, output)
+    for before, message in itertools.pairwise(values):
+        queue = [(0, net, net) for net in range(8) if (before ^ message) >> net & 1]
+        pending = {net: (0, net) for _, _, net in queue}
+        order = itertools.count(8)
+        while queue:
+            time, place, net = heapq.heappop(queue)
+            if pending.get(net) != (time, place):
+                continue
+            del pending[net]
+            level[net] ^= 1
+            moved[net] += 1
+            for name, pin in nets.sinks[net]:
+                for output in LIBRARY.cells[nets.cells[name].kind].outputs:
+                    target = nets.cells[name].pins[output]
+                    now = value(name, output)
+                    level[net] ^= 1
+                    before_it = value(name, output)
+                    level[net] ^= 1
+                    if now == before_it:
+                        continue
+                    if target in pending:
+                        del pending[target]
+                        continue
+                    edge, source = (nldm.FALL, nldm.RISE)[now], (nldm.FALL, nldm.RISE)[level[net]]
+                    (ticks,) = {
+                        ticks
+                        for start, when, ticks in arcs[name, pin, output, edge]
+                        if start == source and (not when or value_of(when, at(name)) & 1)
+                    }
+                    pending[target] = due = (time + ticks, next(order))
+                    heapq.heappush(queue, (*due, target))
+    return moved
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_glitches_of_random_circuits(seed: int) -> None:
+    """Every net moves as often as a plain event-driven simulator in Python says, and settles where the logic without delays does."""
+    nets = random_circuit(seed)
+    rng = random.Random(seed)
+    values = [0, *(rng.getrandbits(8) for _ in range(40))]
+    counts = glitches.vectors(nets, LIBRARY, [{"a": value} for value in values], NO_CLOCK)
+    assert counts.timed.tolist() == reference_toggles(nets, values)
+    assert counts.timed.sum() > counts.toggles.sum()
 
 
 # ---- stage gates: synthesized designs

@@ -285,9 +285,9 @@ def test_no_netlist_no_flow(own_cache: Path, counter: dict[str, object]) -> None
         runner.run_flow(["timing"], {**counter, "top": "nix"})
 
 
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups")
-def test_interrupted_run_resumes(tmp_path: Path, own_cache: Path, counter: dict[str, object]) -> None:
-    """Ctrl-C ends the steps that run; those that were done are not done again."""
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: dict[str, object]) -> None:
+    """A run that ends takes the steps along that it has begun; those that were done are not done again."""
     code = f"from modexlab.flow.runner import run_flow; run_flow(['place'], {counter!r}, print)"
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -296,8 +296,9 @@ def test_interrupted_run_resumes(tmp_path: Path, own_cache: Path, counter: dict[
     for line in process.stdout:
         if "'synthesis'" in line and "begins" in line:
             break
-    process.send_signal(signal.SIGINT)
+    process.send_signal(by)
     process.wait(timeout=30)
+    process.stdout.close()
     deadline = time.monotonic() + 10
     while list(own_cache.glob("build-*")) and time.monotonic() < deadline:
         time.sleep(0.05)

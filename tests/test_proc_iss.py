@@ -19,7 +19,7 @@ from modexlab.proc import causes, csrs
 from modexlab.proc.elf import Program, load_elf
 from modexlab.proc.isa import INSTRUCTIONS, encode
 from modexlab.proc.iss import ISS
-from modexlab.proc.outcome import Commit, Outcome, Trap, Window
+from modexlab.proc.outcome import TRAP_LOOP, Commit, Outcome, Stuck, Trap, Window
 from modexlab.proc.semantics import BRANCHES, LOADS, STORES, VALUES
 
 ZERO, RA, SP, T0, T1, T2, A0, A1, A2 = 0, 1, 2, 5, 6, 7, 10, 11, 12
@@ -111,7 +111,16 @@ def execute(words: list[int], base: int = 0x200, record: bool = True, **settings
         slow = ISS(program, **settings)
         single = slow.run(max_instructions=10_000, record=True)
         assert slow.x[:32] == fast.x[:32]
-        for name in ("reason", "exit_code", "instructions", "window", "output", "trap", "last_pcs"):
+        for name in (
+            "reason",
+            "exit_code",
+            "instructions",
+            "window",
+            "output",
+            "trap",
+            "last_trap",
+            "last_pcs",
+        ):
             assert getattr(single, name) == getattr(outcome, name), name
         assert len(single.commits) == single.instructions
         return single
@@ -546,8 +555,23 @@ def test_a_handler_that_cannot_run() -> None:
     """Nothing retires any more: the run is given up at once."""
     for target in (0x10, 0x8000_0000):  # not mapped, and zeros
         words = [*li(T0, target), encode("csrrw", rs1=T0, imm=csrs.MTVEC), encode("ecall")]
-        outcome = ISS(Program.of_words(words)).run()
+        program = Program.of_words(words)
+        outcome = ISS(program).run()
         assert (outcome.reason, outcome.instructions, outcome.trap) == ("limit", 3, None)
+        assert outcome.stuck == Stuck(TRAP_LOOP, None)
+        assert (outcome.last_trap.pc, outcome.last_trap.inst) == (target, 0)
+        assert outcome.explain(program).startswith(
+            "nothing has retired since pc 0x208: trap loop, the handler's first instruction traps: i"
+        )
+        assert outcome.explain(program).split(" at pc ")[1].startswith(f"0x{target:x}")
+
+
+def test_the_last_trap_that_a_handler_took() -> None:
+    words = with_handler([encode("ebreak"), *li(T0, 0x1001), encode("lh", rd=A0, rs1=T0), *HALT])
+    outcome = execute(words)
+    assert (outcome.reason, outcome.trap) == ("exit", None)
+    assert outcome.last_trap == Trap(0x214, encode("lh", rd=A0, rs1=T0), causes.MISALIGNED_LOAD, 0x1001)
+    assert execute(finish()).last_trap is None, "the ecall that ends a program is taken by no handler"
 
 
 def test_traps_are_explained_by_symbol() -> None:
@@ -717,6 +741,23 @@ def test_the_instruction_after_a_fence() -> None:
         *(encode("sw", rs1=T0, rs2=T1), encode("fence.i"), encode("addi", rd=A0, imm=1), send(A0), *finish()),
     ]
     assert execute(words).output == [2]
+
+
+@pytest.mark.parametrize("distance", [0, 1, 40, 100])
+def test_new_code_is_executed_at_once(distance: int) -> None:
+    """Without a fence: the very next instruction, one further on in the straight line, the jump at its end."""
+    between = [encode("addi", rd=A1, rs1=A1, imm=1)] * distance
+    where = 0x214 + 4 * distance
+    replaced, new = encode("addi", rd=A0, imm=1), encode("addi", rd=A0, imm=2)
+    words = [*li(T0, where), *li(T1, new), encode("sw", rs1=T0, rs2=T1), *between, replaced, send(A0)]
+    outcome = execute([*words, send(A1), *finish()])
+    assert outcome.output == [2, distance]
+    assert outcome.commits[5 + distance] == Commit(where, new, A0, 2, 0)
+    over_jump = [*li(T0, where), *li(T1, new), encode("sb", rs1=T0, rs2=ZERO, imm=3), *between]
+    # with its top byte 0, the jump goes forward to what sends 7, and not back to the start
+    jump = encode("jal", imm=8) | 0x80 << 24
+    outcome = execute([*over_jump, jump, send(T0), encode("addi", rd=A0, imm=7), send(A0), *finish()])
+    assert outcome.output == [7]
 
 
 def test_code_that_appears() -> None:

@@ -9,10 +9,11 @@ import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.proc import causes, csrs
 from modexlab.proc.elf import Program
-from modexlab.proc.isa import encode
+from modexlab.proc.isa import INSTRUCTIONS, disassemble, encode
 from modexlab.proc.iss import ISS
 from modexlab.proc.null_xcel import NullXcel, NullXcelFL
-from modexlab.proc.outcome import Outcome, Trap
+from modexlab.proc.outcome import ACCELERATOR_WAIT, HANG, TRAP_LOOP, Outcome, Stuck, Trap
+from modexlab.proc.pipeline_trace import WIDTH, cut
 from modexlab.proc.proc import Proc
 from modexlab.proc.proc_xcel import ProcXcel
 from modexlab.proc.sim import (
@@ -21,6 +22,7 @@ from modexlab.proc.sim import (
     MemoryTiming,
     MisalignedRequest,
     ProcSimulation,
+    UnknownBubble,
     VerilogText,
     first_difference,
     simulate_proc,
@@ -33,6 +35,7 @@ from tests.proc_sim_examples import (
     CHANGES_MANAGER,
     MISALIGNED_DMEM,
     MISALIGNED_IMEM,
+    ODD_BUBBLE,
     WITHDRAWS_IMEM,
     Liar,
     SilentXcel,
@@ -237,7 +240,10 @@ def test_broken_promises(stage: str) -> None:
                 MisalignedRequest, match=f"{port}_req at stage {stage} asks for address {addr} in"
             ):
                 sim.run(program, core_id=lie, timing=timing)
-        assert sim.run(program, max_cycles=50).cycles == 50  # and here it lies no more
+        with pytest.raises(UnknownBubble, match=r"50 bubbles have the code 12; the last one .* is 9"):
+            sim.run(program, core_id=ODD_BUBBLE, max_cycles=50)
+        outcome = sim.run(program, max_cycles=50)  # and here it lies no more
+        assert (outcome.cycles, outcome.where["start"]) == (50, 50)
 
 
 def test_end_by_tohost(native: ProcSimulation, python: ProcSimulation) -> None:
@@ -281,11 +287,13 @@ def test_end_by_a_trap(native: ProcSimulation, python: ProcSimulation) -> None:
             assert anywhere(outcome) == anywhere(python.run(program, timing=timing, record=True))
 
 
-def test_limits(native: ProcSimulation, python: ProcSimulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits(native: ProcSimulation, python: ProcSimulation) -> None:
     forever = assemble(("addi", T0, T0, 0, 1), ("jal", 0, 0, 0, -4))
     for sim in (native, python):
         outcome = sim.run(forever, max_cycles=200)
         assert (outcome.reason, outcome.exit_code, outcome.cycles) == ("limit", None, 200)
+        assert outcome.stuck is None
+        assert outcome.explain(forever).startswith("no end after ")
         assert len(outcome.last_pcs) == 16
         assert set(outcome.last_pcs) == {0x200, 0x204}
     # the last cycle of the limit counts
@@ -296,26 +304,61 @@ def test_limits(native: ProcSimulation, python: ProcSimulation, monkeypatch: pyt
     for sim in (native, python):
         with pytest.raises(BadInput, match="reads manager word 4, and only 3 were given; give as many"):
             sim.run(everything(), manager=WORDS[:3])
-    # a handler that traps at once: nothing retires any more
-    trapping = assemble(("addi", T0, 0, 0, 0x208), ("csrrw", 0, T0, 0, csrs.MTVEC), ("ebreak",))
-    outcome = native.run(trapping)
-    assert outcome.reason == "limit"
-    assert 1_000_000 < outcome.cycles < 1_000_100
-    for module in ("pybench", "native"):
-        monkeypatch.setattr(f"modexlab.proc.sim.{module}.HANG_CYCLES", 300)
-    assert anywhere(native.run(trapping)) == anywhere(python.run(trapping))
+
+
+def test_a_trap_loop_ends_at_once(native: ProcSimulation, python: ProcSimulation) -> None:
+    """A handler whose first instruction traps: nothing retires any more, whatever the limit is."""
+    for handler, cause in (
+        (0x208, "ebreak (mcause 3, "),
+        (0x100, "instruction fetch outside memory (mcause 1, "),
+    ):
+        program = assemble(("addi", T0, 0, 0, handler), ("csrrw", 0, T0, 0, csrs.MTVEC), ("ebreak",))
+        expected = ISS(program).run(record=True)
+        for timing in TIMINGS[:3]:
+            for limit in (None, 10**6):
+                outcome = native.run(program, timing=timing, max_cycles=limit, record=True)
+                assert first_difference(expected, outcome) is None
+                assert outcome.cycles < 1000
+                assert outcome.stuck.why == expected.stuck.why == TRAP_LOOP
+                assert anywhere(outcome) == anywhere(
+                    python.run(program, timing=timing, max_cycles=limit, record=True)
+                )
+        assert outcome.explain(program).startswith(
+            f"nothing has retired for {outcome.stuck.cycles} cycles since pc 0x204: trap loop, the handler's first "
+            f"instruction traps: {cause}"
+        )
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_hang(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing retires for too long; the cycles of a slow memory are not counted against a program."""
+    monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 30)
+    program = Program.of_words([0x13, 0])
+    with simulate_proc(Liar(), stage) as sim:
+        for limit in (None, 1000):
+            outcome = sim.run(program, max_cycles=limit)
+            assert (outcome.reason, outcome.cycles, outcome.stuck) == ("limit", 40, Stuck(HANG, 40))
+            assert outcome.explain(program) == "nothing has retired for 40 cycles since reset"
+        assert sim.run(program, max_cycles=39).stuck is None
+    with simulate_proc(Walker(), stage) as sim:
+        assert sim.run(program, timing=MemoryTiming(latency=100)).reason == "exit"
 
 
 def test_an_accelerator_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     program = assemble(("csrrs", T0, 0, 0, csrs.XCEL_FIRST), ("ecall",))
+    monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 100)
     for module in ("pybench", "native"):
-        monkeypatch.setattr(f"modexlab.proc.sim.{module}.HANG_CYCLES", 100)
         monkeypatch.setattr(f"modexlab.proc.sim.{module}.hang_cycles", lambda stage: 1000)
-    outcomes = [
-        simulate_proc(ProcXcel(Proc, SilentXcel), stage).run(program) for stage in ("python", "native")
-    ]
-    assert anywhere(outcomes[0]) == anywhere(outcomes[1])
-    assert (outcomes[0].reason, outcomes[0].where["accelerator"]) == ("limit", 1000)
+    sims = [simulate_proc(ProcXcel(Proc, SilentXcel), stage) for stage in ("python", "native")]
+    for limit, waited in ((None, 1000), (100_000, 1000), (500, None)):
+        outcomes = [sim.run(program, max_cycles=limit) for sim in sims]
+        assert anywhere(outcomes[0]) == anywhere(outcomes[1])
+        assert (outcomes[0].reason, outcomes[0].stuck.why) == ("limit", ACCELERATOR_WAIT)
+        assert waited is None or outcomes[0].where["accelerator"] == waited
+        assert re.fullmatch(
+            r"nothing has retired for \d+ cycles since .*: waiting for the accelerator",
+            outcomes[0].explain(program),
+        )
 
 
 def test_verilog_text_in_place_of_a_component(native: ProcSimulation) -> None:
@@ -356,8 +399,32 @@ def test_traces() -> None:
         "00000204 addi a0, a0, 3",
         "00000208 ecall  trap, cause 11",
     ]
+    # far up in memory, where a taken branch is longer than a column
+    far = Program.of_words(
+        [encode("bne", rs2=3, imm=0x140), encode("bgeu", imm=8), 0, encode("ecall")], base=0x8000_0000
+    )
+    lines["python"].clear()
+    sim = simulate_proc(
+        mk_proc_xcel(), "python", trace=lambda cycle, text: lines["python"].append((cycle, text))
+    )
+    sim.run(far)
+    text = "\n".join(text for _, text in lines["python"])
+    assert " bne zero, gp, 0x80000140 " in text
+    assert " bgeu zero, zero, 0x800000… " in text
     with pytest.raises(BadInput, match="stage native has no line trace"):
         simulate_proc(mk_proc_xcel(), trace=print)
+
+
+def test_what_is_cut_in_the_trace_has_a_mark() -> None:
+    for each in INSTRUCTIONS:
+        for registers in (0, -1):
+            word = each.match | registers & ~each.mask & 0xFFFF_FFFF
+            for mark in ("", "#"):
+                text = mark + disassemble(word, 0x8000_0100)
+                shown = cut(text)
+                assert shown == text if len(text) <= WIDTH else shown == f"{text[: WIDTH - 1]}…"
+                assert len(shown) <= WIDTH
+    assert cut("#bne zero, gp, 0x80000140") == "#bne zero, gp, 0x80000140"
 
 
 def test_progress_of_long_runs(native: ProcSimulation) -> None:

@@ -503,6 +503,50 @@ def test_builds_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert compile_program([tmp_path / "program.c"], defines={"X": 1}) != second
 
 
+INCLUDING = {
+    "incbin.c": 'extern unsigned char data[];\n__asm__(".data\\ndata: .incbin \\"value.bin\\"\\n.text");\n'
+    "int main(void) { return data[0]; }\n",
+    "incbin.S": '.globl main\nmain: la a0, data\nlbu a0, 0(a0)\nret\n.data\ndata: .incbin "value.bin"\n',
+    "include.s": '.include "value.inc"\n.globl main\nmain: li a0, VALUE\nret\n',
+}
+
+
+@pytest.mark.parametrize("name", INCLUDING)
+def test_files_that_the_assembler_reads_are_inputs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The preprocessor knows nothing of them: one that has changed, and one of the same name in another directory."""
+
+    def exit_code(directory: str, value: int | None) -> int | None:
+        place = tmp_path / directory
+        place.mkdir(exist_ok=True)
+        monkeypatch.chdir(place)
+        Path(name).write_text(INCLUDING[name])
+        if value is not None:
+            Path("value.bin").write_bytes(bytes([value]))
+            Path("value.inc").write_text(f".equ VALUE, {value}\n")
+        return ISS(load_elf(compile_program([name]))).run().exit_code
+
+    assert [exit_code("one", 5), exit_code("one", 6), exit_code("two", 7)] == [5, 6, 7]
+    assert exit_code("one", None) == 6
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=r"value\.(bin|inc)"):
+        compile_program([tmp_path / "one" / name])
+
+
+def test_warnings_are_the_callers(tmp_path: Path) -> None:
+    """Of each source, in every call; the library's own are tested above."""
+    texts: list[str] = []
+    for name in ("a.c", "b.c"):
+        (tmp_path / name).write_text(f"int {name[0]}(void) {{ int unused; return 0; }}\nint main(void);\n")
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    sources = [tmp_path / name for name in ("a.c", "b.c", "main.c")]
+    for _ in range(2):
+        compile_program(sources, warned=texts.append)
+    assert ["a.c" in text for text in texts] == [True, False] * 2
+    assert all("-Wunused-variable" in text for text in texts)
+
+
 @pytest.mark.regress
 @pytest.mark.parametrize("kernel", ["mod_exp", "mont_mod_exp"])
 @pytest.mark.parametrize("opt", ["-O0", "-O2", "-O3", "-Os"])

@@ -205,6 +205,29 @@ def test_traps(system: ProcSimulation, tmp_path: Path) -> None:
     assert run_both(build([*body, handler], tmp_path), system) == ("tohost", 0)
 
 
+@pytest.mark.parametrize(
+    ("text", "mcause", "said"),
+    [
+        ("lw a0, 1(sp)", 4, "misaligned load (mcause 4, mtval 0x80003001) at pc 0x{pc:x}"),
+        ("sh a0, 1(sp)", 6, "misaligned store (mcause 6, mtval 0x80003001) at pc 0x{pc:x}"),
+    ],
+)
+def test_misaligned_accesses_fail_by_design(
+    text: str, mcause: int, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What the community's `ma_data` does: accesses that have to work there trap here, and the report names the trap."""
+    program = build(["    li gp, 2; li sp, 0x80003000", f"access: {text}"], tmp_path)
+    said = said.format(pc=program.symbols["access"])
+    for level in ("fl", "rtl"):
+        how = ("proc", tmp_path / "test.elf", "--level", level)
+        result = Cli(capsys)(*how)
+        assert result.code == 1
+        assert f"last trap       {said}" in result.out
+        trap = Cli(capsys)(*how, "--json").json()["last_trap"]
+        assert (trap["mcause"], trap["mtval"]) == (mcause, 0x8000_3001)
+        assert trap["pc"] == program.symbols["access"]
+
+
 def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """`modexlab proc` at both levels: exit 0 if all checks pass, else 1, and it names the check."""
     good, wrong = (

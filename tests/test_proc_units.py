@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from modexlab.fl.errors import BadInput
 from modexlab.proc import csrs, messages
 from modexlab.proc.alu import Alu
 from modexlab.proc.branch_unit import BranchUnit
@@ -264,6 +265,17 @@ def test_immediates(rd: int, rs1: int, rs2: int, bits: int) -> None:
     IMM_GEN.imm_format @= messages.IMM_Z
     IMM_GEN.sim_eval_combinational()
     assert IMM_GEN.imm == rs1
+
+
+def test_units_that_cannot_be_made() -> None:
+    for made, message in (
+        (lambda: MulUnit(0), "a multiplier with a latency of 0 is not possible; give 1 to 32"),
+        (lambda: MulUnit(33), "a multiplier with a latency of 33 is not possible"),
+        (lambda: DivUnit(3), "a divider of 3 bits per cycle is not possible; give one of 1, 2, 4, 8, 16, 32"),
+        (lambda: Proc(div_bits=64), "a divider of 64 bits per cycle is not possible"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            made().elaborate()
 
 
 def test_register_file() -> None:

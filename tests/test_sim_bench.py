@@ -2,6 +2,7 @@
 
 import pytest
 from modexlab.eval import bench
+from modexlab.eval.errors import NoMeasurement
 
 
 def test_report(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,12 +19,12 @@ def test_report(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_wrong_answer_of_a_fresh_process_has_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench.sys, "executable", "/bin/echo")
-    with pytest.raises(AssertionError, match="a fresh process answers -c from modexlab"):
+    with pytest.raises(NoMeasurement, match="a fresh process answers -c from modexlab"):
         bench._start_seconds()
 
 
 def test_wrong_results_have_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "REPETITIONS", 1)
     monkeypatch.setattr(bench, "_requests", lambda count: [(3, 2, 10)] * 2)  # an even modulus
-    with pytest.raises(AssertionError, match="computes wrong results"):
+    with pytest.raises(NoMeasurement, match="computes wrong results"):
         bench.bench_sim()

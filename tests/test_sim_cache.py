@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.rtl.sim import ToolError, cache, simulate, toolchain
+from modexlab.rtl.sim import ToolError, build, cache, simulate, toolchain
 
 from tests.sim_examples import AddMod
 
@@ -76,6 +76,16 @@ def test_options_that_change_the_library_change_the_entry(own_cache: Path) -> No
     simulate(AddMod(8), opt="-O0")
     simulate(AddMod(16))
     assert len(entries(own_cache)) == 3
+
+
+def test_headers_that_change_the_library_change_the_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They say how a model is compiled."""
+    names: list[str] = []
+    monkeypatch.setattr(cache, "cached", lambda name, make: names.append(name))
+    for headers in (build.SHARED_HEADERS, build.SHARED_HEADERS.replace('"O0"', '"O1"')):
+        monkeypatch.setattr(build, "SHARED_HEADERS", headers)
+        build.library("module Top; endmodule", "Top", "", "-O1")
+    assert names[0] != names[1]
 
 
 def test_two_processes_build_the_same_design_at_once(own_cache: Path) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
+from ...proc.parameters import DIV_BITS
 from ..machine import INTERFACES
+from ..system import Xcel
 
 if TYPE_CHECKING:
     from ..design import Design
@@ -105,6 +107,20 @@ def add_interface(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_units(parser: Any) -> None:
+    """The parameters of the pipeline's units; `parser` may be a group."""
+    parser.add_argument(
+        "--mul-latency", type=number, metavar="L", help="cycles of the multiplier (default: 1)"
+    )
+    parser.add_argument(
+        "--div-bits",
+        type=number,
+        metavar="N",
+        choices=DIV_BITS,
+        help=f"bits of a quotient in a cycle, one of {', '.join(map(str, DIV_BITS))} (default: 2)",
+    )
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for scripts")
 
@@ -114,6 +130,18 @@ def find_design(name: str) -> Design:
     from .. import catalogue  # not at the top: it brings PyMTL3, and --help must be quick
 
     return catalogue.find(name)
+
+
+def xcel_of(name: str | None, nbits: int | None, settings: list[str]) -> Xcel:
+    """What is behind a processor: a design with its `--nbits` and `--set`, or without a name the null accelerator."""
+    if name is None:
+        if settings:
+            raise BadInput("--set without an accelerator; name one with --xcel DESIGN")
+        return Xcel()
+    design = find_design(name)
+    xcel = Xcel(design, 32 if nbits is None else nbits, settings_of(design, settings))
+    design.resolve(xcel.nbits, xcel.settings)  # refuses what makes no machine, before anything is built
+    return xcel
 
 
 def settings_of(design: Design, given: list[str]) -> dict[str, Any]:

@@ -89,7 +89,9 @@ def add(commands: Commands) -> None:
     )
     flow.add_argument("--to", metavar="STEP", help="do this step and what it needs, no more")
     flow.add_argument("--layout", action="store_true", help="place and route, and measure again with wires")
-    flow.add_argument("--density", type=float, default=0.7, help="of the placement (default: 0.7)")
+    flow.add_argument(
+        "--density", type=_density, default=0.7, metavar="SHARE", help="of the placement (default: 0.7)"
+    )
     flow.add_argument("--fmax", action="store_true", help="find the highest clock of this netlist")
     parser.add_argument(
         "--output", "-o", metavar="DIR", help="copy the products of every step to this directory"
@@ -105,6 +107,16 @@ def _nanoseconds(text: str) -> float:
         value = 0.0
     if not 0.001 <= value <= 1000:
         raise argparse.ArgumentTypeError(f"{text!r} is no clock period; give nanoseconds, as in --clock 3.0")
+    return value
+
+
+def _density(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.1 <= value <= 0.95:
+        raise argparse.ArgumentTypeError(f"{text!r} is no density; give a share of the rows from 0.1 to 0.95")
     return value
 
 

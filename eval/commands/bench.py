@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from ..progress import Progress
 from .arguments import Commands, add_command, add_json, print_json
 
+TEXT = """\
+It reports: exit code 0 also where a goal is missed, for
+the speed of a simulator depends on what else the computer does. A wrong result is exit code 1."""
 EXAMPLES = """\
   modexlab bench sim
   modexlab bench sim --json
@@ -59,7 +62,12 @@ BENCHES = {
 
 def add(commands: Commands) -> None:
     parser = add_command(
-        commands, "bench", "measure the speed of the simulators", examples=EXAMPLES, execute=execute
+        commands,
+        "bench",
+        "measure the speed of the simulators",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
     )
     parser.add_argument(
         "what",

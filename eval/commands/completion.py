@@ -6,6 +6,8 @@ import argparse
 import shlex
 from collections.abc import Iterator
 
+from ..processor_verilog import PROCESSOR
+from . import verilog
 from .arguments import Commands, add_command
 
 FILES = frozenset({"files", "key", "vcd", "output", "program", "commits"})  # arguments that are paths
@@ -39,9 +41,10 @@ def execute(args: argparse.Namespace) -> int:
     parser = build_parser()
     names = [design.name for design in catalogue.designs()]
     for command in _commands(parser).values():
+        with_processor = command.get_default("execute") is verilog.execute
         for action in command._actions:
             if action.dest in DESIGNS:
-                action.choices = names
+                action.choices = [*names, PROCESSOR] if with_processor and action.dest == "design" else names
             elif action.dest == "systems":
                 action.choices = system_names()
             elif action.dest == "stage":

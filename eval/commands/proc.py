@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput, shown
 from ..machine import stage_at
 from ..progress import Progress
-from ..system import DIV_BITS, LEVELS, System, Xcel
+from ..system import LEVELS, System, Xcel
 from ..table import table
 from .arguments import (
     Commands,
     add_command,
     add_json,
     add_settings,
+    add_units,
     add_width,
     check_directory,
-    find_design,
     json_value,
     number,
     positive,
     print_json,
-    settings_of,
     short,
     writing,
+    xcel_of,
 )
 
 if TYPE_CHECKING:
@@ -107,16 +107,7 @@ def add(commands: Commands) -> None:
         "--stall", type=_probability, metavar="P", help="how often a port is not ready, 0 to 1 (default: 0)"
     )
     timing.add_argument("--seed", type=number, metavar="S", help="of these random numbers (default: 1)")
-    timing.add_argument(
-        "--mul-latency", type=number, metavar="L", help="cycles of the multiplier (default: 1)"
-    )
-    timing.add_argument(
-        "--div-bits",
-        type=number,
-        metavar="N",
-        choices=DIV_BITS,
-        help=f"bits of a quotient in a cycle, one of {', '.join(map(str, DIV_BITS))} (default: 2)",
-    )
+    add_units(timing)
     output = parser.add_argument_group("what is shown")
     output.add_argument(
         "--stats", action="store_true", help="the stats window (CSR 0x7C1) beside the whole run"
@@ -152,7 +143,7 @@ def execute(args: argparse.Namespace) -> int:
             check_directory(f"--{option}", getattr(args, option))
     if args.max_cycles is not None and args.max_cycles >= MOST_CYCLES:
         raise BadInput(f"--max-cycles {shown(args.max_cycles)} is out of range; give less than 2^63")
-    xcel = _xcel(args)
+    xcel = xcel_of(args.xcel, args.nbits, args.settings)
     timing, units = _timing(args), _units(args)
     stage = "python" if args.trace and args.level == "rtl" and not args.stage else args.stage
     program = _program(args)
@@ -186,7 +177,7 @@ def execute(args: argparse.Namespace) -> int:
         with writing(args.commits) as write:
             write(_commits(outcome))
     if outcome.reason in ("trap", "limit"):
-        raise BadInput(_refusal(program, outcome, args.max_cycles is None))
+        raise BadInput(_refusal(program, outcome, limit, args.max_cycles is None))
     if args.json:
         print_json(_as_json(program, outcome, xcel))
     else:
@@ -195,17 +186,6 @@ def execute(args: argparse.Namespace) -> int:
 
 
 # ---- what is asked for
-
-
-def _xcel(args: argparse.Namespace) -> Xcel:
-    if args.xcel is None:
-        if args.settings:
-            raise BadInput("--set without an accelerator; name one with --xcel DESIGN")
-        return Xcel()
-    design = find_design(args.xcel)
-    xcel = Xcel(design, 32 if args.nbits is None else args.nbits, settings_of(design, args.settings))
-    design.resolve(xcel.nbits, xcel.settings)  # refuses what makes no machine, before anything is built
-    return xcel
 
 
 def _timing(args: argparse.Namespace) -> MemoryTiming | None:
@@ -240,6 +220,8 @@ def _program(args: argparse.Namespace) -> Program:
     from ...proc.compiler import SUFFIXES, compile_program
     from ...proc.elf import load_elf
 
+    if not args.program:
+        raise BadInput("PROGRAM '': this is no name of a file; give an ELF file, or C or assembly")
     path = Path(args.program)
     source = path.suffix in SUFFIXES
     if not source:
@@ -255,8 +237,13 @@ def _program(args: argparse.Namespace) -> Program:
 
     # the kernels of proc/software, which the program may call, are compiled for operands of the width
     defines = {} if args.nbits is None else {"WORDS": words_of(check_width(args.nbits))}
-    elf = compile_program([path], defines=defines, opt=f"-O{args.opt or 2}")
+    elf = compile_program([path], defines=defines, opt=f"-O{args.opt or 2}", warned=_show_warnings)
     return replace(load_elf(elf), name=path.name)
+
+
+def _show_warnings(text: str) -> None:
+    """The compiler's, in its own words."""
+    print(text, file=sys.stderr)
 
 
 # ---- the trace
@@ -290,14 +277,19 @@ def _commits(outcome: Outcome) -> str:
 # ---- how it ended
 
 
-def _refusal(program: Program, outcome: Outcome, default_limit: bool) -> str:
+def _refusal(program: Program, outcome: Outcome, limit: int, default_limit: bool) -> str:
     """Why a run has no result, and the remedy."""
     from ...proc.causes import FETCH_FAULT
+    from ...proc.outcome import TRAP_LOOP
 
     if outcome.trap is not None:
         remedy = _remedy(outcome.trap)
         if outcome.trap.cause == FETCH_FAULT and outcome.last_pcs:
             remedy = f"the instruction before it was at {program.place(outcome.last_pcs[-1])}; {remedy}"
+    elif outcome.stuck is not None and outcome.stuck.why == TRAP_LOOP:
+        remedy = "set mtvec to the first instruction of a handler that can run"
+    elif outcome.stuck is not None and (outcome.cycles or 0) < limit:
+        remedy = "it will not go on with more cycles; --trace shows the last ones"
     else:
         remedy = f"if it only takes long, give {'' if default_limit else 'a larger '}--max-cycles"
     return f"{program.name}: {outcome.explain(program)}; {remedy}"
@@ -315,6 +307,11 @@ def _remedy(trap: Trap) -> str:
         if decode(trap.inst) is None:
             return "this is no instruction of RV32IM: compile with -march=rv32im"
         return "see the table of CSRs in proc/README.md"
+    if trap.cause == causes.BREAKPOINT:
+        return (
+            "in compiled C, gcc puts an ebreak where the C has no meaning, such as a division by a constant 0 or an "
+            "access by a null pointer: correct it, or set mtvec to a trap handler"
+        )
     return "correct it, or set mtvec to a trap handler"
 
 
@@ -340,7 +337,15 @@ def _as_json(program: Program, outcome: Outcome, xcel: Xcel) -> dict[str, Any]:
             "where": dict(window.where),
         },
         "output": outcome.output,
+        "last_trap": _trap_as_json(outcome.last_trap),
     }
+
+
+def _trap_as_json(trap: Trap | None) -> dict[str, int] | None:
+    """The last trap that a handler of the program's own took."""
+    if trap is None:
+        return None
+    return {"mcause": trap.cause, "mtval": trap.tval, "pc": trap.pc, "inst": trap.inst}
 
 
 def _cpi(value: float | None) -> float | None:
@@ -352,7 +357,11 @@ def _print(program: Program, outcome: Outcome, xcel: Xcel, stats: bool) -> None:
     behind = f"{xcel.name}, {xcel.nbits} bits" if xcel.design is not None else xcel.name
     print(f"{program.name} ({where}; accelerator: {behind})")
     failed = f": test {outcome.exit_code} failed" if outcome.reason == "tohost" and outcome.exit_code else ""
-    print(f"{'exit code':<14}  {outcome.exit_code}{failed}")
+    print(f"{'exit code':<14}  {outcome.exit_code}{_signed(outcome)}{failed}")
+    if failed and outcome.last_trap is not None:
+        from ...proc.outcome import explained
+
+        print(f"{'last trap':<14}  {explained(outcome.last_trap, program)}")
     if outcome.output:
         words = " ".join(str(word) for word in outcome.output[:MOST_WORDS_SHOWN])
         more = len(outcome.output) - MOST_WORDS_SHOWN
@@ -369,6 +378,12 @@ def _print(program: Program, outcome: Outcome, xcel: Xcel, stats: bool) -> None:
     print()
     head = ["where the cycles went", "cycles", "share (%)"] + (["in window", "share (%)"] if stats else [])
     print(table(head, [[name, *_spent(cause, runs)] for cause, name in NAMES.items()]))
+
+
+def _signed(outcome: Outcome) -> str:
+    """What `main` returned, if that is below 0."""
+    code = outcome.exit_code
+    return f" ({code - WORD})" if outcome.reason == "exit" and code and code >= WORD // 2 else ""
 
 
 _FIGURES: Mapping[str, Callable[[Any], str]] = {

@@ -36,13 +36,16 @@ NOTE = (
     "Stage: how the RTL of the processor and the accelerator was simulated. The memory answers in the next cycle.",
 )
 NOT_RUN = "Not run (-): software at {widths} bits; --full runs it."
+IN_CONSTANT_TIME = (
+    "proc-montgomery-ct: all bits of the private exponent are scanned, of the public one as many as it has."
+)
 OPERANDS_001 = (
     "at 32 bits those of the paper, e = 65537, d = 0x3a48d459 (of another key), n = 2603398711, and 5745 of its "
     "Figure 1 as the message: which it measured with, the paper does not say, and naive machines depend on it"
 )
 OPERANDS = "a key of each width, e = 65537, the same in every run"
 LINE = 116
-BASELINE = "proc-naive"
+BASELINE, CONSTANT_TIME = "proc-naive", "proc-montgomery-ct"
 
 
 def add(commands: Commands) -> None:
@@ -60,7 +63,7 @@ def add(commands: Commands) -> None:
         metavar="N",
         nargs="+",
         default=[32],
-        help="widths of the operands (default: 32)",
+        help="widths of the operands: even, 16 to 4096 (default: 32)",
     )
     parser.add_argument(
         "--system",
@@ -93,11 +96,10 @@ def _operation(text: str) -> str:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ..machine import check_width
-    from ..systems import DEFAULT_SYSTEMS, OPERATIONS, Measurement, find_system
+    from ..systems import DEFAULT_SYSTEMS, OPERATIONS, Measurement, check_key_width, find_system
 
     kinds = [find_system(name) for name in dict.fromkeys(args.systems or DEFAULT_SYSTEMS)]
-    widths = [check_width(nbits) for nbits in dict.fromkeys(args.nbits)]
+    widths = [check_key_width(nbits) for nbits in dict.fromkeys(args.nbits)]
     operations = [args.operation] if args.operation else OPERATIONS
     if args.output is not None:
         check_directory("--output", args.output)
@@ -195,7 +197,11 @@ def _text(rows: list[Row]) -> str:
             str(nbits) for nbits in sorted({row.nbits for row in rows if row.outcome is None})
         ),
     }
-    notes = (*NOTE, NOT_RUN) if words["widths"] else NOTE
+    notes = [*NOTE]
+    if any(row.system == CONSTANT_TIME for row in rows):
+        notes.append(IN_CONSTANT_TIME)
+    if words["widths"]:
+        notes.append(NOT_RUN)
     text = "\n".join(textwrap.fill(note.format(**words), LINE) for note in notes)
     return f"{table(head, lines)}\n\n{text}"
 

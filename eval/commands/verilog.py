@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import argparse
 import re
-import textwrap
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ...fl.errors import BadInput
 from ..machine import check_width
+from ..processor_verilog import PROCESSOR
 from ..progress import Progress
+from ..verilog_header import PROTOCOL, comment, fields, parameters, port_lines, registers, wrapped
 from ..workloads import some_operands
 from .arguments import (
     Commands,
     add_command,
-    add_design,
     add_interface,
     add_settings,
+    add_units,
     add_width,
     check_directory,
     find_design,
     settings_of,
     writing,
+    xcel_of,
 )
 
 if TYPE_CHECKING:
@@ -30,41 +32,90 @@ if TYPE_CHECKING:
 
 TEXT = """\
 The header says what the machine computes and in how
-many cycles, its parameters, the ports and the protocol. Without -o the text goes to stdout; a file is written whole or not at all."""
+many cycles, its parameters, the ports and the protocol. Without -o the text goes to stdout; a file is written whole or not at all.
+
+`proc` is the processor: with the null accelerator behind its port, with --xcel a design of the catalogue."""
 EXAMPLES = """\
   modexlab verilog mont -o mont.sv
   modexlab verilog mont-001 --nbits 64 --set nstages=8 -o mont_001_64.sv
-  modexlab verilog mont --interface xcel -o mont_xcel.sv"""
+  modexlab verilog mont --interface xcel -o mont_xcel.sv
+  modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv"""
 
 DEFAULT_NBITS = 32
+OPEN = "none"  # for --xcel: nothing behind the port
 
 
 def add(commands: Commands) -> None:
     parser = add_command(
         commands, "verilog", "write a design as SystemVerilog", text=TEXT, examples=EXAMPLES, execute=execute
     )
-    add_design(parser)
+    parser.add_argument(
+        "design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`), or proc"
+    )
     parser.add_argument("--output", "-o", metavar="FILE", help="the file to write (default: stdout)")
     add_width(parser, f"default: {DEFAULT_NBITS}")
     add_settings(parser)
     add_interface(parser)
+    processor = parser.add_argument_group("the processor (DESIGN proc)")
+    processor.add_argument(
+        "--xcel",
+        metavar="DESIGN",
+        help=f"the accelerator; {OPEN}: its port is one of the module (default: the null accelerator)",
+    )
+    add_units(processor)
+    processor.add_argument(
+        "--no-commit", action="store_true", help="without the port that shows what retires, as for a chip"
+    )
 
 
 def execute(args: argparse.Namespace) -> int:
+    if args.design == PROCESSOR:
+        return _processor(args)
+    for option in ("xcel", "mul_latency", "div_bits", "no_commit"):
+        if getattr(args, option):
+            raise BadInput(f"--{option.replace('_', '-')}: only the processor has it; give proc, or drop it")
     design = find_design(args.design)
     settings = settings_of(design, args.settings)
     nbits = check_width(args.nbits) if args.nbits is not None else DEFAULT_NBITS
-    to_file = args.output not in (None, "-")
-    if to_file:
+    if args.output not in (None, "-"):
         check_directory("--output", args.output)
     with Progress(f"{design.name}, {nbits} bits"):
         text = verilog(design, nbits, settings, args.interface)
-    if not to_file:
+    return _put(text, args.output, f"{design.name}, {nbits} bits")
+
+
+def _processor(args: argparse.Namespace) -> int:
+    """The processor, with what is behind its accelerator port."""
+    from ..processor_verilog import processor_verilog
+
+    if args.interface != "stream":
+        raise BadInput("--interface: the processor has its own; drop it")
+    if args.xcel in (None, OPEN):
+        for option, given in (("--nbits", args.nbits is not None), ("--set", bool(args.settings))):
+            if given:
+                raise BadInput(f"{option} without an accelerator; name one with --xcel DESIGN")
+    xcel = None if args.xcel == OPEN else xcel_of(args.xcel, args.nbits, args.settings)
+    if xcel is None and args.no_commit:
+        raise BadInput(f"--no-commit with --xcel {OPEN}: only a whole system can do without; name a DESIGN")
+    units = {
+        name: getattr(args, name) for name in ("mul_latency", "div_bits") if getattr(args, name) is not None
+    }
+    if args.output not in (None, "-"):
+        check_directory("--output", args.output)
+    what = f"{PROCESSOR}, {xcel.name}, {xcel.nbits} bits" if xcel and xcel.design else PROCESSOR
+    with Progress(what):
+        text = processor_verilog(xcel, **units, commit=not args.no_commit)
+    return _put(text, args.output, what)
+
+
+def _put(text: str, output: str | None, what: str) -> int:
+    """The text to a file or to stdout."""
+    if output in (None, "-"):
         print(text, end="")
         return 0
-    with writing(args.output) as write:
+    with writing(output) as write:
         write(text)
-    print(f"{args.output}: {design.name}, {nbits} bits, {text.count(chr(10))} lines")
+    print(f"{output}: {what}, {text.count(chr(10))} lines")
     return 0
 
 
@@ -81,10 +132,6 @@ def verilog(design: Design, nbits: int, settings: dict[str, Any], interface: str
     return f"{_header(design, nbits, settings, interface, component, top, body)}\n\n{body.rstrip()}\n"
 
 
-PROTOCOL = """\
-Protocol: clk rising edge; reset is synchronous and active high. Both streams are val/rdy: a message moves in
-every cycle in which val and rdy are both 1; val, once 1, stays until the message has moved. Responses come in
-the order of the requests."""
 STATUS_OF_STREAM = "A status other than 0 says why there is no result, which then reads as 0:"
 STATUS_OF_XCEL = "Statuses:"
 
@@ -106,34 +153,30 @@ def _header(
     lines = [
         f"{top}: modular exponentiation of {nbits} bits, generated by modexlab",
         "",
-        *_wrapped(f"Computes       {_computes(design, nbits, settings)}", 15),
+        *wrapped(f"Computes       {_computes(design, nbits, settings)}", 15),
         f"Design         {design.name}" + (f", after paper {design.paper}" if design.paper else ""),
         f"Product units  {design.family}",
         f"Domain         {design.domain}",
-        *_wrapped(f"Cycles         {_cycles(design, nbits, settings, interface)}", 15),
-        *_wrapped(f"Constant time  {_constant_time(design, nbits, settings)}", 15),
+        *wrapped(f"Cycles         {_cycles(design, nbits, settings, interface)}", 15),
+        *wrapped(f"Constant time  {_constant_time(design, nbits, settings)}", 15),
         "",
         "Parameters:",
-        *_parameters(design, nbits, settings),
+        *parameters(design, nbits, settings),
         "",
         f"Ports of the module {top}:",
-        *(f"  {line}" for line in _ports(body, top)),
+        *(f"  {line}" for line in port_lines(body, top)),
         "",
         "Messages, first field in the most significant bits:",
-        f"  istream__msg  {_fields(ports.request)}",
-        f"  ostream__msg  {_fields(ports.response)}",
+        f"  istream__msg  {fields(ports.request)}",
+        f"  ostream__msg  {fields(ports.response)}",
         "",
         *PROTOCOL.split("\n"),
-        *_registers(interface),
+        *(registers() if interface == "xcel" else ()),
         "",
         STATUS_OF_STREAM if interface == "stream" else STATUS_OF_XCEL,
         *(f"  {int(status)}  {MEANING[status]}" for status in _statuses(design, nbits, settings, interface)),
     ]
-    return "\n".join(f"// {line}".rstrip() for line in lines)
-
-
-def _wrapped(text: str, indent: int) -> list[str]:
-    return textwrap.wrap(text, 106, subsequent_indent=" " * indent)
+    return comment(lines)
 
 
 def _computes(design: Design, nbits: int, settings: dict[str, Any]) -> str:
@@ -170,29 +213,6 @@ def _constant_time(design: Design, nbits: int, settings: dict[str, Any]) -> str:
     return f"yes: as many cycles for all exponents{'' if full else ' of a length'}"
 
 
-def _parameters(design: Design, nbits: int, settings: dict[str, Any]) -> Iterator[str]:
-    helps = {param.name: _without_paths(param.help) for param in design.params}
-    yield f"  nbits = {nbits}: width of the operands"
-    for name, value in design.resolve(nbits, settings).items():
-        long = isinstance(value, int) and value.bit_length() > 64
-        yield from _wrapped(f"  {name} = {hex(value) if long else value}: {helps[name]}", 6)
-
-
-def _without_paths(text: str) -> str:
-    """Words about our own files and modules mean nothing to who has this file alone."""
-    return re.sub(r" \((?:[\w/]+\.py|modexlab\.[\w.]+)\)", "", text)
-
-
-def _registers(interface: str) -> list[str]:
-    """The register protocol, as the header of its model has it."""
-    if interface == "stream":
-        return []
-    from ...fl import xcel
-
-    text = xcel.__doc__ or ""
-    return ["", "Registers:", *_without_paths(text[text.index("Each access") :]).strip().split("\n")]
-
-
 def _statuses(design: Design, nbits: int, settings: dict[str, Any], interface: str) -> list[Status]:
     """What this machine can answer: to good operands, modulus 0, an even one, and a base not below it."""
     from ...fl.status import Status
@@ -206,15 +226,3 @@ def _statuses(design: Design, nbits: int, settings: dict[str, Any], interface: s
         if nbits % WORD_NBITS:
             answers.add(Status.TOO_WIDE)
     return sorted(answers)
-
-
-def _ports(body: str, top: str) -> list[str]:
-    """The port declarations of the top module, as they stand in the text."""
-    match = re.search(rf"^module {top}\b\s*\(?(.*?)\);", body, re.MULTILINE | re.DOTALL)
-    declarations = match[1] if match else ""
-    lines = (" ".join(line.strip(" ,(").split()) for line in declarations.splitlines())
-    return [line for line in lines if line and not line.startswith("/*")]
-
-
-def _fields(message: Any) -> str:
-    return "{ " + ", ".join(f"{name}[{width - 1}:0]" for name, width in message.fields) + " }"

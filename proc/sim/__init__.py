@@ -12,7 +12,7 @@ from pymtl3 import Component
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim.base import Options
 from ...rtl.sim.protocol import BrokenPromise, Trace
-from .base import HANG_CYCLES, MisalignedRequest, ProcSimulation
+from .base import HANG_CYCLES, MisalignedRequest, ProcSimulation, UnknownBubble
 from .difference import first_difference
 from .native import NativeProcSimulation, VerilogText
 from .python import PythonProcSimulation
@@ -26,6 +26,7 @@ __all__ = [
     "MemoryTiming",
     "MisalignedRequest",
     "ProcSimulation",
+    "UnknownBubble",
     "VerilogText",
     "first_difference",
     "simulate_proc",

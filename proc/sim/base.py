@@ -17,15 +17,29 @@ from ...rtl.sim.protocol import Progress
 from ..causes import ECALL, FETCH_FAULT
 from ..elf import Program
 from ..manager import out_of_words
-from ..outcome import BUBBLES, CAUSES_OF_CYCLES, Commit, Outcome, Trap, Window
+from ..outcome import (
+    ACCELERATOR_WAIT,
+    BUBBLES,
+    CAUSES_OF_CYCLES,
+    HANG,
+    TRAP_LOOP,
+    Commit,
+    Outcome,
+    Stuck,
+    Trap,
+    Window,
+)
 from .timing import MemoryTiming
 
-# A run without max_cycles is given up after so many cycles in which no instruction retired. Waiting for an
+# A run is given up after so many cycles in which no instruction retired, whatever max_cycles is. Waiting for an
 # accelerator does not count: it may take that long, and has the limit of `rtl.sim.protocol.hang_cycles`.
 HANG_CYCLES = 1_000_000
+MOST_WAITS = 10  # for the memory, which may be slower than that; an instruction has less
+LOOP_TRAPS = (
+    2  # traps without an instruction that retires between them, after which none will: outcome.TRAP_LOOP
+)
 # cycles in a row in which an instruction waits for the manager, which has no word left and is sent none
 STARVED_CYCLES = 1000
-LAST_PCS = 16
 ISSUE = 16  # the index of the slots that are no bubbles, above all codes of the field `bubble`
 
 
@@ -38,6 +52,10 @@ class MisalignedRequest(RuntimeError):
         return cls(
             f"{port} at stage {stage} asks for address 0x{addr:x} in cycle {cycle}: bits 1:0 must be 0"
         )
+
+
+class UnknownBubble(RuntimeError):
+    """The commit port gave a reason for an empty slot that is none of BUBBLES."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +78,17 @@ class Job:
         if not 0 <= self.core_id < 2**32:
             raise BadInput(f"core_id is {self.core_id}: give an integer from 0 to 2**32 - 1")
 
+    @property
+    def hang_cycles(self) -> int:
+        """Cycles in which nothing retires, after which nothing will."""
+        return HANG_CYCLES + MOST_WAITS * (self.timing.latency + self.timing.extra)
+
 
 @dataclass
 class Tally:
     """What a testbench has counted at the end of a run. `where` has a count for each code of bubble, and at ISSUE."""
 
-    end: str  # "halt", "tohost", "limit" or "starved"
+    end: str  # "halt", "tohost", "limit", "starved", or a reason of outcome.Stuck
     cycles: int
     instructions: int
     where: Sequence[int]
@@ -73,23 +96,28 @@ class Tally:
     stats_where: Sequence[int]
     a0: int
     stored: int  # in tohost
-    trap: Trap | None
+    trap: Trap | None  # that ended the run
+    last_trap: Trap | None  # that a handler took
+    since: int  # cycles since an instruction retired
+    waiting: int  # those of them in which one waited for the accelerator
     last_pcs: list[int]
     output: list[int]
     commits: list[Commit] | None
 
     def outcome(self, stage: str) -> Outcome:
         """The run in the terms of all levels."""
-        reason, exit_code, trap = self.end, None, None
+        reason, exit_code, trap, stuck = self.end, None, None, None
+        if self.end in (TRAP_LOOP, ACCELERATOR_WAIT, HANG):
+            reason, stuck = "limit", Stuck(self.end, self.since)
+        elif self.end == "limit" and 2 * self.waiting > self.cycles:
+            stuck = Stuck(ACCELERATOR_WAIT, self.since)
         if self.end == "tohost":
             exit_code = self.stored >> 1
         elif self.end == "halt":
             if self.trap.cause == ECALL:
                 reason, exit_code = "exit", self.a0
             else:
-                # of an instruction that could not be fetched, there is no word
-                reason = "trap"
-                trap = self.trap._replace(inst=0) if self.trap.cause == FETCH_FAULT else self.trap
+                reason, trap = "trap", _as_told(self.trap)
         return Outcome(
             reason=reason,
             exit_code=exit_code,
@@ -99,6 +127,8 @@ class Tally:
             window=Window(self.stats_instructions, sum(self.stats_where), _named(self.stats_where)),
             output=self.output,
             trap=trap,
+            last_trap=self.last_trap and _as_told(self.last_trap),
+            stuck=stuck,
             last_pcs=self.last_pcs,
             commits=self.commits,
             level="rtl",
@@ -106,7 +136,17 @@ class Tally:
         )
 
 
+def _as_told(trap: Trap) -> Trap:
+    """Of an instruction that could not be fetched, there is no word."""
+    return trap._replace(inst=0) if trap.cause == FETCH_FAULT else trap
+
+
 def _named(where: Sequence[int]) -> dict[str, int]:
+    for code in range(len(BUBBLES), ISSUE):
+        if where[code]:
+            raise UnknownBubble(
+                f"{where[code]} bubbles have the code {code}; the last one with a meaning is {len(BUBBLES) - 1}"
+            )
     counts = dict(zip(BUBBLES, where, strict=False)) | {"issue": where[ISSUE]}
     return {cause: counts[cause] for cause in CAUSES_OF_CYCLES}
 
@@ -129,9 +169,9 @@ class ProcSimulation(Model):
 
         manager: the words that the program reads from mngr2proc. record: keep the commits. timing: by default, a
         memory that answers in the next cycle. `progress(cycles, max_cycles or 0)` is called now and then in long runs.
-        The reason of the outcome is "limit" if `max_cycles` do not suffice, or, without such a limit, if no
-        instruction has retired for HANG_CYCLES. Raises BadInput if the program reads more words than there are;
-        BrokenPromise and MisalignedRequest say what the processor did against the protocol of its ports.
+        The reason of the outcome is "limit" if `max_cycles` do not suffice, or if nothing retires any more; its field
+        `stuck` says which. Raises BadInput if the program reads more words than there are; BrokenPromise,
+        MisalignedRequest and UnknownBubble say what the processor did against the protocol of its ports.
         """
         job = Job(program, tuple(manager), timing or MemoryTiming(), max_cycles, record, core_id)
         report = progress and (lambda cycle: progress(cycle, max_cycles or 0))

@@ -3,7 +3,7 @@
 from ..isa import disassemble
 from ..outcome import Commit, Outcome
 
-ARCHITECTURE = ("reason", "exit_code", "instructions", "output", "trap", "last_pcs")
+ARCHITECTURE = ("reason", "exit_code", "instructions", "output", "trap", "last_trap", "last_pcs")
 
 
 def first_difference(expected: Outcome, found: Outcome) -> str | None:

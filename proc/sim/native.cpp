@@ -1,7 +1,8 @@
 // The processor's testbench of stage `native`: a program, a memory, a manager, and the commit port (base.py).
 //
-// The text of rtl/sim/model.cpp comes before it. The model is that of the harness that harness.py wraps around the
-// processor: its inputs are registers, so that the inputs of the next cycle are set before the edge that begins it.
+// Before it come the text of rtl/sim/model.cpp, and constants that native.py takes from the tables of the processor.
+// The model is that of the harness that harness.py wraps around the processor: its inputs are registers, so that the
+// inputs of the next cycle are set before the edge that begins it.
 // The order of events in a cycle is that of pybench.py, and must stay so.
 
 #include <algorithm>
@@ -12,15 +13,13 @@ extern "C" {
 
 enum : uint32_t { IMEM, DMEM, MNGR2PROC, PROC2MNGR, PORTS };  // timing.py: PORTS
 enum : uint32_t { IMEM_REQ, DMEM_REQ, PROC2MNGR_MSG };        // what a broken promise was about
-constexpr uint32_t ISSUE = 16, LAST_PCS = 16;                 // base.py
-constexpr uint32_t BUBBLE_ACCELERATOR = 5, BUBBLE_MANAGER = 8;  // messages.py
-constexpr uint32_t LOAD = 0x03, STORE = 0x23, SW = 2 << 12 | STORE, OPCODE = 0x7f, FUNCT3_OPCODE = 7 << 12 | OPCODE;
-constexpr uint32_t A0 = 10;
-constexpr uint32_t CSR_WORD = 0x7c0u << 20 | 0x73, CSR_MASK = 0xfffu << 20 | 0x7f;  // proc2mngr
+constexpr uint32_t OPCODE = 0x7f;
+constexpr uint32_t CSR_WORD = CSR_PROC2MNGR << 20 | SYSTEM, CSR_MASK = 0xfffu << 20 | OPCODE;
 
-// Further ways to finish, mirrored in native.py.
-constexpr Outcome HALTED = Outcome(16), TOHOST = Outcome(17), LIMIT = Outcome(18);
-constexpr Outcome STARVED = Outcome(19), MISALIGNED = Outcome(20);
+// Further ways to finish, in the order of native.py.
+constexpr Outcome end(uint32_t number) { return Outcome(FIRST_END + number); }
+constexpr Outcome HALTED = end(0), TOHOST = end(1), LIMIT = end(2), STARVED = end(3), MISALIGNED = end(4);
+constexpr Outcome IN_TRAP_LOOP = end(5), WAITING = end(6), HANGING = end(7);
 
 // Mirrored by `_Job` in native.py.
 struct Job {
@@ -29,6 +28,7 @@ struct Job {
     const uint32_t* manager;
     uint64_t manager_count;
     uint64_t max_cycles;  // 0: none
+    uint64_t loop_traps;
     uint64_t hang_cycles;
     uint64_t accelerator_cycles;
     uint64_t starved_cycles;
@@ -58,6 +58,10 @@ struct Tally {
     uint32_t a0;
     uint32_t stored;
     uint32_t trap[4];  // pc, inst, cause, tval
+    uint32_t last_trap[4];
+    uint64_t traps;  // that a handler took
+    uint64_t since;  // cycles since an instruction has retired
+    uint64_t waiting;  // for the accelerator, of these
     uint32_t last_pcs[LAST_PCS];
     uint32_t broken_port;
     uint32_t broken_addr;
@@ -214,7 +218,7 @@ class Testbench : public Model {
         tally = Tally{};
         output.clear();
         commits.clear();
-        sent = written = starved = quiet = waiting = 0;
+        sent = written = starved = quiet = waiting = looping = 0;
         offered = false;
 
         top->entry = job.entry;
@@ -248,6 +252,8 @@ class Testbench : public Model {
 
     void get_tally(Tally& to) {
         to = tally;
+        to.since = quiet + waiting;
+        to.waiting = waiting;
         to.output = output.data();
         to.output_count = output.size();
         to.commits = commits.data();
@@ -283,10 +289,12 @@ class Testbench : public Model {
         if (t.commit_stats) tally.stats_where[slot]++;
         if (t.commit_val) return retire();
         (slot == BUBBLE_ACCELERATOR ? waiting : quiet)++;
-        if (t.commit_trap && t.commit_halt) {
+        if (t.commit_trap) {
             const uint32_t trap[] = {t.commit_pc, t.commit_inst, t.commit_cause, t.commit_data};
-            std::memcpy(tally.trap, trap, sizeof trap);
-            return HALTED;
+            std::memcpy(t.commit_halt ? tally.trap : tally.last_trap, trap, sizeof trap);
+            if (t.commit_halt) return HALTED;
+            tally.traps++;
+            looping++;
         }
         return RUNNING;
     }
@@ -298,13 +306,13 @@ class Testbench : public Model {
         Commit commit{t.commit_pc, t.commit_inst, t.commit_wen ? t.commit_rd : 0u, 0, 0};
         if (commit.rd || opcode == STORE) commit.data = t.commit_data;
         if (opcode == LOAD || opcode == STORE) commit.addr = t.commit_addr;
-        quiet = waiting = 0;
+        quiet = waiting = looping = 0;
         tally.last_pcs[tally.instructions++ % LAST_PCS] = commit.pc;
         if (t.commit_stats) tally.stats_instructions++;
         if (job.record) commits.push_back(commit);
         if ((commit.inst & CSR_MASK) == CSR_WORD) written++;
         if (commit.rd == A0) tally.a0 = commit.data;
-        if (job.has_tohost && commit.addr == job.tohost && (commit.inst & FUNCT3_OPCODE) == SW && commit.data) {
+        if (job.has_tohost && commit.addr == job.tohost && (commit.inst & SW_MASK) == SW && commit.data) {
             tally.stored = commit.data;
             // not the words of instructions behind the end, which the pipeline does not know of
             output.resize(std::min<std::size_t>(written, output.size()));
@@ -315,9 +323,10 @@ class Testbench : public Model {
 
     // Whether the run is to be given up.
     Outcome limit() const {
-        if (job.max_cycles ? tally.cycle >= job.max_cycles
-                           : quiet >= job.hang_cycles || waiting >= job.accelerator_cycles)
-            return LIMIT;
+        if (looping >= job.loop_traps) return IN_TRAP_LOOP;
+        if (waiting >= job.accelerator_cycles) return WAITING;
+        if (quiet >= job.hang_cycles) return HANGING;
+        if (job.max_cycles && tally.cycle >= job.max_cycles) return LIMIT;
         return starved >= job.starved_cycles ? STARVED : RUNNING;
     }
 
@@ -363,6 +372,7 @@ class Testbench : public Model {
     std::vector<Commit> commits;
     uint64_t sent = 0, written = 0, starved = 0;
     uint64_t quiet = 0, waiting = 0;  // cycles since an instruction has retired, as in pybench.py
+    uint64_t looping = 0;             // traps since then
     bool offered = false;
 };
 

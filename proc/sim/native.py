@@ -1,4 +1,8 @@
-"""Stage `native`: the processor's Verilog, compiled together with a testbench and its memory in C++ (native.cpp)."""
+"""Stage `native`: the processor's Verilog, compiled together with a testbench and its memory in C++ (native.cpp).
+
+The numbers that both sides must know come from one place: what is the architecture's or the commit port's is written in
+front of the text in C++.
+"""
 
 import ctypes
 import struct
@@ -14,16 +18,35 @@ from ...rtl.sim.build import WAVES
 from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel
 from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, hang_cycles
 from ...rtl.sim.translate import top_name, translate
+from ..csrs import PROC2MNGR
+from ..isa import BY_NAME, LOAD, STORE, SYSTEM
 from ..memory import REGIONS
-from ..outcome import Commit, Trap
+from ..messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER
+from ..outcome import A0, ACCELERATOR_WAIT, HANG, LAST_PCS, TRAP_LOOP, Commit, Trap
 from . import ports
-from .base import HANG_CYCLES, ISSUE, LAST_PCS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
+from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
 from .harness import harness
 from .timing import PORTS
 
-TESTBENCH = Path(__file__).with_name("native.cpp")
-HALTED, TOHOST, LIMIT, STARVED, MISALIGNED = range(16, 21)
+HALTED, TOHOST, LIMIT, STARVED, MISALIGNED, IN_TRAP_LOOP, WAITING, HANGING = range(16, 24)
 ENDS = {HALTED: "halt", TOHOST: "tohost", LIMIT: "limit", STARVED: "starved"}
+ENDS |= {IN_TRAP_LOOP: TRAP_LOOP, WAITING: ACCELERATOR_WAIT, HANGING: HANG}
+CONSTANTS = {
+    "ISSUE": ISSUE,
+    "LAST_PCS": LAST_PCS,
+    "BUBBLE_ACCELERATOR": BUBBLE_ACCELERATOR,
+    "BUBBLE_MANAGER": BUBBLE_MANAGER,
+    "LOAD": LOAD,
+    "STORE": STORE,
+    "SYSTEM": SYSTEM,
+    "SW": BY_NAME["sw"].match,
+    "SW_MASK": BY_NAME["sw"].mask,
+    "A0": A0,
+    "CSR_PROC2MNGR": PROC2MNGR,
+    "FIRST_END": HALTED,
+}
+TESTBENCH = "".join(f"constexpr uint32_t {name} = {value:#x};\n" for name, value in CONSTANTS.items())
+TESTBENCH += Path(__file__).with_name("native.cpp").read_text()
 REGIONS_TEXT = array("I", [bound for region in REGIONS for bound in region]).tobytes()
 COMMIT = struct.Struct("<5I")
 
@@ -45,6 +68,7 @@ class _Job(ctypes.Structure):
         ("manager", ctypes.c_char_p),
         ("manager_count", ctypes.c_uint64),
         ("max_cycles", ctypes.c_uint64),
+        ("loop_traps", ctypes.c_uint64),
         ("hang_cycles", ctypes.c_uint64),
         ("accelerator_cycles", ctypes.c_uint64),
         ("starved_cycles", ctypes.c_uint64),
@@ -73,6 +97,10 @@ class _Tally(ctypes.Structure):
         ("a0", ctypes.c_uint32),
         ("stored", ctypes.c_uint32),
         ("trap", ctypes.c_uint32 * 4),
+        ("last_trap", ctypes.c_uint32 * 4),
+        ("traps", ctypes.c_uint64),
+        ("since", ctypes.c_uint64),
+        ("waiting", ctypes.c_uint64),
         ("last_pcs", ctypes.c_uint32 * LAST_PCS),
         ("broken_port", ctypes.c_uint32),
         ("broken_addr", ctypes.c_uint32),
@@ -108,7 +136,8 @@ class NativeProcSimulation(ProcSimulation):
             manager=array("I", job.manager).tobytes(),
             manager_count=len(job.manager),
             max_cycles=job.max_cycles or 0,
-            hang_cycles=HANG_CYCLES,
+            loop_traps=LOOP_TRAPS,
+            hang_cycles=job.hang_cycles,
             accelerator_cycles=hang_cycles(self.stage),
             starved_cycles=STARVED_CYCLES,
             reset_cycles=RESET_CYCLES,
@@ -146,6 +175,9 @@ class NativeProcSimulation(ProcSimulation):
             a0=tally.a0,
             stored=tally.stored,
             trap=Trap(*tally.trap),
+            last_trap=Trap(*tally.last_trap) if tally.traps else None,
+            since=tally.since,
+            waiting=tally.waiting,
             last_pcs=last_pcs[first:] + last_pcs[:first]
             if tally.instructions >= LAST_PCS
             else last_pcs[:first],

@@ -10,18 +10,16 @@ from ...rtl.sim.protocol import RESET_CYCLES, Promise, Trace, hang_cycles, xorsh
 from ...rtl.sim.pydriver import PROGRESS_SECONDS
 from ...rtl.sim.pymodel import halves_of_a_cycle, maker
 from ..csrs import PROC2MNGR
-from ..isa import LOAD, STORE, SYSTEM, disassemble
+from ..isa import BY_NAME, LOAD, STORE, SYSTEM, disassemble
 from ..memory import Memory
 from ..messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, mk_mem_resp
-from ..outcome import BUBBLES, Commit, Trap
-from .base import HANG_CYCLES, ISSUE, LAST_PCS, STARVED_CYCLES, Job, MisalignedRequest, Tally
+from ..outcome import A0, ACCELERATOR_WAIT, BUBBLES, HANG, LAST_PCS, TRAP_LOOP, Commit, Trap
+from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, Tally
 from .timing import MemoryTiming
 
-A0 = 10
 CSR_WORD = PROC2MNGR << 20 | SYSTEM  # the bits of an instruction that say so, under CSR_MASK
 CSR_MASK = 0xFFF << 20 | 0x7F
-OPCODE, SW = 0x7F, 2 << 12 | STORE
-FUNCT3_OPCODE = 7 << 12 | OPCODE
+OPCODE, SW = 0x7F, BY_NAME["sw"]
 
 _response = maker(mk_mem_resp())
 ERROR = 1 << 32  # the field `error` of a packed response
@@ -143,6 +141,8 @@ class _Observer:
         self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
         self._a0 = self._stored = 0
         self._trap: Trap | None = None
+        self._last_trap: Trap | None = None
+        self._traps = 0  # since an instruction has retired
         self._written = 0  # words to the manager by instructions that have retired
         self._quiet = self._waiting = 0  # cycles since the last one; waiting for an accelerator is apart
         self._starved = 0
@@ -162,9 +162,13 @@ class _Observer:
             self._waiting += 1
         else:
             self._quiet += 1
-        if port.trap & port.halt:
-            self._trap = Trap(*map(int, (port.pc, port.inst, port.cause, port.data)))
-            return "halt"
+        if port.trap:
+            trap = Trap(*map(int, (port.pc, port.inst, port.cause, port.data)))
+            if port.halt:
+                self._trap = trap
+                return "halt"
+            self._last_trap = trap
+            self._traps += 1
         return self._limit()
 
     def _retire(self) -> str | None:
@@ -175,7 +179,7 @@ class _Observer:
         data = int(port.data) if rd or opcode == STORE else 0
         addr = int(port.addr) if opcode in (LOAD, STORE) else 0
         commit = Commit(int(port.pc), inst, rd, data, addr)
-        self._quiet = self._waiting = 0
+        self._quiet = self._waiting = self._traps = 0
         self._instructions += 1
         self._stats_instructions += int(port.stats)
         self._last_pcs.append(commit.pc)
@@ -185,7 +189,7 @@ class _Observer:
             self._written += 1
         if rd == A0:
             self._a0 = data
-        if addr == self._job.program.tohost and inst & FUNCT3_OPCODE == SW and data:
+        if addr == self._job.program.tohost and inst & SW.mask == SW.match and data:
             self._stored = data
             # not the words of instructions behind the end, which the pipeline does not know of
             del self._manager.output[self._written :]
@@ -194,11 +198,13 @@ class _Observer:
 
     def _limit(self) -> str | None:
         """Whether the run is to be given up."""
-        if self._job.max_cycles:
-            spent = self._cycles >= self._job.max_cycles
-        else:
-            spent = self._quiet >= HANG_CYCLES or self._waiting >= self._accelerator_cycles
-        if spent:
+        if self._traps >= LOOP_TRAPS:
+            return TRAP_LOOP
+        if self._waiting >= self._accelerator_cycles:
+            return ACCELERATOR_WAIT
+        if self._quiet >= self._job.hang_cycles:
+            return HANG
+        if self._job.max_cycles and self._cycles >= self._job.max_cycles:
             return "limit"
         return "starved" if self._starved >= STARVED_CYCLES else None
 
@@ -214,6 +220,9 @@ class _Observer:
             a0=self._a0,
             stored=self._stored,
             trap=self._trap,
+            last_trap=self._last_trap,
+            since=self._quiet + self._waiting,
+            waiting=self._waiting,
             last_pcs=list(self._last_pcs),
             output=self._manager.output,
             commits=self._commits if self._job.record else None,

@@ -99,7 +99,7 @@ def _build(
         verilate.append(waves.option)
         compile_.append(f"-D{waves.macro}")
         libraries.extend(waves.libraries)
-    key = cache.key(verilog, driver, *verilate, *compile_, toolchain.fingerprint())
+    key = cache.key(verilog, driver, SHARED_HEADERS, *verilate, *compile_, toolchain.fingerprint())
 
     def make(directory: Path) -> Path:
         (directory / "design.sv").write_text(verilog)

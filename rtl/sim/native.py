@@ -22,7 +22,7 @@ from .protocol import (
 )
 from .translate import top_name, translate
 
-DRIVER = Path(__file__).with_name("native.cpp")
+DRIVER = Path(__file__).with_name("native.cpp").read_text()
 
 
 class _Plan(ctypes.Structure):

@@ -23,9 +23,9 @@ RUNNING, FINISHED, TIMEOUT, UNEXPECTED, WITHDRAWN, CHANGED = range(6)
 class NativeModel:
     """One instance of a compiled design; `driver` is the text of the testbench in C++."""
 
-    def __init__(self, verilog: str, driver: Path, options: Options) -> None:
+    def __init__(self, verilog: str, driver: str, options: Options) -> None:
         self._handle = None
-        text = MODEL.read_text() + driver.read_text()
+        text = MODEL.read_text() + driver
         self.lib = load(library(verilog, HARNESS, text, options.opt, options.vcd))
         # seed 0 stands for registers that start with 0
         seed = 0 if options.power_up_seed is None else options.power_up_seed % (2**31 - 1) + 1

@@ -40,16 +40,26 @@ _HEADER = """\
 """
 
 
-def translate(component: Component, name: str | None = None, *, unique: bool = False) -> str:
+_EVERY_TOP = "every top module has it"
+
+
+def translate(
+    component: Component,
+    name: str | None = None,
+    *,
+    unique: bool = False,
+    unread: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The design as SystemVerilog, its top module called `name`, or else as its class.
 
     unique: the names of all other modules and of the types begin with that of the top, so that several designs
     can be parts of one project.
+    unread: signals of the top module that it need not read, and the reason (see unread.py).
     """
     if not component._dsl.constructed:
         component.elaborate()
     _check_identifiers(component)
-    translator = Readable(component, name or top_name(component), unique)
+    translator = Readable(component, name or top_name(component), unique, unread)
     translator.translate(component, {each: VerilogTranslationConfigs(each) for each in _hierarchy(component)})
     return translator.hierarchy.src
 
@@ -86,10 +96,11 @@ def _check_identifiers(component: Component) -> None:
 class Readable(VTranslator):
     """PyMTL3's translator with our names and layout."""
 
-    def __init__(self, top: Component, name: str, unique: bool) -> None:
+    def __init__(self, top: Component, name: str, unique: bool, unread: Mapping[str, str]) -> None:
         super().__init__(top)
         self._name = name
         self._prefix = prefix_of(name) if unique else ""
+        self._unread_at_top = {"clk": _EVERY_TOP, "reset": _EVERY_TOP, **unread}
         self._module_names: dict[tuple[type, str], str] = {}
         self._described: dict[str, str] = {}
         self._attributes: dict[str, list[str]] = {}  # module -> its attributes, as they stand in the source
@@ -105,7 +116,7 @@ class Readable(VTranslator):
         self._unread = {
             self._module_names[identity(kind)]: dict(getattr(type(kind.obj), "UNREAD", ())) for kind in kinds
         }
-        self._unread[self._name] |= dict.fromkeys(("clk", "reset"), "every top module has it")
+        self._unread[self._name] |= self._unread_at_top
         self._attributes = {self._module_names[identity(kind)]: list(vars(kind.obj)) for kind in kinds}
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:

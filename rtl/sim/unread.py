@@ -3,8 +3,9 @@
 A sum has a bit that its reader does not need, a quotient is computed beside a remainder: of such signals some
 bits are not read, and lint is silenced where they are declared. A signal of which no bit is read is dead: lint
 complains about it. There are two exceptions. The source can give a reason for an input port in a class attribute,
-`UNREAD = (("modulus", "every product unit has this port"),)`; and an output of a stream of an inner component that
-nobody reads is left open, as `.istream__rdy()`, where the sender knows that the receiver is ready.
+`UNREAD = (("modulus", "every product unit has this port"),)`, or for a signal of the top module whoever has it
+translated; and an output of a stream of an inner component that nobody reads is left open, as `.istream__rdy()`,
+where the sender knows that the receiver is ready.
 """
 
 import re
