@@ -7,7 +7,7 @@ Two rewritings, both of which pay when several adders meet the same words y and 
 - (s + (x ? y : 0)) + (q ? n : 0) becomes s + one of 0, y, n, y + n. So the textbook's form (Figure 8a) becomes
   Koc's, and of two carry chains in a row one is left. Of the first sum only the bits that q needs remain.
 
-Measured on 32 bits: MontMulRem (koc) went from 22,147 to 17,101 um^2, with the abc script changed in between as well. Yosys' own `opt_share`
+Measured on 32 bits: MontMulRem (koc) went from 22,147 to 17,101 um^2, the abc script changed in between. Yosys' own `opt_share`
 goes the other way (it merges two adders in front of a multiplexer), so this comes after it.
 
 Works on yosys' JSON of a design after `proc` and `opt`, in place: nothing but cells of type $add, $mux and $and is looked at.
