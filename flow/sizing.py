@@ -13,7 +13,8 @@ other are made at once; a full analysis then decides, and a batch that did not h
 met, sizes go down again by the same estimate: area recovery. After Coudert, "Gate sizing for constrained delay/power/area
 optimization", IEEE Trans. VLSI 5(4), 1997, in its form with a local neighbourhood.
 
-Wires: `wire_ff` for each reader before placement, or those of wires.json (then the netlist has to be placed again).
+Wires: `wire_ff` for each reader before placement, or those of wires.json (then the netlist has to be placed again). The clock is
+ideal here: behind a clock tree and clock gates 0.05 to 0.2 ns less is left, which `Effort.slack_ns` has to hold after placement.
 """
 
 from __future__ import annotations
@@ -42,12 +43,14 @@ from .synthesis import WRITE, area_report
 
 STRENGTH = re.compile(r"(.+)_X(\d+)")
 BUFFERS = ("BUF_X1", "BUF_X2", "BUF_X4", "BUF_X8")
-LEAST_GAIN_NS = 0.002  # of a buffer
-SOFT_NS = 0.03  # how sharply urgency falls with slack
-LEAST_RELIEF = 0.005
+LEAST_GAIN_NS = 0.0005
+LEAST_BUFFER_GAIN_NS = 0.002
+WIDEST_WINDOW_NS = 0.3  # above the worst slack, in which cells are looked at
+BUFFER_WINDOW_NS = 0.15
 STEP_FF, STEP_NS = 0.5, 0.005  # of the differences that stand for derivatives
 WORST_WEIGHT = 20.0  # of the worst slack beside the sum over all endpoints
 LARGEST_BATCH = 256
+LESS_AT_ONCE = 0.7
 RECOVERED_AT_ONCE = 0.25  # of the slack, that a smaller size may take in one pass
 
 
@@ -56,7 +59,7 @@ class Effort:
     """How long to try."""
 
     slack_ns: float = 0.02  # to be left
-    rounds: int = 6  # of buffers, with sizes and pins after each
+    rounds: int = 12  # of buffers, with sizes and pins after each
     batches: int = 60  # of moves in a round
     recoveries: int = 40  # batches of smaller sizes, in all
 
@@ -508,22 +511,12 @@ class Model(nldm._Graph):
         self.other_slack = np.minimum(self.other_slack, of_output[self.sink_net][:, None])
         self.other_slack[self.ideal[2 * self.sink_net]] = np.inf
 
-    def local_slacks(self, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The least slack around the cell of each move (rows: Move), before and after it; and how much urgency it takes away.
-
-        Urgency is exp(-slack / SOFT_NS), the worst slack's being 1, summed over all that the move changes: a minimum alone would
-        see no gain where two paths miss by the same and only one gets better.
-        """
+    def local_slacks(self, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The least slack around the cell of each move (rows: Move), before and after it."""
         families, slew, arrival = self.families, self.slew[0], self.arrival[0]
         cells, kinds, firsts, seconds = moves.T
         before = np.full(len(moves), np.inf)
         after = np.full(len(moves), np.inf)
-        relief = np.zeros(len(moves))
-
-        def relieve(which: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
-            less = np.exp((self.worst - old) / SOFT_NS) - np.exp((self.worst - new) / SOFT_NS)
-            np.add.at(relief, which, less)
-
         # what the pins cost their nets
         which, sinks = self.sinks_of.spread(cells)
         place = sinks.copy()
@@ -537,14 +530,10 @@ class Model(nldm._Graph):
         later = more * self.by_load[nodes]
         np.minimum.at(before, which, self.other_slack[place].min(axis=1))
         np.minimum.at(after, which, (self.other_slack[place] - later).min(axis=1))
-        for edge in (RISE, FALL):
-            relieve(which, self.other_slack[place, edge], self.other_slack[place, edge] - later[:, edge])
         ends_here = np.isin(sinks, self.check_sink)
         own = self.sink_slack[sinks[ends_here]]
         np.minimum.at(before, which[ends_here], own.min(axis=1))
         np.minimum.at(after, which[ends_here], (own - later[ends_here]).min(axis=1))
-        for edge in (RISE, FALL):
-            relieve(which[ends_here], own[:, edge], own[:, edge] - later[ends_here, edge])
         shift = np.zeros((len(moves), families.cap.shape[1], 2))
         shift[which, self.sink_pin[sinks]] = later
         moved = np.zeros((len(moves), families.cap.shape[1]), int)
@@ -570,11 +559,9 @@ class Model(nldm._Graph):
             slack = self.required[node] - latest - (steepest - slew[node]) * self.by_slew[node]
             np.minimum.at(before, move, self.slack[node])
             np.minimum.at(after, move, slack)
-            relieve(move, self.slack[node], slack)
             over = load > families.max_load[kind]
             after[which[over]] = -np.inf
-        relief[after == -np.inf] = 0.0
-        return before, after, relief
+        return before, after
 
     def cell_slacks(self) -> np.ndarray:
         """The least slack at each cell's outputs."""
@@ -724,9 +711,11 @@ def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
         chosen: list[Move] = []
         if moves:
             array = np.array(moves, int)
-            *_, relief = model.local_slacks(array)
+            before, after = model.local_slacks(array)
+            gain = np.minimum(after, limit) - np.minimum(before, limit)
+            gain[~np.isfinite(gain)] = 0.0
             area = model.families.area[array[:, 1]] - model.families.area[model.kind[array[:, 0]]]
-            scores = np.where(relief > LEAST_RELIEF, relief / np.maximum(area + 0.5, 0.1), 0.0)
+            scores = np.where(gain > LEAST_GAIN_NS, gain / np.maximum(area + 0.5, 0.1), 0.0)
             chosen = _chosen(model, moves, scores, most)
         cost = model.cost
         while chosen:
@@ -740,10 +729,9 @@ def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
             model.apply(back)
             most = max(1, len(chosen) // 2)
             chosen = chosen[: len(chosen) // 2]
-            if not chosen:
-                model.analyse()
         if not chosen:
-            if window > 0.5:
+            model.analyse()
+            if window > WIDEST_WINDOW_NS:
                 return
             window, most = 3 * window, LARGEST_BATCH // 4
 
@@ -752,6 +740,7 @@ def recover(model: Model, batches: int, counts: dict[str, int]) -> None:
     """Smaller sizes where there is slack, without a worse cost."""
     most = len(model.names)
     floor = max(model.target, 0.0)
+    fraction = RECOVERED_AT_ONCE
     for _ in range(batches):
         model.derive()
         (cells,) = np.nonzero((model.cell_slacks() > floor) & ~model.fixed)
@@ -759,12 +748,12 @@ def recover(model: Model, batches: int, counts: dict[str, int]) -> None:
         if not moves:
             return
         array = np.array(moves, int)
-        before, after, _ = model.local_slacks(array)
+        before, after = model.local_slacks(array)
         room = np.where(np.isfinite(before), before - floor, 1.0)
         loss = np.where(np.isfinite(after), before - after, 0.0)
         loss[after == -np.inf] = np.inf
         saved = model.families.area[model.kind[array[:, 0]]] - model.families.area[array[:, 1]]
-        fits = (after >= floor) & (loss <= RECOVERED_AT_ONCE * room)
+        fits = (after >= floor) & (loss <= fraction * room)
         scores = np.where(fits, saved / np.maximum(loss, 0.001), 0.0)
         chosen = _chosen(model, moves, scores, most)
         if not chosen:
@@ -775,9 +764,11 @@ def recover(model: Model, batches: int, counts: dict[str, int]) -> None:
             model.analyse()
             if model.cost <= cost + 1e-9:
                 counts["made_smaller"] += len(chosen)
+                most *= 2
                 break
+            # many small losses on one path add up
             model.apply(back)
-            most = max(1, len(chosen) // 2)
+            most, fraction = max(1, len(chosen) // 2), fraction * LESS_AT_ONCE
             chosen = chosen[: len(chosen) // 2]
         if not chosen:
             model.analyse()
@@ -795,7 +786,7 @@ class Buffering(NamedTuple):
 
 def _bufferings(model: Model) -> list[Buffering]:
     """For each net that misses the target the best buffer, best gain per area first."""
-    families, limit = model.families, min(model.target, model.worst + 0.15)
+    families, limit = model.families, min(model.target, model.worst + BUFFER_WINDOW_NS)
     look_up, found = model.tables.look_up, []
     by_net = _Groups(model.sink_net, len(model.netlist.nets))
     buffers = [(kind, families.number[kind]) for kind in BUFFERS]
@@ -829,7 +820,7 @@ def _bufferings(model: Model) -> list[Buffering]:
                     ahead = min(ahead, worst[net] + relief)
                 gain = min(behind, ahead, limit) - min(worst[net], limit)
                 score = gain / families.area[number]
-                if gain > LEAST_GAIN_NS and (best is None or score > best[0]):
+                if gain > LEAST_BUFFER_GAIN_NS and (best is None or score > best[0]):
                     best = (score, Buffering(net, kind, sinks[:last].tolist(), gain))
         if best:
             found.append(best)

@@ -10,6 +10,7 @@ from pymtl3 import Component
 
 from tests.tables.rows import ModExpRow, ProductRow
 
+RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
 WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 

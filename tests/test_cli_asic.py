@@ -262,6 +262,7 @@ def test_exported_workload(name: str, interface: str, tmp_path: Path) -> None:
     assert report["tests_passed"] == len(work.rows) + len(systems.OPERATIONS)
 
 
+@pytest.mark.regress
 def test_exported_system(tmp_path: Path) -> None:
     """Its cycles are those of `modexlab systems`, normalised alike."""
     chip = Chip(catalogue.find("mont"), 32, {}, system=True)

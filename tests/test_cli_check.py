@@ -180,7 +180,7 @@ def test_corrupt_file_is_exit_2_and_nothing_is_run(cli: Cli, tmp_path: Path) -> 
         (["/nowhere.json"], "/nowhere.json: cannot be read: No such file"),
         ([DATA / "rsa512.pem"], "this text is of no known format; known formats: Project Wycheproof"),
         ([DATA / "bn_small.txt", "--design", "mnt"], "did you mean 'mont'?"),
-        ([DATA / "bn_small.txt", "--stage", "gates"], "no stage named 'gates'"),
+        ([DATA / "bn_small.txt", "--stage", "spice"], "no stage named 'spice'"),
         ([DATA / "bn_small.txt", "--set", "nstage=3"], "did you mean 'nstages'?"),
         ([DATA / "bn_small.txt", "--nbits", 9999], "out of range"),
         ([DATA / "bn_small.txt", "--nbits", 4], "out of range; give 8 to 4096"),

@@ -327,7 +327,7 @@ def test_vcd(cli: Cli, tmp_path: Path) -> None:
         ([GCD, "--level", "fl", "--trace"], "the functional level has no clock to trace"),
         ([GCD, "--level", "fl", "--latency", 2], "--latency: the functional level has no clock"),
         ([GCD, "--level", "fl", "--div-bits", 4], "--div-bits: the functional level has no clock"),
-        ([GCD, "--stage", "gates"], "unknown stage 'gates'"),
+        ([GCD, "--stage", "spice"], "unknown stage 'spice'"),
         ([GCD, "--stage", "native", "--trace"], "stage native has no line trace"),
         ([GCD, "--latency", 0], "latency must be 1 or more cycles"),
         ([GCD, "--stall", "1"], "stall probability must be in [0, 1), not 1.0"),

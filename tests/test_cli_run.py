@@ -241,7 +241,7 @@ def test_vcd(cli: Cli, tmp_path: Path, stage: str) -> None:
         (["mont", *ENCRYPT, "--set", "nstages=four"], "nstages = four is not possible"),
         (["mont-001", *ENCRYPT, "--set", "nstages=3"], "nstages = 3 does not divide the width of 32 bits"),
         (["mont", *ENCRYPT, "--level", "gates"], "argument --level"),
-        (["mont", *ENCRYPT, "--stage", "gates"], "no stage named 'gates': choose one of python"),
+        (["mont", *ENCRYPT, "--stage", "spice"], "no stage named 'spice': choose one of python"),
         (["mont", *ENCRYPT, "--level", "cl", "--stage", "native"], "the cycle level runs at stage python"),
         (["mont", *ENCRYPT, "--level", "fl", "--stage", "native"], "the functional level has no stage"),
         (["mont", *ENCRYPT, "--level", "fl", "--trace"], "the functional level has no clock to trace"),

@@ -58,6 +58,7 @@ def test_power_up(seed: int) -> None:
             compare(sim, RandomProgram(2_000 * seed + number), timing(number))
 
 
+@pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("stage", ["python", "verilog"])
 def test_other_stages(stage: str) -> None:
     """A few dozen programs; the cycles are those of stage native, too."""

@@ -17,7 +17,6 @@ from modexlab.proc.pipeline_trace import WIDTH, cut
 from modexlab.proc.proc import Proc
 from modexlab.proc.proc_xcel import ProcXcel
 from modexlab.proc.sim import (
-    STAGES,
     BrokenPromise,
     MemoryTiming,
     MisalignedRequest,
@@ -30,6 +29,7 @@ from modexlab.proc.sim import (
 from modexlab.rtl.multiplier import Multiplier
 from modexlab.rtl.sim import translate
 
+from tests.harness import RTL_STAGES
 from tests.proc_sim_examples import (
     CHANGES_DMEM,
     CHANGES_MANAGER,
@@ -145,7 +145,7 @@ def test_stages_agree(native: ProcSimulation, python: ProcSimulation) -> None:
                 sim.run(program, manager=WORDS, timing=timing, record=True)
                 for sim in (python, verilog, native)
             ]
-            assert [outcome.stage for outcome in outcomes] == list(STAGES)
+            assert [outcome.stage for outcome in outcomes] == list(RTL_STAGES)
             first, *others = map(anywhere, outcomes)
             assert first_difference(expected, first) is None
             assert others == [first, first]
@@ -177,7 +177,7 @@ def test_runs_are_independent(native: ProcSimulation) -> None:
             assert sim.run(program) == first
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_memory_cycle_by_cycle(stage: str) -> None:
     nop = 0x13
     words = Program.of_words([nop] * 10 + [0])
@@ -223,7 +223,7 @@ def test_stalls_and_extra_cycles_are_as_likely_as_they_say() -> None:
         assert sim.run(words, timing=MemoryTiming(extra=50)).cycles == count + 2 + 50
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_broken_promises(stage: str) -> None:
     program = Program.of_words([0x13])
     timing = MemoryTiming(stall=0.9)
@@ -329,7 +329,7 @@ def test_a_trap_loop_ends_at_once(native: ProcSimulation, python: ProcSimulation
         )
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_a_hang(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing retires for too long; the cycles of a slow memory are not counted against a program."""
     monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 30)
@@ -370,7 +370,7 @@ def test_verilog_text_in_place_of_a_component(native: ProcSimulation) -> None:
         simulate_proc(text, "python")
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_waveforms(stage: str, tmp_path: Path) -> None:
     path = tmp_path / "waves.vcd"
     with simulate_proc(Walker(), stage, vcd=path) as sim:

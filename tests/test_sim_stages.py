@@ -5,7 +5,6 @@ import random
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import (
-    STAGES,
     BrokenPromise,
     Run,
     SimulationTimeout,
@@ -16,6 +15,7 @@ from modexlab.rtl.sim import (
     translate,
 )
 
+from tests.harness import RTL_STAGES
 from tests.sim_examples import (
     AddMod,
     Chain,
@@ -57,7 +57,7 @@ def test_stages_agree(nbits: int) -> None:
         {**delays, "stall": Stall(8, 0.5, 0.5)},
     ):
         runs = {}
-        for stage in STAGES:
+        for stage in RTL_STAGES:
             with simulate(AddMod(nbits), stage) as sim:
                 runs[stage] = sim.run(requests, statics=statics, **options)
         assert runs["python"].responses == expected
@@ -68,7 +68,7 @@ def test_stages_agree(nbits: int) -> None:
 @pytest.mark.parametrize("length", [1, 2, 3, 5])
 def test_arrays_loops_and_lists_of_components(length: int) -> None:
     requests = [(i, 255 - i) for i in range(20)]
-    runs = [simulate(Chain(8, length), stage).run(requests, stall=Stall(1, 0.2, 0.2)) for stage in STAGES]
+    runs = [simulate(Chain(8, length), stage).run(requests, stall=Stall(1, 0.2, 0.2)) for stage in RTL_STAGES]
     assert runs[0].responses == [(a + sum(range(length)), b) for a, b in requests]
     assert runs[1] == runs[0]
     assert runs[2] == runs[0]
@@ -76,13 +76,13 @@ def test_arrays_loops_and_lists_of_components(length: int) -> None:
 
 def test_latency_that_depends_on_the_operand() -> None:
     requests = [1, 3, 0xFF, 0x8000, 0xFFFF]
-    for stage in STAGES:
+    for stage in RTL_STAGES:
         run = simulate(CountOnes(16), stage).run(requests)
         assert run.responses == [1, 2, 8, 1, 16]
         assert run.latencies == [2, 3, 9, 2, 17]
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_protocol_cycle_by_cycle(stage: str) -> None:
     sim = simulate(Pass(8), stage)
     # combinational, nothing in the way: one message in each cycle
@@ -99,7 +99,7 @@ def test_protocol_cycle_by_cycle(stage: str) -> None:
     assert sim.run([]).cycles == 0
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_statics_change_only_between_operations(stage: str) -> None:
     sim = simulate(AddMod(8), stage)
     requests = [(200, 100)] * 4
@@ -113,7 +113,7 @@ def test_statics_change_only_between_operations(stage: str) -> None:
     assert sim.run([(1, 2)]).responses == [3]
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_hang_is_reported(stage: str) -> None:
     sim = simulate(CountOnes(16), stage)
     with pytest.raises(
@@ -126,7 +126,7 @@ def test_hang_is_reported(stage: str) -> None:
     assert sim.run([1, 3]).responses == [1, 2]  # the next run starts with a reset
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_hang_without_a_limit(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(protocol.HANG_CYCLES, stage, 100)
     with pytest.raises(SimulationTimeout, match=r"after 103 cycles .* no handshake for 100 cycles"):
@@ -138,7 +138,7 @@ def test_hang_limit_leaves_room_for_the_widest_machines() -> None:
     assert protocol.hang_cycles("python") < protocol.hang_cycles("native")
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 @pytest.mark.parametrize(
     ("drops", "message"), [(True, "val fell in cycle 2"), (False, "the message changed in cycle 2")]
 )
@@ -153,7 +153,7 @@ def test_refused_response_that_does_not_stay(stage: str, drops: bool, message: s
     assert sim.run([5, 6]).responses == [5, 6]
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 @pytest.mark.parametrize("gap", [0, 2])
 def test_response_after_the_last(stage: str, gap: int) -> None:
     sim = simulate(Stutter(8, gap), stage)
@@ -164,7 +164,7 @@ def test_response_after_the_last(stage: str, gap: int) -> None:
             sim.run([5])
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_response_without_request(stage: str) -> None:
     with pytest.raises(
         UnexpectedResponse, match=f"response 0 in cycle 0 at stage {stage} answers no request"
@@ -255,7 +255,7 @@ def test_a_component_is_simulated_once() -> None:
     component = AddMod(8)
     translate(component)
     assert simulate(component).run([(1, 2)]).responses == [3]
-    for stage in STAGES:
+    for stage in RTL_STAGES:
         with pytest.raises(
             BadInput, match="this AddMod has been simulated: make a new one for each simulation"
         ):

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from modexlab.eval import catalogue
 from modexlab.fl.errors import BadInput
-from modexlab.rtl.sim import STAGES, ToolError, lint, simulate, translate
+from modexlab.rtl.sim import ToolError, lint, simulate, translate
 from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, update
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from tests.harness import RTL_STAGES
 from tests.sim_examples import (
     Add,
     AddMod,
@@ -247,7 +248,7 @@ def test_short_names_mean_the_same() -> None:
     assert "localparam logic [7:0] LIMIT_at_low = 8'd200;" in verilog
     assert verilog.count("localparam logic [7:0] ODD = 8'd85;") == 1
     assert "begin : low_block\n" in verilog
-    runs = [simulate(Mixed(), stage).run(range(256)) for stage in STAGES]
+    runs = [simulate(Mixed(), stage).run(range(256)) for stage in RTL_STAGES]
     assert runs[1] == runs[0]
     assert runs[2] == runs[0]
 
@@ -263,7 +264,7 @@ def test_loops_are_written_as_a_reader_would(count: int) -> None:
     assert "else\n" not in verilog.replace("else begin", "")
     assert "if ( !( istream__msg[0] ) )" in verilog
     assert "istream__msg[1] )" not in verilog
-    runs = [simulate(Loops(count), stage).run(range(256)) for stage in STAGES]
+    runs = [simulate(Loops(count), stage).run(range(256)) for stage in RTL_STAGES]
     assert runs[1] == runs[0]
     assert runs[2] == runs[0]
 
@@ -275,7 +276,7 @@ def test_arithmetic_on_constants_is_done_before_translation(nbits: int) -> None:
     assert f"x[{nbits + 1}]" in verilog
     assert not re.search(r"\[[^\]]*[-+]", verilog)
     ones = [1 << i for i in range(nbits + 2)]
-    for stage in STAGES:
+    for stage in RTL_STAGES:
         assert simulate(Positions(nbits), stage).run(ones).responses == [*ones[1:], 1]
 
 
@@ -284,7 +285,7 @@ def test_constants_have_the_width_of_their_context(nbits: int) -> None:
     lint(translate(Distance(nbits)))
     requests = [0, 1, nbits - 1, 1 << (nbits - 1), (1 << nbits) - 1]
     expected = [nbits + 1, nbits + 1, nbits, nbits + 2, nbits + 2]
-    for stage in STAGES:
+    for stage in RTL_STAGES:
         assert simulate(Distance(nbits), stage).run(requests).responses == expected
 
 

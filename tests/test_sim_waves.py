@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.rtl.sim import STAGES, simulate, toolchain
+from modexlab.rtl.sim import simulate, toolchain
 
+from tests.harness import RTL_STAGES
 from tests.sim_examples import AddMod, Pass
 
 REQUESTS, STATICS, EXPECTED = [(200, 100), (1, 2), (250, 3)], {"modulus": 251}, [49, 3, 2]
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_vcd(stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("first.vcd", "second.vcd"):
@@ -65,7 +66,7 @@ def test_waveform_files_that_cannot_be(tmp_path: Path) -> None:
         simulate(AddMod(8), vcd=tmp_path / "nowhere" / "waves.vcd")
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", RTL_STAGES)
 def test_waveform_file_that_cannot_be_written(stage: str, tmp_path: Path) -> None:
     directory = tmp_path / "directory.vcd"
     directory.mkdir()
