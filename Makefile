@@ -11,7 +11,7 @@ READY    := $(VENV)/ready
 JOBS     ?= 2
 TOOLS    := g++:g++ riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf sta:opensta
 EXTRAS   := qemu-riscv32:qemu-user
-COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=flow --cov=eval --cov-branch --cov-report=term:skip-covered
+COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=eval --cov-branch --cov-report=term:skip-covered
 PYTEST   := $(BIN)/python -m pytest -n $(JOBS)
 
 .PHONY: test report regress setup format lint clean

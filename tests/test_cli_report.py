@@ -17,6 +17,7 @@ def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
     return Cli(capsys)
 
 
+@pytest.mark.regress  # the README's table, in test_readme, is the same run
 def test_all_designs(cli: Cli) -> None:
     result = cli("report", "--json")
     rows = {(row["design"], row["operation"]): row for row in result.json()}

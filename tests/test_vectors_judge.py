@@ -116,8 +116,8 @@ def test_settings_that_fit_no_machine() -> None:
 
 
 def test_unknown_stage() -> None:
-    with pytest.raises(BadInput, match="no stage named 'gates'"):
-        judged(ModExp("x", 3, 5, 7, 5), stage="gates")
+    with pytest.raises(BadInput, match="no stage named 'spice'"):
+        judged(ModExp("x", 3, 5, 7, 5), stage="spice")
 
 
 # ---- both judges can say no

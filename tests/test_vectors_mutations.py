@@ -14,7 +14,8 @@ from modexlab.eval.vectors.items import ModExp, NotApplicable
 from modexlab.fl.errors import BadInput
 
 DATA = Path(__file__).parent / "data"
-FILES = sorted(path.name for path in DATA.iterdir() if path.suffix != ".pem")
+OTHERS = (".pem", ".c", ".S")  # keys, and programs of the processor
+FILES = sorted(path.name for path in DATA.iterdir() if path.suffix not in OTHERS)
 MUTATIONS = 200
 WIDEST = 4096  # wider numbers are skipped before anything is computed with them
 
