@@ -118,7 +118,7 @@ def test_stages_agree(design: Design) -> None:
 def widths(design: Design) -> list:
     """The widths at which a design exists; those that take long are left to `make regress`."""
     longest = {"mont": 4096, "naive": 4096, "ssmm": 512, "scaled": 512}
-    at_once = 32 if design.paper == "000" else longest.get(design.name, 128)
+    at_once = 32 if design.paper == "000" else longest.get(design.name, 64)
     cases = []
     for nbits in WIDTHS[1:]:
         try:
