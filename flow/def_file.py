@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..fl.errors import BadInput
 from .files import replace_text
@@ -136,7 +137,7 @@ def read_lef(*paths: Path) -> Lef:
     site = ("", 0.0, 0.0)
     for path in paths:
         stack: list[list[str]] = []
-        number: dict[str, object] = {}
+        number: dict[str, Any] = {}
         size: Point = (0.0, 0.0)
         pins: dict[str, MacroPin] = {}
         shapes: list[tuple[str, Polygon]] = []
@@ -159,7 +160,7 @@ def read_lef(*paths: Path) -> Lef:
                     continue  # END LIBRARY
                 name = stack.pop()[-1]
                 if block == "LAYER":
-                    layers[name] = Layer(name, kind, **number)  # type: ignore[arg-type]
+                    layers[name] = Layer(name, kind, **number)
                 elif block == "PIN":
                     pins[name] = MacroPin(name, direction, use, tuple(shapes))
                 elif block == "MACRO":

@@ -51,7 +51,6 @@ PS_PER_NS = 1000
 
 # Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2 and more.
 MAX_MEMORY_BITS = 65536
-MAX_CELLS = 1_000_000
 
 LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
 LOOP = re.compile(r"Warning: found logic loop in module (\S+):\n((?:    .*\n)+)")

@@ -666,7 +666,10 @@ def test_gate_sim(mont: tuple[netlist.Netlist, Ports], tmp_path: Path) -> None:
 def as_json(nets: netlist.Netlist) -> dict:
     """A netlist in yosys' JSON."""
     constant = nets.constants
-    bit = lambda net: constant.get(net, net + 2)  # noqa: E731
+
+    def bit(net: int) -> int | str:
+        return constant.get(net, net + 2)
+
     cells = {
         name: {
             "type": cell.kind,

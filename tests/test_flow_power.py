@@ -3,7 +3,6 @@
 import json
 import random
 import re
-import shutil
 import subprocess
 from collections import defaultdict
 from collections.abc import Mapping
@@ -311,7 +310,6 @@ def opensta(circuit: Circuit, directory: Path, activity: float, duty: float) -> 
     return found
 
 
-@pytest.mark.skipif(shutil.which("sta") is None, reason="no OpenSTA")
 @pytest.mark.parametrize("make", [mixed, adder, flop_to_flop])
 def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
     """By group and, for single cells, with the room that its weights need: it leaves the conditions out of them."""
