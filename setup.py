@@ -2,7 +2,19 @@
 
 from setuptools import setup
 
-ROOMS = ["fl", "rtl", "rtl.sim", "cl", "proc", "proc.sim", "flow", "eval", "eval.commands", "eval.vectors"]
+ROOMS = [
+    "fl",
+    "rtl",
+    "rtl.sim",
+    "cl",
+    "proc",
+    "proc.sim",
+    "flow",
+    "eval",
+    "eval.commands",
+    "eval.report",
+    "eval.vectors",
+]
 
 setup(
     name="modexlab",
@@ -16,7 +28,8 @@ setup(
         "modexlab.proc": ["software/*"],
         "modexlab.proc.sim": ["*.cpp"],
         "modexlab.flow": ["*.cpp", "styles/*", "mapping/*.v", "steps/**"],
-        "modexlab.eval": ["*.cpp"],
+        "modexlab.eval": ["*.cpp", "papers/*.toml", "spaces/*.toml"],
+        "modexlab.eval.report": ["page/*"],
     },
     install_requires=[
         "pymtl3==3.1.17",
@@ -25,6 +38,12 @@ setup(
         "pyelftools>=0.31",
         "tqdm>=4.66",
         "shtab>=1.7",
+        "optuna>=5",
+        "distributed>=2026.8",
+        "dask-jobqueue>=0.9",
+        "pyarrow>=25",
+        "vl-convert-python>=1.9",
+        "tomli>=2.5; python_version < '3.11'",
     ],
     entry_points={"console_scripts": ["modexlab = modexlab.eval.cli:main"]},
 )
