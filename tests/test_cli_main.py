@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,8 @@ from .cli import ENCRYPT, Cli
 
 COMMANDS = (
     *("designs", "run", "cycles", "verilog", "check", "bench", "report"),
-    *("proc", "systems", "asic", "fpga", "pseudo", "draw", "completion"),
+    *("proc", "systems", "asic", "fpga", "papers", "pseudo", "draw", "completion"),
+    *("ledger", "reproduce", "compare"),
 )
 MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli"]
 
@@ -192,7 +192,8 @@ def test_interrupt_by_signal() -> None:
     process = subprocess.Popen(
         [*command, "--stage", "python"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(10)
+    assert process.stderr is not None
+    assert process.stderr.readline()  # the first sign of progress
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130
@@ -248,6 +249,7 @@ def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> No
         (["modexlab", "proc", "a.elf", "--xcel", "mont-0"], {"mont-001"}),
         (["modexlab", "systems", "--system", "proc-n"], {"proc-naive"}),
         (["modexlab", "verilog", "pr"], {"proc"}),
+        (["modexlab", "papers", "00"], {"000", "001", "002", "003", "004"}),
     ],
 )
 def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: set[str]) -> None:

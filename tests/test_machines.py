@@ -22,6 +22,21 @@ from tests.tables.mod_exp import PAPER_001
 from tests.tables.rows import ModExpRow
 
 DESIGNS = catalogue.designs()
+# the first design of each multiplier; what its siblings add to it is tested with them, the rest of theirs in `make regress`
+FIRST = {design.family: design for design in reversed(DESIGNS)}
+
+
+def is_sibling(design: Design) -> bool:
+    """Another design before it has the same multiplier."""
+    return FIRST[design.family] is not design
+
+
+def later(cases: list) -> list:
+    """Siblings are left to `make regress`."""
+    return [
+        pytest.param(each, id=each.name, marks=[pytest.mark.regress] if is_sibling(each) else [])
+        for each in cases
+    ]
 
 
 def choices(design: Design, name: str) -> tuple:
@@ -72,7 +87,7 @@ def label(case: object) -> str:
 
 
 def marked(cases: list) -> list:
-    """The cases as parameters; `make regress` has those of paper 000 and of varied control under the other schedules."""
+    """The cases as parameters; `make regress` has those of siblings and of varied control under the other schedules."""
     return [
         pytest.param(
             design,
@@ -80,7 +95,7 @@ def marked(cases: list) -> list:
             id=f"{design.name} {label(how)}",
             marks=[pytest.mark.regress]
             if how.get("schedule", design.schedule) != design.schedule
-            and (design.paper == "000" or set(how) != {"schedule"})
+            and (is_sibling(design) or design.paper == "000" or set(how) != {"schedule"})
             else [],
         )
         for design, how in cases
@@ -102,7 +117,7 @@ def test_table_at_every_level(design: Design, how: dict) -> None:
             check_formula(design, rows, rtl, 8, **how)
 
 
-@pytest.mark.parametrize("design", DESIGNS, ids=label)
+@pytest.mark.parametrize("design", later(DESIGNS))
 def test_stages_agree(design: Design) -> None:
     """8 bits: simulated in Python, co-simulated in Verilog, and native, in every stamp, with delays and stalls."""
     everything = table(design, 8)
@@ -118,7 +133,7 @@ def test_stages_agree(design: Design) -> None:
 def widths(design: Design) -> list:
     """The widths at which a design exists; those that take long are left to `make regress`."""
     longest = {"mont": 4096, "naive": 4096, "ssmm": 512, "scaled": 512}
-    at_once = 32 if design.paper == "000" else longest.get(design.name, 64)
+    at_once = longest.get(design.name) or (16 if is_sibling(design) or design.paper == "000" else 64)
     cases = []
     for nbits in WIDTHS[1:]:
         try:
@@ -143,7 +158,7 @@ def test_all_widths(design: Design, nbits: int) -> None:
     assert stamps(twin) == stamps(run_mod_exps(rtl, few, design, nbits, "native"))
 
 
-@pytest.mark.parametrize("nbits", [15, 31, 33, 63, 100])
+@pytest.mark.parametrize("nbits", [15, 31, 33, 63, pytest.param(100, marks=pytest.mark.regress)])
 @pytest.mark.parametrize("name", ["mont", "mont-001", "naive", "ssmm", "scaled"])
 def test_odd_widths(name: str, nbits: int) -> None:
     """Widths that are no power of two, and one below (where widths of indices change)."""
