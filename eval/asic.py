@@ -1,7 +1,7 @@
 """A design of the catalogue as the ASIC flow wants it: design.sv, design.json and workload.json (flow/workload.py).
 
 The rows are corners of the mathematics and pseudo-random operands, refused ones among them, with what `pow` and the design's own
-rules say of them; the energy workload is paper 001's encryption and decryption (eval/systems.py) at the machine's width.
+rules say of them; the energy workload is an encryption and a decryption (mixes.py), at 32 bits those of paper 001.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from ..fl.mod_exp import operand_status
 from ..fl.status import Status
 from .accesses import accesses
 from .machine import INTERFACES, check_width
+from .mixes import has_key, parts_of
 from .system import Xcel
-from .systems import BY_XCEL, DUMMY, HARDWARE, SOFTWARE, workloads
-from .workloads import Workload, some_operands
+from .systems import BY_XCEL, DUMMY, HARDWARE, OPERATIONS, SOFTWARE, check_key_width, scanned_nbits
 
 if TYPE_CHECKING:
     from .design import Design
+    from .workloads import Workload
 
 # exponents of the rows are no longer than this, so that wide machines take seconds
 ROW_EXP_NBITS = 64
 RANDOM_ROWS = 16
 DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
 SPARE_CYCLES = 1000
-KEY_NBITS = 16  # narrower machines have no RSA key
 
 Operands = tuple[int, int, int]
 
@@ -57,7 +57,9 @@ class Chip:
             raise BadInput(f"unknown interface {self.interface!r}: there are {', '.join(INTERFACES)}")
         if self.design is not None:
             self.design.resolve(self.nbits, self.settings)
-        elif self.settings:
+        else:
+            check_key_width(self.nbits)
+        if self.design is None and self.settings:
             raise BadInput(
                 f"{self.name} has no parameter {next(iter(self.settings))}: it has none; drop --set"
             )
@@ -78,11 +80,10 @@ class Chip:
     def export(self, directory: Path) -> None:
         """Write the three files."""
         from ..flow.files import replace_json, replace_text
-        from ..rtl.sim import translate
 
         self.check()
         component = self._component()
-        replace_text(directory / "design.sv", translate(component, self.top, unique=True))
+        replace_text(directory / "design.sv", self._verilog_of(component))
         design = self.design
         parameters = design.resolve(self.nbits, self.settings) if design is not None else {}
         described = {
@@ -103,6 +104,15 @@ class Chip:
         work = self._programs() if self.system else self._streams(component)
         replace_json(directory / "workload.json", work)
 
+    def verilog(self) -> str:
+        """The text of design.sv."""
+        return self._verilog_of(self._component())
+
+    def _verilog_of(self, component: Any) -> str:
+        from ..rtl.sim import translate
+
+        return translate(component, self.top, unique=True)
+
     def _component(self) -> Any:
         if self.system:
             from ..proc.proc import Proc
@@ -117,17 +127,26 @@ class Chip:
 
     def energy(self) -> list[Workload]:
         """The operations whose energy counts."""
+        works = [
+            part.work
+            for name in OPERATIONS
+            for part in parts_of(name, self.design, self.nbits, self.settings, system=self.system)
+        ]
         if self.design is None:
-            return list(workloads(self.nbits))
-        modulus = self.design.modulus(self.nbits, **self.settings)
-        if self.nbits >= KEY_NBITS and self.nbits % 2 == 0:
-            works = [work.on(modulus) for work in workloads(self.nbits)]
-        else:
-            base, exp, mod = some_operands(self.design, self.nbits, self.settings)
-            works = [Workload("encrypt", base, 17, mod), Workload("decrypt", base, exp, mod)]
+            return works
         for work in works:
             self.design.require(self.nbits, *work.operands, **self.settings)
         return works
+
+    @property
+    def note(self) -> str:
+        """What must be known of those operations."""
+        if has_key(self.nbits):
+            return ""
+        return (
+            f"there is no RSA key of {self.nbits} bits: encrypt and decrypt are exponentiations of pseudo-random operands, "
+            "by a short exponent and by one of full length"
+        )
 
     def rows(self) -> list[tuple[str, Operands]]:
         """Named operands."""
@@ -228,8 +247,9 @@ class Chip:
         from ..flow.workload import program_json
         from ..proc.kernels import kernel_program
 
-        def program(kernel: str, operands: Operands) -> dict[str, Any]:
-            return {"program": program_json(kernel_program(kernel, self.nbits, *operands))}
+        def program(kernel: str, operands: Operands, scanned: int | None = None) -> dict[str, Any]:
+            made = kernel_program(kernel, self.nbits, *operands, exp_nbits=scanned)
+            return {"program": program_json(made)}
 
         energy = self.energy()
         accepted = [(name, each) for name, each in self.rows() if self._expected(*each)[0] == Status.OK]
@@ -239,5 +259,8 @@ class Chip:
             "protocol": "system",
             "max_cycles": 10_000_000,
             "rows": rows,
-            "energy": {work.name: program(self.kernel, work.operands) for work in energy},
+            "energy": {
+                work.name: program(self.kernel, work.operands, scanned_nbits(self.kernel, work))
+                for work in energy
+            },
         }

@@ -52,15 +52,14 @@ from ..rtl.shift_sub import ShiftSub
 from ..rtl.shift_sub_carry_save import ShiftSubCarrySave
 from .design import Build, Design
 from .param import Count, Param
+from .published import by_name
 
 SCHEDULES = tuple(UNITS)
 CONSTANT_TIME_SCHEDULES = ("ladder", "always")
 BOOLS = (False, True)
 
-PAPER_001_CYCLES = {  # the paper's own RTL, from request to response, without the processor
-    "naive": {"encrypt": 1079, "decrypt": 1877},
-    "montgomery": {"encrypt": 162, "decrypt": 227},
-}
+# of the paper's own RTL, from request to response, without the processor; by the names of its machines and of ours of their kind
+PAPER_001_CYCLES = by_name("001", "RTL")
 
 
 def largest_divisor(number: int, most: int) -> int:
@@ -440,7 +439,7 @@ DESIGNS = (
         summary="the paper's naive machine: two units of a combinational multiplier and an aligning divider",
         params=(schedule_param("right-to-left-2"), *MUL_REM_PARAMS[1:]),
         build=build_naive_001,
-        published=PAPER_001_CYCLES["naive"],
+        published=PAPER_001_CYCLES["naive-001"],
     ),
     Design(
         name="mont-001",
@@ -452,7 +451,7 @@ DESIGNS = (
         summary="the paper's Montgomery machine: 4 stages x 8 AddReds, five product units, a divider for R^2 mod n",
         params=(schedule_param("right-to-left-2"), *mont_mul_rem_params(8, 4, "koc", True)),
         build=build_mont_001,
-        published=PAPER_001_CYCLES["montgomery"],
+        published=PAPER_001_CYCLES["mont-001"],
     ),
     Design(
         name="naive",
@@ -476,7 +475,7 @@ DESIGNS = (
         summary="the naive machine as a Montgomery ladder: as many cycles for all exponents of a length",
         params=(schedule_param("ladder", CONSTANT_TIME_SCHEDULES), SCAN, *MUL_REM_PARAMS, FORWARD),
         build=build_naive,
-        published=PAPER_001_CYCLES["naive"],
+        published=PAPER_001_CYCLES["naive-ct"],
     ),
     Design(
         name="mont",
@@ -493,7 +492,7 @@ DESIGNS = (
             FORWARD,
         ),
         build=build_mont,
-        published=PAPER_001_CYCLES["montgomery"],
+        published=PAPER_001_CYCLES["mont"],
     ),
     Design(
         name="mont-ct",
@@ -515,7 +514,7 @@ DESIGNS = (
             FORWARD,
         ),
         build=build_mont,
-        published=PAPER_001_CYCLES["montgomery"],
+        published=PAPER_001_CYCLES["mont-ct"],
     ),
     Design(
         name="ssmm-004",

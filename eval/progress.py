@@ -23,6 +23,7 @@ class Progress:
     def __init__(self, label: str, total: int | None = None, unit: str = "step", quiet: bool = False) -> None:
         """quiet: a script reads our output, so show the bar to a terminal only."""
         self._label, self._done, self._total, self._unit = label, 0, total, unit
+        self._quiet, self._note = quiet, ""
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._enabled = self._terminal or not quiet
         self._stop = threading.Event()
@@ -61,7 +62,8 @@ class Progress:
         seconds = f"{time.monotonic() - self._start:.0f} s"
         if not self._total:
             return f"{self._label}: {seconds}"
-        return f"{self._label}: {self._done} of {self._total} {self._unit}s, {seconds}"
+        note = f", {self._note}" if self._note else ""
+        return f"{self._label}: {self._done} of {self._total} {self._unit}s, {seconds}{note}"
 
     def __call__(self, done: int, total: int) -> None:
         self._done, self._total = done, total
@@ -74,6 +76,22 @@ class Progress:
         self._label = label
         if self._terminal:
             self._bar.set_description_str(label, refresh=False)
+
+    def note(self, text: str) -> None:
+        """Words behind the count, in place of the bar's own guess of the time left, which takes all steps to be alike."""
+        self._note = text
+        if self._terminal:
+            self._bar.bar_format = (
+                "{desc}: {percentage:3.0f}%|{bar:12}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
+            )
+            self._bar.set_postfix_str(text, refresh=False)
+
+    def say(self, line: str) -> None:
+        """A line of its own, above the bar; in a log only if no script reads our output."""
+        if self._terminal:
+            self._bar.write(line, file=sys.stderr)
+        elif not self._quiet:
+            print(line, file=sys.stderr, flush=True)
 
     def __exit__(self, *_: object) -> None:
         if self._enabled:

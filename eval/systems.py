@@ -11,12 +11,13 @@ from __future__ import annotations
 import functools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from ..fl.errors import BadInput, shown, unknown
 from ..fl.rsa_keys import SMALLEST_NBITS
 from .errors import NoMeasurement
+from .published import by_name
 from .system import System, Xcel
 from .workloads import MODULUS_001, Workload
 
@@ -29,17 +30,7 @@ MESSAGE_001 = 5745
 OPERATIONS = ("encrypt", "decrypt")
 
 # Table 1 of the paper, normalised. Our own accelerators stand beside the paper's of their kind.
-PAPER_001_TABLE_1 = {
-    "proc-naive": {"encrypt": 3523, "decrypt": 8148},
-    "proc-montgomery": {"encrypt": 3581, "decrypt": 5135},
-    "procxcel-naive-001": {"encrypt": 1062, "decrypt": 1840},
-    "procxcel-mont-001": {"encrypt": 169, "decrypt": 234},
-}
-PUBLISHED: Mapping[str, Mapping[str, int]] = {
-    **PAPER_001_TABLE_1,
-    "procxcel-naive": PAPER_001_TABLE_1["procxcel-naive-001"],
-    "procxcel-mont": PAPER_001_TABLE_1["procxcel-mont-001"],
-}
+PUBLISHED: Mapping[str, Mapping[str, float | int]] = by_name("001", "1")
 # the paper's four, and the fastest of ours by each kind of multiplier
 DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-scaled")
 
@@ -57,13 +48,14 @@ class SystemKind:
     name: str
     kernel: str
     design: Design | None
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the design
 
     def xcel(self, nbits: int, mod: int) -> Xcel:
         """What is behind the port at this width; a machine for one modulus is made for this one."""
         if self.design is None:
             return Xcel()
         own_modulus = any(param.name == "modulus" for param in self.design.params)
-        return Xcel(self.design, nbits, {"modulus": mod} if own_modulus else {})
+        return Xcel(self.design, nbits, ({"modulus": mod} if own_modulus else {}) | dict(self.settings))
 
     def require(self, nbits: int, work: Workload) -> None:
         """BadInput if the accelerator cannot be made, or does not take the operands."""
@@ -91,14 +83,16 @@ def system_names() -> list[str]:
     return [f"{SOFTWARE}{name}" for name in software] + [f"{HARDWARE}{each.name}" for each in designs()]
 
 
-def find_system(name: str) -> SystemKind:
-    """The system with this name."""
+def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemKind:
+    """The system with this name, its accelerator with these parameters."""
     from .catalogue import find
 
     if name not in system_names():
         raise unknown("system", name, system_names())
     if name.startswith(HARDWARE):
-        return SystemKind(name, BY_XCEL, find(name.removeprefix(HARDWARE)))
+        return SystemKind(name, BY_XCEL, find(name.removeprefix(HARDWARE)), settings or {})
+    if settings:
+        raise BadInput(f"{name} has no parameter {next(iter(settings))}: software has none; drop it")
     return SystemKind(name, name.removeprefix(SOFTWARE), None)
 
 
@@ -120,6 +114,19 @@ def workloads(nbits: int) -> tuple[Workload, Workload]:
         e, d, n = key.e, key.d, key.n
         message = random.Random(nbits).randrange(n)
     return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
+
+
+def _workload(nbits: int, operation: str) -> Workload:
+    return next(work for work in workloads(nbits) if work.name == operation)
+
+
+def scanned_nbits(kernel: str, work: Workload) -> int | None:
+    """The bits of the exponent that software in constant time scans; None: all, or none but those that it has."""
+    from ..proc.kernels import find_kernel
+
+    # the length of the public exponent is public: constant time is to hide the private one
+    short = find_kernel(kernel).constant_time and work.name == "encrypt"
+    return work.exp.bit_length() if short else None
 
 
 @dataclass(frozen=True)
@@ -206,6 +213,18 @@ class Measurement:
             else:
                 yield Row(kind.name, work.name, nbits, None, note="not run; --full runs it")
 
+    def row(self, kind: SystemKind, nbits: int, operation: str, dummy: int) -> Row:
+        """One operation on one system, with the overhead of the call as `overhead` has measured it."""
+        work = _workload(nbits, operation)
+        kind.require(nbits, work)
+        with System(kind.xcel(nbits, work.mod), stage=self.stage) as system:
+            return replace(self._run(system, kind.kernel, nbits, work), system=kind.name, dummy=dummy)
+
+    def overhead(self, nbits: int, operation: str) -> int:
+        """The cycles of the dummy of this width."""
+        with System(stage=self.stage) as bare:
+            return self._overhead(bare, nbits, _workload(nbits, operation))
+
     def _overhead(self, bare: System, nbits: int, work: Workload) -> int:
         """The cycles of the dummy, which are taken off all others."""
         row = self._run(bare, DUMMY, nbits, work)
@@ -215,13 +234,10 @@ class Measurement:
         return row.cycles
 
     def _run(self, system: System, kernel: str, nbits: int, work: Workload) -> Row:
-        from ..proc.kernels import find_kernel, kernel_program
+        from ..proc.kernels import kernel_program
 
         self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.stage}")
-        # the length of the public exponent is public: constant time is to hide the private one
-        short = find_kernel(kernel).constant_time and work.name == "encrypt"
-        scanned = work.exp.bit_length() if short else None
-        program = kernel_program(kernel, nbits, *work.operands, exp_nbits=scanned)
+        program = kernel_program(kernel, nbits, *work.operands, exp_nbits=scanned_nbits(kernel, work))
         outcome = system.run(program, progress=self.progress)
         note = "" if outcome.exit_code == 0 else outcome.explain(program)
         return Row(kernel, work.name, nbits, outcome, note=note)

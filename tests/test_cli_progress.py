@@ -78,3 +78,45 @@ def test_quiet_beside_json_unless_on_a_terminal(impatient: None, capsys: pytest.
         bar.describe("mont, 64 bits")
         time.sleep(0.2)
     assert capsys.readouterr().err == ""
+
+
+def test_a_note_stands_behind_the_count(impatient: None, capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("course", total=40, unit="point") as bar:
+        bar(12, 40)
+        bar.note("3 on the front, 2 min left")
+        time.sleep(0.3)
+    assert "course: 12 of 40 points, 0 s, 3 on the front, 2 min left\n" in capsys.readouterr().err
+
+
+def test_a_note_in_a_terminal(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of the bar's own guess of the time left."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Progress("course", total=40, unit="point") as bar:
+        bar(12, 40)
+        bar.note("2 min left")
+        time.sleep(0.3)
+    assert "12/40 [00:00, 2 min left]" in terminal.getvalue()
+
+
+def test_lines_above_the_bar(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Progress("course", total=40) as bar:
+        bar(12, 40)
+        time.sleep(0.2)
+        bar.say("mont: failed")
+        time.sleep(0.2)
+    assert "mont: failed\n" in terminal.getvalue().replace("\r", "\n")
+    assert terminal.getvalue().rindex("30%") > terminal.getvalue().index("mont: failed"), (
+        "the bar is drawn again"
+    )
+
+
+def test_lines_in_a_log_are_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("course", total=40) as bar:
+        bar.say("mont: failed")
+    assert capsys.readouterr().err == "mont: failed\n"
+    with Progress("course", total=40, quiet=True) as bar:
+        bar.say("mont: failed")
+    assert capsys.readouterr().err == ""

@@ -1,95 +1,194 @@
-"""`modexlab report`: the main job."""
+"""`modexlab report`: the main job. What stands in the report is tested in test_report.py, the page in test_report_page.py."""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from modexlab.eval import catalogue
-from modexlab.eval.machine import Answer, Machine
-from modexlab.fl.status import Status
+from modexlab.eval import space
+from modexlab.eval.commands.report import PAGE, chosen
+from modexlab.eval.ledger import Ledger
+from modexlab.eval.point import FLOW, IMPLEMENTED, Point
+from modexlab.eval.space import Space
 
 from .cli import Cli
+from .report_examples import counted, write
+
+ONE_POINT = """
+title = "quick"
+objectives = {cycles = "min"}
+[[part]]
+designs = ["mont", "ssmm"]
+nbits = [32]
+stages = ["formula"]
+"""
 
 
 @pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+def make_cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     return Cli(capsys)
 
 
-@pytest.mark.regress  # the README's table, in test_readme, is the same run
-def test_all_designs(cli: Cli) -> None:
-    result = cli("report", "--json")
-    rows = {(row["design"], row["operation"]): row for row in result.json()}
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A report that is measured at once."""
+    spaces = tmp_path / "spaces"
+    spaces.mkdir()
+    (spaces / "report.toml").write_text(ONE_POINT)
+    monkeypatch.setattr(space, "SPACES", spaces)
+
+
+@pytest.mark.usefixtures("quick")
+def test_measures_and_writes_the_page_and_then_reuses_all(cli: Cli, tmp_path: Path) -> None:
+    first = cli("report")
+    assert first.code == 0
+    lines = first.out.splitlines()
+    assert lines[0].startswith("measured 2 points in ")
+    assert lines[-1] == str(tmp_path / PAGE)
+    assert "2 points, " in first.err and "ledger.sqlite" in first.err
+    page = (tmp_path / PAGE).read_text()
+    assert "modexlab cycles mont --nbits 32" in page
+    rows = Ledger().rows()
+    assert {row.subject for row in rows} == {"mont", "ssmm"}
+    second = cli("report")
+    assert second.out.splitlines() == [str(tmp_path / PAGE)]
+    assert [row.id for row in Ledger().rows()] == [row.id for row in rows]
+
+
+@pytest.mark.usefixtures("quick")
+def test_json(cli: Cli) -> None:
+    report = cli("report", "mont", "--json").json()
+    assert report["points"] == {"measured": 1, "reused": 0, "failed": 0}
+    assert report["written"] == {}
+    assert cli("report", "mont", "--json").json()["points"] == {"measured": 0, "reused": 1, "failed": 0}
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_cannot_be_measured_is_exit_1_and_in_the_page(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ledger = Ledger()
+    point = Point("ssmm", 32, stage="formula")
+    ledger.fail(point, "the tool is gone", 1.0)
+    ledger.record(Point("mont", 32, stage="formula"), counted(77, "encrypt"))
+    result = cli("report")
+    assert result.code == 0, "it failed before, and was not tried"
+    assert "1 failed" in result.out
+    assert "the tool is gone" in (tmp_path / PAGE).read_text()
+    again = cli("report", "--retry")
+    assert again.code == 0 and "1 failed" not in again.out
+    assert {row.subject for row in Ledger().rows()} == {"mont", "ssmm"}
+
+
+def test_formulas_that_differ_are_exit_1(cli: Cli) -> None:
+    for stage, cycles in (("formula", 77), ("native", 78)):
+        Ledger().record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
+    result = cli("report", "--no-measure", "--text")
+    assert result.code == 1
+    assert "not for mont, 32 bits, encrypt" in result.out
+
+
+def test_outputs(cli: Cli, tmp_path: Path) -> None:
+    write(tmp_path / "some.sqlite")
+    ledger = ("--no-measure", "--ledger", tmp_path / "some.sqlite")
+    both = cli("report", *ledger, "--text", "-o", "page.html")
+    assert both.out.startswith("Which design is best at what")
+    assert both.out.splitlines()[-1] == str(tmp_path / "page.html")
+    assert not (tmp_path / PAGE).exists()
+    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    drawn = cli("report", *ledger, "--figures", "figures", "--format", "svg").out.splitlines()
+    assert [Path(each).name for each in drawn] == [
+        *("area-time.svg", "energy-time.svg", "widths.svg", "areas.svg"),
+        *("paths.svg", "energies.svg", "leakage.svg", "ratios.svg"),
+    ]
+    for each in drawn:
+        assert ElementTree.parse(each).getroot().tag.endswith("svg")
+    tables = {table["name"]: table for table in cli("report", *ledger, "--json").json()["tables"]}
+    (cell,) = [
+        line["cells"][3] for line in tables["designs"]["lines"] if line["cells"][0]["text"] == "naive-001"
+    ]
+    assert cell["text"] == "1,079" and cell["value"] == 1079
+    assert Ledger(tmp_path / "some.sqlite").row(cell["row"]).value == 1079
+
+
+def test_nothing_was_measured(cli: Cli, tmp_path: Path) -> None:
+    result = cli("report", "--no-measure")
     assert result.code == 0
-    assert rows.keys() == {
-        (design.name, operation) for design in catalogue.designs() for operation in ("encrypt", "decrypt")
-    }
-    for row in rows.values():
-        assert row["ok"]
-        assert row["cl"] == row["rtl"] == row["formula"]
-        own = catalogue.find(row["design"]).modulus(32)
-        assert row["mod"] == own or row["mod"] == 2603398711
-        assert row["base"] < row["mod"] and row["exp"] in (65537, 977851481)
-        assert not own or row["published"] is None
-    assert rows["mont-001", "encrypt"]["published"] == 162
-    assert rows["mont-001", "decrypt"]["published"] == 227
-    assert rows["naive-001", "encrypt"]["published"] == 1079
-    assert rows["naive-001", "decrypt"]["published"] == 1877
-    for operation in ("encrypt", "decrypt"):
-        assert rows["mont-001", operation]["ratio"] == pytest.approx(1, abs=0.05)
-    assert rows["mont", "encrypt"]["rtl"] <= 100
-    assert rows["mont", "decrypt"]["rtl"] <= 140
+    assert "has no figures of these; the page says what to run" in result.out
+    assert "Nothing has been measured yet" in (tmp_path / PAGE).read_text()
+    assert "Nothing has been measured yet" in cli("report", "--no-measure", "--text").out
 
 
-def test_table_and_progress(cli: Cli, tmp_path: Path) -> None:
-    path = tmp_path / "report.txt"
-    result = cli("report", "mont", "--output", path)
-    lines = result.out.splitlines()
-    assert lines[0].split()[0] == "design"
-    assert lines[2].split()[:4] == ["mont", "encrypt", "2603398711", "ok"]
-    assert lines[3].split()[:4] == ["mont", "decrypt", "2603398711", "ok"]
-    assert "without a processor" in result.out
-    assert "the evidence is the column of the RTL" in result.out
-    assert all(len(line) <= 120 for line in lines)
-    assert result.err.startswith("[1/1] mont: ok")
-    assert path.read_text() == result.out
+def test_the_space_is_the_main_job() -> None:
+    """32-bit systems of 001, ours and the paper's, shift-sub, a pseudo-modulus, and four accelerators through the flow."""
+    points = chosen(Space.load("report"), [], cycles=False)
+    systems = {each.subject for each in points if each.interface == "system"}
+    assert {
+        "proc-naive",
+        "proc-montgomery",
+        "procxcel-naive-001",
+        "procxcel-mont-001",
+        "procxcel-mont",
+    } <= systems
+    assert "procxcel-ssmm" in systems
+    assert len({each.subject for each in points if each.stage == FLOW}) >= 4
+    assert {each.subject for each in points} >= {"cm-pm-000", "mont-ct"}
+    assert not any(each.stage in IMPLEMENTED for each in chosen(Space.load("report"), [], cycles=True))
 
 
-def test_a_machine_for_one_modulus(cli: Cli) -> None:
-    """Its own modulus, the base reduced below it, and nothing published."""
-    lines = cli("report", "dm-m-000").out.splitlines()
-    assert lines[2].split()[:4] == ["dm-m-000", "encrypt", "1431655765", "ok"]
-    assert lines[2].split()[-2:] == ["-", "-"]
-    row = cli("report", "dm-m-000", "--json").json()[1]
-    assert (row["base"], row["exp"], row["mod"]) == (1460365373 % 1431655765, 977851481, 1431655765)
-    assert row["ratio"] is None
+def test_a_design_that_the_space_has_not_is_measured_all_the_same() -> None:
+    """One of one's own, say."""
+    points = chosen(Space.load("report"), ["mont", "procxcel-ssmm-004"], cycles=False)
+    assert {each.subject for each in points} == {"mont", "procxcel-mont", "procxcel-ssmm-004"}
+    own = chosen(Space.parse(ONE_POINT), ["scaled"], cycles=False)
+    assert [(each.stage, each.workload) for each in own] == [
+        *(("formula", "encrypt"), ("formula", "decrypt"), ("native", "encrypt"), ("native", "decrypt")),
+        ("flow", ""),
+    ]
 
 
-def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Machine, "run", lambda *_, **__: [Answer(Status.OK, 1, 77)])
-    result = cli("report", "mont")
-    assert result.code == 1
-    assert "WRONG" in result.out
-    assert "encrypt at level rtl gives a wrong result" in result.err
+@pytest.mark.usefixtures("quick")
+def test_ctrl_c_says_how_to_go_on(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from modexlab.eval.explore import Sweep
+
+    def stopped(sweep: Sweep, *_: object) -> None:
+        sweep.interrupted = True
+
+    monkeypatch.setattr(Sweep, "run", stopped)
+    result = cli("report")
+    assert (result.code, result.out) == (130, "")
+    assert "0 of 2 points are in the ledger; the same command goes on from there" in result.err
+    assert not (tmp_path / PAGE).exists()
 
 
-def test_levels_that_differ_are_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Machine.run
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["mnot"], "did you mean 'mont'?"),
+        (["proc-niave"], "did you mean 'proc-naive'?"),
+        (["-o", ""], "--output '': this is no name of a file"),
+        (["-o", "/nowhere/report.html"], "there is no such directory"),
+        (["--no-measure", "--cycles"], "--cycles with --no-measure: nothing is measured"),
+        (["--no-measure", "--retry"], "--retry with --no-measure"),
+        (["--format", "svg"], "--format without --figures"),
+        (["--figures", "x", "--format", "gif"], "invalid choice: 'gif'"),
+        (["--text", "--json"], "--text with --json: give one of them"),
+        (["--markdown", ""], "--markdown '': this is no directory"),
+        (["--no-measure", "--ledger", "none.sqlite"], "there is no such file"),
+    ],
+)
+def test_refusals(cli: Cli, argv: list[str], message: str) -> None:
+    assert message in cli.fails("report", *argv)
 
-    def slower(machine: Machine, operands: list[tuple[int, int, int]]) -> list[Answer]:
-        answers = honest(machine, operands)
-        if machine.level == "cl":
-            return [Answer(each.status, each.result, each.cycles + 1) for each in answers]
-        return answers
 
-    monkeypatch.setattr(Machine, "run", slower)
-    result = cli("report", "mont", "--json")
-    assert result.code == 1
-    assert "cycles as RTL, but" in result.json()[0]["wrong"][0]
+def test_a_file_is_no_directory(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "this is no directory" in cli.fails("report", "--no-measure", "--figures", "file")
 
 
-def test_refusals(cli: Cli) -> None:
-    assert "did you mean 'mont'?" in cli.fails("report", "mnot")
-    assert "--output '': this is no name of a file" in cli.fails("report", "mont", "-o", "")
-    assert "there is no such directory" in cli.fails("report", "mont", "-o", "/nowhere/report.txt")
+def test_help(cli: Cli) -> None:
+    result = cli("report", "--help")
+    assert "modexlab report --no-measure --markdown course-report" in result.out

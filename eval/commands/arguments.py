@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from ..system import Xcel
 
 if TYPE_CHECKING:
     from ..design import Design
+    from ..ledger import Ledger
     from ..param import Param
 
 JSON_SAFE = 2**53 - 1  # readers that hold numbers as doubles are exact up to here
@@ -98,6 +99,22 @@ def add_operands(parser: argparse.ArgumentParser, required: bool) -> None:
     parser.add_argument("--mod", type=number, metavar="N", help="the modulus")
 
 
+def add_workload(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workload",
+        metavar="NAME",
+        help="a workload of sweeps instead of operands: encrypt, decrypt, crt, sign+9verify (any number of verifications)",
+    )
+
+
+def refuse_with_workload(args: argparse.Namespace, options: Sequence[str]) -> None:
+    """BadInput for operands of another kind beside `--workload`."""
+    for option in options:
+        value = getattr(args, option)
+        if value is not None and value is not False:  # 0 is a number
+            raise BadInput(f"--{option} beside --workload, which has its own operands; drop one of them")
+
+
 def add_interface(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interface",
@@ -105,6 +122,22 @@ def add_interface(parser: argparse.ArgumentParser) -> None:
         default="stream",
         help="stream: a request and its response (default); xcel: accelerator registers of 32 bits in front",
     )
+
+
+def add_verilog(parser: argparse.ArgumentParser) -> Any:
+    """Verilog in the place of a design; returns the group, for what else goes with it."""
+    other = parser.add_argument_group("Verilog from elsewhere instead of a design")
+    other.add_argument("--verilog", metavar="FILE", nargs="+", help="the files, packages before their users")
+    other.add_argument("--top", metavar="NAME", help="the top module")
+    return other
+
+
+def refuse_with_verilog(args: argparse.Namespace, options: Sequence[str]) -> None:
+    """BadInput for options of a design beside `--verilog`."""
+    for option in options:
+        if getattr(args, option):
+            given = {"design": "DESIGN", "settings": "--set"}.get(option, f"--{option}")
+            raise BadInput(f"{given} with --verilog: this is for designs of the catalogue; drop one of them")
 
 
 def add_units(parser: Any) -> None:
@@ -123,6 +156,26 @@ def add_units(parser: Any) -> None:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--ledger",
+        metavar="FILE",
+        help="the ledger (default: $MODEXLAB_LEDGER, else modexlab/ledger.sqlite among the user's data)",
+    )
+
+
+def ledger_of(args: argparse.Namespace, *, read_only: bool = False) -> Ledger:
+    """The ledger of `--ledger`; a named one that is only read must be there."""
+    from ..ledger import Ledger
+
+    if args.ledger is not None:
+        check_directory("--ledger", args.ledger)
+    ledger = Ledger(args.ledger)
+    if read_only and args.ledger is not None and not ledger.exists:
+        raise BadInput(f"--ledger {args.ledger}: there is no such file; `modexlab explore` writes one")
+    return ledger
 
 
 def find_design(name: str) -> Design:

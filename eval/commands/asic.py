@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...fl.errors import BadInput, unknown
+from ...fl.errors import BadInput
 from ..progress import Progress
 from .arguments import (
     Commands,
@@ -17,10 +17,13 @@ from .arguments import (
     add_interface,
     add_json,
     add_settings,
+    add_verilog,
     add_width,
     find_design,
     print_json,
+    refuse_with_verilog,
     settings_of,
+    warn,
 )
 
 if TYPE_CHECKING:
@@ -69,9 +72,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--system", action="store_true", help="with the processor in front, by its accelerator port"
     )
-    other = parser.add_argument_group("Verilog from elsewhere instead of a design")
-    other.add_argument("--verilog", metavar="FILE", nargs="+", help="the files, packages before their users")
-    other.add_argument("--top", metavar="NAME", help="the top module")
+    other = add_verilog(parser)
     other.add_argument("--clock-port", metavar="NAME", help="its clock (default: clk)")
     other.add_argument(
         "--vectors", metavar="FILE", help="requests and answers, a workload.json (flow/README.md)"
@@ -88,9 +89,28 @@ def add(commands: Commands) -> None:
         "--style", metavar="NAME", default="default", help="script of synthesis (default: default)"
     )
     flow.add_argument("--to", metavar="STEP", help="do this step and what it needs, no more")
+    flow.add_argument(
+        "--skip",
+        metavar="STEP",
+        action="append",
+        default=[],
+        help="leave this step out, and what needs its files; may be repeated",
+    )
     flow.add_argument("--layout", action="store_true", help="place and route, and measure again with wires")
     flow.add_argument(
-        "--density", type=_density, default=0.7, metavar="SHARE", help="of the placement (default: 0.7)"
+        "--density",
+        type=_density,
+        default=0.7,
+        metavar="SHARE",
+        help="of the placement (default: 0.7)",
+    )
+    flow.add_argument(
+        "--flow",
+        metavar="PARAM=VALUE",
+        action="append",
+        default=[],
+        dest="other",
+        help="any other parameter of the graph, such as glitches=False (an unknown one is answered with their list)",
     )
     flow.add_argument("--fmax", action="store_true", help="find the highest clock of this netlist")
     parser.add_argument(
@@ -101,23 +121,25 @@ def add(commands: Commands) -> None:
 
 
 def _nanoseconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.001 <= value <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no clock period; give nanoseconds, as in --clock 3.0")
-    return value
+    from ..implement import check_clock  # not at the top: it brings the keys, and --help must be quick
+
+    return _number(text, check_clock)
 
 
 def _density(text: str) -> float:
+    from ..implement import check_density
+
+    return _number(text, check_density)
+
+
+def _number(text: str, check: Callable[[float], float]) -> float:
+    """A number that `check` takes."""
     try:
-        value = float(text)
+        return check(float(text))
+    except BadInput as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
     except ValueError:
-        value = 0.0
-    if not 0.1 <= value <= 0.95:
-        raise argparse.ArgumentTypeError(f"{text!r} is no density; give a share of the rows from 0.1 to 0.95")
-    return value
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as in 0.7") from None
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -133,16 +155,8 @@ def execute(args: argparse.Namespace) -> int:
         if args.layout and args.to not in (*graph.WITH_LAYOUT, graph.LENIENT):
             raise BadInput(f"--layout with --to {args.to}: this step comes before; drop one of them")
     parameters = _parameters(args)
-    targets = _targets(args)
-    start = time.monotonic()
-    outcome = _run(targets, parameters, args.json)
-    report = summary.summarize(
-        outcome.files(),
-        clock_ns=args.clock,
-        left_out={**outcome.left_out, **outcome.failed},
-        fresh=outcome.fresh,
-        seconds=round(time.monotonic() - start, 1),
-    )
+    wanted = _wanted(args)
+    outcome, report = _run(wanted, parameters, args.json)
     report["products"] = {name: str(entry) for name, entry in outcome.entries.items()}
     if args.output is not None:
         report["products"] = _copy_products(outcome, report, Path(args.output))
@@ -150,7 +164,7 @@ def execute(args: argparse.Namespace) -> int:
         print_json(report)
     else:
         print(summary.text(report))
-    return 0 if summary.good(report, targets) else 1
+    return 0 if summary.good(report, wanted) else 1
 
 
 # ---- what is asked for
@@ -187,16 +201,10 @@ def _settings(design: Design | None, given: list[str]) -> dict[str, Any]:
 
 def _parameters(args: argparse.Namespace) -> dict[str, Any]:
     """The parameters of the graph."""
-    from ...flow.synthesis import STYLES
+    from ..implement import check_flow, chip_parameters, verilog_parameters
 
-    if args.style not in STYLES:
-        raise unknown("style of synthesis", args.style, STYLES)
-    parameters: dict[str, Any] = {
-        "clock_period": args.clock,
-        "style": args.style,
-        "density": args.density,
-        "fmax": args.fmax,
-    }
+    flow = {"clock_period": args.clock, "style": args.style, "density": args.density, "fmax": args.fmax}
+    parameters = check_flow(flow | _other(args.other, flow))
     if args.verilog is None:
         for option in ("top", "clock_port", "vectors"):
             if getattr(args, option) is not None:
@@ -204,47 +212,47 @@ def _parameters(args: argparse.Namespace) -> dict[str, Any]:
                     f"--{option.replace('_', '-')} is for Verilog from elsewhere; add --verilog FILE"
                 )
         chip = _chip(args)
-        settings = ",".join(f"{name}={value}" for name, value in chip.settings.items())
-        return parameters | {
-            "design": chip.name,
-            "nbits": chip.nbits,
-            "settings": settings,
-            "interface": chip.interface,
-            "system": chip.system,
-        }
-    for option in ("design", "nbits", "settings", "system"):
-        if getattr(args, option):
-            given = "DESIGN" if option == "design" else "--set" if option == "settings" else f"--{option}"
-            raise BadInput(f"{given} with --verilog: this is for designs of the catalogue; drop one of them")
-    if args.top is None:
-        raise BadInput("--verilog without --top: name the top module, as in --top MontMulRem")
-    for path in args.verilog:
-        if "," in path:
-            raise BadInput(f"{path}: a comma in a path separates files; rename it")
-        if not Path(path).is_file():
-            raise BadInput(f"there is no file {path}; give Verilog files")
-    return parameters | {
-        "verilog": ",".join(str(Path(path).absolute()) for path in args.verilog),
-        "top": args.top,
-        "clock_port": "clk" if args.clock_port is None else args.clock_port,
-        "vectors": "" if args.vectors is None else str(Path(args.vectors).absolute()),
-    }
+        if chip.note:
+            warn(chip.note)
+        return parameters | chip_parameters(chip)
+    refuse_with_verilog(args, ("design", "nbits", "settings", "system"))
+    clock_port = "clk" if args.clock_port is None else args.clock_port
+    return parameters | verilog_parameters(args.verilog, args.top, clock_port, args.vectors)
 
 
-def _targets(args: argparse.Namespace) -> list[str]:
+def _other(given: list[str], options: Mapping[str, Any]) -> dict[str, str]:
+    """The values of `--flow`."""
+    from ..point import OF_DESIGN
+
+    values = {}
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise BadInput(f"--flow {text}: write PARAM=VALUE, as in --flow glitches=False")
+        if name in options or name in OF_DESIGN:
+            raise BadInput(f"--flow {name}: it has an option of its own; see `modexlab asic --help`")
+        values[name] = value
+    return values
+
+
+def _wanted(args: argparse.Namespace) -> list[str]:
+    """The steps that are asked for."""
     from ...flow import graph
+    from ..implement import targets
 
     if args.to not in (None, graph.LENIENT):
+        if args.skip:
+            raise BadInput("--skip with --to: a step and what it needs cannot do without; drop one of them")
         return [args.to]
-    return [name for name in graph.ORDER if args.layout or name not in graph.WITH_LAYOUT]
+    return targets(layout=args.layout, skip=args.skip)
 
 
 # ---- the run
 
 
-def _run(targets: list[str], parameters: dict[str, Any], quiet: bool) -> Outcome:
-    """The flow, with a line on stderr for every step that takes its time."""
-    from ...flow.runner import run_flow
+def _run(wanted: list[str], parameters: dict[str, Any], quiet: bool) -> tuple[Outcome, dict[str, Any]]:
+    """The flow and its summary, with a line on stderr for every step that takes its time."""
+    from ..implement import run_asic
 
     running: list[str] = []
     with Progress("flow", quiet=quiet) as progress:
@@ -259,7 +267,7 @@ def _run(targets: list[str], parameters: dict[str, Any], quiet: bool) -> Outcome
                     print(f"{event.step:<12} {event.seconds:6.1f} s{failed}", file=sys.stderr, flush=True)
             progress.describe(", ".join(running) or "flow")
 
-        return run_flow(targets, parameters, report)
+        return run_asic(wanted, parameters, report)
 
 
 def _copy_products(outcome: Outcome, report: dict[str, Any], directory: Path) -> dict[str, str]:

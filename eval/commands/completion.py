@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from ..processor_verilog import PROCESSOR
 from . import verilog
 from .arguments import Commands, add_command
+from .compare import PAPERS
 
-FILES = frozenset({"files", "key", "vcd", "output", "program", "commits"})  # arguments that are paths
+FILES = frozenset(
+    {"files", "key", "vcd", "output", "program", "commits", "ledger"}
+)  # arguments that are paths
 DESIGNS = frozenset({"design", "designs", "xcel"})
 
 TEXT = "The script goes to stdout; load it in the start file of your shell."
@@ -33,9 +36,11 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
+    from ...flow.fpga import DEVICES
     from ...rtl.sim import STAGES
     from .. import catalogue
     from ..cli import build_parser
+    from ..published import NUMBERS
     from ..systems import system_names
 
     parser = build_parser()
@@ -47,6 +52,12 @@ def execute(args: argparse.Namespace) -> int:
                 action.choices = [*names, PROCESSOR] if with_processor and action.dest == "design" else names
             elif action.dest == "systems":
                 action.choices = system_names()
+            elif action.dest == "papers":
+                action.choices = PAPERS
+            elif action.dest == "paper":
+                action.choices = NUMBERS
+            elif action.dest == "device":
+                action.choices = list(DEVICES)
             elif action.dest == "stage":
                 action.choices = list(STAGES)
     print(_fish(parser) if args.shell == "fish" else _shtab(parser, args.shell))

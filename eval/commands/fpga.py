@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
-from ..machine import check_width
 from ..progress import Progress
 from ..table import table
 from .arguments import (
@@ -20,9 +16,11 @@ from .arguments import (
     add_interface,
     add_json,
     add_settings,
+    add_verilog,
     add_width,
     find_design,
     print_json,
+    refuse_with_verilog,
     settings_of,
 )
 
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from ...flow.fpga import Event
 
 DEFAULT_NBITS = 32
-DEVICES = ("artix-7", "cyclone-v", "ecp5")
 
 TEXT = """\
 Counts are of yosys' own synthesis for each family, flat, before
@@ -59,26 +56,22 @@ def add(commands: Commands) -> None:
     add_width(parser, f"default: {DEFAULT_NBITS}")
     add_settings(parser)
     add_interface(parser)
-    other = parser.add_argument_group("Verilog from elsewhere instead of a design")
-    other.add_argument("--verilog", metavar="FILE", nargs="+", help="the files, packages before their users")
-    other.add_argument("--top", metavar="NAME", help="the top module")
+    add_verilog(parser)
     parser.add_argument(
         "--device",
         nargs="+",
         metavar="NAME",
-        choices=DEVICES,
-        default=DEVICES,
-        help=f"{', '.join(DEVICES)}; several may be given (default: all)",
+        help="artix-7, cyclone-v, ecp5; several may be given (default: all)",
     )
     parser.add_argument("--pnr", action="store_true", help="place and route, for the frequency")
     add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    parameters = _parameters(args)
-    start = time.monotonic()
-    report = _run(parameters, list(dict.fromkeys(args.device)), args.pnr, args.json)
-    report["seconds"] = round(time.monotonic() - start, 1)
+    from ...flow.fpga import DEVICES, find
+
+    devices = [find(name).name for name in dict.fromkeys(args.device or DEVICES)]
+    report = _run(_parameters(args), devices, args.pnr, args.json)
     if args.json:
         print_json(report)
     else:
@@ -88,38 +81,27 @@ def execute(args: argparse.Namespace) -> int:
 
 def _parameters(args: argparse.Namespace) -> dict[str, Any]:
     """Parameters of the flow's step `rtl`, which makes the Verilog; BadInput for what does not go together."""
+    from ..implement import chip_parameters, verilog_parameters  # not at the top: --help must be quick
+
     if args.verilog is None:
         if args.top is not None:
             raise BadInput("--top is for Verilog from elsewhere; add --verilog FILE")
         if args.design is None:
             raise BadInput("neither a design nor Verilog; give a DESIGN, or --verilog FILE --top NAME")
+        from ..asic import Chip
+
+        nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
         design = find_design(args.design)
-        nbits = DEFAULT_NBITS if args.nbits is None else check_width(args.nbits)
-        settings = settings_of(design, args.settings)
-        design.resolve(nbits, settings)
-        return {
-            "design": design.name,
-            "nbits": nbits,
-            "settings": ",".join(f"{name}={value}" for name, value in settings.items()),
-            "interface": args.interface,
-        }
-    for option in ("design", "nbits", "settings"):
-        if getattr(args, option):
-            given = {"design": "DESIGN", "settings": "--set"}.get(option, f"--{option}")
-            raise BadInput(f"{given} with --verilog: this is for designs of the catalogue; drop one of them")
-    if args.top is None:
-        raise BadInput("--verilog without --top: name the top module, as in --top MontMulRem")
-    for path in args.verilog:
-        if "," in path:
-            raise BadInput(f"{path}: a comma in a path separates files; rename it")
-        if not Path(path).is_file():
-            raise BadInput(f"there is no file {path}; give Verilog files")
-    return {"verilog": ",".join(str(Path(path).absolute()) for path in args.verilog), "top": args.top}
+        chip = Chip(design, nbits, settings_of(design, args.settings), args.interface)
+        chip.check()
+        return chip_parameters(chip)
+    refuse_with_verilog(args, ("design", "nbits", "settings"))
+    return verilog_parameters(args.verilog, args.top)
 
 
 def _run(parameters: dict[str, Any], devices: list[str], pnr: bool, quiet: bool) -> dict[str, Any]:
     """The Verilog and its counts, with a line on stderr for every part that is done now."""
-    from ...flow import fpga, graph, step
+    from ..implement import run_fpga
 
     running: list[str] = []
     with Progress("Verilog", quiet=quiet) as progress:
@@ -133,12 +115,7 @@ def _run(parameters: dict[str, Any], devices: list[str], pnr: bool, quiet: bool)
                     print(f"{event.part:<22} {event.seconds:6.1f} s", file=sys.stderr, flush=True)
             progress.describe(", ".join(running) or "FPGA")
 
-        values = graph.checked(parameters)
-        entry = step.execute("rtl", {}, {name: values[name] for name in graph.declaration("rtl").parameters})
-        design = json.loads((entry / "design.json").read_text())
-        measured = fpga.measure(entry / "design.sv", design["top"], devices, pnr=pnr, report=report)
-    about = {key: design.get(key) for key in ("name", "top", "nbits", "interface", "parameters")}
-    return about | {"devices": measured["devices"]}
+        return run_fpga(parameters, devices, pnr, report)
 
 
 # ---- as text

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
 from ..machine import LEVELS, Machine, check_fit, check_width, width_for
+from ..param import PAPER_NBITS
 from ..progress import Progress
 from .arguments import (
     Commands,
@@ -20,18 +21,23 @@ from .arguments import (
     add_operands,
     add_settings,
     add_width,
+    add_workload,
     check_directory,
     find_design,
     json_number,
     json_value,
     number,
     print_json,
+    refuse_with_workload,
     settings_of,
     short,
 )
 
 if TYPE_CHECKING:
     from ...fl.rsa_keys import RSAKey
+    from ..design import Design
+
+Result = int | list[int]  # of one exponentiation, or of each of a workload
 
 TEXT = """\
 The result is compared with Python's own pow(base, exp, mod);
@@ -41,6 +47,7 @@ EXAMPLES = """\
   modexlab run mont-001 --base 7 --exp 0x10001 --mod 0xf1f1f1f1f1f1f1f1 --set nstages=8 --level cl
   modexlab run mont --base 3 --exp 5 --mod 7 --stage python --trace --vcd mont.vcd
   modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
+  modexlab run mont --nbits 64 --workload sign+9verify
   modexlab run mont --key key.pem --encrypt 42 --json
   modexlab run mont --key key.pem --decrypt 0x1234 --crt"""
 
@@ -56,6 +63,7 @@ def add(commands: Commands) -> None:
     key.add_argument("--encrypt", type=number, metavar="M", help="M^e mod n")
     key.add_argument("--decrypt", type=number, metavar="C", help="C^d mod n")
     key.add_argument("--crt", action="store_true", help="decrypt by two runs of half the width, and check")
+    add_workload(parser)
     add_width(parser, "default: length of the modulus, rounded up to a multiple of 32")
     add_settings(parser)
     add_interface(parser)
@@ -76,7 +84,10 @@ def execute(args: argparse.Namespace) -> int:
         check_directory("--vcd", args.vcd)
     if args.nbits is not None:
         check_width(args.nbits)
-    operation = _operation_with_key(args) if args.key is not None else _operation(args)
+    if args.workload is not None:
+        operation = _named(args, design, settings)
+    else:
+        operation = _operation_with_key(args) if args.key is not None else _operation(args)
     nbits = args.nbits or width_for(operation.mod)
     design.resolve(nbits, settings)
     check_fit(nbits, operation.parts)
@@ -99,7 +110,8 @@ def execute(args: argparse.Namespace) -> int:
         with machine:
             result = operation.compute(machine.mod_exp)
     ok = result == operation.golden
-    cycles = sum(machine.cycles) if machine.cycles else None
+    counted = [times * cycles for times, cycles in zip(operation.times, machine.cycles, strict=False)]
+    cycles = sum(counted) if counted else None
     report = {
         "design": design.name,
         "nbits": nbits,
@@ -108,8 +120,8 @@ def execute(args: argparse.Namespace) -> int:
         "interface": machine.interface,
         "params": {name: json_value(value) for name, value in machine.parameters.items()},
         "operation": operation.name,
-        "result": json_number(result),
-        "golden": json_number(operation.golden),
+        "result": _numbers(result),
+        "golden": _numbers(operation.golden),
         "ok": ok,
         "cycles": cycles,
     }
@@ -117,10 +129,12 @@ def execute(args: argparse.Namespace) -> int:
         report["accesses"] = machine.accesses
     if len(machine.cycles) > 1:
         report["cycles_of_parts"] = machine.cycles
+        if max(operation.times) > 1:
+            report["times"] = operation.times
     if args.json:
         print_json(report)
     else:
-        _print(report, operation, machine.cycles)
+        _print(report, operation, counted)
     return 0 if ok else 1
 
 
@@ -131,11 +145,32 @@ class _Operation:
         self,
         name: str,
         mod: int,
-        golden: int,
+        golden: Result,
         parts: list[tuple[int, int, int]],
-        compute: Callable[[Callable[[int, int, int], int]], int],
+        compute: Callable[[Callable[[int, int, int], int]], Result],
+        times: list[int] | None = None,
     ) -> None:
+        """times: how often the cycles of each part count."""
         self.name, self.mod, self.golden, self.parts, self.compute = name, mod, golden, parts, compute
+        self.times = times or [1] * len(parts)
+
+
+def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> _Operation:
+    """A workload by its name: all of its parts on the machine, one after the other."""
+    from ..mixes import parts_of  # not at the top: it brings the keys, and --help must be quick
+
+    refuse_with_workload(args, ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"))
+    nbits = PAPER_NBITS if args.nbits is None else args.nbits
+    design.resolve(nbits, settings)
+    parts = parts_of(args.workload, design, nbits, settings)
+    return _Operation(
+        args.workload,
+        (1 << nbits) - 1,
+        [part.work.golden for part in parts],
+        [part.work.operands for part in parts],
+        lambda mod_exp: [mod_exp(*part.work.operands) for part in parts],
+        [part.times for part in parts],
+    )
 
 
 def _operation(args: argparse.Namespace) -> _Operation:
@@ -193,6 +228,11 @@ def _decryption(key: RSAKey, cipher: int, crt: bool) -> _Operation:
     return _Operation("decrypt by CRT", widest, golden, parts, compute)
 
 
+def _numbers(result: Result) -> Any:
+    """One number or several for JSON."""
+    return list(map(json_number, result)) if isinstance(result, list) else json_number(result)
+
+
 def _print(report: dict[str, Any], operation: _Operation, parts: list[int]) -> None:
     where = ", ".join(filter(None, (report["level"], report["stage"])))
     where += ", behind registers" if report["interface"] == "xcel" else ""
@@ -211,5 +251,7 @@ def _print(report: dict[str, Any], operation: _Operation, parts: list[int]) -> N
     print(f"{'cycles':<14}  {'none: this level has no clock' if cycles is None else f'{cycles}{split}'}")
 
 
-def _value(number: int | str) -> str:
+def _value(number: int | str | list[int | str]) -> str:
+    if isinstance(number, list):
+        return ", ".join(map(_value, number))
     return f"{number} (0x{number:x})" if isinstance(number, int) else number

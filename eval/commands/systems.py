@@ -6,14 +6,26 @@ import argparse
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...fl.errors import BadInput
 from ..progress import Progress
 from ..table import table
-from .arguments import Commands, add_command, add_json, check_directory, number, print_json, writing
+from .arguments import (
+    Commands,
+    add_command,
+    add_json,
+    add_settings,
+    check_directory,
+    number,
+    print_json,
+    settings_of,
+    writing,
+)
 
 if TYPE_CHECKING:
-    from ..systems import Row
+    from ..systems import Row, SystemKind
 
 TEXT = """\
 RSA by software on the processor and
@@ -72,6 +84,7 @@ def add(commands: Commands) -> None:
         dest="systems",
         help="only these, such as proc-naive or procxcel-mont (default: the paper's, and our fastest)",
     )
+    add_settings(parser)
     parser.add_argument(
         "--operation",
         type=_operation,
@@ -98,7 +111,9 @@ def _operation(text: str) -> str:
 def execute(args: argparse.Namespace) -> int:
     from ..systems import DEFAULT_SYSTEMS, OPERATIONS, Measurement, check_key_width, find_system
 
-    kinds = [find_system(name) for name in dict.fromkeys(args.systems or DEFAULT_SYSTEMS)]
+    kinds = [
+        _kind(find_system(name), args.settings) for name in dict.fromkeys(args.systems or DEFAULT_SYSTEMS)
+    ]
     widths = [check_key_width(nbits) for nbits in dict.fromkeys(args.nbits)]
     operations = [args.operation] if args.operation else OPERATIONS
     if args.output is not None:
@@ -133,6 +148,17 @@ def execute(args: argparse.Namespace) -> int:
     else:
         print(text)
     return 0 if all(row.ok for row in rows) else 1
+
+
+def _kind(kind: SystemKind, settings: list[str]) -> SystemKind:
+    """The system with the values of `--set`."""
+    if not settings:
+        return kind
+    if kind.design is None:
+        raise BadInput(
+            f"--set with {kind.name}: software on the processor has no parameters; drop one of them"
+        )
+    return replace(kind, settings=settings_of(kind.design, settings))
 
 
 def _speedup(row: Row, rows: list[Row]) -> float | None:

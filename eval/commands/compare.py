@@ -1,0 +1,389 @@
+"""`modexlab compare`: the papers' figures beside ours, from the ledger, and what is missing measured."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...fl.errors import BadInput, unknown
+from ..progress import Progress
+from ..published import NUMBERS, paper
+from ..table import table
+from .arguments import (
+    Commands,
+    add_command,
+    add_json,
+    add_ledger,
+    check_directory,
+    ledger_of,
+    number,
+    print_json,
+    warn,
+    writing,
+)
+from .ledger import value_text
+
+if TYPE_CHECKING:
+    from ..compare import Comparison, LeftOut, Side
+    from ..ledger import Ledger
+    from ..point import Point
+    from ..published import Published, Table
+
+TEXT = """\
+Each published figure stands beside its twin
+(the paper's machine, rebuilt) and beside a machine of ours that does the same work, from the ledger; --measure measures what is
+missing, or was measured with other sources. x is ours by the published figure. The verdict says how far that goes:
+
+  cycles      of the same work: they compare directly
+  area,       of paper 001 on the same standard cells, but by other tools
+  energy
+  FPGA        on the same family, counted before packing; where tools or units are not the same, only ratios: the figure
+              is divided by that of the paper's base machine, and ours by that of its twin
+
+Figures with a mark (a missed clock, for one) are kept out, and figures that compare in no way are left out; both say why."""
+EXAMPLES = """\
+  modexlab compare paper-003 --measure
+  modexlab compare paper-003 paper-002 --markdown
+  modexlab compare paper-001 --table RTL --measure --json
+  modexlab compare all --output comparison.txt"""
+
+ALL, PREFIX = "all", "paper-"
+PAPERS = (*(f"{PREFIX}{each}" for each in NUMBERS), ALL)
+LINE = 116
+TWIN = 4  # its column
+HEAD = ("machine", "bits", "figure", "published", "twin", "x", "ours", "x", "verdict")
+
+Compared = Sequence["Comparison | LeftOut"]
+T = TypeVar("T")
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "compare",
+        "hold the papers' figures against ours",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
+    )
+    parser.add_argument("papers", metavar="PAPER", nargs="*", help=f"{', '.join(PAPERS)} (default: all)")
+    parser.add_argument(
+        "--table", action="append", metavar="N", help="only this table of the paper; may be repeated"
+    )
+    parser.add_argument(
+        "--nbits", type=number, action="append", metavar="N", help="only this width; may be repeated"
+    )
+    parser.add_argument(
+        "--measure", action="store_true", help="measure what is missing, and write it to the ledger"
+    )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="with --measure: what takes long as well (wide machines on FPGA, routing)",
+    )
+    add_ledger(parser)
+    parser.add_argument("--markdown", action="store_true", help="tables in Markdown")
+    parser.add_argument("--output", "-o", metavar="FILE", help="write the text to a file as well")
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    from ..compare import compare, missing
+
+    figures = _figures(args)
+    if args.full and not args.measure:
+        raise BadInput("--full without --measure: nothing is measured; add --measure")
+    if args.json and args.markdown:
+        raise BadInput("--json with --markdown: give one of them")
+    if args.output is not None:
+        check_directory("--output", args.output)
+    with ledger_of(args, read_only=not args.measure) as ledger:
+        compared = compare(figures, ledger)
+        failed = 0
+        if args.measure:
+            wanted = missing(compared)
+            failed = _measure(wanted.quick + (wanted.long if args.full else []), ledger, args.json)
+            compared = compare(figures, ledger)
+        elif not _measured(compared) and any(_sides(compared)):
+            raise BadInput(
+                f"nothing beside these figures has been measured yet ({ledger.path}): `{_command(args)} --measure` does it"
+            )
+        if args.json:
+            text = ""
+            print_json(_as_json(compared))
+        else:
+            text = _text(compared, args)
+            print(text)
+    if args.output is not None:
+        with writing(args.output) as write:
+            write((text or _text(compared, args)) + "\n")
+    return 1 if failed else 0
+
+
+def _figures(args: argparse.Namespace) -> list[Published]:
+    """The figures that were asked for."""
+    numbers: list[str] = []
+    for name in args.papers or [ALL]:
+        if name != ALL and name.removeprefix(PREFIX) not in NUMBERS:
+            raise unknown("paper", name, PAPERS)
+        numbers += NUMBERS if name == ALL else [name.removeprefix(PREFIX)]
+    numbers = list(dict.fromkeys(numbers))
+    if args.table and len(numbers) > 1:
+        raise BadInput(
+            f"--table {args.table[0]} of which paper? name one, as in `modexlab compare paper-001 --table 1`"
+        )
+    tables = [each for one in numbers for each in _tables(one, args.table)]
+    found = [figure for each in tables for figure in each.figures()]
+    if args.nbits:
+        widths = sorted({figure.nbits for figure in found if figure.nbits})
+        found = [figure for figure in found if figure.nbits in args.nbits]
+        if not found:
+            there = ", ".join(map(str, widths)) or "none"
+            raise BadInput(
+                f"no figure of --nbits {' '.join(map(str, args.nbits))}; the widths there are {there}"
+            )
+    return found
+
+
+def _command(args: argparse.Namespace) -> str:
+    """The same question, to be asked again."""
+    chosen = [f"--{name} {value}" for name in ("table", "nbits") for value in getattr(args, name) or ()]
+    return " ".join(["modexlab compare", *(args.papers or [ALL]), *chosen])
+
+
+def _tables(one: str, wanted: list[str] | None) -> list[Table]:
+    return [paper(one).table(each) for each in wanted] if wanted else list(paper(one).tables)
+
+
+def _sides(compared: Compared) -> list[Side]:
+    from ..compare import LeftOut
+
+    return [side for each in compared if not isinstance(each, LeftOut) for side in each.sides]
+
+
+def _measured(compared: Compared) -> bool:
+    return any(side.row is not None for side in _sides(compared))
+
+
+# ---- measuring
+
+
+def _measure(points: list[Point], ledger: Ledger, quiet: bool) -> int:
+    """Measure and record, one after another; what fails is noted and does not stop the rest. How many failed."""
+    from ..measure import measure
+
+    failed = 0
+    for index, point in enumerate(points, 1):
+        start = time.monotonic()
+        try:
+            with Progress(f"[{index}/{len(points)}] {point}", quiet=quiet) as progress:
+                ledger.record(point, measure(point, progress.describe))
+            said = "ok"
+        except (BadInput, ArithmeticError, RuntimeError) as error:
+            if not isinstance(error, BadInput) and not type(error).__module__.startswith("modexlab."):
+                raise
+            failed += 1
+            said = str(error)
+            ledger.fail(point, said, time.monotonic() - start)
+        print(f"[{index}/{len(points)}] {point}: {said} ({time.monotonic() - start:.1f} s)", file=sys.stderr)
+    if failed:
+        warn(
+            f"{failed} of {len(points)} points could not be measured; `modexlab ledger --failures` shows them"
+        )
+    return failed
+
+
+# ---- what is printed
+
+
+def _text(compared: Compared, args: argparse.Namespace) -> str:
+    """Papers with their tables, what was left out, and what is to be known of all."""
+    from ..compare import notes
+
+    markdown = args.markdown
+    blocks: list[str] = []
+    for one, each in _grouped(compared, lambda each: each.figure.paper).items():
+        blocks.append(_heading(f"Paper {one}: {paper(one).title}", 1, markdown))
+        for name, of_table in _grouped(each, lambda each: each.figure.table).items():
+            blocks += _block(paper(one).table(name), of_table, markdown)
+        blocks += _left_out_of(each, markdown) + [_wrapped(text, markdown) for text in notes(one)]
+    blocks += [_wrapped(text, markdown) for text in _ending(compared, _command(args))]
+    return "\n\n".join(blocks)
+
+
+def _wrapped(text: str, markdown: bool) -> str:
+    return text if markdown else textwrap.fill(text, LINE, break_on_hyphens=False)
+
+
+def _grouped(compared: Sequence[T], name: Callable[[T], str]) -> dict[str, list[T]]:
+    found: dict[str, list[T]] = {}
+    for each in compared:
+        found.setdefault(name(each), []).append(each)
+    return found
+
+
+def _heading(text: str, level: int, markdown: bool) -> str:
+    return f"{'#' * (level + 1)} {text}" if markdown else text
+
+
+def _block(of: Table, compared: Compared, markdown: bool) -> list[str]:
+    """One table of the paper, if there is something in it to compare."""
+    from ..compare import Comparison
+
+    found = [each for each in compared if isinstance(each, Comparison)]
+    if not found:
+        return []
+    rows = [HEAD, *(_cells(each, of) for each in found)]
+    if not any(each.twin for each in found):
+        rows = [[*row[:TWIN], *row[TWIN + 2 :]] for row in rows]
+    title = _heading(f"{_name(of)}. {of.caption}", 2, markdown)
+    return [title, _markdown(rows)] if markdown else [f"{title}\n{table(rows[0], rows[1:])}"]
+
+
+def _name(of: Table) -> str:
+    """As the paper calls it; numbers in its prose have no name there."""
+    return f"{of.kind} {of.number}" if of.kind != "Text" else "In the text"
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _left_out_of(compared: Compared, markdown: bool) -> list[str]:
+    """How many figures of which tables are not compared, by the reason."""
+    from ..compare import LeftOut
+
+    found = [each for each in compared if isinstance(each, LeftOut)]
+    if not found:
+        return []
+    lines = []
+    for reason, each in _grouped(found, lambda each: each.reason).items():
+        tables = ", ".join(_grouped(each, lambda each: each.figure.table))
+        lines.append(f"{'- ' if markdown else '  '}{len(each)}: {reason} ({tables})")
+    return ["\n".join(["Left out, with the tables:", *([""] if markdown else []), *lines])]
+
+
+def _cells(each: Comparison, of: Table) -> list[str]:
+    figure = each.figure
+    what = " ".join(filter(None, (figure.metric, figure.operation)))
+    published = value_text(each.value) if each.base else value_text(_whole(each.value))
+    return [
+        label(figure, of),
+        str(figure.nbits),
+        f"{what} / {each.base}" if each.base else what,
+        published + ("*" if figure.corrected is not None else ""),
+        *_side(each, each.twin),
+        *_side(each, each.ours),
+        each.verdict,
+    ]
+
+
+def _whole(value: float) -> float:
+    """Papers have figures like 3.0 ms, which are whole numbers of nanoseconds."""
+    return int(value) if float(value).is_integer() and abs(value) < 1e15 else value
+
+
+def _side(each: Comparison, side: Side | None) -> list[str]:
+    """Our figure with the machine's name, and how it compares."""
+    if side is None:
+        return ["-", "-"]
+    ratio = each.ratio(side)
+    value = "-" if side.value is None else value_text(side.value)
+    stale = " (stale)" if any(row.stale for row in side.rows) else ""
+    return [f"{value} {side.name}{stale}", "-" if ratio is None else f"{ratio:.3g}"]
+
+
+def label(figure: Published, of: Table) -> str:
+    """The machine in the paper's words: of columns and rows those which stand for machines."""
+    if figure.design:
+        return figure.design
+    subjects = {each.subject for each in of.figures() if each.subject}
+    own = {each.subject for each in of.figures() if each.column == figure.column and each.subject}
+    if len(subjects) > 1 and len(own) == 1:
+        return figure.column
+    parts = []
+    for key, text in zip(of.keys, figure.row.split(", "), strict=False):
+        if text.replace(",", "") != str(figure.nbits):
+            parts.append(f"{key} {text}" if text.isdigit() else text)
+    return ", ".join(parts) or figure.column
+
+
+def _ending(compared: Compared, command: str) -> list[str]:
+    from ..compare import Comparison, missing
+
+    found = [each for each in compared if isinstance(each, Comparison)]
+    said = ["x: ours by the published figure."] if found else []
+    if any(each.figure.corrected is not None for each in found):
+        said.append("*: corrected; the paper contradicts itself there (`--json` has the reason).")
+    wanted = missing(compared, stale=False)
+    if wanted.quick or wanted.long:
+        full = " --full" if not wanted.quick else ""
+        long = f", and {len(wanted.long)} that take long (--full)" if wanted.quick and wanted.long else ""
+        count = len(wanted.quick) or len(wanted.long)
+        said.append(f"Not measured: {count} points{long}: `{command} --measure{full}`.")
+    return said
+
+
+def _as_json(compared: Compared) -> list[dict[str, Any]]:
+    from ..compare import LeftOut
+
+    return [_left_out(each) if isinstance(each, LeftOut) else _comparison(each) for each in compared]
+
+
+def _left_out(each: LeftOut) -> dict[str, Any]:
+    return {**_published(each.figure), "compared": False, "reason": each.reason}
+
+
+def _comparison(each: Comparison) -> dict[str, Any]:
+    return {
+        **_published(each.figure),
+        "compared": True,
+        "basis": each.basis,
+        "base": each.base or None,
+        "value": each.value,
+        "twin": _side_as_json(each, each.twin),
+        "ours": _side_as_json(each, each.ours),
+        "verdict": each.verdict,
+        "note": each.note,
+    }
+
+
+def _published(figure: Published) -> dict[str, Any]:
+    return {
+        "paper": figure.paper,
+        "table": figure.table,
+        "row": figure.row,
+        "column": figure.column,
+        "machine": label(figure, paper(figure.paper).table(figure.table)),
+        "nbits": figure.nbits or None,
+        "metric": figure.metric,
+        "operation": figure.operation,
+        "printed": figure.printed,
+        "published": figure.amount,
+        "corrected": figure.corrected is not None,
+        "erratum": figure.erratum,
+        "technology": figure.technology,
+        "source": figure.source,
+    }
+
+
+def _side_as_json(each: Comparison, side: Side | None) -> dict[str, Any] | None:
+    if side is None:
+        return None
+    return {
+        "name": side.name,
+        "value": side.value,
+        "ratio": each.ratio(side),
+        "marks": list(side.marks),
+        "rows": [row.id for row in side.rows],
+        "stale": any(row.stale for row in side.rows),
+        "commands": [shlex.join(row.command) for row in side.rows]
+        + [shlex.join(point.command) for point in side.missing],
+        "missing": len(side.missing),
+    }

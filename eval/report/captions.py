@@ -1,0 +1,43 @@
+"""What the charts are called, and what one should see in them."""
+
+from __future__ import annotations
+
+CHARTS = {  # name: (title, caption)
+    "area-time": (
+        "Area × time",
+        "Down and left is better. The line is the front of those that may be held against each other: the same width, operation and stage, "
+        "alone or with a processor. Filled: measured here; with a dark edge: a published machine, built anew; hollow: as its paper has it.",
+    ),
+    "energy-time": (
+        "Energy × time",
+        "Energy of one operation, without glitches, by the same marks. What lies above the line is beaten by another design in both.",
+    ),
+    "widths": (
+        "Cycles by width",
+        "Lines are closed formulas. Filled points were counted in RTL, and must lie on the line of their design. Hollow ones are "
+        "published; means over both operations stand with decrypt. Machines alone, with default parameters.",
+    ),
+    "areas": (
+        "Where the area is",
+        "Modules of a class are taken together. Large modules are taken apart, multipliers are not.",
+    ),
+    "paths": (
+        "Longest path and clock",
+        "Bars: the longest path. Black tick: the clock period that was asked for; what is left between them is slack.",
+    ),
+    "energies": (
+        "Energy of an operation",
+        "Dark: with each net changing at most once a cycle, a lower bound, which is what all tables have. Light: glitches, transitions "
+        "that do no work; the more logic between two registers, the more of them. Black tick: as published.",
+    ),
+    "leakage": (
+        "Cycles of random exponents",
+        "One tick for each exponent, all of one length. A single tick at 100 %: the duration says nothing of such an exponent. A smear: "
+        "each one in it costs a product.",
+    ),
+    "ratios": (
+        "Ours and published",
+        "Each point is one published figure: left of the line ours is less, right of it more. Cycles compare directly; areas and energies "
+        "only on the same library; see the verdicts in the tables.",
+    ),
+}

@@ -1,0 +1,447 @@
+"""The charts, as Vega-Lite: plain dictionaries, each made once for the page, for PNG and for SVG.
+
+Why Vega-Lite, and why without Altair: a chart is data (this file holds all of it), a browser draws it with tooltips and clicks
+from the very specification that vl-convert draws as a picture, and vl-convert brings the scripts along, so that nothing is loaded
+from elsewhere. Altair would write the same dictionaries in more words.
+
+A specification names its data and leaves them out: the page puts in what its filters let through, `static` all of it.
+"@x" and "@y" stand for metrics that the reader may choose (`filled`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .metrics import METRICS
+from .palette import Colours, scales, series
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, which nobody loads
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
+MOST_LABELS = 14  # on a front: more would lie over each other
+POINT_SIZE = 64
+
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A specification with what stands around it."""
+
+    name: str
+    title: str
+    caption: str  # what one should see
+    data: str  # the name of its data
+    spec: Spec
+    axes: tuple[str, str] | None = None  # metrics, where the reader may choose them
+    filters: tuple[str, ...] = ("family", "nbits", "operation", "interface", "stage")
+
+
+def config(colours: Colours) -> Spec:
+    """Quiet axes, no frame, the system's own fonts."""
+    return {
+        "background": "transparent",
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": {
+            "gridColor": colours("grid"),
+            "domainColor": colours("rule"),
+            "tickColor": colours("rule"),
+            "labelColor": colours("ink-2"),
+            "titleColor": colours("ink"),
+            "titleFontWeight": 600,
+            "titleFontSize": 12,
+            "labelFontSize": 11,
+            "titlePadding": 8,
+        },
+        "axisY": {"labelLimit": 400},
+        "legend": {
+            "labelColor": colours("ink-2"),
+            "titleColor": colours("ink"),
+            "labelFontSize": 11,
+            "titleFontSize": 12,
+            "titleFontWeight": 600,
+            "orient": "bottom",
+            "columns": 5,
+            "symbolSize": POINT_SIZE,
+            "labelLimit": 200,
+        },
+        "text": {"color": colours("ink")},
+    }
+
+
+def filled(spec: Spec, x: str, y: str) -> Spec:
+    """A specification with the metrics of its axes."""
+    text = json.dumps(spec)
+    for token, name in (("@x", x), ("@y", y)):
+        head = json.dumps(METRICS[name].head)[1:-1]
+        text = text.replace(f"{token}head", head).replace(token, name)
+    return json.loads(text)
+
+
+def _field(name: str, title: str, **more: Any) -> Spec:
+    return {"field": name, "title": title, **more}
+
+
+def _tooltip(*more: Spec) -> list[Spec]:
+    """What is shown of a point at once; a click shows the rest."""
+    return [
+        _field("label", "design"),
+        _field("nbits", "bits"),
+        _field("operation", "operation"),
+        _field("setup", "stage"),
+        *more,
+        _field("row", "row"),
+    ]
+
+
+def _number(name: str, title: str) -> Spec:
+    return _field(name, title, type="quantitative", format=",.5~r")
+
+
+def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
+    """Two metrics against each other, with the front of each group of points that may be compared."""
+    scale = scales(families, colours)
+    kind = {"field": "family", "type": "nominal"}
+    legend = {"title": None}
+    here: Spec = {
+        "x": {"field": "@x", "type": "quantitative", "title": "@xhead", "scale": {"type": "log"}},
+        "y": {"field": "@y", "type": "quantitative", "title": "@yhead", "scale": {"type": "log"}},
+    }
+    for axis in here.values():
+        axis["scale"] |= {"nice": False, "padding": 24}
+        axis["axis"] = {"tickCount": 6, "format": "~s", "labelOverlap": "greedy"}
+    shown: Spec = {
+        **here,
+        "color": {**kind, "scale": scale["color"], "legend": legend},
+        "shape": {**kind, "scale": scale["shape"], "legend": legend},
+        "tooltip": _tooltip(_number("@x", "@xhead"), _number("@y", "@yhead")),
+    }
+    # from left to right in each group: those that are lower than all before
+    along = {"sort": [{"field": "@x"}, {"field": "@y"}], "groupby": ["group"]}
+    front: list[Spec] = [
+        {"filter": "datum.kind !== 'published'"},
+        {"window": [{"op": "min", "field": "@y", "as": "lowest"}], **along, "frame": [None, 0]},
+        {"window": [{"op": "lag", "field": "lowest", "as": "before"}], **along},
+        {"filter": "datum.before === null || datum['@y'] < datum.before"},
+    ]
+    counted = [*front, {"joinaggregate": [{"op": "count", "as": "many"}]}]
+    label = {"type": "text", "align": "left", "dx": 8, "dy": -7, "fontSize": 10.5, "color": colours("ink-2")}
+    return {
+        "data": {"name": "points"},
+        "transform": [{"filter": "datum['@x'] > 0 && datum['@y'] > 0"}],
+        "height": 340,
+        "layer": [
+            {
+                "name": "front",
+                "transform": front,
+                "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2},
+                "encoding": {**here, "detail": {"field": "group"}, "color": {"value": colours("ink-2")}},
+            },
+            {
+                "name": "points",
+                "transform": [{"filter": "datum.kind !== 'published'"}],
+                "mark": {"type": "point", "filled": True, "opacity": 0.9, "size": POINT_SIZE},
+                "encoding": {
+                    **shown,
+                    "stroke": {
+                        "condition": {"test": "datum.kind === 'twin'", "value": colours("ink")},
+                        "value": colours("paper"),
+                    },
+                    "strokeWidth": {
+                        "condition": {"test": "datum.kind === 'twin'", "value": 1.6},
+                        "value": 0.6,
+                    },
+                },
+            },
+            {
+                "name": "published",
+                "transform": [{"filter": "datum.kind === 'published'"}],
+                "mark": {"type": "point", "filled": False, "strokeWidth": 2, "size": 90, "opacity": 1},
+                "encoding": shown,
+            },
+            *(
+                {
+                    "transform": [{"filter": f"datum.kind === 'published' && datum.side === '{side}'"}],
+                    "mark": {**label, "fontStyle": "italic", "align": align, "dx": dx},
+                    "encoding": {**here, "text": {"field": "label"}},
+                }
+                for side, align, dx in (("right", "left", 8), ("left", "right", -8))
+            ),
+            {
+                "transform": [*counted, {"filter": f"datum.many <= {MOST_LABELS}"}],
+                "mark": label,
+                "encoding": {**here, "text": {"field": "label"}},
+            },
+        ],
+    }
+
+
+def widths(families: Mapping[str, int], colours: Colours) -> Spec:
+    """Cycles against the width: lines by formula, points as measured."""
+    scale = scales(families, colours)
+    kind = {"field": "family", "type": "nominal"}
+    legend = {"title": None}
+    here: Spec = {
+        "x": {
+            "field": "nbits",
+            "type": "quantitative",
+            "title": "Width (bits)",
+            "scale": {"type": "log", "base": 2, "nice": False, "padding": 16},
+            "axis": {"format": "d", "labelOverlap": "greedy"},
+        },
+        "y": {
+            "field": "cycles",
+            "type": "quantitative",
+            "title": METRICS["cycles"].title,
+            "scale": {"type": "log", "nice": False, "padding": 16},
+            "axis": {"tickCount": 6, "format": "~s", "labelOverlap": "greedy"},
+        },
+    }
+    color = {**kind, "scale": scale["color"], "legend": legend}
+    shape = {**kind, "scale": scale["shape"], "legend": legend}
+    tooltip = _tooltip(_number("cycles", "cycles"))
+    return {
+        "data": {"name": "widths"},
+        "height": 380,
+        "layer": [
+            {
+                "transform": [{"filter": "datum.source === 'formula'"}],
+                "mark": {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
+                "encoding": {**here, "color": color, "detail": {"field": "label"}},
+            },
+            {
+                "name": "formula",
+                "transform": [{"filter": "datum.source === 'formula'"}],
+                "mark": {"type": "point", "filled": True, "size": 10},
+                "encoding": {**here, "color": color, "tooltip": tooltip},
+            },
+            {
+                "name": "measured",
+                "transform": [{"filter": "datum.source === 'measured'"}],
+                "mark": {"type": "point", "filled": True, "size": POINT_SIZE, "opacity": 0.95},
+                "encoding": {**here, "color": color, "shape": shape, "tooltip": tooltip},
+            },
+            {
+                "name": "published",
+                "transform": [{"filter": "datum.source === 'published'"}],
+                "mark": {"type": "point", "filled": False, "size": 90, "strokeWidth": 2},
+                "encoding": {**here, "color": color, "shape": shape, "tooltip": tooltip},
+            },
+        ],
+    }
+
+
+def _bars(data: str, x: Spec, **more: Any) -> Spec:
+    """Horizontal bars, one a line."""
+    return {
+        "data": {"name": data},
+        "height": {"step": 22},
+        "encoding": {
+            "y": {
+                "field": "name",
+                "type": "nominal",
+                "title": None,
+                "sort": {"field": "order", "op": "min"},
+                "axis": {"domain": False, "ticks": False, "labelPadding": 6},
+            },
+            "x": {"type": "quantitative", "axis": {"tickCount": 8}, **x},
+        },
+        **more,
+    }
+
+
+def areas(classes: Sequence[str], colours: Colours) -> Spec:
+    """Area by the classes of the modules in it."""
+    colour = {
+        "field": "part",
+        "type": "nominal",
+        "title": None,
+        "scale": {
+            "domain": list(classes),
+            "range": [
+                colours("rule") if name == classes[-1] else colours(series(index))
+                for index, name in enumerate(classes)
+            ],
+        },
+    }
+    spec = _bars("areas", {"field": "area_um2", "title": METRICS["area_um2"].head, "stack": "zero"})
+    spec["mark"] = {"type": "bar", "stroke": colours("paper"), "strokeWidth": 0.7, "height": {"band": 0.76}}
+    spec["encoding"] |= {
+        "color": colour,
+        "order": {"field": "rank", "type": "quantitative"},
+        "tooltip": [
+            _field("name", "design"),
+            _field("part", "module"),
+            _field("units", "of these"),
+            _number("area_um2", METRICS["area_um2"].head),
+            _field("share", "share", type="quantitative", format=".1%"),
+            _field("row", "row"),
+        ],
+    }
+    return spec
+
+
+def paths(families: Mapping[str, int], colours: Colours) -> Spec:
+    """How long the longest path is, and how long the clock lets it be."""
+    y = _bars("paths", {"field": "path_ns", "title": "Longest path (ns)"})
+    encoding = y.pop("encoding")
+    tooltip = [
+        _field("name", "design"),
+        _number("path_ns", "longest path (ns)"),
+        _number("clock_ns", "clock period (ns)"),
+        _field("start", "from"),
+        _field("end", "to"),
+        _field("through", "through"),
+        _field("row", "row"),
+    ]
+    return {
+        **y,
+        "layer": [
+            {
+                "mark": {"type": "bar", "height": {"band": 0.6}},
+                "encoding": {
+                    **encoding,
+                    "color": {
+                        "field": "family",
+                        "type": "nominal",
+                        "scale": scales(families, colours)["color"],
+                        "legend": {"title": None},
+                    },
+                    "tooltip": tooltip,
+                },
+            },
+            {
+                "mark": {"type": "tick", "thickness": 2.5, "color": colours("ink"), "height": {"band": 0.9}},
+                "encoding": {**encoding, "x": {**encoding["x"], "field": "clock_ns"}, "tooltip": tooltip},
+            },
+        ],
+    }
+
+
+SHARES = ("without glitches", "glitches")
+
+
+def energies(colours: Colours) -> Spec:
+    """Energy of an operation, and what of it are glitches."""
+    bars = _bars("energies", {"field": "energy_nj", "title": METRICS["energy_nj"].head})
+    encoding = bars.pop("encoding")
+    tooltip = [
+        _field("name", "design"),
+        _field("operation", "operation"),
+        _field("part", "share"),
+        _number("energy_nj", METRICS["energy_nj"].head),
+        _field("row", "row"),
+    ]
+    return {
+        **bars,
+        "layer": [
+            {
+                "transform": [{"filter": "datum.part !== 'published'"}],
+                "mark": {"type": "bar", "height": {"band": 0.6}},
+                "encoding": {
+                    **encoding,
+                    "color": {
+                        "field": "part",
+                        "type": "nominal",
+                        "title": None,
+                        "scale": {
+                            "domain": [*SHARES, "published"],
+                            "range": [colours(name) for name in ("series-0", "series-5", "ink")],
+                        },
+                    },
+                    "order": {"field": "rank", "type": "quantitative"},
+                    "tooltip": tooltip,
+                },
+            },
+            {
+                "transform": [{"filter": "datum.part === 'published'"}],
+                "mark": {"type": "tick", "thickness": 2.5, "color": colours("ink"), "height": {"band": 0.9}},
+                "encoding": {**encoding, "tooltip": tooltip},
+            },
+        ],
+    }
+
+
+def leakage(colours: Colours) -> Spec:
+    """The cycles of many exponents of one length: a constant-time design has one tick."""
+    spec = _bars(
+        "leakage",
+        {
+            "field": "relative",
+            "title": "Cycles, of the design's mean",
+            "scale": {"zero": False, "nice": True},
+            "axis": {"format": ".0%"},
+        },
+    )
+    spec["mark"] = {"type": "tick", "thickness": 1.5, "opacity": 0.55, "height": {"band": 0.7}}
+    spec["encoding"] |= {
+        "color": {
+            "field": "verdict",
+            "type": "nominal",
+            "title": None,
+            "scale": {
+                "domain": ["as many cycles for all", "depends on the exponent"],
+                "range": [colours("series-2"), colours("series-1")],
+            },
+        },
+        "tooltip": [
+            _field("name", "design"),
+            _field("cycles", "cycles"),
+            _field("weight", "ones in the exponent"),
+            _field("verdict", "cycles"),
+            _field("row", "row"),
+        ],
+    }
+    return spec
+
+
+def ratios(colours: Colours) -> Spec:
+    """Ours to what was published, around 1."""
+    x = {
+        "field": "ratio",
+        "title": "Ours / published (left of 1: ours is less)",
+        "scale": {"type": "log", "nice": False, "padding": 16},
+        "axis": {"format": "~r", "tickCount": 7},
+    }
+    bars = _bars("ratios", x)
+    encoding = bars.pop("encoding")
+    tooltip = [
+        _field("name", "published"),
+        _field("ours", "ours"),
+        _number("value", "our figure"),
+        _number("published", "published"),
+        _field("unit", "unit"),
+        _number("ratio", "ratio"),
+        _field("verdict", "verdict"),
+    ]
+    return {
+        **bars,
+        "height": {"step": 17},
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.2, "color": colours("rule")},
+                "encoding": {**encoding, "x2": {"datum": 1}},
+            },
+            {
+                "mark": {"type": "rule", "color": colours("ink-2"), "strokeWidth": 1},
+                "encoding": {"x": {"datum": 1, "type": "quantitative"}},
+            },
+            {
+                "name": "points",
+                "mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
+                "encoding": {
+                    **encoding,
+                    "color": {
+                        "field": "kind",
+                        "type": "nominal",
+                        "title": None,
+                        "scale": {"range": [colours(series(index)) for index in range(9)]},
+                    },
+                    "tooltip": tooltip,
+                },
+            },
+        ],
+    }

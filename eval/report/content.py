@@ -1,0 +1,269 @@
+"""What is in a report: gathered once from the ledger, and written by html, text and markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .. import catalogue
+from ..ledger import Failure, Ledger
+from ..systems import HARDWARE, SOFTWARE
+from . import charts, datasets, tables
+from .captions import CHARTS
+from .charts import Chart
+from .comparison import Compared, compared
+from .datasets import Record
+from .entries import SILICON, Entry, entries_of
+from .metrics import shown
+from .palette import Colours, light
+from .pictures import Picture, layouts, trees
+from .published import Machine, machines
+from .tables import Line, Table
+
+MOST_LEAKING = 60  # designs whose exponents are shown one by one
+SOFTWARE_FAMILY = "software"  # as ledger.family_of calls it
+PAPER_NBITS = 32  # the width that is shown first, if it is there
+LIBRARY = (
+    "Area, time and energy: open tools, NanGate cells on FreePDK45, typical corner; energies without glitches are a lower "
+    "bound. Paper 001 had commercial tools: a ratio within some ten percent says nothing."
+)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """One thing that tells whether the figures can be believed."""
+
+    good: bool | None  # None: neither
+    text: str
+
+
+@dataclass
+class Content:
+    """Everything that the report shows."""
+
+    path: Path  # of the ledger
+    entries: list[Entry]
+    failures: list[Failure]
+    machines: list[Machine]
+    details: dict[int, dict[str, Any]]
+    pictures: list[Picture]
+    trees: list[Picture]
+    left_out: int  # pictures for which there was no room
+    compared: Compared
+    stale: set[int]  # measurements that were made with other sources or tools
+    asked: Sequence[str] = ()  # designs; none: all
+    when: str = field(default_factory=lambda: f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC")
+
+    @property
+    def empty(self) -> bool:
+        return not self.entries
+
+    @cached_property
+    def comparable(self) -> list[Entry]:
+        return [entry for entry in self.entries if not entry.marks]
+
+    @cached_property
+    def families(self) -> dict[str, int]:
+        """Those that are there, with their place in the catalogue: a family has the same colour in all reports."""
+        known = [*dict.fromkeys(design.family for design in catalogue.designs()), SOFTWARE_FAMILY]
+        present = {entry.family for entry in self.entries}
+        return {
+            name: place
+            for place, name in enumerate([*known, *sorted(present - set(known))])
+            if name in present
+        }
+
+    @cached_property
+    def nbits(self) -> int:
+        """The width that is looked at first: the papers', or else the one with the most silicon."""
+        widths = [entry.nbits for entry in self.comparable if entry.stage in SILICON] or [
+            entry.nbits for entry in self.entries
+        ]
+        if PAPER_NBITS in widths or not widths:
+            return PAPER_NBITS
+        return max(set(widths), key=widths.count)
+
+    # ---- data
+
+    @cached_property
+    def data(self) -> dict[str, list[Record]]:
+        """The data of the charts by name."""
+        own, details, papers = self.comparable, self.details, self.machines
+        return {
+            "points": datasets.points(own, papers),
+            "widths": datasets.widths(own, papers),
+            "areas": self._areas[0],
+            "paths": datasets.paths(own, details),
+            "energies": datasets.energies(own, papers),
+            "leakage": datasets.leakage(own, details),
+            "ratios": self.compared.records,
+        }
+
+    @cached_property
+    def _areas(self) -> tuple[list[Record], list[str]]:
+        return datasets.areas(self.comparable, self.details)
+
+    def charts(self, colours: Colours = light) -> list[Chart]:
+        """All charts that have something to show."""
+        scatter = charts.scatter(self.families, colours)
+        bars = ("family", "nbits", "interface", "stage")
+        specs: list[tuple[str, str, charts.Spec, tuple[str, str] | None, tuple[str, ...]]] = [
+            ("area-time", "points", scatter, ("time_ns", "area_um2"), (*bars, "operation")),
+            ("energy-time", "points", scatter, ("time_ns", "energy_nj"), (*bars, "operation")),
+            ("widths", "widths", charts.widths(self.families, colours), None, ("family", "operation")),
+            ("areas", "areas", charts.areas(self._areas[1], colours), None, bars),
+            ("paths", "paths", charts.paths(self.families, colours), None, bars),
+            ("energies", "energies", charts.energies(colours), None, (*bars, "operation")),
+            ("leakage", "leakage", charts.leakage(colours), None, ("family", "nbits")),
+            ("ratios", "ratios", charts.ratios(colours), None, ("family", "nbits", "operation", "metric")),
+        ]
+        made = [
+            Chart(name, *CHARTS[name], data, spec, axes, filters) for name, data, spec, axes, filters in specs
+        ]
+        return [chart for chart in made if self.data[chart.data] and self._drawable(chart)]
+
+    def _drawable(self, chart: Chart) -> bool:
+        """Something of ours has both metrics of its axes."""
+        axes = chart.axes or ()
+        own = (record for record in self.data[chart.data] if "m" in record)
+        return any(all(record.get(name) for name in axes) for record in own)
+
+    # ---- tables
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """All tables that have lines, by name."""
+        made = [
+            tables.best(self.comparable, self.machines),
+            tables.designs(self.comparable, datasets.chips(self.comparable)),
+            tables.critical_paths(self.data["paths"], self.comparable),
+            tables.leaks(self.data["leakage"]),
+            tables.marked(self.entries),
+            tables.failed(self.failures),
+        ]
+        return {table.name: table for table in made if table.lines}
+
+    @property
+    def tables_in_order(self) -> list[Table]:
+        """Those of text and Markdown: the papers' after the designs."""
+        names = list(self.tables)
+        place = names.index("designs") + 1 if "designs" in names else len(names)
+        made = list(self.tables.values())
+        return [*made[:place], *self.compared.tables, *made[place:]]
+
+    # ---- what to think of it
+
+    @cached_property
+    def trust(self) -> list[Trust]:
+        """Whether the figures can be believed, in a few lines."""
+        once = {entry.measurement: entry for entry in self.entries}
+        agreeing, differing = self.formulas
+        told = [
+            Trust(
+                True,
+                f"All {shown(len(once))} measurements passed a functional run of the same hardware; others are not in the ledger.",
+            )
+        ]
+        if agreeing or differing:
+            text = f"Cycles by formula and in simulation agree for {shown(agreeing)} of {shown(agreeing + len(differing))} points"
+            told.append(
+                Trust(not differing, f"{text}{': not for ' if differing else '.'}{', '.join(differing)}")
+            )
+        marked = sum(1 for entry in once.values() if entry.marks)
+        if marked:
+            told.append(
+                Trust(False, f"{shown(marked)} marked, kept out of all comparisons: see Marked and failed.")
+            )
+        else:
+            netlists = ": every netlist meets its clock and passes its tests" if self._silicon else ""
+            told.append(Trust(True, f"None is marked{netlists}."))
+        if self.failures:
+            told.append(
+                Trust(False, f"{shown(len(self.failures))} could not be measured: see Marked and failed.")
+            )
+        if self.stale:
+            told.append(
+                Trust(
+                    False,
+                    f"{shown(len(self.stale))} were measured with other sources or tools than the present ones.",
+                )
+            )
+        if self._silicon:
+            told.append(Trust(None, LIBRARY))
+        return told
+
+    @property
+    def _silicon(self) -> bool:
+        return any(entry.stage in SILICON for entry in self.entries)
+
+    @cached_property
+    def formulas(self) -> tuple[int, list[str]]:
+        """Points whose cycles by formula are those of the simulation, and the names of those where they are not."""
+        expected: dict[tuple[Any, ...], float] = {}
+        for entry in self.entries:
+            if entry.stage == "formula":
+                expected[self._work(entry)] = entry.value("cycles") or 0
+        agreeing, differing = 0, []
+        for entry in self.entries:
+            if entry.stage in ("native", "python", "verilog") and self._work(entry) in expected:
+                if expected[self._work(entry)] == entry.value("cycles"):
+                    agreeing += 1
+                else:
+                    differing.append(f"{entry.label}, {entry.nbits} bits, {entry.operation}")
+        return agreeing, differing
+
+    @staticmethod
+    def _work(entry: Entry) -> tuple[Any, ...]:
+        return entry.label, entry.nbits, entry.operation, entry.interface
+
+    @cached_property
+    def headline(self) -> tuple[str, list[Line]]:
+        """The answer at once: encryption at the first width, what is best at the first four criteria."""
+        for interface in ("system", "stream", "xcel"):
+            found = [
+                line
+                for line in (self.tables["best"].lines if "best" in self.tables else ())
+                if (line.of["nbits"], line.of["operation"], line.of["interface"])
+                == (self.nbits, "encrypt", interface)
+            ]
+            if len(found) > 1:
+                return found[0].group, found[:4]
+        return "", []
+
+
+def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) -> Content:
+    """Read the ledger: everything, or what is of these designs."""
+    rows = ledger.rows()
+    failures = ledger.failures()
+    if asked:
+        subjects = {
+            *asked,
+            *(f"{HARDWARE}{name}" for name in asked if not name.startswith((HARDWARE, SOFTWARE))),
+        }
+        rows = [row for row in rows if row.subject in subjects]
+        failures = [each for each in failures if each.point.get("subject") in subjects]
+    entries = entries_of(rows)
+    once = {entry.measurement: entry for entry in entries}
+    leaking = [number for number, entry in once.items() if entry.operation == datasets.LEAKAGE]
+    wanted = [*datasets.chips(entries), *leaking[-MOST_LEAKING:]]
+    details = {number: dict(ledger.measurement(number).details) for number in wanted}
+    names = datasets.lines(entries)
+    drawn, left_out = layouts(ledger, entries, names) if pictures else ([], 0)
+    subjects_here = list(dict.fromkeys(entry.subject.removeprefix(HARDWARE) for entry in entries))
+    return Content(
+        path=ledger.path,
+        entries=entries,
+        failures=failures,
+        machines=machines(),
+        details=details,
+        pictures=drawn,
+        trees=trees(subjects_here) if pictures else [],
+        compared=compared(ledger, asked) if entries else Compared(),
+        left_out=left_out,
+        stale={number for number, entry in once.items() if entry.first.stale},
+        asked=asked,
+    )

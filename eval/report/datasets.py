@@ -1,0 +1,297 @@
+"""The data of the charts: lists of flat records, the same for the page and for pictures.
+
+Every record has what the filters ask for (family, nbits, operation, interface, stage), and where it comes from: `m`, a measurement of
+the ledger, with `row`, a figure of it, or `p`, a machine of a paper.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..mixes import EXPONENTS as LEAKAGE
+from .charts import SHARES
+from .entries import INTERFACES, SILICON, Entry
+from .metrics import AXES
+from .published import Machine, sources
+
+Record = dict[str, Any]
+Details = Mapping[int, Mapping[str, Any]]  # of measurements
+
+PIECE = 0.10  # of the whole area: a smaller module is not taken apart
+MOST_CHIPS = 40
+CLASSES = 8  # modules with a colour of their own
+OTHER = "other modules"
+
+
+def basics(entry: Entry) -> Record:
+    """What all records of an entry have."""
+    return {
+        "m": entry.measurement,
+        "label": entry.label,
+        "family": entry.family,
+        "nbits": entry.nbits,
+        "operation": entry.operation,
+        "interface": entry.interface,
+        "what": INTERFACES.get(entry.interface, entry.interface),
+        "stage": entry.stage,
+        "setup": entry.setup,
+    }
+
+
+def _of_machine(machine: Machine) -> Record:
+    return {
+        "p": machine.number,
+        "label": machine.label,
+        "family": machine.family,
+        "nbits": machine.nbits,
+        "operation": machine.operation,
+        "interface": machine.interface,
+        "setup": "published",
+    }
+
+
+def points(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record]:
+    """Everything that was measured, and the papers' machines that have two of the metrics that go on axes."""
+    records = []
+    for entry in entries:
+        if entry.marks:
+            continue
+        values = {name: entry.value(name) for name in (*entry.rows, *entry.derived)}
+        kind = "twin" if entry.twin else "ours"
+        records.append({**basics(entry), "kind": kind, "group": entry.group, "row": entry.first.id, **values})
+    first_label: dict[Any, str] = {}
+    for machine in machines:
+        values = {name: machine.value(name) for name in AXES if machine.value(name) is not None}
+        if machine.same_library and len(values) > 1:
+            # software on one processor has one area: its labels go to both sides
+            first = first_label.setdefault(machine.value("area_um2"), machine.label)
+            side = "right" if machine.label == first else "left"
+            more = {"kind": "published", "group": machine.group, "side": side}
+            records.append({**_of_machine(machine), **more, **values})
+    return records
+
+
+def widths(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record]:
+    """Cycles of machines with the parameters that they have by default, behind nothing."""
+    records: list[Record] = []
+    for entry in entries:
+        cycles = entry.value("cycles")
+        if cycles is None or entry.marks or entry.settings or entry.interface != "stream":
+            continue
+        source = "formula" if entry.stage == "formula" else "measured"
+        records.append({**basics(entry), "cycles": cycles, "source": source, "row": entry.source("cycles")})
+    records.sort(key=lambda record: record["nbits"])
+    for machine in machines:
+        cycles = machine.value("cycles")
+        if cycles is not None and machine.interface != "system" and machine.nbits:
+            # of exponents of full length, as those of a decryption
+            operation = "decrypt" if machine.operation in ("mean", "modexp") else machine.operation
+            shown = {"operation": operation, "setup": f"published ({machine.operation})"}
+            records.append({**_of_machine(machine), **shown, "cycles": cycles, "source": "published"})
+    return records
+
+
+# ---- bars: a line for each measurement
+
+
+def chips(entries: Iterable[Entry]) -> list[int]:
+    """The measurements of silicon that are shown one by one: of the runs of a machine (a sweep has many) the one with the least
+    area x time; not more than a page holds, those with the parameters of the catalogue first."""
+    best: dict[tuple[Any, ...], Entry] = {}
+    for entry in entries:
+        if entry.stage in SILICON and not entry.marks and _cost(entry) is not None:
+            machine = (entry.label, entry.nbits, entry.interface, entry.stage)
+            if machine not in best or _cost(entry) < _cost(best[machine]):
+                best[machine] = entry
+    ordered = sorted(best.values(), key=lambda entry: bool(entry.settings))
+    return [entry.measurement for entry in ordered[:MOST_CHIPS]]
+
+
+def _cost(entry: Entry) -> Any:
+    area, time = entry.value("area_um2"), entry.value("time_ns")
+    return None if area is None or time is None else area * time
+
+
+def lines(entries: Sequence[Entry]) -> dict[int, str]:
+    """A name for each measurement that is shown, with as much as tells it from the others."""
+    shown = set(chips(entries))
+    chosen = {entry.measurement: entry for entry in entries if entry.measurement in shown}
+    many_widths = len({entry.nbits for entry in chosen.values()}) > 1
+    names = {}
+    for number, entry in chosen.items():
+        parts = [entry.label, *([f"{entry.nbits} bits"] if many_widths else [])]
+        names[number] = ", ".join(parts)
+    for more in (
+        lambda entry: entry.setup,
+        lambda entry: {"xcel": "behind registers"}.get(entry.interface, ""),
+        lambda entry: f"measurement {entry.measurement}",
+    ):
+        double = {name for name, count in Counter(names.values()).items() if count > 1}
+        for number, name in names.items():
+            if name in double and more(chosen[number]):
+                names[number] = f"{name} ({more(chosen[number])})"
+    return names
+
+
+def areas(entries: Sequence[Entry], details: Details) -> tuple[list[Record], list[str]]:
+    """What the area of each measurement is made of, by classes of modules; and the classes, the largest first."""
+    names = lines(entries)
+    pieces: dict[int, dict[str, list[float]]] = {}
+    chosen = {entry.measurement: entry for entry in entries if entry.measurement in names}
+    for number, entry in chosen.items():
+        modules = details.get(number, {}).get("area_by_module") or []
+        if modules:
+            pieces[number] = _pieces(modules, entry.family)
+    totals: dict[str, float] = {}
+    for parts in pieces.values():
+        whole = sum(area for area, _ in parts.values())
+        for name, (area, _) in parts.items():
+            totals[name] = totals.get(name, 0.0) + area / whole
+    classes = sorted(totals, key=lambda name: -totals[name])[:CLASSES]
+    records: list[Record] = []
+    order = sorted(pieces, key=lambda number: -sum(area for area, _ in pieces[number].values()))
+    for place, number in enumerate(order):
+        whole = sum(area for area, _ in pieces[number].values())
+        together: dict[str, list[float]] = {}
+        for name, (area, count) in pieces[number].items():
+            known = together.setdefault(name if name in classes else OTHER, [0.0, 0])
+            known[0] += area
+            known[1] += count
+        for name, (area, count) in together.items():
+            rank = classes.index(name) if name in classes else len(classes)
+            share = {"part": name, "rank": rank, "units": count, "area_um2": area, "share": area / whole}
+            entry = chosen[number]
+            where = {"name": names[number], "order": place, "row": entry.source("area_um2")}
+            records.append({**basics(entry), "operation": "", **where, **share})
+    return records, [*classes, OTHER]
+
+
+def _pieces(modules: Sequence[Mapping[str, Any]], family: str) -> dict[str, list[float]]:
+    """Class of module -> area and count. Large modules are taken apart, but multipliers are not."""
+    by_path = {each["path"]: each for each in modules}
+    top = by_path[""]["module"]
+    whole = by_path[""]["area_um2"]
+    children: dict[str, list[str]] = {}
+    for path in by_path:
+        if path:
+            children.setdefault(path.rpartition(".")[0], []).append(path)
+    found: dict[str, list[float]] = {}
+
+    def take(path: str) -> None:
+        each = by_path[path]
+        # a parameter list may stand behind the name of a class
+        name = each["module"].removeprefix(f"{top}_").partition("__")[0] if path else "top level"
+        inside = children.get(path, [])
+        area, count = each["area_um2"], 1
+        if inside and (not path or (area > PIECE * whole and name != family)):
+            for child in inside:
+                take(child)
+            area -= sum(by_path[child]["area_um2"] for child in inside)
+        if area > 0:
+            known = found.setdefault(name, [0.0, 0])
+            known[0] += area
+            known[1] += count
+
+    take("")
+    return found
+
+
+def paths(entries: Sequence[Entry], details: Details) -> list[Record]:
+    """The longest path of each measurement beside its clock."""
+    names = lines(entries)
+    records = []
+    for entry in _once(entries):
+        clock, slack = entry.value("clock_ns"), entry.value("wns_ns")
+        if entry.measurement not in names or clock is None or slack is None:
+            continue
+        path = details.get(entry.measurement, {}).get("worst_path") or {}
+        where = {"start": path.get("start"), "end": path.get("end"), "through": through(path)}
+        times = {"path_ns": clock - slack, "clock_ns": clock, "row": entry.source("wns_ns")}
+        records.append({**basics(entry), "operation": "", "name": names[entry.measurement], **times, **where})
+    return _ordered(records, "path_ns")
+
+
+def through(path: Mapping[str, Any]) -> str:
+    """The modules that a path goes through, without their own parts."""
+    modules = [module for module in path.get("modules", []) if module]
+    outer = [each for each in modules if not any(each.startswith(f"{other}.") for other in modules)]
+    return ", ".join(dict.fromkeys(outer))
+
+
+def energies(entries: Sequence[Entry], machines: Iterable[Machine]) -> list[Record]:
+    """Energy of each operation, with and without glitches where both are known, and the papers'."""
+    names = lines(entries)
+    records: list[Record] = []
+    papers = {
+        (each.subject, each.nbits, each.operation): each for each in machines if "energy_nj" in each.figures
+    }
+    for entry in entries:
+        energy = entry.value("energy_nj")
+        if entry.measurement not in names or energy is None:
+            continue
+        one = {**basics(entry), "name": names[entry.measurement], "row": entry.source("energy_nj")}
+        whole = entry.value("energy_with_glitches_nj")
+        shares = [(SHARES[0], energy), *([(SHARES[1], whole - energy)] if whole and whole > energy else [])]
+        whole = max(energy, whole or 0)
+        for rank, (part, value) in enumerate(shares):
+            records.append({**one, "part": part, "rank": rank, "energy_nj": value, "whole": whole})
+        if paper := papers.get((entry.subject, entry.nbits, entry.operation)):
+            value = paper.value("energy_nj")
+            told = {
+                "part": "published",
+                "rank": 9,
+                "energy_nj": value,
+                "whole": whole,
+                "row": sources(paper),
+            }
+            records.append({**one, **told, "p": paper.number})
+    return _ordered(records, "whole")
+
+
+def leakage(entries: Sequence[Entry], details: Details) -> list[Record]:
+    """The cycles of every exponent of the workload that has many of them, of one length."""
+    records: list[Record] = []
+    counted: dict[str, Entry] = {}
+    for entry in entries:  # rather in simulation than by formula
+        name = f"{entry.label}, {entry.nbits} bits"
+        if exponents(entry, details) and (name not in counted or counted[name].stage == "formula"):
+            counted[name] = entry
+    for name, entry in counted.items():
+        runs = exponents(entry, details)
+        counts = [run["cycles"] for run in runs]
+        mean = sum(counts) / len(counts)
+        verdict = "as many cycles for all" if len(set(counts)) == 1 else "depends on the exponent"
+        told = {"name": name, "verdict": verdict}
+        spread = (max(counts) - min(counts)) / mean
+        for run in runs:
+            weight = bin(int(run["exp"], 16)).count("1")
+            one = {
+                "cycles": run["cycles"],
+                "relative": run["cycles"] / mean,
+                "weight": weight,
+                "spread": spread,
+            }
+            records.append({**basics(entry), "operation": "", **told, **one, "row": entry.source("cycles")})
+    return _ordered(records, "spread")
+
+
+def exponents(entry: Entry, details: Details) -> list[Mapping[str, Any]]:
+    """The exponentiations of an entry whose workload is many exponents of one length."""
+    if entry.operation != LEAKAGE:
+        return []
+    return details.get(entry.measurement, {}).get("exponentiations") or []
+
+
+def _once(entries: Iterable[Entry]) -> list[Entry]:
+    """One entry of each measurement."""
+    return list({entry.measurement: entry for entry in entries}.values())
+
+
+def _ordered(records: list[Record], name: str) -> list[Record]:
+    """With the place at which a line is drawn, the smallest first."""
+    records.sort(key=lambda record: record[name])
+    for place, record in enumerate(records):
+        record["order"] = place
+    return records

@@ -1,0 +1,68 @@
+"""The report as Markdown with PNGs beside it: to be cut into a course report."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+from ...flow.files import replace_text, replacing
+from .content import Content
+from .palette import light
+from .static import drawn, first_records
+from .tables import Table
+from .text import text, without_empty_columns
+
+NAME = "report.md"
+
+
+def write(content: Content, directory: Path) -> Path:
+    """report.md and its pictures; returns its path."""
+    pictures: list[tuple[str, bytes]] = []
+    blocks = ["# modexlab report", f"Written {content.when} from the ledger `{content.path.name}`."]
+    if content.empty:
+        blocks.append(text(content))
+    else:
+        marks = {True: "✓", False: "**!**", None: "·"}
+        blocks.append("\n".join(f"- {marks[each.good]} {each.text}" for each in content.trust))
+        tables = [of_table(each) for each in content.tables_in_order]
+        blocks += tables[:2]
+        for chart in content.charts(light):
+            if first_records(chart, content):
+                pictures.append((f"{chart.name}.png", drawn(chart, content, "png")))
+                blocks.append(f"## {chart.title}\n\n![{chart.title}]({chart.name}.png)\n\n{chart.caption}")
+        blocks += tables[2:]
+        for each in [*content.pictures, *content.trees]:
+            pictures.append((each.file, each.content))
+            blocks.append(f"![{escaped(each.title)}]({each.file})\n\n{escaped(each.title)}. {each.caption}")
+        blocks.append(
+            "Every figure has a row in the ledger (in brackets): `modexlab reproduce ROW` makes it again."
+        )
+    for file, picture in pictures:
+        with replacing(directory / file) as part:
+            part.write_bytes(picture)
+    replace_text(directory / NAME, "\n\n".join(blocks) + "\n")
+    return directory / NAME
+
+
+def of_table(each: Table) -> str:
+    """A table under its title, figures with their rows."""
+    each = without_empty_columns(each)
+    heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in each.columns]
+    rule = ["---:" if column.number else "---" for column in each.columns]
+    parts = [f"## {each.title}", each.caption]
+    for group, lines in groupby(each.lines, lambda line: line.group):
+        parts += [f"**{group}**"] if group else []
+        rows = [
+            [
+                escaped(f"{cell.text} [{cell.row}]" if cell.row is not None else cell.text)
+                for cell in line.cells
+            ]
+            for line in lines
+        ]
+        parts.append("\n".join(f"| {' | '.join(row)} |" for row in [heads, rule, *rows]))
+    return "\n\n".join(part for part in parts if part)
+
+
+def escaped(text: str) -> str:
+    """Where a sign would end a cell, or begin a tag."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

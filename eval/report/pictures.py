@@ -1,0 +1,100 @@
+"""Pictures of the report: layouts from the ledger, and the trees of the multipliers that are compression trees."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..catalogue import designs
+from ..ledger import Ledger
+from .entries import Entry
+
+MOST_BYTES = 4_500_000  # of all pictures: the page stays below 10 MB, base64 and all
+WIDEST = 1100  # pixels
+KINDS = {  # artifact: what it shows
+    "amoeba.png": "Amoeba plot: every cell in the colour of its module, and the longest path.",
+    "layout.png": "The layout, whole and enlarged.",
+    "density.png": "Cells and wires by area.",
+}
+TREE_FAMILY, TREE_NBITS = "PseudoMul", 8
+TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image with its caption. Large ones take the whole width."""
+
+    file: str  # its name where it becomes a file
+    title: str
+    caption: str
+    content: bytes
+    entry: Entry | None = None
+    command: str = ""
+    large: bool = False
+
+    @property
+    def uri(self) -> str:
+        """For the page, which loads nothing."""
+        kind = TYPES[self.file[self.file.rindex(".") :]]
+        return f"data:{kind};base64,{base64.b64encode(self.content).decode()}"
+
+
+def layouts(ledger: Ledger, entries: Iterable[Entry], names: dict[int, str]) -> tuple[list[Picture], int]:
+    """The pictures of the layouts as far as there is room, amoeba plots before all others; and how many have none."""
+    chips = list(
+        {
+            each.measurement: each for each in entries if each.stage == "layout" and each.measurement in names
+        }.values()
+    )
+    artifacts = {entry.measurement: ledger.measurement(entry.measurement).artifacts for entry in chips}
+    pictures: list[Picture] = []
+    room, left_out = MOST_BYTES, 0
+    for kind, says in KINDS.items():
+        for entry in reversed(chips):  # the newest first
+            content = artifacts[entry.measurement].get(kind)
+            if content is None:
+                continue
+            content = smaller(content)
+            if len(content) > room:
+                left_out += 1
+                continue
+            room -= len(content)
+            name = names[entry.measurement]
+            file = f"{entry.subject}-{entry.nbits}-{entry.measurement}-{kind}"
+            pictures.append(Picture(file, name, says, content, entry, large=kind == "layout.png"))
+    pictures.sort(key=lambda picture: -picture.entry.measurement if picture.entry else 0)
+    return pictures, left_out
+
+
+def smaller(png: bytes) -> bytes:
+    """The same picture in fewer bytes, if it is one with few colours or more pixels than a page has; else as it is."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(png)) as image:
+        picture = image.convert("RGB")
+    if picture.width > WIDEST:
+        picture = picture.resize(
+            (WIDEST, round(picture.height * WIDEST / picture.width)), Image.Resampling.LANCZOS
+        )
+    out = io.BytesIO()
+    picture.quantize(128).save(out, "PNG", optimize=True)
+    return min(png, out.getvalue(), key=len)
+
+
+def trees(names: Sequence[str]) -> list[Picture]:
+    """Tree diagrams of the designs of these names that are trees, at a width at which one can see the dots."""
+    from ..drawing import draw
+
+    pictures = []
+    for design in designs():
+        if design.family != TREE_FAMILY or design.name not in names or design.name.endswith("-one"):
+            continue
+        unit = design.multiplier(TREE_NBITS)
+        unit.elaborate()
+        command = f"modexlab draw {design.name} --nbits {TREE_NBITS} -o {design.name}.svg"
+        caption = f"The multiplier at {TREE_NBITS} bits, level by level."
+        svg = draw(unit.plan).encode()
+        pictures.append(Picture(f"{design.name}-tree.svg", design.name, caption, svg, command=command))
+    return pictures

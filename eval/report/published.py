@@ -1,0 +1,145 @@
+"""The papers' machines as points: the figures that a paper has of one machine and operation, gathered from its tables.
+
+eval/published.py has the cells. Only those that may be held against something of ours are taken, and of a machine that stands in
+several cells of a kind the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .. import published
+from ..commands.compare import label
+from ..ledger import family_of
+from ..published import Published
+from ..systems import SOFTWARE
+from .entries import INTERFACES
+from .metrics import metric
+
+SYSTEM = "system"
+SAME_LIBRARY = ("001",)
+# paper -> the cell with the clock period of all of its machines, in nanoseconds
+CLOCKS = {"001": ("text", "clock period (ns)", "printed")}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine of a paper at one width and operation."""
+
+    number: str  # in the page, by which it is found
+    figures: Mapping[str, Published]  # by metric
+    operation: str
+    derived: Mapping[str, float]
+
+    @cached_property
+    def first(self) -> Published:
+        return next(iter(self.figures.values()))
+
+    @property
+    def label(self) -> str:
+        paper = self.first.paper
+        return f"{paper} {label(self.first, published.paper(paper).table(self.first.table))}"
+
+    @property
+    def subject(self) -> str:
+        return self.first.subject
+
+    @property
+    def nbits(self) -> int:
+        return self.first.nbits
+
+    @property
+    def family(self) -> str:
+        return family_of(self.subject)
+
+    @property
+    def interface(self) -> str:
+        return self.first.interface or (SYSTEM if self.subject.startswith("proc") else "stream")
+
+    @property
+    def group(self) -> str:
+        return " · ".join(
+            [
+                f"{self.nbits} bits",
+                self.operation,
+                INTERFACES.get(self.interface, self.interface),
+                "published",
+            ]
+        )
+
+    @property
+    def same_library(self) -> bool:
+        """Its area, time and energy may be held against ours; those of the others are of FPGAs."""
+        return self.first.paper in SAME_LIBRARY
+
+    def value(self, name: str) -> float | int | None:
+        """A figure, in the metric's unit."""
+        if name in self.figures:
+            return self.figures[name].amount
+        return self.derived.get(name)
+
+
+def machines() -> list[Machine]:
+    """All of them, in the order of the papers."""
+    return gathered(published.figures())
+
+
+def gathered(figures: Iterable[Published]) -> list[Machine]:
+    """Figures of the same machine, width and operation together; an area is that of all operations."""
+    found: dict[tuple[Any, ...], dict[str, dict[str, Published]]] = {}
+    processors: dict[tuple[Any, ...], dict[str, Published]] = {}
+    for figure in figures:
+        if not figure.comparable:
+            continue
+        machine = (figure.subject, figure.design, figure.interface, str(sorted(figure.settings.items())))
+        key = (figure.paper, figure.nbits, *machine)
+        found.setdefault(key, {}).setdefault(figure.operation, {}).setdefault(figure.metric, figure)
+        if figure.subject.startswith(SOFTWARE) and not figure.operation:
+            processors.setdefault(key[:2], {}).setdefault(figure.metric, figure)
+    made: list[Machine] = []
+    for key, by_operation in found.items():
+        shared = by_operation.pop("", {})
+        if str(key[2]).startswith(SOFTWARE):  # all software runs on the same processor
+            shared = {**processors.get(key[:2], {}), **shared}
+        for operation, own in (by_operation or {"": {}}).items():
+            together = {**own, **{name: each for name, each in shared.items() if name not in own}}
+            made.append(Machine(f"m{len(made)}", together, operation, _derived(together)))
+    return made
+
+
+def _derived(figures: dict[str, Published]) -> dict[str, float]:
+    """Time, where a paper gives cycles, and one clock for all of its machines."""
+    any_figure = next(iter(figures.values()))
+    if "time_ns" in figures or "cycles" not in figures or any_figure.paper not in CLOCKS:
+        return {}
+    table, row, column = CLOCKS[any_figure.paper]
+    clock = published.paper(any_figure.paper).table(table).at(row, column).value
+    cycles = figures["cycles"].amount
+    return {"time_ns": cycles * clock, "clock_ns": clock} if cycles and clock else {}
+
+
+def sources(machine: Machine) -> str:
+    """Where its figures stand."""
+    return "; ".join(dict.fromkeys(each.source for each in machine.figures.values()))
+
+
+def citation(number: str, title: str, figures: Sequence[Published]) -> dict[str, str]:
+    """What the page tells of published figures."""
+    first = figures[0]
+    corrected = [f"printed {each.printed}: {each.erratum}" for each in figures if each.erratum]
+    return {
+        "p": number,
+        "label": title,
+        "figures": "; ".join(
+            f"{metric(each.metric).title} {each.printed} {each.unit}".strip() for each in figures
+        ),
+        "source": "; ".join(dict.fromkeys(each.source for each in figures)),
+        "paper": published.paper(first.paper).citation,
+        "technology": first.technology,
+        "ours": ", ".join(dict.fromkeys(name for name in (first.twin, *first.ours) if name)),
+        "note": first.note,
+        "erratum": " ".join(corrected),
+    }

@@ -1,0 +1,407 @@
+"""The tables of the report, each made once: as HTML, as text and as Markdown they say the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..ledger import Failure
+from .entries import INTERFACES, SILICON, Entry
+from .metrics import METRICS, metric, ratio, shown
+from .published import Machine
+
+OPERATIONS = ("encrypt", "decrypt")
+MOST_LINES = 300  # designs and settings; all figures are in a table of their own
+NO_KEY = "†"
+NO_KEYS_HERE = f" Machines for one modulus of known factors ({NO_KEY} below) do arithmetic and no RSA: they are left out."
+MEASURED = (
+    "native",
+    "verilog",
+    "python",
+    "layout",
+    "flow",
+)  # where cycles were counted in RTL; the first is taken
+
+
+@dataclass(frozen=True)
+class Column:
+    """A head. Figures stand to the right, and their unit in the head."""
+
+    head: str
+    unit: str = ""
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands there, what it is sorted by, and where it comes from."""
+
+    text: str
+    value: float | int | None = None
+    row: int | None = None  # of the ledger
+    measurement: int | None = None
+    published: str | None = None  # what of a paper, by its number (published.py)
+    tone: str = ""  # good, bad or quiet
+
+
+@dataclass(frozen=True)
+class Line:
+    """Cells, and what the filters ask for."""
+
+    cells: Sequence[Cell]
+    of: Mapping[str, Any] = field(default_factory=dict)
+    group: str = ""  # a heading above lines of the same
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with what one should see in it."""
+
+    name: str
+    title: str
+    caption: str
+    columns: Sequence[Column]
+    lines: Sequence[Line]
+
+
+def metric_column(name: str, before: str = "") -> Column:
+    """The column of a metric."""
+    known = metric(name)
+    title = f"{before} {known.title.lower()}".strip() if before else known.title
+    return Column(
+        title[:1].upper() + title[1:], "" if known.unit == known.title.lower() else known.unit, True
+    )
+
+
+def figure(entry: Entry | None, name: str) -> Cell:
+    """A figure of the ledger."""
+    value = entry.value(name) if entry is not None else None
+    if entry is None or value is None:
+        return Cell("-", tone="quiet")
+    return Cell(shown(value), value, entry.source(name), entry.measurement)
+
+
+def paper_figure(machine: Machine | None, name: str) -> Cell:
+    """A figure of a paper."""
+    value = machine.value(name) if machine is not None else None
+    if machine is None or value is None:
+        return Cell("-", tone="quiet")
+    return Cell(shown(value), value, published=machine.number)
+
+
+def quotient(ours: float | None, theirs: float | None) -> Cell:
+    """Ours to theirs: below 1 is less."""
+    if ours is None or not theirs:
+        return Cell("-", tone="quiet")
+    value = ours / theirs
+    return Cell(ratio(value), value, tone="good" if value < 0.995 else "bad" if value > 1.005 else "")
+
+
+def words(text: str) -> Cell:
+    return Cell(text)
+
+
+def count(value: int) -> Cell:
+    return Cell(shown(value), value)
+
+
+# ---- which design is best at what
+
+CRITERIA = (  # words, the metrics that are multiplied, stages
+    ("fewest cycles", ("cycles",), MEASURED),
+    ("shortest time", ("time_ns",), SILICON),
+    ("smallest area", ("area_um2",), SILICON),
+    ("least energy", ("energy_nj",), SILICON),
+    ("with glitches", ("energy_with_glitches_nj",), SILICON),
+    ("least area × time", ("area_um2", "time_ns"), SILICON),
+    ("least energy × time", ("energy_nj", "time_ns"), SILICON),
+)
+# a product with a time is shown in microseconds, so that it has fewer digits
+SHORTER = {"time_ns": (1e-3, "µs")}
+
+
+def product(one: Entry | Machine, names: Sequence[str]) -> float | int | None:
+    """Of these metrics; None if one is missing."""
+    values = [one.value(name) for name in names]
+    total: float | int = 1
+    for value in values:
+        if value is None:
+            return None
+        total *= value
+    return total
+
+
+def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
+    """For every width, operation and kind of thing: the design that is best by each criterion, beside the best of the papers."""
+    groups: dict[tuple[int, str, str], list[Entry]] = {}
+    no_keys = False
+    for entry in entries:
+        if entry.stage in MEASURED and entry.operation in OPERATIONS:
+            no_keys = no_keys or entry.known_factors
+            if not entry.known_factors and not entry.marks:
+                groups.setdefault((entry.nbits, entry.operation, entry.interface), []).append(entry)
+    lines = []
+    order = sorted(
+        groups, key=lambda group: (group[0], list(INTERFACES).index(group[2]), OPERATIONS.index(group[1]))
+    )
+    for nbits, operation, interface in order:
+        found = groups[nbits, operation, interface]
+        papers = [
+            each
+            for each in machines
+            if (each.nbits, each.operation, each.interface) == (nbits, operation, interface)
+        ]
+        for criterion, names, stages in CRITERIA:
+            able = [entry for entry in found if entry.stage in stages and product(entry, names) is not None]
+            if not able:
+                continue
+            winner = min(able, key=lambda entry: product(entry, names) or 0)
+            rivals = [each for each in papers if product(each, names) is not None]
+            if names != ("cycles",):
+                rivals = [each for each in rivals if each.same_library]
+            rival = min(rivals, key=lambda each: product(each, names) or 0) if rivals else None
+            cells = [
+                words(criterion),
+                words(winner.label),
+                _product_cell(winner, names),
+                words(_product_unit(names)),
+                _product_cell(rival, names),
+                quotient(product(winner, names), product(rival, names) if rival is not None else None),
+                words(rival.label if rival is not None else "-"),
+            ]
+            of = {"nbits": nbits, "operation": operation, "interface": interface, "metric": " ".join(names)}
+            lines.append(
+                Line(cells, of, f"{nbits} bits, {operation}, {INTERFACES.get(interface, interface)}")
+            )
+    return Table(
+        "best",
+        "Which design is best at what",
+        "Of everything measured and not marked. Ratio: ours to the best machine of the papers that does the same work, in the same cell "
+        f"library but for cycles; below 1 is less. Energy is without glitches where nothing is said.{NO_KEYS_HERE if no_keys else ''}",
+        (
+            Column("Best at"),
+            Column("Design"),
+            Column("Ours", number=True),
+            Column("Unit"),
+            Column("Published", number=True),
+            Column("Ratio", number=True),
+            Column("Of paper"),
+        ),
+        lines,
+    )
+
+
+def _product_unit(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return METRICS[names[0]].unit
+    return " · ".join(SHORTER[name][1] if name in SHORTER else METRICS[name].unit for name in names)
+
+
+def _product_cell(one: Entry | Machine | None, names: Sequence[str]) -> Cell:
+    """A product of figures; it comes from where the first of them does."""
+    value = product(one, names) if one is not None else None
+    if one is None or value is None:
+        return Cell("-", tone="quiet")
+    if len(names) > 1:
+        value *= math.prod(SHORTER[name][0] for name in names if name in SHORTER)
+    if isinstance(one, Machine):
+        return Cell(shown(value), value, published=one.number)
+    return Cell(shown(value), value, one.source(names[0]), one.measurement)
+
+
+# ---- every design on a line
+
+
+def designs(entries: Sequence[Entry], chips: Collection[int]) -> Table:
+    """Every machine on a line: cycles of both operations, and silicon where it went through the flow (of these measurements)."""
+    machines: dict[tuple[Any, ...], list[Entry]] = {}
+    for entry in entries:
+        if not entry.marks and entry.stage in MEASURED:
+            machines.setdefault((entry.nbits, entry.interface, entry.label), []).append(entry)
+    lines = []
+    for (nbits, interface, label), found in sorted(machines.items(), key=_place)[:MOST_LINES]:
+        silicon: dict[int, dict[str, Entry]] = {}
+        for entry in found:
+            if entry.measurement in chips:
+                silicon.setdefault(entry.measurement, {})[entry.operation] = entry
+        for chip in silicon.values() or [{}]:
+            any_chip = next(iter(chip.values()), None)
+            cycles = {name: chip.get(name) or _counted(found, name) for name in OPERATIONS}
+            if any_chip is None and not any(cycles.values()):
+                continue
+            encrypt, decrypt = (chip.get(name) for name in OPERATIONS)
+            family = found[0].family
+            cells = [
+                words(f"{label} {NO_KEY}" if found[0].known_factors else label),
+                Cell(str(nbits), nbits),
+                words(INTERFACES.get(interface, interface)),
+                figure(cycles["encrypt"], "cycles"),
+                figure(cycles["decrypt"], "cycles"),
+                figure(any_chip, "area_um2"),
+                figure(any_chip, "clock_ns"),
+                figure(encrypt, "time_ns"),
+                figure(encrypt, "energy_nj"),
+                figure(decrypt, "energy_nj"),
+                words(any_chip.setup if any_chip is not None else "RTL"),
+            ]
+            of = {"family": family, "nbits": nbits, "interface": interface}
+            lines.append(Line(cells, of))
+    return Table(
+        "designs",
+        "Every design",
+        "Cycles are counted in RTL from request to answer; with a processor, less those of the call (as paper 001 does). "
+        "Area, time and energy are from the ASIC flow, where a design went through it; of several runs, from that with the least "
+        "area × time. Encrypt: exponent 65537; decrypt: an "
+        f"exponent as long as the modulus. {NO_KEY}: for one modulus whose factors are known: arithmetic, no RSA.",
+        (
+            Column("Design"),
+            Column("Bits", number=True),
+            Column("What"),
+            Column("Encrypt", "cycles", True),
+            Column("Decrypt", "cycles", True),
+            metric_column("area_um2"),
+            Column("Clock", "ns", True),
+            Column("Encrypt", "ns", True),
+            Column("Encrypt", "nJ", True),
+            Column("Decrypt", "nJ", True),
+            Column("Stage"),
+        ),
+        lines,
+    )
+
+
+def _place(item: tuple[tuple[Any, ...], list[Entry]]) -> tuple[Any, ...]:
+    """By width and kind, then as in the catalogue."""
+    (nbits, interface, label), entries = item
+    return nbits, list(INTERFACES).index(interface), entries[0].rank, label
+
+
+def _counted(entries: Sequence[Entry], operation: str) -> Entry | None:
+    """The entry that counts the cycles of an operation."""
+    able = [each for each in entries if each.operation == operation and each.value("cycles") is not None]
+    return min(able, key=lambda each: MEASURED.index(each.stage), default=None)
+
+
+# ---- single subjects
+
+
+def critical_paths(records: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> Table:
+    """Where the longest path of each netlist is."""
+    by_measurement = {entry.measurement: entry for entry in entries}
+    lines = []
+    for record in records:
+        entry = by_measurement[record["m"]]
+        cells = [
+            words(record["name"]),
+            figure(entry, "clock_ns"),
+            figure(entry, "wns_ns"),
+            figure(entry, "fmax_mhz"),
+            words(record["start"] or "-"),
+            words(record["end"] or "-"),
+            words(record["through"] or "-"),
+        ]
+        lines.append(Line(cells, _filters(record)))
+    return Table(
+        "critical",
+        "Critical paths",
+        "The longest path from register to register, and the modules that it goes through: what to shorten first.",
+        (
+            Column("Design"),
+            Column("Clock", "ns", True),
+            Column("Slack", "ns", True),
+            Column("Highest clock", "MHz", True),
+            Column("From"),
+            Column("To"),
+            Column("Through"),
+        ),
+        lines,
+    )
+
+
+def leaks(records: Sequence[Mapping[str, Any]]) -> Table:
+    """Which designs tell by their cycles what the exponent is."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        found.setdefault(record["name"], []).append(record)
+    lines = []
+    for name, runs in found.items():
+        counts = [run["cycles"] for run in runs]
+        one = runs[0]
+        constant = min(counts) == max(counts)
+        source = {"row": one["row"], "measurement": one["m"]}
+        cells = [
+            words(name),
+            count(len(runs)),
+            Cell(shown(min(counts)), min(counts), **source),
+            Cell(shown(max(counts)), max(counts), **source),
+            Cell(f"{one['spread']:.1%}", one["spread"]),
+            Cell(one["verdict"], tone="good" if constant else "bad"),
+        ]
+        lines.append(Line(cells, _filters(one)))
+    return Table(
+        "leaks",
+        "Do the cycles tell the exponent?",
+        "The same base and modulus with random exponents of one length, with few ones and with many. Two multipliers square while they "
+        "multiply, so that ones cost nothing; with one multiplier they do. Only the ct designs hide the length as well (their parameter "
+        "scan=full), and none of this says anything of power.",
+        (
+            Column("Design"),
+            Column("Exponents", number=True),
+            Column("Fewest", "cycles", True),
+            Column("Most", "cycles", True),
+            Column("Spread", number=True),
+            Column("Verdict"),
+        ),
+        lines,
+    )
+
+
+def marked(entries: Iterable[Entry]) -> Table:
+    """What was measured, and must not be compared."""
+    once = {entry.measurement: entry for entry in entries if entry.marks}
+    lines = []
+    for entry in once.values():
+        row = entry.first.id
+        cells = [
+            words(f"{entry.label}, {entry.nbits} bits"),
+            words(entry.setup),
+            Cell("; ".join(entry.marks), tone="bad"),
+            Cell(str(row), row, row, entry.measurement),
+        ]
+        lines.append(Line(cells, {"family": entry.family, "nbits": entry.nbits}))
+    return Table(
+        "marked",
+        "Measured, and not comparable",
+        "These figures are in the ledger, and kept out of every table, chart and front above.",
+        (Column("Design"), Column("Stage"), Column("Why"), Column("Row", number=True)),
+        lines,
+    )
+
+
+def failed(failures: Sequence[Failure]) -> Table:
+    """What could not be measured."""
+    lines = []
+    for each in failures:
+        point = each.point
+        settings = " ".join(f"{name}={value}" for name, value in dict(point.get("settings") or {}).items())
+        name = f"{point.get('subject')} {settings}".strip()
+        cells = [
+            words(f"{name}, {point.get('nbits')} bits"),
+            words(str(point.get("stage"))),
+            words(each.message),
+            words(" ".join(each.command)),
+        ]
+        lines.append(Line(cells, {"nbits": point.get("nbits")}))
+    return Table(
+        "failed",
+        "Could not be measured",
+        "A point whose result was wrong, or whose tools gave up, has no figure. The command does it again.",
+        (Column("Design"), Column("Stage"), Column("Message"), Column("Command")),
+        lines,
+    )
+
+
+def _filters(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: record.get(name, "") for name in ("family", "nbits", "interface", "stage")}

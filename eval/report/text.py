@@ -1,0 +1,63 @@
+"""The report in a terminal: the same tables, without colours."""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import groupby
+
+from ..table import table as plain_table
+from .content import Content
+from .tables import Line, Table
+
+LINE = 116
+NOTHING = """\
+Nothing has been measured yet: the ledger {path} has no figures{which}.
+`modexlab report` measures what the report is made of; `modexlab explore SPACE.toml` a space of your own."""
+
+
+def text(content: Content) -> str:
+    """All of it."""
+    if content.empty:
+        which = f" of {', '.join(content.asked)}" if content.asked else ""
+        return NOTHING.format(path=content.path, which=which)
+    parts = [of_table(each) for each in content.tables_in_order]
+    parts.insert(len(parts) and 1, trust(content))
+    return "\n\n".join(part for part in parts if part)
+
+
+def trust(content: Content) -> str:
+    """Can it be believed?"""
+    signs = {True: "ok", False: "!", None: "-"}
+    return "\n".join(
+        textwrap.fill(
+            each.text,
+            LINE,
+            initial_indent=f"{signs[each.good]:<3}",
+            subsequent_indent="   ",
+            break_on_hyphens=False,
+        )
+        for each in content.trust
+    )
+
+
+def of_table(each: Table) -> str:
+    """A table under its title, by groups."""
+    each = without_empty_columns(each)
+    heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in each.columns]
+    parts = [each.title, textwrap.fill(each.caption, LINE, break_on_hyphens=False)]
+    for group, lines in groupby(each.lines, lambda line: line.group):
+        body = plain_table(heads, [[cell.text for cell in line.cells] for line in lines])
+        parts.append(f"{group}\n{body}" if group else body)
+    return "\n\n".join(part for part in parts if part)
+
+
+def without_empty_columns(each: Table) -> Table:
+    """Columns in which nothing stands tell nobody anything on paper."""
+    wanted = [
+        index
+        for index in range(len(each.columns))
+        if not each.lines or any(line.cells[index].text not in ("", "-") for line in each.lines)
+    ]
+    lines = [Line([line.cells[index] for index in wanted], line.of, line.group) for line in each.lines]
+    columns = [each.columns[index] for index in wanted]
+    return Table(each.name, each.title, each.caption, columns, lines)
