@@ -1,5 +1,5 @@
 # make test     set up, then the regression: at most 15 minutes on two cores
-# make report   set up, then the main job: the table of accelerators
+# make report   set up, then the main job: measure what is missing, and write modexlab-report.html
 # make regress  set up, then the long regression: wide machines, long exponents, ten times the examples
 # make setup    a virtual environment in .venv with pinned packages, and Debian packages when root
 # make format   let ruff format the sources

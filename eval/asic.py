@@ -20,8 +20,9 @@ from ..fl.status import Status
 from .accesses import accesses
 from .machine import INTERFACES, check_width
 from .mixes import has_key, parts_of
+from .published import by_name, paper
 from .system import Xcel
-from .systems import BY_XCEL, DUMMY, HARDWARE, OPERATIONS, SOFTWARE, check_key_width, scanned_nbits
+from .systems import BY_XCEL, DUMMY, HARDWARE, NBITS_001, OPERATIONS, SOFTWARE, check_key_width, scanned_nbits
 
 if TYPE_CHECKING:
     from .design import Design
@@ -98,11 +99,17 @@ class Chip:
                 for name, value in parameters.items()
             },
             "paper": design.paper if design is not None else "",
-            "table_name": self.name if design is None else f"{HARDWARE}{self.name}" if self.system else "",
+            "published": self._published(),
         }
         replace_json(directory / "design.json", described)
         work = self._programs() if self.system else self._streams(component)
         replace_json(directory / "workload.json", work)
+
+    def _published(self) -> dict[str, Any]:
+        """Energies by operation that paper 001 has of this system, or of the one of its kind, and where they stand."""
+        name = self.name if self.design is None else f"{HARDWARE}{self.name}" if self.system else ""
+        found = by_name("001", "3", "energy_nj").get(name) if self.nbits == NBITS_001 else None
+        return {"citation": paper("001").table("3").source, "energy_nj": found} if found else {}
 
     def verilog(self) -> str:
         """The text of design.sv."""

@@ -14,6 +14,7 @@ before it in the machine; of a program, the cycles with stats_en. Nets have the 
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Mapping
@@ -41,10 +42,14 @@ def gate_sim(
     *,
     clock_ns: float = 3.0,
     timed: bool = True,
-    wire_load: str | None = None,
+    wires: Path | None = None,
+    propagated: bool = False,
     adk: Path | None = None,
 ) -> dict[str, Any]:
-    """Write gate_sim.json and activity/; a wrong answer is a failed test and no error."""
+    """Write gate_sim.json and activity/; a wrong answer is a failed test and no error.
+
+    Delays are those with `wires`, a wires.json, or with the library's own wire-load model.
+    """
     start = time.perf_counter()
     work = workload.load(workload_json)
     library = liberty.load(kit.find(adk).lib)
@@ -53,7 +58,11 @@ def gate_sim(
     timing = None
     if timed and work.energy:
         timing = nldm.analyze(
-            nets, library, Constraints(clock_ns, clock_port=clock_port), wire_load=wire_load
+            nets,
+            library,
+            Constraints(clock_ns, clock_port=clock_port, propagated=propagated),
+            wires=json.loads(wires.read_text()) if wires else None,
+            wire_load=None if wires else library.default_wire_load or None,
         )
     tables = GateTables(nets, library, timing=timing, clock_port=clock_port)
     out_dir = Path(out_dir)

@@ -6,7 +6,8 @@ the lab's scripts do not either), but an input does not change sooner than a fli
 at every input that goes to a register. A clock that is not propagated (there is no
 clock tree yet) reaches all flip-flops at once with the slew that a tree of buffers would give. Once there is a tree, the flip-flops
 around the design are taken to hang on one like it: `latency_ns`, its mean delay, is added to when inputs change and to when
-outputs are taken.
+outputs are taken, for setup and for hold, as by a virtual clock of that latency. Without it every input would seem to overtake
+the clock by the delay of the tree, and every output to come so much too late.
 """
 
 from dataclasses import dataclass

@@ -1,14 +1,12 @@
-"""Placement, clock tree and global routing by Coriolis: `python -m modexlab.flow.coriolis_engine JOB RESULT`.
+"""Placement and global routing by Coriolis: `python -m modexlab.flow.coriolis_engine JOB RESULT`.
 
 Runs alone in a process (coriolis_job starts it): Coriolis keeps its state in globals. The job is a JSON file of numbers:
 nets and cells have none of their names here, so that no name can trip Coriolis. Lengths are database units of the DEF.
 
-Job: task "place" | "route", tech_lef, lef, density, buffer, die [w, h], core [x0, y0, x1, y1], cells [[kind, x, y, orient]]
-(kind alone when it is to be placed), nets [[[cell, pin], ...]], pins [[net, direction, layer, x, y, side]], clock (a net
-or null), leaf (side of the areas between which the tree divides the clock's sinks).
+Job: task "place" | "route", tech_lef, lef, density, die [w, h], core [x0, y0, x1, y1], cells [[kind, x, y, orient]]
+(kind alone when it is to be placed), nets [[[cell, pin], ...]], pins [[net, direction, layer, x, y, side]].
 
-Placement: Coloquinte (G. Gouvine), analytical, inside Coriolis' Etesian. Clock tree: the H-tree of Coriolis' block plugin, with
-one buffer in the middle of each quarter of a quarter ... of the core. Routing: Katana's global router.
+Placement: Coloquinte (G. Gouvine), analytical, inside Coriolis' Etesian. Routing: Katana's global router.
 """
 
 import json
@@ -34,7 +32,7 @@ from coriolis.Hurricane import (
     Vertical,
 )
 
-from .coriolis_setup import CLOCK, set_up
+from .coriolis_setup import set_up
 from .def_file import DBU
 
 ORIENT = {"N": Transformation.Orientation.ID, "FS": Transformation.Orientation.MY}
@@ -61,7 +59,7 @@ class Design:
                 net.setExternal(True)
                 net.setGlobal(True)
                 net.setType(kind)
-            self.nets = [self._net(index, job) for index in range(len(job["nets"]))]
+            self.nets = [Net.create(self.cell, f"n{index}") for index in range(len(job["nets"]))]
             self.instances = []
             for index, (kind, *place) in enumerate(job["cells"]):
                 instance = Instance.create(self.cell, f"c{index}", masters[kind])
@@ -75,13 +73,6 @@ class Design:
             width, height = job["die"]
             self.cell.setAbutmentBox(Box(0, 0, _length(width), _length(height)))
             self._pins(job)
-
-    def _net(self, index: int, job: dict[str, Any]) -> Net:
-        is_clock = index == job["clock"]
-        net = Net.create(self.cell, CLOCK if is_clock else f"n{index}")
-        if is_clock:
-            net.setType(Net.Type.CLOCK)
-        return net
 
     def _put(self, instance: Instance, x: int, y: int, orient: str) -> None:
         box = instance.getMasterCell().getAbutmentBox()
@@ -111,7 +102,7 @@ class Design:
 
 
 def place(job: dict[str, Any], design: Design) -> dict[str, Any]:
-    """Positions of all cells, and the buffers of the clock tree with what they drive."""
+    """Positions of all cells."""
     # importing the plugin makes a database of its own unless there is one
     from coriolis.plugins.block.block import Block
     from coriolis.plugins.block.configuration import BlockConf, IoPin
@@ -119,62 +110,32 @@ def place(job: dict[str, Any], design: Design) -> dict[str, Any]:
     cell = design.cell
     area = Box(*(_length(value) for value in job["core"]))
     conf = BlockConf(cell, ioPins=[], ioPads=[])
-    with_tree = job["clock"] is not None
     conf.cfg.etesian.bloat = "disabled"
     # how much fuller than the average a spot may be. Wire of the 8-bit Montgomery machine at density 0.7: 17.1 mm at 0.05,
     # 15.3 at 0.2, 14.5 at 0.3 and above, where rows fill up and leave routers and later changes no room
     conf.cfg.etesian.densityVariation = 0.2
     conf.cfg.etesian.spaceMargin = 1 - job["density"]
     conf.cfg.etesian.effort = 2
-    conf.cfg.block.spareSide = _length(job["leaf"])
     conf.placeArea = area
     conf.bColumns = conf.bRows = 1
-    conf.useSpares = conf.useClockTree = with_tree
+    conf.useSpares = conf.useClockTree = False  # clock_tree.py makes one, with the clock gates in it
     conf.useHFNS = False  # buffers of wide nets are synthesis' work
-    if with_tree:
-        conf.useHTree(CLOCK)
     block = Block(conf)
     block.setUnexpandPins(IoPin.WEST | IoPin.EAST | IoPin.NORTH | IoPin.SOUTH)
     conf.cfg.apply()
     block.setupAb()
     block.spares.build()
     block.initEtesian()
-    if with_tree:
-        block.addHTrees()
     block.place()
     with overlay.UpdateSession():
         for instance in [each for each in cell.getInstances() if _is_filler(each)]:
             instance.destroy()
     snap(cell, area, _length(job["site"]))
-    if with_tree:
-        block.splitHTrees()
-        block.spares.removeUnusedBuffers()
-    number = {instance.getName(): index for index, instance in enumerate(design.instances)}
-    cells: list[Any] = [None] * len(number)
-    buffers = []
-    for instance in cell.getInstances():
-        if _is_filler(instance):
-            continue
-        kind, box = instance.getMasterCell().getName(), instance.getAbutmentBox()
-        orient = instance.getTransformation().getOrientation()
-        where = [_dbu(box.getXMin()), _dbu(box.getYMin()), _orient_name(orient)]
-        index = number.get(instance.getName())
-        if index is not None:
-            cells[index] = where
-            continue
-        plugs = {plug.getMasterNet().getName(): plug.getNet() for plug in instance.getPlugs()}
-        joined = {pin: net.getName() for pin, net in plugs.items() if net and not net.isSupply()}
-        buffers.append({"kind": kind, "place": where, "pins": joined})
-    sinks = {}
-    if with_tree:
-        for buffer in buffers:
-            for name in buffer["pins"].values():
-                net = cell.getNet(name)
-                ends = [
-                    (plug.getInstance().getName(), plug.getMasterNet().getName()) for plug in net.getPlugs()
-                ]
-                sinks[name] = [[number[owner], pin] for owner, pin in ends if owner in number]
-    return {"cells": cells, "buffers": buffers, "sinks": sinks}
+    cells = []
+    for instance in design.instances:
+        box, orient = instance.getAbutmentBox(), instance.getTransformation().getOrientation()
+        cells.append([_dbu(box.getXMin()), _dbu(box.getYMin()), _orient_name(orient)])
+    return {"cells": cells}
 
 
 def _is_filler(instance: Instance) -> bool:
@@ -240,7 +201,7 @@ def main() -> None:
     seconds = {}
     start = time.monotonic()
     paths = Path(job["tech_lef"]), Path(job["lef"])
-    library = set_up(*paths, density=job["density"], buffer=job["buffer"])
+    library = set_up(*paths, density=job["density"])
     design = Design(job, library)
     seconds["set_up"] = time.monotonic() - start
     start = time.monotonic()

@@ -22,6 +22,7 @@ from .files import replace_text
 
 DBU = 2000  # database units a um, as in the kit's LEF; its grid of 5 nm is 10 of them
 
+SIGNAL_LAYERS = 6  # metal1 to metal6 are for signals; the wide ones above them carry power
 METAL1_GDS = 11  # layer of metal1 in the GDS of the kit's cells; a cut or a metal is the next number
 
 Point = tuple[float, float]

@@ -28,7 +28,7 @@ from ..rtl.sim.toolchain import ToolError
 from . import kit
 from .def_file import DBU, Lef, Macro, Wire, gds_layers, read_lef
 from .netlist import PORT, Netlist, Terminal
-from .place import PIN_LAYERS, Placement
+from .placement import PIN_LAYERS, Placement
 
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
 MOST_CELLS = 10_000  # 8,000 take a minute and a half on a busy machine

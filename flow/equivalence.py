@@ -5,11 +5,16 @@ holds) it is proved for each register that both compute the same next value, and
 show the same: an induction over the clock cycles, with combinational proofs alone. A register that mapping removed because it
 equals another, or a constant, corresponds to that; one behind a clock gate keeps its value while the gate is shut.
 
+Mapping also removes registers that nobody reads, often because what reads them has turned out to be constant (the conversion into
+Montgomery form multiplies by 1: its unit's pipeline of the other factor goes nowhere after the first stage). Such a
+register is no constant, and the netlist has a constant in its place. Here it is `free`: it may have any value, and all
+others have to be proved equal whatever it is. Random words find most of these, and the proof of the constants the others.
+
 The design is taken as read_slang elaborated it and yosys' `opt` cleaned it, which gives a value to what is left open ('x in the
 source): the start of synthesis. All that comes after is under proof: shared adders, arithmetic, mapping, clock gates, buffers.
 
 A part is the bits of one register or port. abc (`&cec -x`: simulation and SAT sweeping, ten times as fast here as `cec`)
-proves the parts in parallel, each within a time limit. Wide multipliers are beyond it: rewritten by Booth's recoding they
+proves the parts in parallel, each within so many seconds of a processor. Wide multipliers are beyond it: rewritten by Booth's recoding they
 share no inner nets with the design. Such parts come back as undecided, and the gate-level simulation of the tests' rows has to
 speak for them.
 """
@@ -17,11 +22,14 @@ speak for them.
 from __future__ import annotations
 
 import json
+import math
+import random
 import re
+import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,9 +42,15 @@ from .logic import CONSTANTS, Bit, Logic, Node, State, cone, function, read
 from .synthesis import read_design
 
 SECONDS_A_PART = 60
-GRACE = 5  # seconds that abc gets beyond its own limit
+QUICK = (
+    2  # seconds in which the fast engine proves what it is good at; 8-bit products take it 9, the other one 4
+)
+PATIENCE = 20  # times these seconds of a processor may take, where others want it
+GRACE = 2  # seconds that abc gets beyond that
 CONFLICTS = 100_000  # of SAT at a node; with many more abc stays at the hard ones
 MAX_BITS = 48  # of a part; wider registers are cut
+WORD = 512  # random bits of a net
+MASK = (1 << WORD) - 1
 
 # To yosys' plain gates and flip-flops, with nothing optimised away that the netlist might have a name for.
 GOLD = """\
@@ -85,18 +99,43 @@ def check_equivalence(
         gold = read(json.loads((work / "gold.json").read_text())["modules"][top], library)
         gate = read(json.loads(Path(netlist_json).read_text())["modules"][top], library)
         proof = _Proof(gold, gate)
-        parts = proof.parts()
+        proof.match()
         with ThreadPoolExecutor(jobs) as pool:
-            results = list(pool.map(lambda part: proof.prove(part, parts[part], work, seconds), parts))
+
+            def prove(parts: dict[str, list[Pair]]) -> list[dict[str, Any]]:
+                return list(pool.map(lambda part: proof.prove(part, parts[part], work, seconds), parts))
+
+            while True:
+                proof.free_varying()
+                constants = proof.constants()
+                results = prove(constants)
+                bits = {
+                    f"{part} {index}": [pair]
+                    for part, result in zip(constants, results, strict=True)
+                    if result["result"] == "refuted"
+                    for index, pair in enumerate(constants[part])
+                }
+                wrong = [each["part"] for each in prove(bits) if each["result"] == "refuted"]
+                if not wrong:
+                    break
+                proof.free_registers({bits[part][0].gold for part in wrong})
+            parts = proof.parts()
+            proof.simulate()
+            results += prove(parts)
     count = {state: sum(each["result"] == state for each in results) for state in RESULTS}
     report = {
         "equivalent": count["proved"] == len(results),
         "refuted": count["refuted"] > 0,
-        "method": "registers by name (those that are gone: constants), abc &cec of each next value and output",
+        "method": "registers by name (those that are gone: constant or unread), abc &cec of each next value and output",
         "summary": f"proved {count['proved']} of {len(results)} parts"
         + (f", {count['refuted']} refuted" if count["refuted"] else "")
-        + (f", {count['undecided']} undecided in {seconds:g} s each" if count["undecided"] else ""),
+        + (
+            f", {count['undecided']} undecided in {seconds:g} s of a processor each"
+            if count["undecided"]
+            else ""
+        ),
         "parts": results,
+        "unread_registers": len(proof.free),
         "seconds": round(time.perf_counter() - start, 1),
     }
     out = Path(out_dir)
@@ -116,6 +155,18 @@ def _bit_names(module: Mapping[str, Any]) -> Iterator[tuple[str, int, Bit]]:
                 yield name, place, bit
 
 
+def _parts(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
+    """Pairs of one name, cut where there are many."""
+    parts: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        part, number = pair.part, 1
+        while len(parts.get(part, ())) >= MAX_BITS:
+            number += 1
+            part = f"{pair.part} #{number}"
+        parts.setdefault(part, []).append(pair)
+    return parts
+
+
 class _Proof:
     def __init__(self, gold: Logic, gate: Logic) -> None:
         self.gold, self.gate = gold, gate
@@ -130,9 +181,14 @@ class _Proof:
         self.clock_gates = {each.out: each for each in gate.gates}
         # registers and input ports of the design -> what they are in the netlist
         self.same: dict[Bit, tuple[Bit, bool]] = {}
+        # registers of the design that the netlist lacks because nothing depends on them
+        self.free: set[Bit] = set()
+        self.held: set[Bit] = set()  # nets made for what gated registers take
+        self.words: tuple[dict[Bit, int], ...] = ()  # of the design and of the netlist
+        self.named: dict[Bit, list[tuple[str, int]]] = {}  # names of the nets of the design
 
-    def parts(self) -> dict[str, list[Pair]]:
-        """Pairs of nets by part; BadInput if ports differ or a register has no counterpart."""
+    def match(self) -> None:
+        """Find what each input and register of the design is in the netlist; BadInput if inputs differ."""
         gate_bits = {(name, place): bit for name, place, bit in _bit_names(self.gate.module)}
         for (name, bit), (other, gate_bit) in zip(
             sorted(self.gold.ports("input")), sorted(self.gate.ports("input")), strict=False
@@ -142,41 +198,36 @@ class _Proof:
                     f"the netlist has the input {other} where the design has {name}: they are not the same design"
                 )
             self.same[bit] = (gate_bit, False)
-        named: dict[Bit, list[tuple[str, int]]] = {}
         for name, place, bit in _bit_names(self.gold.module):
-            named.setdefault(bit, []).append((name, place))
+            self.named.setdefault(bit, []).append((name, place))
+        for state in self.gold.states:
+            q = state.outputs[0][0]
+            # without a counterpart: a constant, or else unread, or else a proof fails
+            lost = ("1" if state.data == "1" else "0"), False
+            self.same[q] = self._counterpart(self.named.get(q, []), gate_bits) or lost
+
+    def constants(self) -> dict[str, list[Pair]]:
+        """That the registers which are constant in the netlist stay so, by part."""
+        return _parts(
+            Pair("constant registers", state.data, self.same[state.outputs[0][0]][0])
+            for state in self.gold.states
+            if self.same[state.outputs[0][0]][0] in CONSTANTS
+        )
+
+    def parts(self) -> dict[str, list[Pair]]:
+        """All other pairs by part; BadInput if the clocks, resets or outputs of the two differ."""
         pairs: list[Pair] = []
-        lost = []
         for state in self.gold.states:
             q = state.outputs[0][0]
-            found = self._counterpart(named.get(q, []), gate_bits)
-            if found is None:
-                lost.append((state, q))
-                continue
-            self.same[q] = found
-        unread = self._unread({q for _, q in lost})
-        for state, q in lost:
-            if q not in unread:
-                # a constant then, or else the proof of its next value fails
-                self.same[q] = ("1" if state.data == "1" else "0"), False
-        for state in self.gold.states:
-            q = state.outputs[0][0]
-            if q in self.same:
-                name, _ = min(named.get(q, [(state.cell, 0)]), key=lambda each: (len(each[0]), each))
+            if q not in self.free and self.same[q][0] not in CONSTANTS:
+                name, _ = min(self.named.get(q, [(state.cell, 0)]), key=lambda each: (len(each[0]), each))
                 pairs.extend(self._state_pairs(name, state, *self.same[q]))
         gate_outputs = dict(self.gate.ports("output"))
         for name, bit in self.gold.ports("output"):
             if name not in gate_outputs:
                 raise BadInput(f"the netlist has no output {name}: it is not of the same design")
             pairs.append(Pair(name.rpartition("[")[0], bit, gate_outputs[name]))
-        parts: dict[str, list[Pair]] = {}
-        for pair in pairs:
-            part, number = pair.part, 1
-            while len(parts.get(part, ())) >= MAX_BITS:
-                number += 1
-                part = f"{pair.part} #{number}"
-            parts.setdefault(part, []).append(pair)
-        return parts
+        return _parts(pairs)
 
     def _counterpart(
         self, names: Iterable[tuple[str, int]], gate_bits: Mapping[tuple[str, int], Bit]
@@ -198,20 +249,35 @@ class _Proof:
                         return node.inputs[0], True
         return None
 
-    def _unread(self, lost: set[Bit]) -> set[Bit]:
-        """Those of the lost registers that nothing but lost registers depends on."""
-        roots = [state.data for state in self.gold.states if state.outputs[0][0] not in lost]
-        roots += [bit for _, bit in self.gold.ports("output")]
-        read_bits = set(roots)
-        for node in cone(self.gold.nodes, roots):
-            read_bits.update(node.inputs)
-        return lost - read_bits
+    def free_varying(self) -> None:
+        """Free those registers that have a constant in their place, and whose next value is another for random words."""
+        while found := self._varying():
+            self._free(found)
+
+    def free_registers(self, next_values: Collection[Bit]) -> None:
+        """Free the registers, constant in the netlist, that take these nets."""
+        states = [each for each in self.gold.states if each.data in next_values]
+        self._free([q for state in states if self.same[q := state.outputs[0][0]][0] in CONSTANTS])
+
+    def _free(self, registers: Iterable[Bit]) -> None:
+        for q in registers:
+            self.free.add(q)
+            self.same[q] = f"free {q}", False
+
+    def _varying(self) -> list[Bit]:
+        """Such registers, of those not yet freed; their values in turn may make others vary."""
+        words, found = _simulated(self.gold.nodes, self.same), []
+        for state in self.gold.states:
+            q = state.outputs[0][0]
+            taken = (
+                {words[state.data]} | ({0} if state.clear else set()) | ({MASK} if state.preset else set())
+            )
+            if self.same[q][0] in CONSTANTS and taken != {words[q]}:
+                found.append(q)
+        return found
 
     def _state_pairs(self, part: str, gold: State, gate_bit: Bit, inverted: bool) -> Iterator[Pair]:
         """Next value, and asynchronous clear and preset, of a register in both."""
-        if gate_bit in CONSTANTS:
-            yield Pair(part, gold.data, gate_bit, inverted)
-            return
         state, complement = self.gate_states[gate_bit]
         inverted ^= complement
         clock, enable = self._clock(state.clock)
@@ -248,14 +314,29 @@ class _Proof:
         q, complement = state.outputs[0]
         out = f"held {state.cell}"
         text = "(E & D) | (!E & !Q)" if complement else "(E & D) | (!E & Q)"
+        if out in self.held:  # two registers of the design are this one
+            return out
+        self.held.add(out)
         made = function(text)
         pins = {"E": enable, "D": state.data, "Q": q}
         self.gate.nodes.append(Node(out, out, tuple(pins[pin] for pin in made.inputs), made))
         return out
 
+    def simulate(self) -> None:
+        """Words for all nets of both, by which most differences show at once."""
+        self.words = (_simulated(self.gold.nodes, self.same), _simulated(self.gate.nodes, self._self()))
+
+    def _differ(self, pair: Pair) -> bool:
+        gold, gate = (
+            words.get(bit, 0) for words, bit in zip(self.words, (pair.gold, pair.gate), strict=True)
+        )
+        return gold ^ gate != (MASK if pair.inverted else 0)
+
     def prove(self, part: str, pairs: list[Pair], work: Path, seconds: float) -> dict[str, Any]:
         """One part: the report of it."""
         start = time.perf_counter()
+        if self.words and any(map(self._differ, pairs)):
+            return {"part": part, "bits": len(pairs), "result": "refuted", "seconds": 0.0}
         with tempfile.TemporaryDirectory(dir=work) as directory:
             sources = self._sources()
             gold = Path(directory) / "gold.blif"
@@ -279,9 +360,11 @@ class _Proof:
         }
 
     def _sources(self) -> list[Bit]:
-        """Input ports and registers of the netlist: one output of each register stands for it."""
-        return [bit for _, bit in self.gate.ports("input")] + [
-            state.outputs[0][0] for state in self.gate.states if state.outputs
+        """Input ports and registers of the netlist, one output of each; and the free registers of the design."""
+        return [
+            *(bit for _, bit in self.gate.ports("input")),
+            *(state.outputs[0][0] for state in self.gate.states if state.outputs),
+            *sorted(f"free {q}" for q in self.free),
         ]
 
     def _self(self) -> dict[Bit, tuple[Bit, bool]]:
@@ -290,6 +373,18 @@ class _Proof:
             for bit, complement in state.outputs:
                 same[bit] = (state.outputs[0][0], complement != state.outputs[0][1])
         return same
+
+
+def _simulated(nodes: Iterable[Node], same: Mapping[Bit, tuple[Bit, bool]]) -> dict[Bit, int]:
+    """A word for each net; what is the same source, in whichever of the two, has the same one."""
+    words: dict[Bit, int] = {bit: -value & MASK for bit, value in CONSTANTS.items()}
+    for bit, (source, complement) in same.items():
+        drawn = random.Random(str(source)).getrandbits(WORD)
+        word = -CONSTANTS[source] if source in CONSTANTS else drawn
+        words[bit] = (word & MASK) ^ (MASK if complement else 0)
+    for node in nodes:
+        words[node.out] = node.function.evaluate(*[words.get(bit, 0) for bit in node.inputs]) & MASK
+    return words
 
 
 def _blif(
@@ -335,27 +430,36 @@ def _blif(
 
 
 def _cec(gold: Path, gate: Path, seconds: float) -> str:
-    """What abc says of two networks: first its fast engine, and if that decides nothing the one that finds differences."""
-    limit = max(1, round(seconds))
+    """What abc says of two networks: its fast engine, if that decides nothing soon the one that finds differences, then it again."""
     read_both = [f"read_blif {each.name}; strash; &get; &w {each.stem}.aig" for each in (gold, gate)]
-    fast = "; ".join([*read_both, f"&cec -x -T {limit} -C {CONFLICTS} {gold.stem}.aig {gate.stem}.aig"])
-    result = _asked(fast, gold.parent, seconds)
-    if result == "undecided":
-        result = _asked(f"cec -n -T {limit} -C {CONFLICTS} {gold.name} {gate.name}", gold.parent, seconds)
+    fast = "; ".join([*read_both, f"&cec -x -C {CONFLICTS} -T @ {gold.stem}.aig {gate.stem}.aig"])
+    other = f"cec -n -C {CONFLICTS} -T @ {gold.name} {gate.name}"
+    result = "undecided"
+    for commands, limit in ((fast, min(QUICK, seconds)), (other, seconds), (fast, seconds)):
+        result = _asked(commands, gold.parent, limit)
+        if result != "undecided":
+            break
     return result
 
 
 def _asked(commands: str, directory: Path, seconds: float) -> str:
-    command = [str(yosys.abc()), "-q", commands]
+    """What abc answers to commands in so many seconds of a processor: how busy the machine is does not matter to it."""
+    patience = math.ceil(PATIENCE * seconds)
+    limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(seconds))]
+    command = [*limited, str(yosys.abc()), "-q", commands.replace("@", str(patience))]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + GRACE, cwd=directory)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=patience + GRACE, cwd=directory
+        )
     except subprocess.TimeoutExpired:
+        return "undecided"
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return "undecided"
     text = done.stdout + done.stderr
     if re.search(r"NOT EQUIVALENT", text, re.IGNORECASE):
         return "refuted"
     if re.search(r"are equivalent", text):
         return "proved"
-    if re.search(r"UNDECIDED|timeout|resource", text, re.IGNORECASE):
+    if re.search(r"UNDECIDED|timeout|timed out|resource", text, re.IGNORECASE):
         return "undecided"
     raise BadInput(f"abc compared nothing: {text.strip()[-300:] or 'no message'}")

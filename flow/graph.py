@@ -22,11 +22,11 @@ ADK_NAME, ADK_VIEW = "freepdk-45nm", "view-tiny"
 # before each step stands what it needs
 ORDER = (
     *("rtl", "rtl-sim", "synthesis", "equivalence", "timing", "gate-sim", "power"),
-    *("place", "route", "timing-post", "power-post", "layout", "summary"),
+    *("place", "route", "timing-post", "gate-sim-post", "power-post", "layout", "summary"),
 )
-WITH_LAYOUT = ("place", "route", "timing-post", "power-post", "layout")
+WITH_LAYOUT = ("place", "route", "timing-post", "gate-sim-post", "power-post", "layout")
 # they need requests and the answers to them
-WITH_VECTORS = ("rtl-sim", "gate-sim", "power", "power-post")
+WITH_VECTORS = ("rtl-sim", "gate-sim", "power", "gate-sim-post", "power-post")
 NO_VECTORS = "no vectors are given for this Verilog: give some by --vectors FILE"
 # reads what is there; all other steps need all of their inputs
 LENIENT = "summary"

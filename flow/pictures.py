@@ -18,14 +18,16 @@ import numpy as np
 
 from ..fl.errors import BadInput
 from . import kit
-from .def_file import Lef, Point, read_lef
+from .def_file import METAL1_GDS, Lef, Point, gds_layers, read_lef
 from .files import replacing
-from .place import TREE, Placement, load
+from .layout import OUTLINE_GDS
+from .placement import HOLD, TREE, Placement, load
 from .route import Routing, load_routing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 GROUPS = 11  # modules in the legend; more of them no eye tells apart
 SPLIT_SHARE = 0.06  # a module smaller than this is not divided further
@@ -34,7 +36,12 @@ COLOURS = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1",
     "#a6761d", "#66c2a4", "#f4a582", "#7f7f7f", "#bcbd22",
 )  # fmt: skip
-PATH_COLOUR, TREE_COLOUR = "#ffe600", "#d7191c"  # the paper draws its paths yellow, too
+PATH_COLOUR = "#ffe600"  # the paper draws its paths yellow, too
+ADDED = {TREE: "clock tree", HOLD: "delays for hold"}  # by placement, and what the legend calls it
+ADDED_COLOURS = {"clock tree": "#d7191c", "delays for hold": "#000000"}
+NEW_LINE, LINE, LONGEST = "\n", 36, 48  # letters of a line of the legend, wanted and at most
+LEGEND_X = 0.725  # its left edge, in widths of the figure
+FONT_SIZES = (8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0)
 CORNER = 0.05  # of a side without port names: those of the next side begin there
 TILE_UM = 5.0  # of the density maps
 ENLARGED_UM = 12.0  # side of the part of the layout that is enlarged
@@ -54,7 +61,8 @@ def groups(placement: Placement, hierarchy: dict[str, Any] | None, lef: Lef) -> 
     """The cells by module, the largest first: the module of most area is divided into its parts while there are colours left."""
     owner = (hierarchy or {}).get("cells", {})
     modules = (hierarchy or {}).get("modules", {})
-    path = {name: "" if name.startswith(f"{TREE}.") else owner.get(name, "") for name in placement.instances}
+    added = {name: kind for kind in ADDED for name in placement.instances if name.startswith(f"{kind}.")}
+    path = {name: "" if name in added else owner.get(name, "") for name in placement.instances}
     area: dict[str, float] = defaultdict(float)  # of a module with all that is in it
     for name, each in placement.instances.items():
         size = lef.macro(each.kind).width * lef.row_height
@@ -85,10 +93,7 @@ def groups(placement: Placement, hierarchy: dict[str, Any] | None, lef: Lef) -> 
     cells: dict[str, list[str]] = defaultdict(list)
     sizes: dict[str, float] = defaultdict(float)
     for name, each in placement.instances.items():
-        if name.startswith(f"{TREE}."):
-            module = TREE
-        else:
-            module = max((top for top in tops if _inside(path[name], top)), key=len)
+        module = added.get(name) or max((top for top in tops if _inside(path[name], top)), key=len)
         cells[module].append(name)
         sizes[module] += lef.macro(each.kind).width * lef.row_height
     found = [
@@ -99,7 +104,7 @@ def groups(placement: Placement, hierarchy: dict[str, Any] | None, lef: Lef) -> 
         )
         for module in cells
     ]
-    return sorted(found, key=lambda group: (group.name == "clock tree", -group.area_um2, group.name))
+    return sorted(found, key=lambda group: (group.name in ADDED.values(), -group.area_um2, group.name))
 
 
 def _inside(path: str, module: str) -> bool:
@@ -107,14 +112,17 @@ def _inside(path: str, module: str) -> bool:
 
 
 def _title(module: str, modules: dict[str, str], design: str, *, divided: bool) -> str:
-    if module == TREE:
-        return "clock tree"
+    if module in ADDED:
+        return ADDED[module]
     if not module:
         return f"{design} itself" if divided else design
     # a generated module has the design's name in front of its own
     kind = modules.get(module, "").removeprefix(f"{design}_")
     rest = ", the rest" if divided else ""
-    return f"{_plain(module)} ({kind}{rest})" if kind else f"{_plain(module)}{rest}"
+    path = _short(_plain(module), LONGEST)
+    if not kind:
+        return f"{path}{rest}"
+    return f"{path}{NEW_LINE if len(path) + len(kind + rest) > LINE else ' '}({kind}{rest})"
 
 
 def _plain(module: str) -> str:
@@ -150,7 +158,7 @@ def amoeba(
     handles: list[Any] = []
     path = _worst_path(timing_json, placement, lef) if timing_json else None
     for index, group in enumerate(found):
-        colour = TREE_COLOUR if group.name == "clock tree" else COLOURS[index % len(COLOURS)]
+        colour = ADDED_COLOURS.get(group.name) or COLOURS[index % len(COLOURS)]
         corners = [_corners(placement, lef, name) for name in group.cells]
         axes.add_collection(
             PolyCollection(corners, facecolors=colour, edgecolors="white", linewidths=0.1, alpha=0.9)
@@ -161,18 +169,30 @@ def amoeba(
         handles.append(_draw_path(axes, *path))
     _draw_ports(axes, placement)
     axes.set_title(_heading(placement, total), loc="left", fontsize=11)
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0.725, 0.885),
-        fontsize=8.5,
-        frameon=False,
-        labelspacing=0.9,
-        title="Modules: area and share",
-        title_fontsize=9.5,
-        alignment="left",
-    )
+    _legend(figure, handles)
     _save(figure, out)
+
+
+def _legend(figure: Figure, handles: list[Any]) -> Legend:
+    """The legend right of the die, in the largest letters with which it fits into the figure."""
+    for size in FONT_SIZES:
+        legend = figure.legend(
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(LEGEND_X, 0.885),
+            fontsize=size,
+            frameon=False,
+            labelspacing=0.9,
+            title="Modules: area and share",
+            title_fontsize=9.5,
+            alignment="left",
+        )
+        box = legend.get_window_extent()
+        if box.x1 <= figure.bbox.x1 and box.y0 >= figure.bbox.y0:
+            break
+        if size > FONT_SIZES[-1]:
+            legend.remove()
+    return legend
 
 
 def _figure(placement: Placement) -> tuple[Figure, Axes]:
@@ -367,41 +387,48 @@ def cell_density(placement: Placement, lef: Lef) -> np.ndarray:
     """Filled share of the core in each tile; 0 outside of the core."""
     columns, rows, dx, dy = _tiles(placement)
     filled, room = np.zeros((rows, columns)), np.zeros((rows, columns))
-    for each in placement.instances.values():
-        _spread(filled, each.x_um, each.y_um, lef.macro(each.kind).width, lef.row_height, dx, dy)
-    x0, y0, x1, y1 = placement.core_um
-    _spread(room, x0, y0, x1 - x0, y1 - y0, dx, dy)
+    cells = [
+        (each.x_um, each.y_um, each.x_um + lef.macro(each.kind).width, each.y_um + lef.row_height)
+        for each in placement.instances.values()
+    ]
+    _spread(filled, np.array(cells), dx, dy)
+    _spread(room, np.array([placement.core_um]), dx, dy)
     return np.divide(filled, room, out=np.zeros_like(room), where=room > 0.02 * dx * dy)
 
 
-def _spread(tiles: np.ndarray, x: float, y: float, width: float, height: float, dx: float, dy: float) -> None:
-    """Add the area of a rectangle to the tiles that it covers."""
+def _spread(tiles: np.ndarray, boxes: np.ndarray, dx: float, dy: float) -> None:
+    """Add the area of each box (x0, y0, x1, y1) to the tiles that it covers."""
     rows, columns = tiles.shape
-    across = np.clip(
-        np.minimum(x + width, dx * np.arange(1, columns + 1)) - np.maximum(x, dx * np.arange(columns)),
-        0,
-        None,
-    )
-    along = np.clip(
-        np.minimum(y + height, dy * np.arange(1, rows + 1)) - np.maximum(y, dy * np.arange(rows)), 0, None
-    )
-    i, j = np.flatnonzero(along), np.flatnonzero(across)
-    if i.size and j.size:
-        tiles[i[0] : i[-1] + 1, j[0] : j[-1] + 1] += np.outer(
-            along[i[0] : i[-1] + 1], across[j[0] : j[-1] + 1]
-        )
+    box, column, width = _cut(boxes[:, 0], boxes[:, 2], dx, columns)
+    part, row, height = _cut(boxes[box, 1], boxes[box, 3], dy, rows)
+    np.add.at(tiles, (row, column[part]), width[part] * height)
+
+
+def _cut(
+    low: np.ndarray, high: np.ndarray, step: float, count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Intervals cut at the multiples of a step: of each part its interval, the number of the step, and its length."""
+    first = np.clip(np.floor(low / step).astype(int), 0, count - 1)
+    last = np.clip(np.ceil(high / step).astype(int) - 1, first, count - 1)
+    parts = last - first + 1
+    which = np.repeat(np.arange(len(parts)), parts)
+    number = first[which] + np.arange(len(which)) - (np.cumsum(parts) - parts)[which]
+    ends = np.minimum(high[which], (number + 1) * step) - np.maximum(low[which], number * step)
+    return which, number, np.clip(ends, 0, None)
 
 
 def wire_density(placement: Placement, routing: Routing) -> np.ndarray:
     """Length of wire an area in each tile."""
     columns, rows, dx, dy = _tiles(placement)
     tiles = np.zeros((rows, columns))
-    thin = 1e-3
-    for net in routing.nets.values():
-        for _, x0, y0, x1, y1 in net["segments"]:
-            width, height = max(abs(x1 - x0), thin), max(abs(y1 - y0), thin)
-            _spread(tiles, min(x0, x1), min(y0, y1), width, height, dx, dy)
-    return tiles / thin / (dx * dy)
+    found = [ends[1:] for net in routing.nets.values() for ends in net["segments"]]
+    segments = np.array(found).reshape(-1, 4)
+    low, high = np.minimum(segments[:, :2], segments[:, 2:]), np.maximum(segments[:, :2], segments[:, 2:])
+    for axis, (along, across) in enumerate((((dx, columns), (dy, rows)), ((dy, rows), (dx, columns)))):
+        wire, number, length = _cut(low[:, axis], high[:, axis], *along)
+        line = np.clip(np.floor(low[wire, 1 - axis] / across[0]).astype(int), 0, across[1] - 1)
+        np.add.at(tiles, (line, number) if axis == 0 else (number, line), length)
+    return tiles / (dx * dy)
 
 
 def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = None) -> None:
@@ -424,6 +451,7 @@ def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = Non
     view.load_layout(str(gds), True)
     box = view.cellview(0).layout().top_cell().dbbox()
     names = _colour_layers(view, lay)
+    first_cut = view.cellview(0).layout().layer(METAL1_GDS + 1, 0)
     view.max_hier()
     side = ENLARGED_UM / 2
     middle = box.center()
@@ -438,7 +466,7 @@ def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = Non
             view.zoom_box(where)
             view.save_image(str(png), PIXELS, round(PIXELS * where.height() / where.width()))
             shown = view.box()  # KLayout keeps the aspect of its canvas
-            axes = figure.add_axes((0.05 + 0.44 * index, 0.08, 0.40, 0.80))
+            axes = figure.add_axes((0.05 + 0.46 * index, 0.08, 0.39, 0.78))
             axes.imshow(imread(png), extent=(shown.left, shown.right, shown.bottom, shown.top))
             axes.set_xlim(where.left, where.right)
             axes.set_ylim(where.bottom, where.top)
@@ -456,7 +484,10 @@ def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = Non
     placement, files = load(placement_json), kit.find(adk)
     lef = read_lef(files.tech_lef, files.lef)
     area = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
-    figure.suptitle(_heading(placement, area), fontsize=11, x=0.05, ha="left")
+    heading = _heading(placement, area)
+    if view.cellview(0).layout().top_cell().bbox_per_layer(first_cut).empty():
+        heading += "\ncells, rails and ports only: so large a design is routed globally, without wires on their tracks"
+    figure.suptitle(heading, fontsize=11, x=0.05, ha="left")
     _save(figure, out)
 
 
@@ -494,6 +525,48 @@ def _colour_layers(view: Any, lay: Any) -> list[tuple[str, str]]:
         view.insert_layer(view.end_layers(), properties)
         shown.append((name, colour))
     return shown
+
+
+FURTHER = {  # layers of the kit's cells that the picture leaves out: name, colour, whether KLayout shows it at first
+    2: ("p-well", "#d9d2e9", False),
+    4: ("n+ implant", "#c7e9c0", False),
+    5: ("p+ implant", "#fdd0a2", False),
+    10: ("contact", "#252525", True),
+    63: ("cell's stamp", "#bdbdbd", False),
+    235: ("outline", "#000000", True),
+}
+DITHER = {
+    "n-well": 3,
+    "diffusion": 5,
+    "poly": 4,
+}  # KLayout's patterns; metals by turns, so that one sees through them
+METAL_DITHERS = (9, 10, 6, 7, 8, 11)
+
+
+def layer_properties(gds: Path, out: Path, *, adk: Path | None = None) -> None:
+    """Names and colours of all layers of the GDS for KLayout's window: `klayout layout.gds -l layout.lyp`."""
+    import klayout.lay as lay
+
+    files = kit.find(adk)
+    numbers = {number: name for name, number in gds_layers(read_lef(files.tech_lef, files.lef)).items()}
+    known = {number: (name, colour, True) for number, name, colour in LAYERS} | FURTHER
+    view = lay.LayoutView()
+    view.load_layout(str(gds), True)
+    view.clear_layers()
+    content = view.cellview(0).layout()
+    for info in sorted(content.layer_infos(), key=lambda each: (each.layer, each.datatype)):
+        name, colour, shown = known.get(info.layer, (numbers.get(info.layer, "layer"), "#252525", True))
+        properties = lay.LayerProperties()
+        labels = " labels" if info.datatype and info.layer in numbers else ""
+        properties.name = f"{name}{labels} ({info.layer}/{info.datatype})"
+        properties.source = f"{info.layer}/{info.datatype}@1"
+        properties.frame_color = properties.fill_color = int(colour[1:], 16) | 0xFF000000
+        index = METAL_DITHERS[info.layer // 2 % len(METAL_DITHERS)]
+        properties.dither_pattern = 1 if info.layer == OUTLINE_GDS else DITHER.get(name, index)
+        properties.visible = shown
+        view.insert_layer(view.end_layers(), properties)
+    with replacing(Path(out)) as part:
+        view.save_layer_props(str(part))
 
 
 def _save(figure: Figure, out: Path) -> None:

@@ -1,17 +1,21 @@
-"""Floorplan, placement and clock tree: from a mapped netlist to where every cell lies.
+"""Floorplan, placement, clock tree and hold: from a mapped netlist to where every cell lies.
 
-`place` draws a square core of rows at the asked density with the ports spread around the die, lets Coriolis place the cells and build
-an H-tree of buffers for the clock (coriolis_engine), and then checks what came back itself: cells on rows and sites, none on another,
-all in the core, every pin connected, the clock at every register, and the netlist unchanged but for the buffers. A placement
-that fails a check is refused, not written.
+`place` draws a square core of rows at the asked density with the ports spread around the die, lets Coriolis place the cells
+(coriolis_engine), then chooses sizes and buffers by the wires that there are (in_place.py), and puts in the clock tree (clock_tree.py)
+and delays for hold (hold.py), for all of which cells make way on their rows (rows.py). What came out is checked: cells on rows
+and sites, none on another, all in the core, every pin connected, the clock at every register, and the netlist proved to compute
+what it did. A placement that fails a check is refused, not written.
 
-Products: placement.json, netlist_placed.json and .v, and hierarchy_placed.json (with the buffers as the module "clock_tree").
+Products: placement.json, netlist_placed.json and .v, and hierarchy_placed.json (with what was added as the modules "clock_tree"
+and "hold").
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,117 +24,20 @@ from typing import Any
 
 from ..fl.errors import BadInput
 from ..rtl.sim.toolchain import ToolError
-from . import coriolis_job, kit, liberty
+from . import clock_tree, coriolis_job, hold, in_place, kit, liberty, sizing
+from .constraints import Constraints
 from .def_file import DBU, Layer, Lef, read_lef
 from .files import replace_json, replace_text, replacing
-from .liberty import Library
-from .netlist import PORT, Netlist, read
+from .liberty import Cell, Library
+from .netlist import PORT, Instance, Netlist, read, write_back
+from .placement import HOLD, PIN_LAYERS, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
+from .rows import Rows
 
-CLOCK = "ck"  # Coriolis' name of the clock net (coriolis_setup)
-TREE = "clock_tree"  # module of the buffers that placement adds, and prefix of their names
-BUFFER = "BUF_X4"  # drives a leaf of LEAF_SINKS registers and its wires with a slew below 0.1 ns
-LEAF_SINKS = 24  # clock pins a leaf buffer on average; a clock with no more of them needs no tree
-LEAF_ROWS = 8  # side of the smallest leaf area in rows; Coriolis wants 7
+LEAST_ROWS = 16  # of the smallest core: cells of a design of ten would find no way around one another
 MARGIN_ROWS = 2  # between core and die, where the ports' wires turn
 MARGIN_SITES = 15
-PIN_LAYERS = {"W": "metal3", "E": "metal3", "S": "metal2", "N": "metal2"}
-MAX_CELLS = 250_000  # 5 times the largest machine measured (50,000 cells in 2 minutes and 1.4 GiB)
 EDGE_UM = 0.28  # the outermost track is nearer to the edge than this
 SHOWN = 5  # violations that a message lists
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of sites: its lower left corner and what it holds."""
-
-    x_um: float
-    y_um: float
-    sites: int
-    orient: str  # "N", or "FS" upside down, so that rows share their rails
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a cell lies: the lower left corner of its outline."""
-
-    kind: str
-    x_um: float
-    y_um: float
-    orient: str
-
-
-@dataclass(frozen=True)
-class PortPin:
-    """A port's bit at the edge of the die."""
-
-    net: str
-    direction: str
-    layer: str
-    x_um: float
-    y_um: float
-    side: str
-
-
-@dataclass
-class Placement:
-    """What placement.json says."""
-
-    design: str
-    die_um: tuple[float, float]
-    core_um: tuple[float, float, float, float]
-    rows: list[Row]
-    instances: dict[str, Place]
-    pins: dict[str, PortPin]
-    density: float  # area of the cells / area of the core
-    clock_tree: dict[str, Any]
-    seconds: dict[str, float]
-    tool: str
-
-    def as_json(self) -> dict[str, Any]:
-        """The contents of placement.json."""
-        return {
-            "design": self.design,
-            "die_um": self.die_um,
-            "core_um": self.core_um,
-            "density": self.density,
-            "tool": self.tool,
-            "seconds": self.seconds,
-            "clock_tree": self.clock_tree,
-            "rows": [[row.x_um, row.y_um, row.sites, row.orient] for row in self.rows],
-            "pins": {
-                name: [pin.net, pin.direction, pin.layer, pin.x_um, pin.y_um, pin.side]
-                for name, pin in self.pins.items()
-            },
-            "instances": {
-                name: [each.kind, each.x_um, each.y_um, each.orient] for name, each in self.instances.items()
-            },
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Placement:
-        """The placement that `as_json` wrote."""
-        return cls(
-            data["design"],
-            tuple(data["die_um"]),
-            tuple(data["core_um"]),
-            [Row(*row) for row in data["rows"]],
-            {name: Place(*each) for name, each in data["instances"].items()},
-            {name: PortPin(*each) for name, each in data["pins"].items()},
-            data["density"],
-            data["clock_tree"],
-            data["seconds"],
-            data["tool"],
-        )
-
-
-def load(path: Path) -> Placement:
-    """The placement in placement.json."""
-    try:
-        return Placement.from_json(json.loads(Path(path).read_text()))
-    except OSError as error:
-        raise BadInput(f"the placement {path} cannot be read: {error.strerror}; run the step place") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{path} is no placement ({error!r}): run the step place again") from None
 
 
 def place(
@@ -139,6 +46,7 @@ def place(
     out_dir: Path,
     *,
     density: float = 0.7,
+    clock_ns: float = 3.0,
     clock_port: str | None = "clk",
     adk: Path | None = None,
 ) -> Placement:
@@ -153,32 +61,80 @@ def place(
     lef = read_lef(files.tech_lef, files.lef)
     library = liberty.load(files.lib)
     netlist = read(netlist_json, library)
-    if len(netlist.cells) > MAX_CELLS:
-        minutes = len(netlist.cells) / 50_000 * 2
-        raise BadInput(
-            f"{netlist.name} has {len(netlist.cells):,} cells and would take Coriolis about {minutes:.0f} minutes: "
-            f"at most {MAX_CELLS:,} are placed; take a smaller design, or stop before the step place"
-        )
+    refuse_large(netlist, "place")
+    for name in netlist.cells:
+        if name.startswith((f"{TREE}.", f"{HOLD}.")):
+            raise BadInput(
+                f"{netlist.name} has an instance {name.partition('.')[0]}, the name of what placement adds: rename it"
+            )
     clock = _clock_net(netlist, library, clock_port)
-    job = _floorplan(netlist, lef, density, clock)
+    job = _floorplan(netlist, lef, library, density, clock)
     job |= {"tech_lef": str(files.tech_lef), "lef": str(files.lef)}
     result = coriolis_job.run(job, out_dir / "place.log")
+    placement = _placement(netlist, lef, job, result)
+    known = json.loads(Path(hierarchy).read_text()) if hierarchy is not None else {"cells": {}, "modules": {}}
+    asked = Constraints(clock_ns, clock_port if clock is not None else None, propagated=clock is not None)
+    finished = _finished(netlist, placement, lef, library, clock, asked, known["cells"])
+    after = finished.netlist
+    wrong = [*violations(placement, after, lef, library, clock_port), *changes(netlist, after, library)]
+    if wrong:
+        raise ToolError(
+            f"the placement of {netlist.name} fails {_shown(wrong)} (log: {out_dir / 'place.log'})"
+        )
     document = json.loads(netlist_json.read_text())
-    placement = _placement(netlist, lef, job, result, clock)
-    _insert_tree(document["modules"][netlist.name], netlist, placement, result)
+    write_back(document["modules"][netlist.name], netlist, after, library)
     with replacing(out_dir / "netlist_placed.json") as part:
-        part.write_text(json.dumps(document, indent=1))
-        after = read(part, library, netlist.name)
-        wrong = [*violations(placement, after, lef, library, clock_port), *changes(netlist, after)]
-        if wrong:
-            raise ToolError(
-                f"the placement of {netlist.name} fails {_shown(wrong)} (log: {out_dir / 'place.log'})"
-            )
+        part.write_text(json.dumps(document, separators=(",", ":")))
     replace_text(out_dir / "netlist_placed.v", verilog(after))
     if hierarchy is not None:
-        replace_json(out_dir / "hierarchy_placed.json", _hierarchy(Path(hierarchy), placement))
+        replace_json(out_dir / "hierarchy_placed.json", _hierarchy(known, finished.owners, placement))
     replace_json(out_dir / "placement.json", placement.as_json())
     return placement
+
+
+@dataclass
+class Finished:
+    """The placed netlist, and the modules of the buffers in it that belong to the design's own modules."""
+
+    netlist: Netlist
+    owners: dict[str, str]
+
+
+def _finished(
+    netlist: Netlist,
+    placement: Placement,
+    lef: Lef,
+    library: Library,
+    clock: int | None,
+    asked: Constraints,
+    modules: dict[str, str],
+) -> Finished:
+    """Setup, clock tree and hold, all in the rows of `placement`."""
+    rows = Rows(placement, lef)
+
+    def timed(name: str, start: float) -> None:
+        placement.seconds[name] = round(time.monotonic() - start, 2)
+
+    start = time.monotonic()
+    improved = in_place.improve(netlist, placement, rows, lef, library, asked, modules)
+    netlist = improved.netlist
+    placement.sizing = improved.rounds
+    timed("sizing", start)
+    if clock is not None:
+        start = time.monotonic()
+        tree = clock_tree.Builder(netlist, placement, rows, lef, library, clock)
+        netlist = tree.build()
+        placement.clock_tree = tree.summary()
+        timed("clock_tree", start)
+        start = time.monotonic()
+        repaired = hold.repair(netlist, placement, rows, lef, library, asked)
+        netlist = repaired.netlist
+        placement.hold = repaired.as_json()
+        timed("hold", start)
+    x0, y0, x1, y1 = placement.core_um
+    used = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
+    placement.density = round(used / ((x1 - x0) * (y1 - y0)), 4)
+    return Finished(netlist, improved.owners)
 
 
 def _shown(wrong: list[str]) -> str:
@@ -203,66 +159,42 @@ def _is_clocked(library: Library, kind: str) -> bool:
     return any(pin.clock for pin in library.cells[kind].pins.values())
 
 
-def wired_nets(netlist: Netlist) -> list[int]:
-    """The nets that are wires: of at least two terminals, and no constant (ports may be tied to one)."""
-    wires = []
-    for net, name in enumerate(netlist.nets):
-        ends = len(netlist.sinks[net]) + (netlist.driver[net] is not None)
-        if net in netlist.constants:
-            cells = [terminal for terminal in netlist.sinks[net] if terminal[0] != PORT]
-            if cells:
-                raise BadInput(
-                    f"{cells[0][0]}/{cells[0][1]} is tied to {name}: constants need cells (hilomap in synthesis) to be placed"
-                )
-        elif ends > 1:
-            wires.append(net)
-    return wires
-
-
-def _floorplan(netlist: Netlist, lef: Lef, density: float, clock: int | None) -> dict[str, Any]:
-    """The job of placing: die, core, ports, and what is to be placed."""
+def _floorplan(
+    netlist: Netlist, lef: Lef, library: Library, density: float, clock: int | None
+) -> dict[str, Any]:
+    """The job of placing: die, core, ports, and what is to be placed; the clock is no wire yet."""
     nets = wired_nets(netlist)
-    names = list(netlist.cells)
-    number = {name: index for index, name in enumerate(names)}
+    number = {name: index for index, name in enumerate(netlist.cells)}
     terminals = []
     for net in nets:
-        ends = [*netlist.sinks[net], netlist.driver[net]]
+        ends = [] if net == clock else [*netlist.sinks[net], netlist.driver[net]]
         terminals.append([[number[owner], pin] for owner, pin in filter(None, ends) if owner != PORT])
-    sinks = 0 if clock is None else sum(owner != PORT for owner, _ in netlist.sinks[clock])
-    levels = math.ceil(math.log(sinks / LEAF_SINKS, 4)) if sinks > LEAF_SINKS else 0
-    buffers = sum(4**level for level in range(levels + 1)) if levels else 0
-    area = sum(lef.macro(cell.kind).width for cell in netlist.cells.values())
-    area = (area + buffers * lef.macro(BUFFER).width) * lef.row_height
+    width = sum(lef.macro(cell.kind).width for cell in netlist.cells.values())
+    if clock is not None:
+        domains = clock_tree.domains(netlist, library, clock)
+        width += clock_tree.planned_width(domains, lef, lambda name: netlist.cells[name].kind)
+    area = width * lef.row_height
     bits = [(name, net) for way in ("input", "output") for name, net in netlist.port_bits(way)]
-    # ports at every second track at least, LEAF_ROWS rows a side for the smallest
-    side = max(math.sqrt(area / density), len(bits) / 4 * 2 * 0.28, LEAF_ROWS * 2 * lef.row_height)
+    # ports at every second track at least
+    side = max(math.sqrt(area / density), len(bits) / 4 * 2 * 0.28, LEAST_ROWS * lef.row_height)
     rows = math.ceil(side / lef.row_height)
     columns = math.ceil(max(area / density / (rows * lef.row_height), side) / lef.site_width)
     site, row = _dbu(lef.site_width), _dbu(lef.row_height)
     core = [MARGIN_SITES * site, MARGIN_ROWS * row]
     core += [core[0] + columns * site, core[1] + rows * row]
     die = [core[0] + core[2], core[1] + core[3]]
-    # Coriolis halves both sides of an area while they are two leaves long; cuts lie at rows, hence two rows less
-    shortest = min(core[2] - core[0], core[3] - core[1])
-    while levels and shortest / 2**levels < (LEAF_ROWS + 1) * row:
-        levels -= 1
-    leaf = int(shortest / 2**levels) - 2 * row
     pins = _ports(bits, {net: index for index, net in enumerate(nets)}, lef, die)
     return {
         "task": "place",
         "density": density,
-        "buffer": BUFFER,
         "die": die,
         "core": core,
         "site": site,
-        "leaf": leaf,
         "pin_width": lef.routing[1].width,
         "cells": [[cell.kind] for cell in netlist.cells.values()],
         "nets": terminals,
-        "net_numbers": nets,
         "ports": pins,
         "pins": _first_of_each_net(pins),
-        "clock": nets.index(clock) if clock is not None and levels else None,
     }
 
 
@@ -318,9 +250,7 @@ def _first_of_each_net(ports: dict[str, list[Any]]) -> list[list[Any]]:
     return list(seen.values())
 
 
-def _placement(
-    netlist: Netlist, lef: Lef, job: dict[str, Any], result: dict[str, Any], clock: int | None
-) -> Placement:
+def _placement(netlist: Netlist, lef: Lef, job: dict[str, Any], result: dict[str, Any]) -> Placement:
     x0, y0, x1, y1 = job["core"]
     row = _dbu(lef.row_height)
     rows = [
@@ -335,126 +265,31 @@ def _placement(
         name: PortPin(netlist.nets[net], directions[name], layer, x / DBU, y / DBU, side)
         for name, (_, net, layer, x, y, side) in job["ports"].items()
     }
-    core = (x1 - x0) * (y1 - y0) / DBU**2
-    die = (job["die"][0] / DBU, job["die"][1] / DBU)
-    tree: dict[str, Any] = {"buffer": BUFFER, "buffers": 0, "levels": 0, "sinks": 0, "root": None}
-    if clock is not None:
-        tree["root"] = netlist.nets[clock]
-        tree["sinks"] = len(netlist.sinks[clock])
-    placement = Placement(
-        netlist.name,
-        die,
-        (x0 / DBU, y0 / DBU, x1 / DBU, y1 / DBU),
-        rows,
-        instances,
-        pins,
-        0.0,
-        tree,
-        {name: round(value, 2) for name, value in result["seconds"].items()},
-        f"coriolis-eda {coriolis_job.version()}",
+    return Placement(
+        design=netlist.name,
+        die_um=(job["die"][0] / DBU, job["die"][1] / DBU),
+        core_um=(x0 / DBU, y0 / DBU, x1 / DBU, y1 / DBU),
+        rows=rows,
+        instances=instances,
+        pins=pins,
+        density=job["density"],
+        clock_tree={"root": None, "levels": 0, "buffers": 0, "gates_copied": 0, "sinks": 0},
+        hold={},
+        sizing=[],
+        seconds={name: round(value, 2) for name, value in result["seconds"].items()},
+        tool=f"coriolis-eda {coriolis_job.version()}",
     )
-    buffers = _tree(result)
-    for buffer in buffers:
-        x, y, orient = buffer.place
-        placement.instances[buffer.name] = Place(buffer.kind, x / DBU, y / DBU, orient)
-    tree["buffers"] = len(buffers)
-    tree["levels"] = max((buffer.level for buffer in buffers), default=-1) + 1
-    used = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
-    placement.density = round(used / core, 4)
-    return placement
 
 
-@dataclass(frozen=True)
-class TreeBuffer:
-    """A buffer of the clock tree and what it feeds."""
-
-    name: str
-    level: int  # 0 at the root
-    kind: str
-    place: tuple[int, int, str]
-    source: str  # the buffer that drives it, "" at the root
-    sinks: tuple[tuple[int, str], ...]  # (cell, pin) of the registers it drives
-
-    @property
-    def output(self) -> str:
-        """The name of the net that it drives."""
-        return f"{self.name}.out"
-
-
-def _tree(result: dict[str, Any]) -> list[TreeBuffer]:
-    """Coriolis' buffers, root first; without those that no register needs, in areas that have none."""
-    children: dict[str, list[dict[str, Any]]] = {}
-    for buffer in result["buffers"]:
-        children.setdefault(buffer["pins"]["A"], []).append(buffer)
-
-    def needed(buffer: dict[str, Any]) -> bool:
-        output = buffer["pins"]["Z"]
-        return bool(result["sinks"].get(output)) or any(needed(child) for child in children.get(output, []))
-
-    found: list[TreeBuffer] = []
-    level, front = 0, [("", buffer) for buffer in result["buffers"] if buffer["pins"]["A"] == CLOCK]
-    while front:
-        following = []
-        front.sort(key=lambda each: (each[1]["place"][1], each[1]["place"][0]))
-        for index, (source, buffer) in enumerate(front):
-            output = buffer["pins"]["Z"]
-            sinks = tuple((cell, pin) for cell, pin in sorted(result["sinks"].get(output, [])))
-            node = TreeBuffer(
-                f"{TREE}.{level}_{index}", level, buffer["kind"], tuple(buffer["place"]), source, sinks
-            )
-            found.append(node)
-            following += [(node.name, child) for child in children.get(output, []) if needed(child)]
-        level, front = level + 1, following
-    return found
-
-
-def _insert_tree(
-    module: dict[str, Any], netlist: Netlist, placement: Placement, result: dict[str, Any]
-) -> None:
-    """The buffers and their nets, put into the module as yosys' JSON has it."""
-    buffers = _tree(result)
-    if not buffers:
-        return
-    names = list(netlist.cells)
-    bits = [bit for data in module["netnames"].values() for bit in data["bits"] if isinstance(bit, int)]
-    bits += [
-        bit
-        for cell in module["cells"].values()
-        for pin in cell["connections"].values()
-        for bit in pin
-        if isinstance(bit, int)
-    ]
-    following = max(bits) + 1
-    port = next(
-        port
-        for port, (_, nets) in netlist.ports.items()
-        if netlist.nets[nets[0]] == placement.clock_tree["root"]
-    )
-    drives = {"": module["ports"][port]["bits"][0]}
-    for buffer in buffers:
-        drives[buffer.name] = following
-        module["netnames"][buffer.output] = {"hide_name": 0, "bits": [following], "attributes": {}}
-        module["cells"][buffer.name] = {
-            "hide_name": 0,
-            "type": buffer.kind,
-            "parameters": {},
-            "attributes": {},
-            "port_directions": {"A": "input", "Z": "output"},
-            "connections": {"A": [drives[buffer.source]], "Z": [following]},
-        }
-        for cell, pin in buffer.sinks:
-            module["cells"][names[cell]]["connections"][pin] = [following]
-        following += 1
-
-
-def _hierarchy(path: Path, placement: Placement) -> dict[str, Any]:
-    """hierarchy.json with the buffers in a module of their own."""
-    data = json.loads(path.read_text())
-    cells = data.get("cells", data)
-    cells |= {name: TREE for name in placement.instances if name.startswith(f"{TREE}.")}
-    if "modules" in data and any(name.startswith(f"{TREE}.") for name in placement.instances):
-        data["modules"][TREE] = TREE
-    return data
+def _hierarchy(known: dict[str, Any], owners: dict[str, str], placement: Placement) -> dict[str, Any]:
+    """hierarchy.json with what was added; clock tree and delays are modules of their own."""
+    cells, modules = {**known["cells"], **owners}, dict(known["modules"])
+    for module in (TREE, HOLD):
+        added = {name: module for name in placement.instances if name.startswith(f"{module}.")}
+        cells |= added
+        if added:
+            modules[module] = module
+    return {"cells": cells, "modules": modules}
 
 
 def violations(
@@ -547,41 +382,128 @@ def _unclocked(netlist: Netlist, library: Library, clock_port: str | None) -> It
                 yield f"the clock does not reach {name}/{pin}"
 
 
-def changes(before: Netlist, after: Netlist) -> list[str]:
-    """How the placed netlist differs from the mapped one: nothing, if only buffers of the clock tree were put in."""
-    wrong = []
-    origin: dict[int, int] = {}  # net of `after`: net that feeds it through buffers of the tree
+def changes(before: Netlist, after: Netlist, library: Library) -> list[str]:
+    """How the placed netlist differs from the mapped one in what it computes: nothing, if it was only built otherwise.
 
-    def root(net: int) -> int:
-        while (terminal := after.driver[net]) is not None and terminal[0].startswith(f"{TREE}."):
-            net = after.cells[terminal[0]].pins["A"]
+    Allowed are other drive strengths, commutative inputs exchanged, buffers, and copies of clock gates. Every net of `before`
+    stands for the one of `after` that the same output or port drives; then every input must read what it read, behind
+    the buffers. That is a proof.
+    """
+    wrong = []
+    symmetries: dict[str, list[tuple[str, str]]] = {}
+    alike: dict[tuple[str, str], bool] = {}
+    origin: dict[int, int] = {}  # net of `after`: net of `before` that it stands for
+
+    def buffered(net: int) -> int:
+        """The net behind the buffers that were added."""
+        while (terminal := after.driver[net]) is not None and terminal[0] not in before.cells:
+            cell = library.cells[after.cells[terminal[0]].kind] if terminal[0] != PORT else None
+            if cell is None or not _is_buffer(cell):
+                break
+            net = after.cells[terminal[0]].pins[cell.inputs[0]]
         return net
 
+    def gate(netlist: Netlist, name: str) -> tuple[int, int] | None:
+        """What a clock gate gates by what."""
+        pins = netlist.cells[name].pins
+        roles = library.cells[netlist.cells[name].kind].clock_gate
+        if roles is None:
+            return None
+        nets = pins[roles.clock], pins[roles.enable]
+        return nets if netlist is before else (buffered(nets[0]), buffered(nets[1]))
+
+    def gates(netlist: Netlist) -> dict[tuple[int, int] | None, int]:
+        """The net that stands for what all gates make that gate the same by the same; copies do not count."""
+        found: dict[tuple[int, int] | None, int] = {}
+        for name, cell in before.cells.items():
+            roles = library.cells[cell.kind].clock_gate
+            if roles and name in netlist.cells and roles.output in netlist.cells[name].pins:
+                found.setdefault(gate(netlist, name), netlist.cells[name].pins[roles.output])
+        return found
+
+    gated = {id(before): gates(before), id(after): gates(after)}
+
+    def root(netlist: Netlist, net: int) -> int:
+        net = net if netlist is before else buffered(net)
+        terminal = netlist.driver[net]
+        if terminal is None or terminal[0] == PORT:
+            return net
+        return gated[id(netlist)].get(gate(netlist, terminal[0]), net)
+
+    directions = [{name: way for name, (way, _) in netlist.ports.items()} for netlist in (before, after)]
+    if directions[0] != directions[1] or before.port_names != after.port_names:
+        return ["the ports are not what they were"]
+    for name in after.cells.keys() - before.cells.keys():
+        cell = library.cells[after.cells[name].kind]
+        if cell.clock_gate and gate(after, name) not in gated[id(after)]:
+            wrong.append(f"{name} is no copy of a clock gate")
+        elif not cell.clock_gate and not _is_buffer(cell):
+            wrong.append(f"{name} was added and is no buffer")
+    inputs = dict(after.port_bits("input"))
+    origin |= {inputs[bit]: root(before, net) for bit, net in before.port_bits("input")}
+    values = {value: net for net, value in after.constants.items()}
+    origin |= {values[value]: net for net, value in before.constants.items() if value in values}
+    same: dict[str, Instance] = {}
     for name, cell in before.cells.items():
         twin = after.cells.get(name)
-        if twin is None or twin.kind != cell.kind or twin.pins.keys() != cell.pins.keys():
+        kinds = (cell.kind, twin.kind) if twin is not None else ("", "")
+        if twin is not None and kinds not in alike:
+            alike[kinds] = _alike(library, *kinds)
+        if twin is None or twin.pins.keys() != cell.pins.keys() or not alike[kinds]:
             wrong.append(f"{name} is not what it was")
             continue
-        for pin, net in cell.pins.items():
-            if origin.setdefault(root(twin.pins[pin]), net) != net:
-                wrong.append(f"{name}/{pin} is on another net")
-    wrong += [
-        f"{name} was added"
-        for name in after.cells.keys() - before.cells.keys()
-        if not name.startswith(f"{TREE}.")
-    ]
-    if [(way, len(nets)) for way, nets in before.ports.values()] != [
-        (way, len(nets)) for way, nets in after.ports.values()
-    ]:
-        wrong.append("the ports are not what they were")
-        return wrong
-    for port, (_, nets) in before.ports.items():
-        for bit, net in enumerate(nets):
-            if origin.setdefault(root(after.ports[port][1][bit]), net) != net:
-                wrong.append(f"bit {bit} of the port {port} is on another net")
-    if len(set(origin.values())) != len(origin):
-        wrong.append("a net was split")
+        same[name] = twin
+        for pin in library.cells[cell.kind].outputs:
+            if pin in cell.pins:
+                origin[root(after, twin.pins[pin])] = root(before, cell.pins[pin])
+    for name, twin in same.items():
+        cell = before.cells[name]
+        reads = [pin for pin in library.cells[cell.kind].inputs if pin in cell.pins]
+        wanted = {pin: root(before, cell.pins[pin]) for pin in reads}
+        found = {pin: origin.get(root(after, twin.pins[pin])) for pin in reads}
+        other = [pin for pin in reads if wanted[pin] != found[pin]]
+        if other and cell.kind not in symmetries:
+            symmetries[cell.kind] = sizing.commutative(library.cells[cell.kind])
+        if other and not _exchanged(wanted, found, other, symmetries[cell.kind]):
+            wrong.append(f"{name}/{other[0]} is on another net")
+    outputs = dict(after.port_bits("output"))
+    for bit, net in before.port_bits("output"):
+        if origin.get(root(after, outputs[bit])) != root(before, net):
+            wrong.append(f"the port {bit} is on another net")
     return wrong
+
+
+def _is_buffer(cell: Cell) -> bool:
+    return (
+        len(cell.inputs) == 1 == len(cell.outputs)
+        and not cell.sequential
+        and (cell.pins[cell.outputs[0]].function.strip("() ") == cell.inputs[0])
+    )
+
+
+def _alike(library: Library, kind: str, other: str) -> bool:
+    """Whether two cells are drive strengths of one function."""
+    if kind == other:
+        return True
+    first, second = library.cells[kind], library.cells[other]
+    if other not in clock_tree.strengths(library, kind) or first.pins.keys() != second.pins.keys():
+        return False
+    if first.sequential or second.sequential:
+        return (first.ff, first.latch, first.clock_gate) == (second.ff, second.latch, second.clock_gate)
+    return all(sizing.truth(first, pin) == sizing.truth(second, pin) for pin in first.outputs)
+
+
+def _exchanged(
+    wanted: dict[str, int], found: dict[str, int | None], pins: list[str], pairs: list[tuple[str, str]]
+) -> bool:
+    """Whether these inputs read what they should if commutative ones change places."""
+    return any(
+        all(
+            found[pin] == wanted[place] and (pin == place or (pin, place) in pairs or (place, pin) in pairs)
+            for pin, place in zip(pins, places, strict=True)
+        )
+        for places in itertools.permutations(pins)
+    )
 
 
 def verilog(netlist: Netlist) -> str:

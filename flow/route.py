@@ -8,17 +8,22 @@ small designs detailed.py then makes every wire, and the lengths are those of it
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..fl.errors import BadInput
 from . import coriolis_job, kit, liberty
-from .def_file import DBU, Wire, read_lef
+from .def_file import DBU, SIGNAL_LAYERS, Lef, Wire, read_lef
 from .detailed import Detailed, route_detailed
 from .files import replace_json
 from .netlist import PORT, Netlist, read
-from .place import BUFFER, Placement, load, wired_nets
+from .placement import Placement, load, refuse_large, wired_nets
+
+SQUARE_ROWS = 4  # side of the squares of which congestion is told
 
 
 @dataclass
@@ -30,7 +35,8 @@ class Routing:
     """
 
     tool: str
-    success: bool  # of the global routing: no overflow is left
+    success: bool  # of the global routing: the router found room for all
+    congestion: dict[str, Any]  # counted from its wires, see `congestion`
     seconds: dict[str, float]
     detailed: dict[str, Any]  # done, why_not, seconds, rounds
     nets: dict[str, dict[str, Any]]
@@ -80,6 +86,7 @@ def route(
     files = kit.find(adk)
     lef = read_lef(files.tech_lef, files.lef)
     placement, netlist = load(placement_json), read(netlist_json, liberty.load(files.lib))
+    refuse_large(netlist, "route")
     nets = wired_nets(netlist)
     job = _job(placement, netlist, nets)
     job |= {"tech_lef": str(files.tech_lef), "lef": str(files.lef), "pin_width": lef.routing[1].width}
@@ -112,9 +119,44 @@ def route(
         "rounds": found.rounds,
     }
     tool = f"coriolis-eda {coriolis_job.version()}"
-    routing = Routing(tool, result["success"], seconds, detailed, table)
+    crowded = congestion(table, placement, lef)
+    routing = Routing(tool, result["success"], crowded, seconds, detailed, table)
     replace_json(out_dir / "routing.json", vars(routing))
     return routing
+
+
+def congestion(table: dict[str, dict[str, Any]], placement: Placement, lef: Lef) -> dict[str, Any]:
+    """How many wires cross the borders of squares, of the tracks that there are on metal2 to metal6.
+
+    The router's own squares are a row high; these are wider, as wires can go around within a few of them.
+    """
+    side = SQUARE_ROWS * lef.row_height
+    columns, rows = (math.ceil(length / side) for length in placement.die_um)
+    segments = np.array([ends[1:] for net in table.values() for ends in net["segments"]]).reshape(-1, 4)
+    report: dict[str, Any] = {"square_um": round(side, 3)}
+    overflowing = edges = 0
+    for axis, way in enumerate(("HORIZONTAL", "VERTICAL")):
+        layers = [each for each in lef.routing[1:SIGNAL_LAYERS] if each.direction == way]
+        tracks = sum(side / layer.pitch for layer in layers)
+        along = segments[segments[:, 1 - axis] == segments[:, 3 - axis]]
+        low, high = (
+            np.floor(edge(along[:, axis], along[:, axis + 2]) / side).astype(int)
+            for edge in (np.minimum, np.maximum)
+        )
+        line = np.floor(along[:, 1 - axis] / side).astype(int)
+        size = (rows, columns) if axis == 0 else (columns, rows)
+        used = np.zeros((size[0] + 1, size[1] + 2))
+        np.add.at(used, (line, low), 1)
+        np.add.at(used, (line, high), -1)
+        share = np.cumsum(used, axis=1)[: size[0], : size[1] - 1] / tracks
+        overflowing += int((share > 1).sum())
+        edges += share.size
+        report[way.lower()] = {
+            "tracks": round(tracks, 1),
+            "mean_use": round(float(share.mean()), 4) if share.size else 0.0,
+            "worst_use": round(float(share.max()), 4) if share.size else 0.0,
+        }
+    return report | {"edges": edges, "overflowing": overflowing}
 
 
 def _job(placement: Placement, netlist: Netlist, nets: list[int]) -> dict[str, Any]:
@@ -136,11 +178,9 @@ def _job(placement: Placement, netlist: Netlist, nets: list[int]) -> dict[str, A
     return {
         "task": "route",
         "density": placement.density,
-        "buffer": BUFFER,
         "die": [round(value * DBU) for value in placement.die_um],
         "core": [round(value * DBU) for value in placement.core_um],
         "cells": cells,
         "nets": terminals,
         "pins": list(pins.values()),
-        "clock": None,
     }

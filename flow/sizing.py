@@ -6,6 +6,7 @@ library (nldm.py). Moves, none of which changes what the netlist computes:
     size    another drive strength of the same function
     pins    two commutative inputs exchanged, the late signal to the fast pin
     buffer  readers of a net that can wait (or all) go behind a buffer
+    adders  gates become full adders as cells, where there is time (full_adders.py)
 
 Each move is estimated where it happens: arrival at the cell's outputs by its own tables, what its pins' capacitance costs the
 drivers and their other readers, and what its slew costs the next cells. The best ones by gain per area that do not touch each
@@ -14,7 +15,7 @@ met, sizes go down again by the same estimate: area recovery. After Coudert, "Ga
 optimization", IEEE Trans. VLSI 5(4), 1997, in its form with a local neighbourhood.
 
 Wires: `wire_ff` for each reader before placement, or those of wires.json (then the netlist has to be placed again). The clock is
-ideal here: behind a clock tree and clock gates 0.05 to 0.2 ns less is left, which `Effort.slack_ns` has to hold after placement.
+ideal here, `Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
 """
 
 from __future__ import annotations
@@ -32,14 +33,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..fl.errors import BadInput
-from . import kit, liberty, nldm, ownership, yosys
+from . import full_adders, kit, liberty, nldm, ownership, yosys
 from .constraints import Constraints
 from .files import replace_json, replace_text, replacing
 from .functions import parse
 from .liberty import Cell, Library
-from .netlist import PORT, Instance, Netlist, read
+from .netlist import PORT, Instance, Netlist, connected, read, write_back
 from .nldm import FALL, KOHM_FF, RISE
 from .synthesis import WRITE, area_report
+
+NOT_SIZED = {"sized": False}
+LARGE, LARGER = 20_000, 60_000  # cells
+WIRE_FF = (
+    0.65  # for each reader; 0.7 left 0.04 to 0.15 ns more after layout, clock tree included, than before it
+)
 
 STRENGTH = re.compile(r"(.+)_X(\d+)")
 BUFFERS = ("BUF_X1", "BUF_X2", "BUF_X4", "BUF_X8")
@@ -51,6 +58,9 @@ STEP_FF, STEP_NS = 0.5, 0.005  # of the differences that stand for derivatives
 WORST_WEIGHT = 20.0  # of the worst slack beside the sum over all endpoints
 LARGEST_BATCH = 256
 LESS_AT_ONCE = 0.7
+LEAST_ADDERS = 5
+ADDER_MARGIN_NS, INVERTER_NS, LATER_NS = 0.02, 0.015, 0.03
+SUM_AND_CARRY = (full_adders.Adder._fields.index("sum"), full_adders.Adder._fields.index("carry"))
 RECOVERED_AT_ONCE = 0.25  # of the slack, that a smaller size may take in one pass
 
 
@@ -59,9 +69,21 @@ class Effort:
     """How long to try."""
 
     slack_ns: float = 0.02  # to be left
-    rounds: int = 12  # of buffers, with sizes and pins after each
+    rounds: int = 6  # of buffers, with sizes and pins after each
     batches: int = 60  # of moves in a round
     recoveries: int = 40  # batches of smaller sizes, in all
+    adder_rounds: int = 3
+
+
+def effort_for(cells: int) -> Effort:
+    """Less of it for a larger netlist, whose batches take longer and are no larger."""
+    if cells < LARGE:
+        return Effort()
+    return (
+        Effort(rounds=3, batches=20, recoveries=8, adder_rounds=1)
+        if cells < LARGER
+        else Effort(rounds=0, batches=4, recoveries=2, adder_rounds=1)
+    )
 
 
 @dataclass
@@ -72,6 +94,7 @@ class Circuit:
     caps_ff: np.ndarray
     res_kohm: np.ndarray
     owners: dict[str, str] = field(default_factory=dict)
+    wire_ff: float | None = None  # for each reader, if all wires are so; of nets that are not there yet
 
 
 class Result(NamedTuple):
@@ -88,7 +111,7 @@ def size(
     clock_ns: float,
     clock_port: str | None = "clk",
     hierarchy: str | Path | None = None,
-    wire_ff: float = 1.0,
+    wire_ff: float = WIRE_FF,
     wires: str | Path | None = None,
     effort: Effort | None = None,
     kit_directory: Path | None = None,
@@ -110,11 +133,13 @@ def size(
     except (OSError, ValueError) as error:
         raise BadInput(f"the hierarchy or the wires cannot be read: {error}") from None
     asked = Constraints(clock_ns, clock_port)
-    done = optimise(wired(netlist, wire_ff, table), library, asked, known["cells"], effort or Effort())
+    effort = effort or effort_for(len(netlist.cells))
+    done = optimise(wired(netlist, wire_ff, table), library, asked, known["cells"], effort)
     document = json.loads(source.read_text())
     module = document["modules"][netlist.name]
-    _write_back(module, netlist, done.circuit, library)
+    write_back(module, netlist, done.circuit.netlist, library)
     owners = {**known["cells"], **done.circuit.owners}
+    owners = {name: owners[name] for name in done.circuit.netlist.cells}
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
     text = json.dumps(document, separators=(",", ":"))
@@ -125,12 +150,16 @@ def size(
     replace_text(out / "netlist.json", text)
     replace_json(out / "hierarchy.json", {"cells": owners, "modules": known["modules"]})
     replace_json(out / "area.json", area_report(module, owners, known["modules"], library))
-    report = done.report | {
-        "clock_ns": clock_ns,
-        "wires": "placement" if wires else "model",
-        "wire_ff": wire_ff,
-        "seconds": round(time.perf_counter() - started, 1),
-    }
+    report = (
+        {"sized": True}
+        | done.report
+        | {
+            "clock_ns": clock_ns,
+            "wires": "placement" if wires else "model",
+            "wire_ff": wire_ff,
+            "seconds": round(time.perf_counter() - started, 1),
+        }
+    )
     replace_json(out / "sizing.json", report)
     return report
 
@@ -145,7 +174,7 @@ def wired(
         net = netlist.aliases.get(name)
         if net is not None:  # nets of the clock tree are not in the netlist before placement
             caps[net], resistances[net] = wire["cap_ff"], wire.get("res_ohm", 0.0) / 1000
-    return Circuit(netlist, caps, resistances)
+    return Circuit(netlist, caps, resistances, wire_ff=None if table else wire_ff)
 
 
 def optimise(
@@ -168,6 +197,9 @@ def optimise(
         if better is None:
             break
         model = better
+        speed_up(model, effort.batches, counts)
+    if circuit.wire_ff is not None:
+        model = with_adders(model, modules, effort.adder_rounds, counts)
         speed_up(model, effort.batches, counts)
     recover(model, effort.recoveries, counts)
     after = model.figures()
@@ -207,7 +239,7 @@ class Families:
                 pin = library.cells[kind].pins[name]
                 self.cap[number, place] = pin.cap_rise_ff, pin.cap_fall_ff
         self.others = {number: self._others(kind) for number, kind in enumerate(self.kinds)}
-        self.commutative = {kind: _commutative(library.cells[kind]) for kind in self.kinds}
+        self.commutative = {kind: commutative(library.cells[kind]) for kind in self.kinds}
 
     def _others(self, kind: str) -> list[int]:
         match = STRENGTH.fullmatch(kind)
@@ -233,10 +265,10 @@ class Families:
             return False
         if a.sequential or b.sequential:
             return (a.ff, a.latch, a.clock_gate) == (b.ff, b.latch, b.clock_gate)
-        return all(_truth(a, pin) == _truth(b, pin) for pin in a.outputs)
+        return all(truth(a, pin) == truth(b, pin) for pin in a.outputs)
 
 
-def _truth(cell: Cell, output: str, exchange: tuple[str, str] | None = None) -> tuple[Any, ...]:
+def truth(cell: Cell, output: str, exchange: tuple[str, str] | None = None) -> tuple[Any, ...]:
     """The values of an output over all inputs, two of which may be exchanged."""
     function = cell.pins[output].function
     if not function:
@@ -251,14 +283,14 @@ def _truth(cell: Cell, output: str, exchange: tuple[str, str] | None = None) -> 
     return tuple(values)
 
 
-def _commutative(cell: Cell) -> list[tuple[str, str]]:
+def commutative(cell: Cell) -> list[tuple[str, str]]:
     """Pairs of inputs that may be exchanged."""
     if cell.sequential or not cell.outputs or any(cell.pins[pin].three_state for pin in cell.outputs):
         return []
     return [
         pair
         for pair in itertools.combinations(cell.inputs, 2)
-        if all(_truth(cell, pin) == _truth(cell, pin, pair) for pin in cell.outputs)
+        if all(truth(cell, pin) == truth(cell, pin, pair) for pin in cell.outputs)
     ]
 
 
@@ -629,10 +661,11 @@ class Model(nldm._Graph):
         }
         old = self.circuit
         return Circuit(
-            _connected(self.netlist, cells, self.netlist.nets, self.library),
+            connected(self.netlist, cells, self.netlist.nets, self.library),
             old.caps_ff.copy(),
             old.res_kohm.copy(),
             dict(old.owners),
+            old.wire_ff,
         )
 
 
@@ -652,36 +685,6 @@ class _Groups:
         which = np.repeat(np.arange(len(numbers)), sizes)
         within = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return which, self.order[self.first[numbers][which] + within]
-
-
-def _connected(netlist: Netlist, cells: dict[str, Instance], nets: list[str], library: Library) -> Netlist:
-    """A netlist of other cells on the same ports and nets, to which more may have been added."""
-    driver: list[tuple[str, str] | None] = [None] * len(nets)
-    sinks: list[list[tuple[str, str]]] = [[] for _ in nets]
-    for bit, net in netlist.port_bits("input"):
-        driver[net] = (PORT, bit)
-    for bit, net in netlist.port_bits("output"):
-        sinks[net].append((PORT, bit))
-    for name, cell in cells.items():
-        directions = library.cells[cell.kind].pins
-        for pin, net in cell.pins.items():
-            if directions[pin].direction == "output":
-                driver[net] = (name, pin)
-            else:
-                sinks[net].append((name, pin))
-    aliases = netlist.aliases | {nets[net]: net for net in range(len(netlist.nets), len(nets))}
-    return Netlist(
-        name=netlist.name,
-        cells=cells,
-        nets=nets,
-        ports=netlist.ports,
-        driver=driver,
-        sinks=sinks,
-        aliases=aliases,
-        port_names=netlist.port_names,
-        bus_bits=netlist.bus_bits,
-        constants=netlist.constants,
-    )
 
 
 def _chosen(model: Model, moves: list[Move], scores: np.ndarray, most: int) -> list[Move]:
@@ -750,7 +753,9 @@ def recover(model: Model, batches: int, counts: dict[str, int]) -> None:
         array = np.array(moves, int)
         before, after = model.local_slacks(array)
         room = np.where(np.isfinite(before), before - floor, 1.0)
-        loss = np.where(np.isfinite(after), before - after, 0.0)
+        both = np.isfinite(before) & np.isfinite(after)
+        loss = np.zeros(len(moves))
+        loss[both] = before[both] - after[both]
         loss[after == -np.inf] = np.inf
         saved = model.families.area[model.kind[array[:, 0]]] - model.families.area[array[:, 1]]
         fits = (after >= floor) & (loss <= fraction * room)
@@ -877,37 +882,98 @@ def _with_buffers(model: Model, wanted: list[Buffering], modules: Mapping[str, s
             pin = model.families.pins[old.kind][int(model.sink_pin[sink])]
             cells[reader] = Instance(reader, old.kind, {**old.pins, pin: fresh})
     return Circuit(
-        _connected(netlist, cells, nets, model.library),
+        connected(netlist, cells, nets, model.library),
         np.array(caps),
         np.array(resistances),
         circuit.owners,
+        circuit.wire_ff,
     )
 
 
-def _write_back(module: dict[str, Any], before: Netlist, circuit: Circuit, library: Library) -> None:
-    """Bring a module of yosys' JSON to the circuit."""
-    after, cells = circuit.netlist, module["cells"]
-    bits: dict[int, int | str] = {}
-    for name, cell in before.cells.items():
-        for pin, net in cell.pins.items():
-            bits[net] = cells[name]["connections"][pin][0]
-    for port, (_, nets) in before.ports.items():
-        bits |= dict(zip(nets, module["ports"][port]["bits"], strict=True))
-    used = [bit for net in module["netnames"].values() for bit in net["bits"]]
-    fresh = itertools.count(1 + max(bit for bit in (*bits.values(), *used) if isinstance(bit, int)))
-    for net in range(len(before.nets), len(after.nets)):
-        bits[net] = next(fresh)
-        module["netnames"][after.nets[net]] = {"hide_name": 0, "bits": [bits[net]], "attributes": {}}
-    for name, cell in after.cells.items():
-        if name not in cells:
-            pins = library.cells[cell.kind].pins
-            cells[name] = {
-                "hide_name": 0,
-                "type": cell.kind,
-                "parameters": {},
-                "attributes": {},
-                "port_directions": {pin: pins[pin].direction for pin in cell.pins},
-                "connections": {},
-            }
-        cells[name]["type"] = cell.kind
-        cells[name]["connections"] |= {pin: [bits[net]] for pin, net in cell.pins.items()}
+def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: dict[str, int]) -> Model:
+    """The model with full adders as cells wherever that makes no path later than required."""
+    for _ in range(rounds):
+        circuit = model.commit()
+        assert circuit.wire_ff is not None
+        latest = model.arrival[0].reshape(-1, 2).max(axis=1).tolist()
+        owners = {**modules, **circuit.owners}
+        exchange = full_adders.Exchange(circuit.netlist, model.library, owners.__getitem__)
+        exchange.make(_in_time(model, full_adders.find(circuit.netlist, model.library)), latest)
+        if exchange.exchanged < LEAST_ADDERS:
+            break
+        netlist = connected(circuit.netlist, exchange.cells, exchange.nets, model.library)
+        made = wired(netlist, circuit.wire_ff)
+        every = circuit.owners | exchange.owners
+        made.owners = {name: owner for name, owner in every.items() if name in netlist.cells}
+        trial = Model(made, model.library, model.constraints, model.families, model.target)
+        # other loads make some paths a little later, which sizes make up for
+        if trial.worst < min(model.worst, model.target) - LATER_NS or trial.area >= model.area:
+            break
+        counts["full_adders"] += exchange.exchanged
+        model = trial
+    return model
+
+
+def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.Adder]:
+    """Those adders whose cells are in time, each with all before it exchanged; in topological order.
+
+    Arrivals go from level to level as in an analysis, and past an adder that is chosen by its cell's tables; required times stay.
+    """
+    level = np.zeros(len(model.base) // 2, int)
+    for number, (low, high) in enumerate(itertools.pairwise([0, *model.bounds])):
+        level[model.end[low:high] // 2] = number
+    waiting: dict[int, list[full_adders.Adder]] = defaultdict(list)
+    for adder in adders:
+        waiting[int(min(level[adder.sum], level[adder.carry]))].append(adder)
+    arrival = model.arrival[0].copy()
+    required = model.required.reshape(-1, 2).min(axis=1) - ADDER_MARGIN_NS
+    later: dict[int, float] = {}
+    chosen: list[full_adders.Adder] = []
+    for number, (low, high) in enumerate(itertools.pairwise([0, *model.bounds])):
+        if here := waiting.get(number, []):
+            sums, carries = (np.array([adder[place] for adder in here]) for place in SUM_AND_CARRY)
+            at_sums, at_carries = _behind_adders(model, arrival, here, sums, carries)
+            for place in np.nonzero((at_sums <= required[sums]) & (at_carries <= required[carries]))[
+                0
+            ].tolist():
+                chosen.append(here[place])
+                later[here[place].sum] = float(at_sums[place])
+                later[here[place].carry] = float(at_carries[place])
+        if low == high:
+            continue
+        part = slice(low, high)
+        firsts = np.nonzero(np.diff(model.end[part], prepend=-1))[0]
+        nodes = model.end[part][firsts]
+        through = arrival[model.start[part]] + model.wire[part] + model.arc_delay[part]
+        arrival[nodes] = np.maximum.reduceat(through, firsts)
+        for net in {*(nodes // 2).tolist()} & later.keys():
+            arrival[2 * net : 2 * net + 2] = later[net]
+    return chosen
+
+
+def _behind_adders(
+    model: Model,
+    arrival: np.ndarray,
+    adders: list[full_adders.Adder],
+    sums: np.ndarray,
+    carries: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """When sums and carries would be there if adders were cells, the later edge of each, with an inverter behind."""
+    kind = model.families.number[full_adders.ADDER]
+    leaves = np.array([adder.leaves for adder in adders], int)
+    at = arrival.reshape(-1, 2).max(axis=1)[leaves]
+    order = np.argsort(at, axis=1)  # the pins are given out so
+    at = np.take_along_axis(at, order, axis=1)
+    slews = model.slew[0].reshape(-1, 2).max(axis=1)[np.take_along_axis(leaves, order, axis=1)]
+    loads = model.load.reshape(-1, 2).max(axis=1)
+    found = []
+    for pin, nets in ((full_adders.SUM, sums), (full_adders.CARRY, carries)):
+        latest = np.full(len(adders), -np.inf)
+        for row, each in enumerate(model.families.compiled[full_adders.ADDER].rows):
+            if each.output == pin:
+                place = full_adders.ADDER_INPUTS.index(each.input)
+                tables = np.full(len(adders), model.families.delay[kind, row])
+                delay = model.tables.look_up(tables, slews[:, place], loads[nets])
+                latest = np.maximum(latest, at[:, place] + delay)
+        found.append(latest + INVERTER_NS)
+    return found[0], found[1]

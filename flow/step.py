@@ -86,17 +86,24 @@ def _rtl_sim(job: Job) -> None:
 
 
 def _synthesis(job: Job) -> None:
+    from . import sizing
     from .synthesis import synthesize
 
+    clock_ns = job.parameters["clock_period"]
     synthesize(
         job.inputs["design.sv"],
         job.design["top"],
         job.out,
-        clock_ns=job.parameters["clock_period"],
+        clock_ns=clock_ns,
         style=job.parameters["style"],
         kit_directory=job.adk,
-        **job.options("adders", "booth", "clock_gating", "keep_hierarchy"),
+        **job.options("adders", "booth", "clock_gating", "keep_hierarchy", "carry_save"),
     )
+    if job.parameters["sizing"]:
+        netlist, port = job.out / "netlist.json", job.design["clock_port"]
+        sizing.size(netlist, job.out, clock_ns=clock_ns, clock_port=port, kit_directory=job.adk)
+    else:
+        replace_json(job.out / "sizing.json", sizing.NOT_SIZED)
 
 
 def _equivalence(job: Job) -> None:
@@ -129,34 +136,43 @@ def _timing(job: Job) -> None:
     )
 
 
-def _gate_sim(job: Job) -> None:
+def _gate_sim(job: Job, *, placed: bool = False) -> None:
     from .activity import gate_sim
 
     gate_sim(
-        job.inputs["netlist.json"],
+        job.inputs["netlist_placed.json" if placed else "netlist.json"],
         job.design,
         job.inputs["workload.json"],
         job.out,
         clock_ns=job.parameters["clock_period"],
         timed=job.parameters["glitches"],
+        wires=job.inputs["wires.json"] if placed else None,
+        propagated=placed,
         adk=job.adk,
     )
+    if placed:
+        (job.out / "gate_sim.json").rename(job.out / "gate_sim_post.json")
+        (job.out / "activity").rename(job.out / "activity_post")
 
 
-def _power(job: Job) -> None:
+def _power(job: Job, *, placed: bool = False) -> None:
     from .power import analyze
 
     analyze(
-        job.inputs["netlist.json"],
-        job.inputs["activity"],
+        job.inputs["netlist_placed.json" if placed else "netlist.json"],
+        job.inputs["activity_post" if placed else "activity"],
         job.out,
         top=job.design["top"],
         clock_ns=job.parameters["clock_period"],
         clock_port=job.design["clock_port"],
-        hierarchy=job.inputs["hierarchy.json"],
-        wire_load=job.parameters["wire_load"] or None,
+        hierarchy=job.inputs["hierarchy_placed.json" if placed else "hierarchy.json"],
+        wires=job.inputs["wires.json"] if placed else None,
+        wire_load=None if placed else job.parameters["wire_load"] or None,
+        propagated=placed,
         adk=job.adk,
     )
+    if placed:
+        (job.out / "power.json").rename(job.out / "power_post.json")
 
 
 def _place(job: Job) -> None:
@@ -169,10 +185,11 @@ def _place(job: Job) -> None:
         job.inputs["hierarchy.json"],
         job.out,
         density=job.parameters["density"],
+        clock_ns=job.parameters["clock_period"],
         clock_port=job.design["clock_port"],
         adk=job.adk,
     )
-    # with the buffers of the clock tree
+    # with what placement has added
     library = liberty.load(kit.find(job.adk).lib)
     hierarchy = json.loads((job.out / "hierarchy_placed.json").read_text())
     netlist = json.loads((job.out / "netlist_placed.json").read_text())["modules"][job.design["top"]]
@@ -209,24 +226,6 @@ def _timing_post(job: Job) -> None:
     (job.out / "timing.json").rename(job.out / "timing_post.json")
 
 
-def _power_post(job: Job) -> None:
-    from .power import analyze
-
-    analyze(
-        job.inputs["netlist_placed.json"],
-        job.inputs["activity"],
-        job.out,
-        top=job.design["top"],
-        clock_ns=job.parameters["clock_period"],
-        clock_port=job.design["clock_port"],
-        hierarchy=job.inputs["hierarchy_placed.json"],
-        wires=job.inputs["wires.json"],
-        propagated=True,
-        adk=job.adk,
-    )
-    (job.out / "power.json").rename(job.out / "power_post.json")
-
-
 def _layout(job: Job) -> None:
     from . import layout, pictures
 
@@ -241,6 +240,7 @@ def _layout(job: Job) -> None:
     )
     pictures.density(placement, job.out / "density.png", routing_json=job.inputs["routing.json"], adk=job.adk)
     pictures.layout(job.out / "layout.gds", placement, job.out / "layout.png", adk=job.adk)
+    pictures.layer_properties(job.out / "layout.gds", job.out / "layout.lyp", adk=job.adk)
 
 
 def _summary(job: Job) -> None:
@@ -260,7 +260,8 @@ RUN: dict[str, Callable[[Job], None]] = {
     "place": _place,
     "route": _route,
     "timing-post": _timing_post,
-    "power-post": _power_post,
+    "gate-sim-post": functools.partial(_gate_sim, placed=True),
+    "power-post": functools.partial(_power, placed=True),
     "layout": _layout,
     "summary": _summary,
 }

@@ -24,9 +24,10 @@ WIRES = {
     "placement": "wires estimated from the placement",
     "routing": "wires by global routing",
 }
+SIMULATED = {"rtl": "rtl_sim.json", "gates": "gate_sim.json", "placed gates": "gate_sim_post.json"}
+TESTED = {"rtl": "the design", "gates": "the netlist", "placed gates": "the placed netlist"}
 ACTIVITY = {"zero-delay": "without glitches", "timed": "with the delays of the cells, glitches included"}
 MHZ = 1000.0
-PAPER_NBITS = 32
 
 
 def summarize(
@@ -49,9 +50,9 @@ def summarize(
     before = _figures(read, "timing.json", "power.json")
     after = _figures(read, "timing_post.json", "power_post.json") | _layout(read)
     best = {**before, **{name: value for name, value in after.items() if value is not None}}
-    rtl, gates = read.get("rtl_sim.json"), read.get("gate_sim.json")
-    tests = {name: _tests(each) for name, each in (("rtl", rtl), ("gates", gates)) if each is not None}
-    cycles = (gates or rtl or {}).get("cycles", {})
+    simulated = {name: read[file] for name, file in SIMULATED.items() if file in read}
+    tests = {name: _tests(each) for name, each in simulated.items()}
+    cycles = next((each["cycles"] for each in reversed(simulated.values())), {})
     report: dict[str, Any] = {
         "design": design["name"],
         "top": design["top"],
@@ -70,6 +71,7 @@ def summarize(
         "fmax_mhz": best.get("fmax_mhz"),
         "power_mw": best.get("power_mw"),
         "energy_nj": best.get("energy_nj"),
+        "energy_with_glitches_nj": best.get("energy_with_glitches_nj"),
         "cycles": cycles,
         "time_ns": {name: round(count * clock_ns, 3) for name, count in cycles.items()},
         "tests_passed": sum(each["passed"] for each in tests.values()),
@@ -84,7 +86,7 @@ def summarize(
             for declared in map(graph.declaration, graph.ORDER)
             if declared.run_file in read
         ],
-        "paper": _paper(design, best.get("energy_nj") or {}),
+        "paper": energy.compare(best.get("energy_nj") or {}, design.get("published", {})),
         "left_out": dict(left_out or {}),
         "seconds": seconds,
     }
@@ -158,19 +160,9 @@ def _figures(read: Mapping[str, Any], timing_file: str, power_file: str) -> dict
             "power_by_module": power["by_module"],
             "energy_by_mode_nj": power["energy_by_mode_nj"],
             "glitch_ratio": power["glitch_ratio"],
+            "energy_with_glitches_nj": (power["with_glitches"] or {}).get("energy_nj"),
         }
     return figures
-
-
-def _paper(design: Mapping[str, Any], energies: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Energies beside those of paper 001's Table 3, where it has the system; its machines stand beside ours of their kind."""
-    name = design.get("table_name", "")
-    if design["nbits"] != PAPER_NBITS or not energies:
-        return []
-    known = {row.system for row in energy.TABLE_3}
-    if name not in known and f"{name}-001" in known:
-        name = f"{name}-001"
-    return energy.compare(energies, name) if name in known else []
 
 
 def _path(path: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,7 +192,7 @@ def _marks(
 ) -> list[str]:
     marks = []
     tests = report["tests"]
-    for name, where in (("rtl", "the design"), ("gates", "the netlist")):
+    for name, where in TESTED.items():
         if tests.get(name, {}).get("failed"):
             marks.append(f"{where} fails {tests[name]['failed']} of its tests")
     if "gates" not in tests and report["cells"] is not None:
@@ -329,10 +321,9 @@ def _published(report: Mapping[str, Any], name: str) -> str:
 
 
 def _glitches(figures: Mapping[str, Any], name: str) -> str:
-    """The share of an energy that glitches have."""
-    modes = figures.get("energy_by_mode_nj", {})
-    plain = modes.get("zero-delay", {}).get(name)
-    return f" ({plain:.4g} nJ without glitches)" if plain is not None and len(modes) > 1 else ""
+    """An energy with glitches."""
+    more = (figures.get("energy_with_glitches_nj") or {}).get(name)
+    return "" if more is None else f" ({more:.4g} nJ with glitches)"
 
 
 def _both(before: Mapping[str, Any], after: Mapping[str, Any], name: str, form: str) -> str:

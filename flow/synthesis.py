@@ -1,8 +1,9 @@
 """Logic synthesis: a design in SystemVerilog to a flat netlist of library cells, each with the module that it belongs to.
 
-`synthesize` reads the design with read_slang, refuses what makes no circuit (latches, loops, nets without a driver), shares
-adders (sharing.py), runs the script of a style (styles/NAME.ys, which says why it is as it is) and attributes the cells
-(ownership.py). Registers are named after the nets of the source; all other cells by their module and a number.
+`synthesize` reads the design with read_slang, refuses what makes no circuit (latches, loops, nets without a driver) and what is too
+large (estimate.py), rewrites its arithmetic (squaring.py, sharing.py, carry_save.py), runs the script of a style (styles/NAME.ys,
+which says why it is as it is) and attributes the cells (ownership.py). Registers are named after the nets of the source; all other
+cells by their module and a number. sizing.py goes over the netlist afterwards.
 
 abc sizes cells and builds buffer trees against `margin` of the clock, with a wire on each net of `wire_ff` fF a reader: what
 placement adds is then in the choice of sizes. Clock gating makes one gate for each group of `min_gated` registers or more
@@ -19,14 +20,16 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..fl.errors import BadInput, unknown
-from . import kit, liberty, logic, ownership, yosys
+from . import estimate, kit, liberty, logic, ownership, yosys
+from .carry_save import save_carries
 from .files import replace_json, replace_text, replacing
 from .sharing import share_adders
+from .squaring import make_squarers
 
 ROOM = Path(__file__).parent
 STYLES = tuple(
@@ -43,6 +46,8 @@ ADDERS = {  # how carries are made: arguments of techmap
     "kogge-stone": "-map +/choices/kogge-stone.v",
     "han-carlson": "-map +/choices/han-carlson.v",
 }
+AUTO = "auto"  # ripple, where the carries of subtractions have the time, else mixed
+CARRIES_SHARE = 0.75  # of the clock
 TIES = {"0": ("LOGIC0_X1", "Z"), "1": ("LOGIC1_X1", "Z"), "x": ("LOGIC0_X1", "Z")}
 BUFFER = "BUF_X1"
 CLOCK_GATE = "CLKGATE_X1 E:CK:GCK"
@@ -51,6 +56,12 @@ PS_PER_NS = 1000
 
 # Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2 and more.
 MAX_MEMORY_BITS = 65536
+
+# of the estimate, which is above what it becomes: mont-001 of 32 bits, estimated at 66,000, has 43,000 cells and takes 613 MiB and,
+# without sizing, a minute
+MAX_CELLS = 400_000
+UNREAD = 1.5  # what is there before constants and what nobody reads are gone
+SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
 
 LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
 LOOP = re.compile(r"Warning: found logic loop in module (\S+):\n((?:    .*\n)+)")
@@ -61,19 +72,20 @@ CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\
 class Options:
     """What a style leaves open."""
 
-    adders: str = "mixed"
+    adders: str = "auto"
     booth: bool = True
     keep_hierarchy: bool = False
     clock_gating: bool = True
     min_gated: int = 4
     sharing: bool = True
+    carry_save: bool = True
     margin: float = 0.9  # of the clock, for which abc sizes
-    wire_ff: float = 1.0  # on a net, for each reader
+    wire_ff: float = 0.7  # on a net, for each reader
 
     def check(self) -> None:
         """BadInput for what makes no sense."""
-        if self.adders not in ADDERS:
-            raise unknown("kind of adder", self.adders, ADDERS)
+        if self.adders not in (AUTO, *ADDERS):
+            raise unknown("kind of adder", self.adders, (AUTO, *ADDERS))
         if not 0.1 <= self.margin <= 1.5:
             raise BadInput(f"a margin of {self.margin} of the clock: give 0.1 to 1.5, such as 0.9")
         if not 0 <= self.wire_ff <= 100:
@@ -84,8 +96,8 @@ class Options:
 
 STYLE_OPTIONS: dict[str, dict[str, Any]] = {
     "default": {},
-    "area": {},
-    "fast": {},
+    "area": {"margin": 1.5},
+    "fast": {"adders": "mixed"},
     "hierarchy": {"keep_hierarchy": True},
 }
 
@@ -119,7 +131,12 @@ def synthesize(
 
     reading = read_design(design_sv, top, work)
     design = json.loads((work / ("kept.json" if chosen.keep_hierarchy else "coarse.json")).read_text())
+    squarers = make_squarers(design) if chosen.sharing else 0
     shared = share_adders(design) if chosen.sharing else 0
+    saved = save_carries(design) if chosen.carry_save else 0
+    if chosen.adders == AUTO:
+        carries = max(estimate.carries_ns(module) for module in design["modules"].values())
+        chosen = replace(chosen, adders="ripple" if carries <= CARRIES_SHARE * clock_ns else "mixed")
     (work / "shared.json").write_text(json.dumps(design))
     mapping = yosys.run("map", _script(style, top, work, clock_ns, chosen, files.lib), work)
 
@@ -148,6 +165,8 @@ def synthesize(
             "clock_ns": clock_ns,
             "options": asdict(chosen),
             "shared_adders": shared,
+            "squarers": squarers,
+            "carry_save_rows": saved,
             "seconds": round(time.perf_counter() - start, 1),
             "peak_memory_mib": max(reading.peak_memory_mib, mapping.peak_memory_mib),
         },
@@ -166,7 +185,9 @@ def read_design(design_sv: str | Path, top: str, work: Path) -> yosys.Run:
             f"the path {source} has a blank or a quote in it, which yosys' scripts do not take: rename it"
         )
     yosys.run("probe", PROBE.format(source=source, top=top), work)
-    _check_memories(json.loads((work / "probe.json").read_text()), top)
+    probe = json.loads((work / "probe.json").read_text())
+    _check_memories(probe, top)
+    _check_size(probe, top, UNREAD)
     done = yosys.run("read", READ.format(source=source, top=top), work)
     if conflict := CONFLICT.search(done.log):
         raise BadInput(f"{_plain(conflict[1])} has more than one driver: give each net one")
@@ -179,6 +200,7 @@ def read_design(design_sv: str | Path, top: str, work: Path) -> yosys.Run:
         where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
         raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
     _check_latches(json.loads((work / "elaborated.json").read_text())["modules"][top], top)
+    _check_size(json.loads((work / "coarse.json").read_text()), top)
     return done
 
 
@@ -227,6 +249,16 @@ def _check_memories(design: dict[str, Any], top: str) -> None:
                     f"{top}: the memory {name} has {bits} bits, and there are no memory macros: as registers it would take "
                     f"about {6 * bits} um^2; give at most {MAX_MEMORY_BITS} bits, or leave it outside"
                 )
+
+
+def _check_size(design: dict[str, Any], top: str, over: float = 1.0) -> None:
+    """BadInput, with the estimate, for a design that would take hours."""
+    cells = round(estimate.cells(design) / over)
+    if cells > MAX_CELLS:
+        raise BadInput(
+            f"{top} would take some {cells:,} cells, about {cells * SECONDS_A_CELL / 60:.0f} min and "
+            f"{cells * MIB_A_CELL / 1024:.1f} GiB to be synthesized: at most {MAX_CELLS:,} can be; take a smaller width or fewer units"
+        )
 
 
 def _check_latches(module: dict[str, Any], top: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ..fl.errors import BadInput
 from ..rtl.sim import toolchain
-from . import coriolis_job, timing, yosys
+from . import coriolis_job, yosys
 
 VERSION_OF_OURS = "modexlab"
 
@@ -34,6 +34,8 @@ def _verilator() -> str:
 
 
 def _opensta() -> str:
+    from . import timing  # not at the top: it brings numpy, and a sweep's start asks for versions only
+
     return timing.version("opensta")
 
 
@@ -58,6 +60,7 @@ TOOLS: dict[str, tuple[str, Callable[[], str]]] = {
     "place": ("Coriolis", coriolis_job.version),
     "route": ("Coriolis", coriolis_job.version),
     "timing-post": ("OpenSTA", _opensta),
+    "gate-sim-post": ("Verilator", _verilator),
     "power-post": ("modexlab", _ours),
     "layout": ("KLayout", _pictures),
     "summary": ("modexlab", _ours),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,9 @@ from ..fl.errors import unknown
 from . import kit, liberty, nldm, spef
 from .def_file import Lef, Point, read_lef
 from .files import replace_json, replace_text
-from .liberty import Library
+from .liberty import Arc, Cell, Library
 from .netlist import PORT, Netlist, Terminal, read
-from .place import TREE, Placement, load
+from .placement import TREE, Placement, load
 from .route import load_routing
 
 EPSILON_0 = 8.854e-3  # fF/um
@@ -143,10 +143,10 @@ def spanning_edges(points: list[Point]) -> list[tuple[int, int]]:
 
 
 def terminal_positions(
-    placement: Placement, netlist: Netlist, lef: Lef
+    placement: Placement, netlist: Netlist, lef: Lef, nets: Collection[int] | None = None
 ) -> Iterator[tuple[int, list[Terminal], list[Point]]]:
-    """For every net that has a wire: its terminals, the driver first, and where they are (um)."""
-    for net in range(len(netlist.nets)):
+    """For every net (of these) that has a wire: its terminals, the driver first, and where they are (um)."""
+    for net in range(len(netlist.nets)) if nets is None else sorted(nets):
         driver = netlist.driver[net]
         if net in netlist.constants or driver is None or not netlist.sinks[net]:
             continue
@@ -220,8 +220,9 @@ def wires_of(
     *,
     unit: str = "layers",
     lengths_um: dict[str, float] | None = None,
+    nets: Collection[int] | None = None,
 ) -> list[Wire]:
-    """Every net as a tree of wires; with the lengths that a router took, where it took more than the tree."""
+    """Every net (of these) as a tree of wires; with the lengths that a router took, where it took more than the tree."""
     if unit not in UNITS:
         raise unknown("unit of wires", unit, UNITS)
     units = layer_units(lef)
@@ -230,7 +231,7 @@ def wires_of(
         model = library.wire_loads[library.default_wire_load]
         across = along = Unit(model.cap_ff_per_um, model.res_kohm_per_um * 1000)
     wires = []
-    for net, terminals, points in terminal_positions(placement, netlist, lef):
+    for net, terminals, points in terminal_positions(placement, netlist, lef, nets):
         tree = steiner_tree(points)
         length = tree.length
         taken = max(length, (lengths_um or {}).get(netlist.nets[net], 0.0))
@@ -321,57 +322,93 @@ def summarize(
     }
 
 
-def clock_tree(wires: list[Wire], netlist: Netlist, library: Library, placement: Placement) -> dict[str, Any]:
-    """Skew: arrivals at the registers, each buffer's and clock gate's delay by its tables and each wire's by Elmore.
+@dataclass(frozen=True)
+class Arrival:
+    """The clock at a pin: the rising edge by the cells' tables and the wires' Elmore delays."""
 
-    `skew_ps` is that of the tree, over all pins that its leaves drive; `gated_latency_ps` is what comes later, behind clock gates.
-    """
+    at_ps: float
+    slew_ns: float  # of whoever drives it
+    reach_um: float  # wire from the port
+    gated: bool
+
+
+def clock_output(cell: Cell, pin: str) -> str | None:
+    """The output that a clock at a pin goes on to: through clock gates, buffers and inverters; other gates may make data of it."""
+    if cell.clock_gate:
+        return cell.clock_gate.output if pin == cell.clock_gate.clock else None
+    return None if cell.sequential or len(cell.inputs) != 1 else cell.outputs[0]
+
+
+def clock_arc(cell: Cell, pin: str, output: str) -> Arc | None:
+    """How a rising clock passes a cell."""
+    arcs = (arc for arc in cell.pins[output].timing if arc.related == pin)
+    return next((arc for arc in arcs if arc.cell_rise and arc.rise_transition), None)
+
+
+def clock_arrivals(
+    by_net: Mapping[int, Wire], netlist: Netlist, library: Library, root: int
+) -> dict[Terminal, Arrival]:
+    """The clock at all pins that it reaches from the net `root`, through whatever cells have a wire behind them."""
+    found: dict[Terminal, Arrival] = {}
+    front = [(root, Arrival(0.0, nldm.CLOCK_SLEW_NS, 0.0, False))]
+    while front:
+        net, before = front.pop()
+        wire = by_net.get(net)
+        if wire is None:
+            continue
+        delays = wire.delays_ps([pin_cap(netlist, library, terminal) for terminal in wire.terminals])
+        start = wire.tree.points[0]
+        for index, terminal in enumerate(wire.terminals[1:], 1):
+            reach = before.reach_um + distance(start, wire.tree.points[index])
+            arrival = Arrival(before.at_ps + delays[index], before.slew_ns, reach, before.gated)
+            found[terminal] = arrival
+            instance = netlist.cells.get(terminal[0])
+            if instance is None:
+                continue
+            cell = library.cells[instance.kind]
+            output = clock_output(cell, terminal[1])
+            below = by_net.get(instance.pins.get(output, -1)) if output else None
+            arc = clock_arc(cell, terminal[1], output) if output else None
+            if arc is None or below is None:
+                continue
+            load = below.cap_ff + sum(pin_cap(netlist, library, end) for end in below.terminals[1:])
+            at = arrival.at_ps + 1000 * arc.cell_rise.at(arrival.slew_ns, load)
+            slew = arc.rise_transition.at(arrival.slew_ns, load)
+            gated = arrival.gated or cell.clock_gate is not None
+            front.append((below.net, Arrival(at, slew, arrival.reach_um, gated)))
+    return found
+
+
+def clock_tree(wires: list[Wire], netlist: Netlist, library: Library, placement: Placement) -> dict[str, Any]:
+    """When the clock comes to the registers, gated or not: the latest is the latency, and what is between it and the first the skew."""
     root = placement.clock_tree["root"]
     if root is None:
         return {"sinks": 0}
     by_net = {wire.net: wire for wire in wires}
-    arrivals: list[float] = []
-    gated: list[float] = []
-    lengths: list[float] = []
-    front = [(netlist.net(root), 0.0, 0.0, nldm.CLOCK_SLEW_NS, False)]
-    while front:
-        net, arrival, length, slew, behind_gate = front.pop()
-        wire = by_net.get(net)
-        if wire is None:
-            continue
-        delays = wire.delays_ps([_pin_cap(netlist, library, terminal) for terminal in wire.terminals])
-        for (owner, pin), delay, point in zip(
-            wire.terminals[1:], delays[1:], wire.tree.points[1:], strict=False
-        ):
-            at, reach = arrival + delay, length + distance(wire.tree.points[0], point)
-            if not owner.startswith(f"{TREE}."):
-                (gated if behind_gate else arrivals).append(at)
-                lengths.append(reach)
-            cell = netlist.cells.get(owner)
-            if cell is None or library.cells[cell.kind].ff or library.cells[cell.kind].latch:
-                continue
-            for name, each in library.cells[cell.kind].pins.items():
-                arc = next((arc for arc in each.timing if arc.related == pin and arc.cell_rise), None)
-                below = by_net.get(cell.pins.get(name, -1))
-                if each.direction != "output" or arc is None or below is None:
-                    continue
-                load = below.cap_ff + sum(_pin_cap(netlist, library, end) for end in below.terminals[1:])
-                later = at + 1000 * arc.cell_rise.at(slew, load)
-                through_gate = behind_gate or not owner.startswith(f"{TREE}.")
-                front.append((below.net, later, reach, arc.rise_transition.at(slew, load), through_gate))
+    arrivals = {
+        (name, pin): each
+        for (name, pin), each in clock_arrivals(by_net, netlist, library, netlist.net(root)).items()
+        if name != PORT
+        and library.cells[netlist.cells[name].kind].pins[pin].clock
+        and not library.cells[netlist.cells[name].kind].clock_gate
+    }
     if not arrivals:
         return {"sinks": 0}
+    times = [each.at_ps for each in arrivals.values()]
+    gated = [each.at_ps for each in arrivals.values() if each.gated]
+    reaches = [each.reach_um for each in arrivals.values()]
     clock_nets = [net for net in by_net if _is_clock(netlist, net, root)]
     return {
         "sinks": len(arrivals),
-        "buffers": placement.clock_tree["buffers"],
-        "levels": placement.clock_tree["levels"],
-        "latency_ps": round(max(arrivals), 2),
-        "skew_ps": round(max(arrivals) - min(arrivals), 2),
         "gated_sinks": len(gated),
+        **{name: placement.clock_tree[name] for name in ("buffers", "gates_copied", "levels")},
+        "latency_ps": round(max(times), 2),
+        "mean_latency_ps": round(sum(times) / len(times), 2),
+        "skew_ps": round(max(times) - min(times), 2),
+        "slew_ps": round(1000 * max(each.slew_ns for each in arrivals.values()), 2),
         "gated_latency_ps": round(max(gated), 2) if gated else None,
-        "longest_path_um": round(max(lengths), 1),
-        "shortest_path_um": round(min(lengths), 1),
+        "longest_path_um": round(max(reaches), 1),
+        "shortest_path_um": round(min(reaches), 1),
         "wire_um": round(sum(by_net[net].length_um for net in clock_nets), 1),
     }
 
@@ -381,7 +418,8 @@ def _is_clock(netlist: Netlist, net: int, root: str) -> bool:
     return netlist.nets[net] == root or (driver is not None and driver[0].startswith(f"{TREE}."))
 
 
-def _pin_cap(netlist: Netlist, library: Library, terminal: Terminal) -> float:
+def pin_cap(netlist: Netlist, library: Library, terminal: Terminal) -> float:
+    """Of a pin of a cell in fF; a port has none of its own."""
     owner, pin = terminal
     if owner == PORT:
         return 0.0

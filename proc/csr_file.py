@@ -169,14 +169,11 @@ class CsrFile(Component):
         def control():
             if s.reset:
                 s.stats_en <<= 0
-                s.vector <<= 0
-            elif s.write:
-                if s.number == STATS_EN:
-                    s.stats_en <<= s.wdata[0]
-                if s.number == MTVEC:
-                    s.vector <<= s.wdata[2:32]
+            elif s.write & (s.number == STATS_EN):
+                s.stats_en <<= s.wdata[0]
 
         # reset writes a 0 like any other source, so that each of these registers has one enable, and its clock can be gated
+        s.next_vector = Wire(30)
         s.next_scratch = Wire(32)
         s.next_epc = Wire(30)
         s.next_cause = Wire(32)
@@ -184,11 +181,13 @@ class CsrFile(Component):
 
         @update
         def trap_values():
+            s.next_vector @= s.wdata[2:32]
             s.next_scratch @= s.wdata
             s.next_epc @= s.wdata[2:32]
             s.next_cause @= s.wdata
             s.next_tval @= s.wdata
             if s.reset:
+                s.next_vector @= 0
                 s.next_scratch @= 0
                 s.next_epc @= 0
                 s.next_cause @= 0
@@ -200,6 +199,8 @@ class CsrFile(Component):
 
         @update_ff
         def trap_state():
+            if s.reset | (s.write & (s.number == MTVEC)):
+                s.vector <<= s.next_vector
             if s.reset | (s.write & (s.number == MSCRATCH)):
                 s.scratch <<= s.next_scratch
             if s.reset | s.trap | (s.write & (s.number == MEPC)):
@@ -220,13 +221,23 @@ class CsrFile(Component):
             else:
                 s.cycles <<= s.cycles + 1
 
+        s.next_retired = Wire(64)
+        s.counts = Wire()
+
+        @update
+        def one_more():
+            s.counts @= s.reset | s.retire
+            s.next_retired @= s.retired + 1
+            if s.reset:
+                s.next_retired @= 0
+            elif s.write & (s.number == MINSTRET):
+                s.counts @= 1
+                s.next_retired @= concat(s.retired[32:64], s.wdata)
+            elif s.write & (s.number == MINSTRETH):
+                s.counts @= 1
+                s.next_retired @= concat(s.wdata, s.retired[0:32])
+
         @update_ff
         def count_instructions():
-            if s.reset:
-                s.retired <<= 0
-            elif s.write & (s.number == MINSTRET):
-                s.retired <<= concat(s.retired[32:64], s.wdata)
-            elif s.write & (s.number == MINSTRETH):
-                s.retired <<= concat(s.wdata, s.retired[0:32])
-            elif s.retire:
-                s.retired <<= s.retired + 1
+            if s.counts:
+                s.retired <<= s.next_retired

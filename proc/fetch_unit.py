@@ -80,14 +80,20 @@ class FetchUnit(Component):
         def fire():
             s.fired @= s.request & s.imem_req.rdy
 
-        @update_ff
+        s.path_pc = Wire(32)
+
+        @update
         def path():
+            s.path_pc @= s.redirect_pc
             if s.reset:
-                s.next_pc <<= s.entry
+                s.path_pc @= s.entry
             elif s.fired & ~s.off_path:
-                s.next_pc <<= s.addr + 4
-            elif s.redirect_val:
-                s.next_pc <<= s.redirect_pc
+                s.path_pc @= s.addr + 4
+
+        @update_ff
+        def go_on():
+            if s.reset | (s.fired & ~s.off_path) | s.redirect_val:
+                s.next_pc <<= s.path_pc
 
         @update_ff
         def state():
@@ -112,7 +118,8 @@ class FetchUnit(Component):
 
         @update_ff
         def addresses():
-            s.refused_addr <<= s.addr
+            if s.request & ~s.imem_req.rdy:
+                s.refused_addr <<= s.addr
             if s.fired:
                 s.pc <<= s.addr
 

@@ -96,8 +96,8 @@ class Proc(Component):
         for name in (
             *("branch_taken_X", "target_misaligned_X", "access_misaligned_X", "csr_illegal_X", "has_handler"),
             *("csr_from_manager_X", "csr_to_manager_X", "csr_to_xcel_X", "csr_go", "retire_X", "trap_X"),
-            *("cause_X", "enable_M", "is_load_M", "is_xcel_M", "fault_M", "wen_W", "is_store_W", "rd_W"),
-            "stats_en",
+            *("cause_X", "enable_M", "is_load_M", "is_xcel_M", "fault_M", "enable_W", "wen_W", "is_store_W"),
+            *("rd_W", "stats_en"),
         ):
             connect(getattr(s.ctrl, name), getattr(s.dpath, name))
         s.dpath.stats_en //= s.stats_en

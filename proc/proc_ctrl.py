@@ -115,6 +115,7 @@ class ProcCtrl(Component):
         s.xcel_resp_val = InPort()
         s.xcel_resp_rdy = OutPort()
         s.fault_M = OutPort()
+        s.enable_W = OutPort()
         # ---- W
         s.stats_en = InPort()
         s.val_W = OutPort()
@@ -368,6 +369,7 @@ class ProcCtrl(Component):
         @update
         def leave():
             s.goes_on_X @= s.val_X & ~s.stall_X & ~s.fault_M
+            s.enable_M @= s.goes_on_X
             s.retire_X @= s.goes_on_X & ~s.traps_X
             s.trap_X @= s.goes_on_X & s.traps_X
             s.csr_go @= s.goes_on_X & ~s.traps_X & s.is_csr_X
@@ -448,7 +450,7 @@ class ProcCtrl(Component):
         @update
         def stall_in_M():
             s.stall_M @= (s.accesses_M & ~s.dmem_resp_val) | (s.is_xcel_M & ~s.xcel_resp_val)
-            s.enable_M @= ~s.stall_M
+            s.enable_W @= s.val_M & ~s.stall_M
             s.fault_M @= s.accesses_M & s.dmem_resp_val & s.dmem_resp_error
 
         # ================ W

@@ -81,6 +81,7 @@ class ProcDpath(Component):
         s.is_load_M = InPort()
         s.is_xcel_M = InPort()
         s.fault_M = InPort()
+        s.enable_W = InPort()  # something comes out of M: bubbles move no data, and no clock
         s.dmem_resp = InPort(mk_mem_resp())
         s.xcel_resp = InPort(mk_xcel_resp())
         # ---- W
@@ -336,13 +337,14 @@ class ProcDpath(Component):
 
         @update_ff
         def register_W():
-            s.pc_W <<= s.pc_M
-            s.inst_W <<= s.inst_M
-            s.addr_W <<= s.addr_M
-            s.store_W <<= s.store_M
-            s.result_W <<= s.value_M
-            if s.fault_M:
-                s.result_W <<= s.addr_M
+            if s.enable_W:
+                s.pc_W <<= s.pc_M
+                s.inst_W <<= s.inst_M
+                s.addr_W <<= s.addr_M
+                s.store_W <<= s.store_M
+                s.result_W <<= s.value_M
+                if s.fault_M:
+                    s.result_W <<= s.addr_M
 
         @update
         def committed_data():

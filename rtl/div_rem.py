@@ -69,15 +69,24 @@ class DivRem(Component):
         s.ostream.msg.quotient //= s.dividend
         s.ostream.msg.remainder //= s.remainder
 
+        # a constant to be loaded is a source like any other, so that each register has one enable, and its clock a gate
+        s.next_remainder = Wire(dbits)
+
+        @update
+        def next_values():
+            s.next_remainder @= s.steps[LAST_STEP].out
+            if s.ctrl.load:
+                s.next_remainder @= 0
+
         @update_ff
         def data():
             if s.ctrl.load:
                 s.dividend <<= s.istream.msg.dividend
                 s.divisor <<= s.istream.msg.divisor
-                s.remainder <<= 0
             elif s.ctrl.step:
                 s.dividend <<= s.shifted
-                s.remainder <<= s.steps[LAST_STEP].out
+            if s.ctrl.load | s.ctrl.step:
+                s.remainder <<= s.next_remainder
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"
@@ -139,24 +148,46 @@ class AlignedDivRem(Component):
             elif s.ostream.rdy:
                 s.st <<= IDLE
 
+        # one enable for each register, as above
+        s.load = Wire(1)
+        s.moves = Wire(1)
+        s.taken = Wire(1)
+        s.next_divisor = Wire(wide)
+        s.next_weight = Wire(wide)
+        s.next_remainder = Wire(nbits)
+        s.next_quotient = Wire(nbits)
+
+        @update
+        def enables():
+            s.load @= (s.st == IDLE) & s.istream.val
+            s.moves @= s.load | ((s.st == UP) & ~s.above) | (s.st == DOWN)
+            s.taken @= s.load | ((s.st == DOWN) & ~s.difference[wide])
+
+        @update
+        def next_values():
+            s.next_divisor @= s.divisor >> 1
+            s.next_weight @= s.weight >> 1
+            s.next_remainder @= s.difference[0:nbits]
+            s.next_quotient @= s.quotient | s.weight[1:wide]
+            if s.st == UP:
+                s.next_divisor @= s.divisor << 1
+                s.next_weight @= s.weight << 1
+            if s.st == IDLE:
+                s.next_divisor @= zext(s.istream.msg.divisor, wide)
+                s.next_weight @= 1
+                s.next_remainder @= s.istream.msg.dividend
+                s.next_quotient @= 0
+                if s.istream.msg.divisor == 0:
+                    s.next_quotient @= ALL_ONES
+
         @update_ff
         def data():
-            if s.st == IDLE:
-                s.remainder <<= s.istream.msg.dividend
-                s.divisor <<= zext(s.istream.msg.divisor, wide)
-                s.weight <<= 1
-                s.quotient <<= 0
-                if s.istream.msg.divisor == 0:
-                    s.quotient <<= ALL_ONES
-            elif (s.st == UP) & ~s.above:
-                s.divisor <<= s.divisor << 1
-                s.weight <<= s.weight << 1
-            elif s.st == DOWN:
-                s.divisor <<= s.divisor >> 1
-                s.weight <<= s.weight >> 1
-                if ~s.difference[wide]:
-                    s.remainder <<= s.difference[0:nbits]
-                    s.quotient <<= s.quotient | s.weight[1:wide]
+            if s.moves:
+                s.divisor <<= s.next_divisor
+                s.weight <<= s.next_weight
+            if s.taken:
+                s.remainder <<= s.next_remainder
+                s.quotient <<= s.next_quotient
 
     def line_trace(s):
         return f"{s.istream}|{'IUDD'[int(s.st)]}|{s.ostream}"

@@ -275,18 +275,28 @@ class ModExpCtrl(Component):
             entered_acc = HOLD if plan.enters_one else ONE
 
             # acc = acc * bas if the bit is 1;  bas = bas * bas
-            @update
-            def factors_right_to_left():
-                s.x1 @= 1
-                s.y0 @= BAS
-                s.y1 @= BAS
-                if s.send_st == SQUARE:
-                    s.y0 @= ACC
-                elif s.send_st == ENTER:
-                    s.x1 @= 0
-                    s.y1 @= UNITY
-                elif s.send_st == LEAVE:
-                    s.y0 @= UNITY
+            if State.ENTER in plan.before_loop or plan.leaves:
+
+                @update
+                def factors_right_to_left():
+                    s.x1 @= 1
+                    s.y0 @= BAS
+                    s.y1 @= BAS
+                    if s.send_st == SQUARE:
+                        s.y0 @= ACC
+                    elif s.send_st == ENTER:
+                        s.x1 @= 0
+                        s.y1 @= UNITY
+                    elif s.send_st == LEAVE:
+                        s.y0 @= UNITY
+
+            else:  # constants, so that unit 1 is a squarer and no factor needs a multiplexer
+
+                @update
+                def factors_of_the_loop():
+                    s.x1 @= 1
+                    s.y0 @= BAS
+                    s.y1 @= BAS
 
             @update
             def destinations_right_to_left():

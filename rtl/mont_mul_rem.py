@@ -9,6 +9,7 @@ Ports: istream {a, b} -> ostream; `modulus` odd, static while the unit is busy; 
 Cycles: nbits / steps_per_stage, whatever the operands. `pipelined`: every stage has its own operands, so up to
 nstages products are under way and an unrolled unit takes a new one every cycle. Not pipelined: one product at a time,
 operands registered once; the next one is taken in the cycle in which a result leaves.
+The registers of a stage take only what a product leaves behind them, so that the clock of an idle stage can be gated.
 Area order: nstages * steps_per_stage AddReds, and 3n register bits a stage (pipelined) or 2n + n a stage.
 """
 
@@ -120,11 +121,12 @@ class MontMulRem(Component):
 
         @update_ff
         def states():
-            if s.go:
+            if s.go & (s.again | s.istream.val):
                 s.state[0] <<= 0
                 if s.again:
                     s.state[0] <<= s.stage_out[LAST]
-                for i in range(LAST):
+            for i in range(LAST):
+                if s.go & s.valid[i]:
                     s.state[i + 1] <<= s.stage_out[i]
 
         LAST_COPY = ncopies - 1
@@ -135,8 +137,8 @@ class MontMulRem(Component):
                 if s.istream.val & s.istream.rdy:
                     s.a[0] <<= s.istream.msg.a
                     s.b[0] <<= s.istream.msg.b
-                if s.go:
-                    for i in range(LAST_COPY):
+                for i in range(LAST_COPY):
+                    if s.go & s.valid[i]:
                         s.a[i + 1] <<= s.a[i]
                         s.b[i + 1] <<= s.b[i]
 
@@ -150,8 +152,8 @@ class MontMulRem(Component):
                 elif s.again:
                     s.a[0] <<= s.a[LAST_COPY] >> nsteps
                     s.b[0] <<= s.b[LAST_COPY]
-                if s.go:
-                    for i in range(LAST_COPY):
+                for i in range(LAST_COPY):
+                    if s.go & s.valid[i]:
                         s.a[i + 1] <<= s.a[i]
                         s.b[i + 1] <<= s.b[i]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
+import shlex
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +19,15 @@ from modexlab.eval.cli import main
 from modexlab.fl.errors import BadInput
 from modexlab.flow import graph, kit, tools, workload
 from modexlab.flow.rtl_sim import run_text
+from modexlab.rtl.sim import translate
+from modexlab.rtl.sim.ports import Ports
 
 from .cli import Cli
 
 SMALL = ("mont", "--nbits", 8)
+PAGE = (Path(__file__).parent.parent / "flow" / "README.md").read_text()
+# the commands that the page shows; the first one is the small machine with its layout
+SHOWN = [shlex.split(line) for line in re.findall(r"^\$ modexlab (asic .+)$", PAGE, re.MULTILINE)]
 KEYS = (
     *("area_um2", "area_by_module", "wns_ns", "clock_ns", "fmax_mhz", "power_mw", "energy_nj"),
     *("cycles", "tests_passed", "tests_failed", "steps"),
@@ -100,8 +107,9 @@ def test_everything_is_measured(whole: dict[str, Any]) -> None:
 def test_tests_ran_on_design_and_netlist(whole: dict[str, Any]) -> None:
     design = catalogue.find("mont")
     rows = len(Chip(design, 8, {}).rows()) + len(systems.OPERATIONS)
-    assert whole["tests"] == {stage: {"passed": rows, "failed": 0} for stage in ("rtl", "gates")}
-    assert (whole["tests_passed"], whole["tests_failed"]) == (2 * rows, 0)
+    stages = ("rtl", "gates", "placed gates")
+    assert whole["tests"] == {stage: {"passed": rows, "failed": 0} for stage in stages}
+    assert (whole["tests_passed"], whole["tests_failed"]) == (3 * rows, 0)
     works = Chip(design, 8, {}).energy()
     assert whole["cycles"] == {work.name: design.cycles(8, *work.operands) for work in works}
     assert whole["equivalence"]["refuted"] is False
@@ -128,7 +136,7 @@ def test_second_call_is_quick_and_copies_its_products(
     whole: dict[str, Any], cli: Cli, tmp_path: Path
 ) -> None:
     start = time.monotonic()
-    result = cli("asic", *SMALL, "--layout", "-o", tmp_path / "made")
+    result = cli(*SHOWN[0], "-o", tmp_path / "made")
     assert time.monotonic() - start < 5
     assert result.code == (0 if whole["comparable"] else 1)
     assert result.err == ""
@@ -138,7 +146,7 @@ def test_second_call_is_quick_and_copies_its_products(
         "slack ",
         "area ",
         "encrypt ",
-        " nJ without glitches)",
+        " nJ with glitches)",
         "tests ",
         "note: one corner, typical",
         "(cached)",
@@ -299,6 +307,34 @@ def test_vectors_with_too_few_answers(tmp_path: Path) -> None:
 
 
 # ---- wide machines
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("command", SHOWN[1:], ids=" ".join)
+def test_commands_of_the_page(
+    command: list[str], cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they stand; the Verilog that one of them names is paper 001's product unit."""
+    monkeypatch.chdir(tmp_path)
+    unit = catalogue.find("mont-001").multiplier(16)
+    Path("MontMulRem.v").write_text(translate(unit, "MontMulRem"))
+    row = {"requests": ["0x00030005"], "expected": [hex(15 * pow(2**16, -1, 40961) % 40961)]}
+    row["statics"] = {"modulus": 40961}
+    vectors = {"ports": workload.ports_json(Ports.of(unit)), "rows": [row], "energy": {"product": row}}
+    Path("vectors.json").write_text(json.dumps(vectors))
+    result = cli(*command)
+    assert result.code == 0, result.out
+
+
+def test_vectors_of_the_page(tmp_path: Path) -> None:
+    (text,) = re.findall(r"^```json\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    (tmp_path / "vectors.json").write_text(text)
+    work = workload.load(tmp_path / "vectors.json")
+    assert work.ports is not None and set(work.names) > {"reset", "istream__val", "ostream__msg"}
+    for row in (*work.rows, *work.energy.values()):
+        for request, expected in zip(row.requests, row.expected, strict=True):
+            a, b = work.ports.request.unpack(request)
+            assert a * b % row.statics["modulus"] == expected
 
 
 @pytest.mark.regress

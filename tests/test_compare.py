@@ -370,7 +370,14 @@ def test_text_of_what_is_not_measured_and_stale(
     row = next(line for line in out.splitlines() if line.startswith("MontModExp  ") and "162" in line)
     assert "162 mont-001" in row and "(stale)" not in row
     monkeypatch.setattr(points, "_sources", lambda *_: "other sources")
-    assert "162 mont-001 (stale)" in cli("compare", "paper-001", "--table", "RTL").out
+    out = cli("compare", "paper-001", "--table", "RTL").out
+    assert "162 mont-001 (stale)" in out and "- mont " in out
+    point = Point("mm-m-000", 32, interface="xcel", stage="fpga", flow=CYCLONE)
+    record(ledger, point, Figure("alm", 100, "blocks"))
+    monkeypatch.setattr(points, "_sources", lambda *_: "again others")
+    assert "(stale)" not in cli("compare", "paper-000", "--table", "13").out, (
+        "nothing is shown that the base belongs to"
+    )
 
 
 def test_markdown(cli: Cli, ledger: Ledger) -> None:

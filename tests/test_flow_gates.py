@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval import catalogue
+from modexlab.eval.asic import Chip
 from modexlab.fl.errors import BadInput
 from modexlab.flow import (
     activity,
@@ -735,9 +736,24 @@ def translate_netlist(nets: netlist.Netlist, directory: Path) -> str:
 
 
 @pytest.mark.regress
+@pytest.mark.parametrize("nbits", [8, 16, 32, 64])
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
-def test_every_design_at_gates(design: catalogue.Design) -> None:
-    check_at_gates(design, table(design, 8), 8)
+def test_every_design_at_gates(design: catalogue.Design, nbits: int) -> None:
+    check_at_gates(design, table(design, nbits), nbits)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("nbits", [8, 32])
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_every_design_behind_registers_at_gates(design: catalogue.Design, nbits: int, tmp_path: Path) -> None:
+    """The rows of the flow, as accesses to the registers."""
+    chip = Chip(design, nbits, {}, "xcel")
+    chip.export(tmp_path)
+    work = workload.load(tmp_path / "workload.json")
+    nets = gates.synthesized((tmp_path / "design.sv").read_text(), chip.top)
+    with gates.simulate_netlist(nets, work.ports) as simulation:
+        report = workload.run_streams(simulation, work)
+    assert report["failures"] == [] and report["tests_passed"] == len(work.rows) + len(work.energy)
 
 
 FAMILIES = {design.family: design for design in reversed(DESIGNS) if design.paper != "001"}
@@ -745,19 +761,13 @@ SERIAL = ("MontMulRem", "ShiftSub", "MMMul")  # whose hardware does not grow wit
 
 
 @pytest.mark.regress
-@pytest.mark.parametrize("nbits", [16, 32])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_at_gates(family: str, nbits: int) -> None:
-    check_at_gates(FAMILIES[family], table(FAMILIES[family], nbits), nbits)
-
-
-@pytest.mark.regress
-@pytest.mark.parametrize("family", SERIAL)
-def test_wide_families_at_gates(family: str) -> None:
-    """All rows at 64 bits, one with a short exponent at 128."""
+@pytest.mark.parametrize(
+    ("family", "nbits"), [*((family, 128) for family in FAMILIES), *((family, 256) for family in SERIAL)]
+)
+def test_wide_families_at_gates(family: str, nbits: int) -> None:
+    """One row with a short exponent."""
     design = FAMILIES[family]
-    check_at_gates(design, table(design, 64), 64)
-    check_at_gates(design, mod_exp.table(128, 8, mod=design.modulus(128))[4:5], 128)
+    check_at_gates(design, mod_exp.table(nbits, 8, mod=design.modulus(nbits))[4:5], nbits)
 
 
 def check_at_gates(design: catalogue.Design, rows: list, nbits: int) -> None:

@@ -21,6 +21,7 @@ from modexlab.rtl.sim import cache
 
 ROOT = Path(__file__).parent.parent
 FLOW = ROOT / "flow"
+PAGE = (FLOW / "README.md").read_text()
 BIN = Path(sys.executable).parent
 STEP = [sys.executable, "-m", "modexlab.flow.step"]
 COUNTER = """\
@@ -94,6 +95,21 @@ def test_needed_steps() -> None:
     assert "rtl-sim" not in graph.needed(["layout"])
 
 
+def test_page_has_all_steps_and_parameters() -> None:
+    """The tables of README.md."""
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line[:1] == "|"
+    ]
+    first = {name for row in rows for name in row[0].split(", ")}
+    assert set(graph.ORDER) <= first
+    assert set(graph.defaults()) <= first
+    for row in rows:
+        names, values = row[0].split(", "), row[1].split(", ")
+        if set(names) <= set(graph.defaults()) and len(names) == len(values):
+            for name, value in zip(names, values, strict=True):
+                assert str(graph.defaults()[name]) == value.strip('"'), name
+
+
 # ---- mflowgen
 
 
@@ -130,10 +146,13 @@ def test_mflowgen_leaves_out_what_cannot_run(tmp_path: Path, counter: dict[str, 
 
 @pytest.mark.regress
 def test_mflowgen_makes_everything(tmp_path: Path) -> None:
-    kwargs = "{'design': 'mont', 'nbits': 8}"
-    mflowgen(tmp_path, "mflowgen", "run", "--design", str(FLOW), "--graph-kwargs", kwargs)
-    mflowgen(tmp_path, "make", "summary")
-    (summary,) = tmp_path.glob("*-summary/outputs/summary.json")
+    """The commands of the page, one after the other."""
+    (block,) = re.findall(r"^```\n(\$ mkdir build.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    commands = re.findall(r"^\$ (.+)$", block, re.MULTILINE)
+    assert any(each.startswith("mflowgen run") for each in commands) and commands[-1] == "make summary"
+    (tmp_path / "flow").symlink_to(FLOW)
+    mflowgen(tmp_path, "bash", "-e", "-c", "\n".join(commands))
+    (summary,) = tmp_path.glob("build/*-summary/outputs/summary.json")
     report = json.loads(summary.read_text())
     assert report["tests_failed"] == 0 and report["tests_passed"] > 0
     assert report["after_layout"]["wires"] == "routing"

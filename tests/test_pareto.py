@@ -119,4 +119,3 @@ def test_an_operation_without_one_of_the_figures_is_left_out() -> None:
     assert figures_by_operation(FIGURES, ["energy_nj", "area_um2"]) == {"encrypt": (0.5, 4100.5)}
     assert figures_by_operation(FIGURES, ["time_ns", "fmax_mhz"]) == {}
     assert figures_by_operation((), ["time_ns"]) == {}
-

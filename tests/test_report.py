@@ -313,6 +313,8 @@ def test_energy_is_split_into_work_and_glitches(content: Content) -> None:
 def test_paths_are_told_without_their_inner_modules() -> None:
     path = details(1.0)["worst_path"]
     assert datasets.through(path) == "units__0, dpath"
+    steps = {"modules": ["units__0.steps__1", "units__0.steps__0", "", "units__0.steps__1", "units__1"]}
+    assert datasets.through(steps) == "units__0.steps__*, units__1"
 
 
 def test_families_look_the_same_whatever_is_there(content: Content, tmp_path: Path) -> None:

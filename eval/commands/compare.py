@@ -295,7 +295,7 @@ def _side(each: Comparison, side: Side | None) -> list[str]:
         return ["-", "-"]
     ratio = each.ratio(side)
     value = "-" if side.value is None else value_text(side.value)
-    stale = " (stale)" if any(row.stale for row in side.rows) else ""
+    stale = " (stale)" if side.value is not None and any(row.stale for row in side.rows) else ""
     return [f"{value} {side.name}{stale}", "-" if ratio is None else f"{ratio:.3g}"]
 
 

@@ -452,12 +452,13 @@ def _not_compared(sweep: Sweep) -> str:
 
 def _reasons(sweep: Sweep, measured: Measured) -> list[str]:
     broken = [f"breaks the constraint {text}" for text in measured.broken]
-    lacking = [
-        f"stage {measured.point.stage} has no {goal.metric}"
-        for goal in sweep.goals
-        if goal.metric not in {figure.metric for figure in measured.figures}
+    metrics = {figure.metric for figure in measured.figures}
+    lacking = " and no ".join(goal.metric for goal in sweep.goals if goal.metric not in metrics)
+    return [
+        *measured.marks,
+        *broken,
+        *([f"stage {measured.point.stage} has no {lacking}"] if lacking else []),
     ]
-    return [*measured.marks, *broken, *lacking]
 
 
 def _counts(sweep: Sweep) -> dict[str, int]:

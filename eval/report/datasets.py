@@ -6,6 +6,7 @@ the ledger, with `row`, a figure of it, or `p`, a machine of a paper.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ PIECE = 0.10  # of the whole area: a smaller module is not taken apart
 MOST_CHIPS = 40
 CLASSES = 8  # modules with a colour of their own
 OTHER = "other modules"
+INDEX = re.compile(r"__\d+$")  # of one of several components in a list
 
 
 def basics(entry: Entry) -> Record:
@@ -214,10 +216,13 @@ def paths(entries: Sequence[Entry], details: Details) -> list[Record]:
 
 
 def through(path: Mapping[str, Any]) -> str:
-    """The modules that a path goes through, without their own parts."""
+    """The modules that a path goes through, without their own parts; of a row of the same kind only its name."""
     modules = [module for module in path.get("modules", []) if module]
     outer = [each for each in modules if not any(each.startswith(f"{other}.") for other in modules)]
-    return ", ".join(dict.fromkeys(outer))
+    rows: dict[str, list[str]] = {}
+    for each in outer:
+        rows.setdefault(INDEX.sub("", each), []).append(each)
+    return ", ".join(f"{name}__*" if len(set(found)) > 1 else found[0] for name, found in rows.items())
 
 
 def energies(entries: Sequence[Entry], machines: Iterable[Machine]) -> list[Record]:

@@ -347,7 +347,7 @@ def _tile(line: Line) -> str:
     )
     return (
         f'<div class="tile"><span>{escape(criterion.text)}</span><strong>{_link(ours)} <small>{escape(unit.text)}</small></strong>'
-        f'<span class="by">{escape(design.text)}</span><span class="beside {quotient.tone}">{escape(beside)}</span></div>'
+        f'<span class="by">{escape(design.text)}</span><span class="beside {_style(quotient)}">{escape(beside)}</span></div>'
     )
 
 
@@ -407,13 +407,15 @@ def _line(line: Line, table: Table) -> str:
 
 
 def _cell(cell: Cell, number: bool) -> str:
-    style = " ".join(
-        filter(None, ["n" if number else "", "quiet-cell" if cell.tone == "quiet" else cell.tone])
-    )
+    style = " ".join(filter(None, ["n" if number else "", _style(cell)]))
     attributes = f' class="{style}"' if style else ""
     if number:
         attributes += f' data-v="{"" if cell.value is None else cell.value}"'
     return f"<td{attributes}>{_link(cell)}</td>"
+
+
+def _style(cell: Cell) -> str:
+    return "quiet-cell" if cell.tone == "quiet" else cell.tone
 
 
 def _link(cell: Cell) -> str:

@@ -64,7 +64,7 @@ def layouts(ledger: Ledger, entries: Iterable[Entry], names: dict[int, str]) -> 
             name = names[entry.measurement]
             file = f"{entry.subject}-{entry.nbits}-{entry.measurement}-{kind}"
             pictures.append(Picture(file, name, says, content, entry, large=kind == "layout.png"))
-    pictures.sort(key=lambda picture: -picture.entry.measurement if picture.entry else 0)
+    pictures.sort(key=lambda picture: (-picture.entry.measurement if picture.entry else 0, picture.large))
     return pictures, left_out
 
 

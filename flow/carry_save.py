@@ -1,0 +1,289 @@
+"""Chains of additions with a halving between them: carry-save inside, one addition with all carries at the end.
+
+In s' = (s + word) / 2, s'' = (s' + word') / 2, ... each word is chosen by the last bits of the sum before it, and nothing else of a
+sum is needed but to be added to. So the steps of Montgomery's product are, in paper 001's MontMulRem 8 of them between registers.
+Each ripple of carries may start a step after the one before, but the last one ends a whole word later. Here a sum stays a pair
+(sum, carry), of which a row of full adders makes the next pair; of its true value only the two last bits are made. The bit that the
+halving drops leaves a carry, for which the new pair has room at its end. At the end of the chain stands one addition by a
+prefix network, and a subtraction from that sum (the reduction at the end of the product) takes the pair too, beside it.
+
+It holds if no sum of the chain passes its width, so that none of the pair's words does either: an upper bound of each word is
+computed from the widths. Koc, "RSA Hardware Implementation", RSA Laboratories TR-801 (1995) has the hardware designed so by hand.
+
+The price is the proof: inside such a chain netlist and design share no sums, so that equivalence.py leaves chains of 4 steps and more
+undecided, and the tests' rows on the gates have to speak for them; carry_save=False keeps what can be proved, slower.
+
+Works on yosys' JSON of a design after sharing.py, in place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any
+
+from .sharing import Bit, Cells, adder, drivers, fresh_nets, gate, operand_orders
+
+LEAST_STEPS = 3
+TRUE_BITS = 2  # of a sum in the chain, the last ones
+
+
+def save_carries(design: dict[str, Any]) -> int:
+    """Rewrite all modules of a design; the number of additions that became rows of full adders."""
+    return sum(_Chains(module).rewrite() for module in design["modules"].values())
+
+
+class _Pair:
+    """A word as (sum, carry), and a carry of the last place beside them."""
+
+    def __init__(self, total: list[Bit], carry: list[Bit]) -> None:
+        self.total, self.carry = total, carry
+
+
+class _Chains:
+    def __init__(self, module: dict[str, Any]) -> None:
+        self.module, self.cells = module, module["cells"]
+        self.fresh = fresh_nets(module)
+        self.count = 0
+
+    def rewrite(self) -> int:
+        _narrow(self.module)
+        self.drivers = drivers(self.cells)
+        self.readers = _readers(self.module)
+        self.bounds: dict[str, int] = {}
+        every = {name: after for name in self.cells if (after := self._following(name))}
+        # halves of two sums may meet; then both stay
+        meeting = Counter(after for after, _ in every.values())
+        following = {name: (after, word) for name, (after, word) in every.items() if meeting[after] == 1}
+        first = set(following) - {after for after, _ in following.values()}
+        done = 0
+        for start in sorted(first):
+            chain = [start]
+            words = []
+            while chain[-1] in following:
+                after, word = following[chain[-1]]
+                chain.append(after)
+                words.append(word)
+            if len(chain) >= LEAST_STEPS and all(
+                self._bound(name) < 1 << self._width(name) for name in chain
+            ):
+                self._save(chain, words)
+                done += len(chain)
+        return done
+
+    def _width(self, name: str) -> int:
+        return len(self.cells[name]["connections"]["Y"])
+
+    def _following(self, name: str) -> tuple[str, list[Bit]] | None:
+        """(the addition that takes half of this one's sum, its other operand), if nothing else takes more than the last bits."""
+        cell = self.cells[name]
+        if cell["type"] != "$add":
+            return None
+        out = cell["connections"]["Y"]
+        above = {reader for bit in out[TRUE_BITS:] for reader in self.readers.get(bit, ())}
+        if len(above) != 1:
+            return None
+        (after,) = above
+        if after not in self.cells or self.cells[after]["type"] != "$add":
+            return None
+        for half, word in operand_orders(self.cells[after]):
+            if _is_half(half, out) and not set(word) & set(out):
+                return after, list(word)
+        return None
+
+    def _bound(self, name: str) -> int:
+        """The largest value of an addition, not cut to its width."""
+        if name not in self.bounds:
+            a, b = next(operand_orders(self.cells[name]))
+            self.bounds[name] = self._most(list(a)) + self._most(list(b))
+        return self.bounds[name]
+
+    def _most(self, word: list[Bit], depth: int = 4) -> int:
+        """The largest value of a word: that of the addition that it is (half) the sum of, else by its width."""
+        most = sum(1 << place for place, bit in enumerate(word) if bit != "0")
+        first = next((bit for bit in word if isinstance(bit, int)), None)
+        if first is None or first not in self.drivers or not depth:
+            return most
+        name, place = self.drivers[first]
+        cell = self.cells[name]
+        out = cell["connections"].get("Y", [])
+        shifted = out[place:]
+        whole = word[: len(shifted)] == shifted and set(word[len(shifted) :]) <= {"0"}
+        if whole and cell["type"] == "$add":
+            bound = self._bound(name)
+            if bound < 1 << len(out):
+                return min(most, bound >> place)
+        if whole and not place and cell["type"] in ("$mux", "$or"):
+            # words of an or are products of words by conditions that exclude each other, or it is bounded by their widths
+            parts = [cell["connections"][pin] for pin in "AB"]
+            if cell["type"] == "$mux":
+                return min(most, max(self._most(list(part), depth - 1) for part in parts))
+            highest = max(self._most(list(part), depth - 1) for part in parts)
+            return min(most, (1 << highest.bit_length()) - 1)
+        if whole and not place and cell["type"] == "$and":
+            parts = [cell["connections"][pin] for pin in "AB"]
+            return min(most, *(self._most(list(part), depth - 1) for part in parts))
+        return most
+
+    def _save(self, chain: list[str], words: list[list[Bit]]) -> None:
+        state, word = (list(each) for each in next(operand_orders(self.cells[chain[0]])))
+        pair = _Pair(state, ["0"] * len(state))
+        carry: Bit = "0"
+        for place, name in enumerate(chain):
+            if place:
+                word = words[place - 1]
+            pair = self._row(name, pair.total, pair.carry, word, carry)
+            out = self.cells[name]["connections"]["Y"]
+            if place == len(chain) - 1:
+                self._add(name, pair, "0", out)
+                self._differences(name, pair, out)
+                return
+            carry = self._true_bits(name, pair, out)
+            del self.cells[name]
+            pair = _Pair([*pair.total[1:], "0"], [*pair.carry[1:], "0"])
+            width = len(self.cells[chain[place + 1]]["connections"]["Y"])
+            pair = _Pair(_extended(pair.total, width), _extended(pair.carry, width))
+
+    def _row(self, name: str, a: list[Bit], b: list[Bit], c: list[Bit], carry_in: Bit) -> _Pair:
+        """a + b + c + carry_in as a pair."""
+        width = len(a)
+        total: list[Bit] = [next(self.fresh) for _ in a]
+        carry: list[Bit] = [next(self.fresh) for _ in a]
+        self._new(
+            f"{name}$row",
+            {
+                "hide_name": 1,
+                "type": "$fa",
+                "parameters": {"WIDTH": f"{width:032b}"},
+                "attributes": {},
+                "port_directions": {**dict.fromkeys("ABC", "input"), **dict.fromkeys("XY", "output")},
+                "connections": {"A": a, "B": b, "C": c, "X": carry, "Y": total},
+            },
+        )
+        return _Pair(total, [carry_in, *carry[:-1]])
+
+    def _true_bits(self, name: str, pair: _Pair, out: list[Bit]) -> Bit:
+        """Drive the two last bits of a sum; the carry out of the last one."""
+        self._gate(f"{name}$bit0", "$xor", [out[0]], [pair.total[0]], [pair.carry[0]])
+        carry = self._made(f"{name}$carry0", "$and", [pair.total[0]], [pair.carry[0]])
+        both = self._made(f"{name}$both1", "$xor", [pair.total[1]], [pair.carry[1]])
+        self._gate(f"{name}$bit1", "$xor", [out[1]], both, carry)
+        return carry[0]
+
+    def _differences(self, name: str, pair: _Pair, out: list[Bit]) -> None:
+        """Subtractions from (half of) the sum at the end of a chain: of the pair, not of the sum."""
+        for each, cell in list(self.cells.items()):
+            if cell["type"] != "$sub":
+                continue
+            a, b = next(operand_orders(cell))
+            if not _is_half(a, out):
+                continue
+            width = len(a)
+            carry = self._made(f"{each}$carry0", "$and", [pair.total[0]], [pair.carry[0]])[0]
+            inverse = self._made(f"{each}$not", "$not", list(b))
+            row = self._row(
+                each,
+                _extended(pair.total[1:], width),
+                _extended(pair.carry[1:], width),
+                inverse,
+                carry,
+            )
+            self._add(each, row, "1", cell["connections"]["Y"])
+
+    def _add(self, name: str, pair: _Pair, carry_in: Bit, out: list[Bit]) -> None:
+        """Drive `out` with the sum of a pair, by Sklansky's prefix network, in the place of a cell."""
+        self.cells.pop(name, None)
+        width = len(out)
+        a, b = pair.total[:width], pair.carry[:width]
+        p = self._made(f"{name}$p", "$xor", a, b)
+        g = self._made(f"{name}$g", "$and", a, b)
+        half = p
+        p, g = list(p), list(g)
+        if carry_in != "0":
+            g[0] = self._made(
+                f"{name}$g0", "$or", [g[0]], self._made(f"{name}$pc", "$and", [p[0]], [carry_in])
+            )[0]
+        step = 1
+        while step < width:
+            for place in range(width):
+                if place // step % 2:
+                    below = place // step * step - 1
+                    through = self._made(f"{name}$t", "$and", [p[place]], [g[below]])
+                    g[place] = self._made(f"{name}$g{step}", "$or", [g[place]], through)[0]
+                    if below >= step:
+                        p[place] = self._made(f"{name}$p{step}", "$and", [p[place]], [p[below]])[0]
+            step *= 2
+        self._gate(name, "$xor", out, half, [carry_in, *g[:-1]])
+
+    def _made(self, name: str, kind: str, *operands: list[Bit]) -> list[Bit]:
+        out: list[Bit] = [next(self.fresh) for _ in operands[0]]
+        self._gate(name, kind, out, *operands)
+        return out
+
+    def _gate(self, name: str, kind: str, out: list[Bit], *operands: list[Bit]) -> None:
+        self._new(name, gate(kind, out, **dict(zip("AB", operands, strict=False))))
+
+    def _new(self, name: str, cell: dict[str, Any]) -> None:
+        while name in self.cells:
+            self.count += 1
+            name = f"{name}_{self.count}"
+        self.cells[name] = cell
+
+
+def _extended(bits: list[Bit], width: int) -> list[Bit]:
+    return (bits + ["0"] * width)[:width]
+
+
+def _is_half(word: tuple[Bit, ...], out: list[Bit]) -> bool:
+    """Whether a word is that of `out` without its last bit."""
+    half = out[1:]
+    return (
+        list(word[: len(half)]) == half[: len(word)]
+        and len(word) >= len(half)
+        and set(word[len(half) :]) <= {"0"}
+    )
+
+
+def _readers(module: dict[str, Any]) -> dict[Bit, set[str]]:
+    """{net: the cells that read it, and "" for a port}."""
+    found: dict[Bit, set[str]] = defaultdict(set)
+    for name, cell in module["cells"].items():
+        for pin, bits in cell["connections"].items():
+            if cell["port_directions"][pin] != "output":
+                for bit in bits:
+                    found[bit].add(name)
+    for port in module["ports"].values():
+        if port["direction"] != "input":
+            for bit in port["bits"]:
+                found[bit].add("")
+    return found
+
+
+def _narrow(module: dict[str, Any]) -> None:
+    """Take out additions and multiplexers that nothing reads, of both the bits that nothing reads."""
+    cells: Cells = module["cells"]
+    changed = True
+    while changed:
+        changed = False
+        read = _readers(module)
+        for name, cell in list(cells.items()):
+            if cell["type"] not in ("$add", "$mux"):
+                continue
+            pins = cell["connections"]
+            places = [place for place, bit in enumerate(pins["Y"]) if read.get(bit)]
+            if cell["type"] == "$add" and places:
+                places = list(range(places[-1] + 1))  # all below take part
+            if len(places) == len(pins["Y"]):
+                continue
+            changed = True
+            if not places:
+                del cells[name]
+            elif cell["type"] == "$add":
+                a, b = next(operand_orders(cell))
+                cells[name] = adder(
+                    cell | {"connections": {"Y": pins["Y"][: len(places)]}},
+                    *(list(each[: len(places)]) for each in (a, b)),
+                )
+            else:
+                for pin in "ABY":
+                    pins[pin] = [pins[pin][place] for place in places]
+                cell["parameters"]["WIDTH"] = f"{len(places):032b}"
