@@ -64,7 +64,7 @@ PAPER_001_CYCLES = by_name("001", "RTL")
 
 def largest_divisor(number: int, most: int) -> int:
     """The largest divisor of `number` that is at most `most`."""
-    return max(d for d in range(1, most + 1) if number % d == 0)
+    return max(d for d in range(1, min(most, number) + 1) if number % d == 0)
 
 
 def must_divide(name: str, value: int, whole: int, what: str) -> None:

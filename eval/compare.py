@@ -11,7 +11,8 @@ that goes depends on the figure, and is its basis:
     ratio    across technologies only ratios inside one paper compare with the same ratios inside ours: the figure is divided by that of
              the paper's own base machine (BASES), and ours by that of this machine's twin
 
-Everything else is left out, with the reason. Figures of ours are rows of the ledger; one with marks is kept out and its mark shown.
+Everything else is left out, with the reason. Figures of ours are rows of the ledger; one with marks is kept out and its mark shown,
+and one of other sources (stale) stands there only if nothing of the present ones does, and says so.
 """
 
 from __future__ import annotations
@@ -25,8 +26,21 @@ from typing import Any
 from ..fl.errors import BadInput
 from .ledger import Ledger, Row
 from .mixes import DECRYPT, ENCRYPT
-from .point import CL, FLOW, FORMULA, FPGA, LAYOUT, NATIVE, PYTHON, SYSTEM, VERILOG, Point
-from .published import Published, paper
+from .point import (
+    CL,
+    FLOW,
+    FLOW_DEFAULTS,
+    FORMULA,
+    FPGA,
+    LAYOUT,
+    NATIVE,
+    PYTHON,
+    SYSTEM,
+    VERILOG,
+    Point,
+    optional_flow,
+)
+from .published import Published, Table, paper
 from .systems import HARDWARE, SOFTWARE
 
 WORK, CELLS, FAMILY, RATIO = "work", "cells", "family", "ratio"
@@ -41,6 +55,7 @@ BASES = {"000": "mm-m-000", "004": "mmmul-004"}
 CLOCK_NS = 3.0  # of paper 001
 STYLE, OTHER_STYLE = "default", "fast"  # of synthesis; the other one where the first misses the clock
 GLITCHES = "energy_with_glitches_nj"  # the upper bound of energy_nj
+STALE = "stale"  # of other sources or tools than the present ones
 CLOSE = 0.02  # relative: no difference worth a word
 CLOSE_TO_A_MEAN = 0.05  # of one key: lengths of exponents and ones in them differ by as much
 SAME_RATIO = 0.25  # likewise, of ratios across technologies
@@ -56,6 +71,7 @@ OTHER = "another structure, of another size"  # where there is no twin
 FAMILIES = {"Cyclone V": "cyclone-v", "Artix-7": "artix-7"}
 # simulation of the machine itself before its formula, which the tests hold against it
 STAGES_OF_CYCLES = (NATIVE, VERILOG, PYTHON, CL, FORMULA)
+NO_HARDWARE = {FORMULA: "by formula", CL: "by the cycle-level model"}  # no RTL ran
 MOST_SIMULATED_NBITS = 256  # wider machines are asked for their formula
 # what is measured unasked: a minute or two
 MOST_FLOW_NBITS = MOST_FPGA_NBITS = 64
@@ -103,14 +119,22 @@ class Side:
         return tuple(dict.fromkeys(mark for row in self.rows for mark in row.marks))
 
     @property
+    def stale(self) -> bool:
+        """Measured with other sources or tools than the present ones."""
+        return any(row.stale for row in self.rows)
+
+    @property
     def impossible(self) -> str:
         """Why there can be no such machine, if so."""
         return next(filter(None, map(_impossible, self.missing)), "")
 
     @property
     def missing(self) -> tuple[Point, ...]:
-        """What has to be measured for it."""
-        wanted = [self.point] if self.row is None else []
+        """What has to be measured for it; a formula does not stand for the hardware, where that is asked for."""
+        modelled = (
+            self.row is not None and self.row.stage in NO_HARDWARE and self.row.stage != self.point.stage
+        )
+        wanted = [self.point] if self.row is None or modelled else []
         if self.retry is not None:
             wanted.append(self.retry)
         if self.base_point is not None and self.base is None:
@@ -147,18 +171,23 @@ class Comparison:
         if side is None:
             marks = [mark for each in self.sides for mark in each.marks]
             return f"kept out: {marks[0].partition(': ')[0]}" if marks else "not measured"
-        value, ratio = side.value, self.ratio(side)
-        assert value is not None and ratio is not None
-        said = _order(self.value, value) if self.basis == RATIO else _judged(ratio, self.figure)
-        if side.upper is not None:
-            said = _between(self.value, value, side.upper.value)
         who = "" if side is self.ours else "twin "
         other = (
             "ours is kept out" if side is not self.ours and self.ours is not None and self.ours.marks else ""
         )
-        return "; ".join(
-            filter(None, (f"{who}{said}: {WORDS[self.basis]}", *_of_flow(side), other, self.note))
-        )
+        stale = STALE if side.stale else ""
+        said = f"{who}{self._said(side)}: {WORDS[self.basis]}"
+        return "; ".join(filter(None, (said, *_of_row(side), stale, other, self.note)))
+
+    def _said(self, side: Side) -> str:
+        """How ours stands to the figure."""
+        value, ratio = side.value, self.ratio(side)
+        assert value is not None and ratio is not None
+        if self.basis == RATIO:
+            return _order(self.value, value)
+        if self.figure.metric == "energy_nj":
+            return _between(self.value, value, None if side.upper is None else side.upper.value)
+        return _judged(ratio, self.figure)
 
 
 @dataclass(frozen=True)
@@ -182,26 +211,33 @@ def _judged(ratio: float, figure: Published) -> str:
     """In the words of the metric: whether fewer cycles are better depends on what they are bought with."""
     if abs(ratio - 1) <= (CLOSE_TO_A_MEAN if figure.operation == "mean" else CLOSE):
         return "equal"
-    words = {"area_um2": ("smaller", "larger"), "energy_nj": ("less", "more")}
-    less, more = words.get(figure.metric, ("fewer", "more"))
+    less, more = ("smaller", "larger") if figure.metric == "area_um2" else ("fewer", "more")
     return less if ratio < 1 else more
 
 
-def _between(published: float, lower: float, upper: float) -> str:
-    """Of an energy, which ours is known of to lie between two bounds."""
-    if lower <= published <= upper:
+def _between(published: float, lower: float, upper: float | None) -> str:
+    """Of an energy, which ours is known of to lie between two bounds; None: without the upper one it may be anything above."""
+    if lower > published:
+        return "more, also without glitches"
+    if upper is None:
+        return "lower bound only"
+    if published <= upper:
         return f"within our bounds (x to {upper / published:.3g} with glitches)"
-    return "less, also with glitches" if upper < published else "more, also without glitches"
+    return "less, also with glitches"
 
 
-def _of_flow(side: Side) -> Iterator[str]:
-    """What there is to know of the run of the flow."""
-    if side.row is None or side.row.stage not in (FLOW, LAYOUT):
+def _of_row(side: Side) -> Iterator[str]:
+    """What there is to know of the run: that no hardware ran, or the settings of the flow that are not the usual ones."""
+    if side.row is None:
         return
-    if side.row.stage == FLOW:
+    stage, flow = side.row.stage, side.row.flow
+    if stage in NO_HARDWARE:
+        yield NO_HARDWARE[stage]
+    if stage == FLOW:
         yield "before layout"
-    if side.row.flow["style"] != STYLE:
-        yield f"style {side.row.flow['style']}"
+    for name in ("style", "density") if stage in (FLOW, LAYOUT) else ():
+        if name in flow and flow[name] != FLOW_DEFAULTS[stage][name]:
+            yield f"{name} {flow[name]}"
 
 
 def _order(published: float, ours: float) -> str:
@@ -209,6 +245,21 @@ def _order(published: float, ours: float) -> str:
     if abs(ours / published - 1) <= SAME_RATIO:
         return "agrees"
     return "same order" if (published - 1) * (ours - 1) > 0 else "other order"
+
+
+def label(figure: Published, of: Table) -> str:
+    """The machine in the paper's words: of columns and rows those which stand for machines."""
+    if figure.design:
+        return figure.design
+    subjects = {each.subject for each in of.figures() if each.subject}
+    own = {each.subject for each in of.figures() if each.column == figure.column and each.subject}
+    if len(subjects) > 1 and len(own) == 1:
+        return figure.column
+    parts = []
+    for key, text in zip(of.keys, figure.row.split(", "), strict=False):
+        if text.replace(",", "") != str(figure.nbits):
+            parts.append(f"{key} {text}" if text.isdigit() else text)
+    return ", ".join(parts) or figure.column
 
 
 def notes(number: str) -> list[str]:
@@ -345,9 +396,16 @@ def _by_flow(figure: Published) -> _Question:
         )
 
     def fits(row: Row) -> bool:
-        return row.stage in (FLOW, LAYOUT) and row.flow["clock_period"] == CLOCK_NS
+        return row.stage in (FLOW, LAYOUT) and row.flow["clock_period"] == CLOCK_NS and _usual(row)
 
     return _Question(figure, CELLS, _amount(figure), figure.metric, figure.operation, point, fits)
+
+
+def _usual(row: Row) -> bool:
+    """No setting of the flow but those that every point has, or only at their defaults: others make another chip."""
+    usual = optional_flow(row.stage)
+    own = FLOW_DEFAULTS[row.stage]
+    return all(name in own or (name in usual and usual[name] == value) for name, value in row.flow.items())
 
 
 def _by_fpga(figure: Published) -> _Question | str:
@@ -421,24 +479,33 @@ def _interface(figure: Published, name: str) -> str:
 
 
 class _Rows:
-    """The ledger's rows by what they are figures of."""
+    """The ledger's rows by what they are figures of: of each point the newest measurement, and the newest of the present sources."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._rows: dict[tuple[Any, ...], list[Row]] = {}
-        self._points: set[str] = set()
-        for row in ledger.rows():
-            self._points.add(_name(row.point))
+        self._points: dict[str, dict[str, Row]] = {}  # and by key
+        found = ledger.rows(history=True)
+        newest = {row.key: row.measurement for row in found}
+        self._newest = {_name(row.point): row.measurement for row in found}
+        for row in found:
+            if row.measurement != newest[row.key]:
+                continue
             machine = _machine(row.point)
+            self._points.setdefault(_name(row.point), {})[row.key] = row
             self._rows.setdefault((*machine, row.metric, row.operation), []).append(row)
 
     def best(self, point: Point, metric: str, operation: str, fits: Callable[[Row], bool]) -> Row | None:
-        """Of the rows of this machine that fit: one without marks, of the stage that says most, the newest."""
+        """Of the rows of this machine that fit: of the present sources, without marks, of the stage that says most, the newest."""
         rows = self._rows.get((*_machine(point.as_json()), metric, operation), ())
-        return max(filter(fits, rows), key=_worth, default=None)
+        return max(filter(self._counts, filter(fits, rows)), key=_worth, default=None)
+
+    def _counts(self, row: Row) -> bool:
+        """Sources may have become what they were: then the last measurement is not the one of the present."""
+        return self._newest[_name(row.point)] == row.measurement or not row.stale
 
     def has(self, point: Point) -> bool:
-        """This very point has been measured."""
-        return _name(point.as_json()) in self._points
+        """This very point has been measured, with the present sources."""
+        return any(not row.stale for row in self._points.get(_name(point.as_json()), {}).values())
 
     def beside(self, row: Row, metric: str) -> Row | None:
         """Another metric of the same measurement and operation."""
@@ -462,8 +529,9 @@ def _machine(point: Mapping[str, Any]) -> tuple[Any, ...]:
 _ORDER = (FORMULA, CL, PYTHON, VERILOG, NATIVE, FPGA, FLOW, LAYOUT)
 
 
-def _worth(row: Row) -> tuple[bool, int, bool, int]:
-    return row.comparable, _ORDER.index(row.stage), row.flow.get("style", STYLE) == STYLE, row.id
+def _worth(row: Row) -> tuple[bool, bool, int, bool, int]:
+    usual = row.flow.get("style", STYLE) == STYLE
+    return not row.stale, row.comparable, _ORDER.index(row.stage), usual, row.id
 
 
 # ---- what is missing

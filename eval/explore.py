@@ -5,7 +5,8 @@ SIGKILL, a full disk - takes no more than the points under way, and the same com
 is read from the ledger, what failed is left alone unless it is to be tried again.
 
 Figures are compared only within one Work: the same width, operation, interface, stage, device and, of machines that take no other,
-modulus. Each has a front of its own. What the ledger has marks for (a missed clock), or what breaks a constraint, is on none.
+modulus. Each has a front of its own, over those objectives that its stage measures; cycles stand for a time where there is no clock.
+What the ledger has marks for (a missed clock), what breaks a constraint, and the total of workload exponents are on none.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ from typing import TYPE_CHECKING, Any
 from ..fl.errors import BadInput
 from . import pareto
 from .errors import NoMeasurement
+from .measure import METRICS
+from .mixes import EXPONENTS
+from .point import IMPLEMENTED
 from .search import Judged
+from .systems import HARDWARE, SOFTWARE
 
 if TYPE_CHECKING:
     from .ledger import Figure, Ledger
@@ -36,11 +41,13 @@ PAUSE = 0.5  # seconds between looks at Ctrl-C, and at the time left
 LONG_SECONDS = 2.0  # a point that takes longer gets a line of its own
 AGAIN = "the same command goes on from there"
 
-# seconds of a point of which nothing is known yet, by stage: 32 bits, nothing in the cache
+# seconds of a point of which nothing is known yet, by stage: means over the spaces report, course and paper-001, -004, measured on
+# two cores with nothing in the cache
 RULE_OF_THUMB: Mapping[str, float] = {
-    **{"formula": 0.002, "cl": 0.2, "python": 2.0, "verilog": 10.0, "native": 8.0},
-    **{"flow": 90.0, "layout": 240.0, "fpga": 60.0},
+    **{"formula": 0.02, "cl": 0.2, "python": 2.0, "verilog": 5.0, "native": 3.0},
+    **{"flow": 40.0, "layout": 50.0, "fpga": 100.0},
 }
+SYSTEM_FACTOR = 4.0  # of stages of the flow: with a processor
 
 
 @dataclass(frozen=True, order=True)
@@ -80,8 +87,8 @@ class Measured:
 
     @property
     def competes(self) -> bool:
-        """It may be on a front."""
-        return not self.marks and not self.broken
+        """It may be on a front. The total of `exponents` is no cost: it is there for whether cycles depend on them."""
+        return not self.marks and not self.broken and self.point.workload != EXPONENTS
 
 
 @dataclass(frozen=True)
@@ -121,11 +128,22 @@ class Estimate:
         for kind in self._kinds(stage, subject):
             if self._count[kind]:
                 return self._seconds[kind] / self._count[kind]
-        return RULE_OF_THUMB[stage]
+        system = subject.startswith((SOFTWARE, HARDWARE)) and stage in IMPLEMENTED
+        return RULE_OF_THUMB[stage] * (SYSTEM_FACTOR if system else 1.0)
 
     def knows(self, stage: str) -> bool:
         """It has seen a point of this stage."""
         return self._count[(stage,)] > 0
+
+
+def goals_at(goals: Sequence[pareto.Goal], stage: str) -> tuple[pareto.Goal, ...]:
+    """Those that a stage measures, cycles for time_ns where it knows no clock; each once."""
+    names = {
+        goal: "cycles" if goal.metric == "time_ns" and "time_ns" not in METRICS[stage] else goal.metric
+        for goal in goals
+    }
+    found = {name: pareto.Goal(name, goal.sign) for goal, name in names.items() if name in METRICS[stage]}
+    return tuple(found.values())
 
 
 @dataclass
@@ -148,6 +166,10 @@ class Sweep:
         self._metrics = [goal.metric for goal in self.goals]
         self._estimate = Estimate()
         self._left: Counter[tuple[str, str]] = Counter()  # points to measure, by stage and subject
+
+    def goals_at(self, stage: str) -> tuple[pareto.Goal, ...]:
+        """The objectives of the fronts of this stage."""
+        return goals_at(self.goals, stage)
 
     @property
     def new(self) -> int:
@@ -231,7 +253,9 @@ class Sweep:
                 figures, marks = measurement.figures, measurement.marks
                 self._add(Measured(point, figures, marks, outcome.seconds, number, reused=False))
                 if outcome.seconds >= LONG_SECONDS:
-                    progress.say(f"{self._counted} {point}: {self._told(point)} ({outcome.seconds:.1f} s)")
+                    progress.say(
+                        f"{self._counted} {point}: {self._told(point) or 'ok'} ({outcome.seconds:.1f} s)"
+                    )
                 return
         self.ledger.fail(point, error, outcome.seconds)
         self.failed[point.key] = Failed(point, error, earlier=False)
@@ -246,9 +270,11 @@ class Sweep:
         self.measured[point.key] = measured
         if not measured.competes:
             return
-        for operation, values in pareto.figures_by_operation(measured.figures, self._metrics).items():
+        goals = self.goals_at(point.stage)
+        metrics = [goal.metric for goal in goals]
+        for operation, values in pareto.figures_by_operation(measured.figures, metrics).items():
             work = Work.of(point, operation or point.workload)
-            vector = pareto.to_minimise(values, self.goals)
+            vector = pareto.to_minimise(values, goals)
             self.fronts.setdefault(work, pareto.Front()).add(vector, Member(measured, values))
 
     def _judged(self, key: str) -> Judged:
@@ -271,11 +297,10 @@ class Sweep:
     def _told(self, point: Point) -> str:
         """The objectives of a measured point, in words."""
         measured = self.measured[point.key]
-        rows = pareto.figures_by_operation(measured.figures, self._metrics)
+        metrics = [goal.metric for goal in self.goals_at(point.stage)]
+        rows = pareto.figures_by_operation(measured.figures, metrics)
         told = [
-            " ".join(
-                [operation, *(f"{name} {value:,.6g}" for name, value in zip(self._metrics, row, strict=True))]
-            )
+            " ".join([operation, *(f"{name} {value:,.6g}" for name, value in zip(metrics, row, strict=True))])
             for operation, row in rows.items()
         ]
         return "; ".join(each.strip() for each in (*told, *measured.marks, *measured.broken))
@@ -360,7 +385,8 @@ def front_in_words(fronts: Mapping[Work, pareto.Front[Member]], goals: Sequence[
         return ""
     if len(fronts) > 1:
         return f"{sum(map(len, fronts.values()))} on {len(fronts)} fronts"
-    (front,) = fronts.values()
+    ((work, front),) = fronts.items()
+    goals = goals_at(goals, work.stage)
     best = [min(column) for column in zip(*front.vectors, strict=True)]
     told = [f"{goal.metric} {goal.sign * value:,.6g}" for goal, value in zip(goals, best, strict=True)]
     return f"{len(front)} on the front, best {' and '.join(told)}"

@@ -183,9 +183,9 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
 
 
 def _bounded(op: ast.operator, left: Any, right: Any) -> Any:
-    """An operation on two values, whose result fits in a computer; words only compare."""
-    if isinstance(left, str) or isinstance(right, str):
-        raise TypeError("words can only be compared")
+    """An operation on two numbers, whose result fits in a computer; words and lists only compare."""
+    if not all(isinstance(each, (int, float)) for each in (left, right)):
+        raise TypeError("words and lists can only be compared")
     if isinstance(op, ast.Pow) and abs(right) > MOST_EXPONENT:
         raise ValueError(f"an exponent of {right}; give at most {MOST_EXPONENT}")
     sizes = [each.bit_length() for each in (left, right) if isinstance(each, int)]

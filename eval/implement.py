@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -66,7 +67,11 @@ def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
     from ..flow import graph
     from ..flow.synthesis import STYLES
 
-    known = graph.checked(parameters)
+    try:
+        known = graph.checked(parameters)
+    except OverflowError:  # a whole number that no float holds, or inf where it is to be a whole number
+        name = max(parameters, key=lambda each: _size(parameters[each]))
+        raise BadInput(f"{name} is out of all bounds; give a smaller number") from None
     values = {name: known[name] for name in parameters}
     if "style" in values and values["style"] not in STYLES:
         raise unknown("style of synthesis", values["style"], STYLES)
@@ -75,6 +80,15 @@ def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
     if "density" in values:
         check_density(values["density"])
     return values
+
+
+def _size(value: Any) -> float:
+    try:
+        return abs(float(value))
+    except (TypeError, ValueError):
+        return 0.0
+    except OverflowError:
+        return math.inf
 
 
 def check_point_flow(stage: str, flow: Mapping[str, Any]) -> dict[str, Any]:

@@ -179,8 +179,11 @@ class Ledger:
     def record(self, point: Point, measurement: Measurement) -> int:
         """Add a measurement, in one transaction; returns its number.
 
-        Figures without a passing functional run of the same hardware are refused, and so is what is no number.
+        Figures without a passing functional run of the same hardware are refused, and so is what is no number, or a metric in
+        another unit than its own.
         """
+        from .measure import UNITS  # not at the top: it makes what is recorded here
+
         if not measurement.tests:
             raise NoMeasurement(
                 f"{' '.join(point.command)}: no functional run of this hardware passed; its figures are refused"
@@ -189,6 +192,11 @@ class Ledger:
             if not math.isfinite(figure.value):
                 raise NoMeasurement(
                     f"{' '.join(point.command)}: {figure.metric} is {figure.value}; its figures are refused"
+                )
+            if figure.unit != UNITS.get(figure.metric):
+                raise NoMeasurement(
+                    f"{' '.join(point.command)}: {figure.metric} in {figure.unit!r}, not in "
+                    f"{UNITS.get(figure.metric, 'a unit that is known')}; its figures are refused"
                 )
         columns: dict[str, Any] = {
             "key": point.key,
@@ -238,14 +246,24 @@ class Ledger:
         }
 
     def failures(self, keys: Collection[str] | None = None) -> list[Failure]:
-        """Points that failed and have not been measured since (of these keys, or all), the last time that they did."""
-        wanted = "" if keys is None else "AND key IN (SELECT value FROM json_each(?))"
-        found = self._select(
-            "SELECT key, message, seconds, at, command, point FROM failure WHERE id IN "
-            "(SELECT max(id) FROM failure GROUP BY key) "
-            f"AND key NOT IN (SELECT key FROM measurement) {wanted} ORDER BY id",
-            *([] if keys is None else [_json(list(keys))]),
-        )
+        """Points that failed and have not been measured since, the last time that they did.
+
+        keys: those of them that failed just so, with the sources and tools of the key; without it, of whatever sources.
+        """
+        columns = "f.key, f.message, f.seconds, f.at, f.command, f.point"
+        if keys is None:
+            found = self._select(
+                f"SELECT {columns} FROM failure f LEFT JOIN (SELECT point, max(at) AS at FROM measurement GROUP BY point) m "
+                "ON m.point = f.point WHERE f.id IN (SELECT max(id) FROM failure GROUP BY point) "
+                "AND (m.at IS NULL OR m.at < f.at) ORDER BY f.id"
+            )
+        else:
+            found = self._select(
+                f"SELECT {columns} FROM failure f WHERE f.id IN (SELECT max(id) FROM failure GROUP BY key) "
+                "AND f.key NOT IN (SELECT key FROM measurement) "
+                "AND f.key IN (SELECT value FROM json_each(?)) ORDER BY f.id",
+                _json(list(keys)),
+            )
         return [
             Failure(key, message, seconds, at, tuple(json.loads(command)), json.loads(point))
             for key, message, seconds, at, command, point in found

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..fl.errors import unknown
 from ..flow.files import replacing
-from .commands.arguments import json_value
+from .json_values import json_value
 from .ledger import Row
 
 if TYPE_CHECKING:

@@ -174,10 +174,9 @@ def _system(point: Point, start: float) -> Measurement:
         raise NoMeasurement(f"{point}: {row.note or 'it was not run'}")
     window = row.outcome.window
     (part,) = point.parts()
-    note = point.chip().note
     details = {
         "parameters": point.resolved,
-        "caveats": [note] if note and point.workload != CRT else [],
+        "caveats": [each for each in (point.chip().note, kind.caveat) if each],
         "exponentiations": [
             {"name": part.work.name, "times": 1, "cycles": row.normalised, **_operands(part)}
         ],

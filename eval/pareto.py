@@ -32,7 +32,7 @@ class Goal:
 def goals_of(objectives: Mapping[str, str]) -> tuple[Goal, ...]:
     """The goals of a space: {"time_ns": "min"}."""
     for metric, direction in objectives.items():
-        if direction not in DIRECTIONS:
+        if not isinstance(direction, str) or direction not in DIRECTIONS:
             raise BadInput(f'objective {metric} = {direction!r} has no such direction; give "min" or "max"')
     return tuple(Goal(metric, DIRECTIONS[direction]) for metric, direction in objectives.items())
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..fl.errors import BadInput, unknown
 from .machine import INTERFACES, check_width
 from .mixes import DECRYPT, ENCRYPT, Part, check_name, check_workload, parts_of
-from .systems import HARDWARE, SOFTWARE, SystemKind, check_key_width, find_system, workloads
+from .systems import HARDWARE, OPERATIONS, SOFTWARE, SystemKind, check_key_width, find_system, workloads
 
 if TYPE_CHECKING:
     from .asic import Chip
@@ -43,8 +43,11 @@ OF_DESIGN = ("design", "nbits", "settings", "interface", "system", "verilog", "t
 
 # sources on which figures depend: rooms, and of this room the files that make machines and measure them
 _ROOMS = ("fl", "rtl", "cl")
-_FILES = ("accesses", "asic", "catalogue", "design", "machine", "measure", "mixes", "param", "workloads")
-_SYSTEM_FILES = ("system", "systems")
+_FILES = (
+    *("accesses", "asic", "catalogue", "design", "machine", "measure"),
+    *("mixes", "param", "point", "system", "systems", "workloads"),
+)
+MOST_OPERAND_NBITS = 256  # with which a key is made at once
 _FLOW_FILES = ("implement",)
 _KEYS_FILE = "../proc/kernels.py"  # where keys come from
 
@@ -86,10 +89,14 @@ class Point:
 
     def _without_defaults(self) -> tuple[tuple[str, Any], ...]:
         """The settings that make a difference, in order."""
+        from .design import MAX_NBITS  # not at the top: it brings PyMTL3
+
         design = self.design
-        defaults = (
-            {} if design is None else {param.name: param.default_at(self.nbits) for param in design.params}
-        )
+        defaults = {}
+        if design is not None and 0 < self.nbits <= MAX_NBITS:  # else `check` will refuse it
+            defaults = {param.name: param.default_at(self.nbits) for param in design.params}
+        if self.kind is not None and self.stage not in IMPLEMENTED:
+            defaults.pop("modulus", None)  # in a system that of the key, see all_settings
         known = object()
         return tuple(
             (name, value)
@@ -241,12 +248,25 @@ class Point:
 
     @functools.cached_property
     def key(self) -> str:
-        """Digest of what it is, and of the sources and the tools that its figures come from."""
+        """Digest of what it is, of its operands, and of the sources and the tools that its figures come from."""
         from ..rtl.sim import cache  # not at the top: it brings PyMTL3, and --help must be quick
 
-        identity = {**self.as_json(), "settings": self.resolved}
+        identity = {**self.as_json(), "settings": self.resolved, "operands": self._operands()}
         digest = _sources(self.interface == SYSTEM, self.stage in IMPLEMENTED)
         return cache.key(json.dumps(identity, sort_keys=True), digest, json.dumps(self.tools, sort_keys=True))
+
+    def _operands(self) -> list[list[str]]:
+        """Of all exponentiations that count, and how often each does. Long keys take as long to make as formulas to measure: there
+        what makes the operands, which is among the sources, stands for them."""
+        if self.nbits > MOST_OPERAND_NBITS:
+            return []
+        names = OPERATIONS if self.stage in IMPLEMENTED else (self.workload,)
+        settings, system = self.all_settings, self.interface == SYSTEM
+        return [
+            [str(part.times), *map(hex, part.work.operands)]
+            for name in names
+            for part in parts_of(name, self.design, self.nbits, settings, system=system)
+        ]
 
     @property
     def tools(self) -> Mapping[str, str]:
@@ -328,7 +348,7 @@ def _sources(system: bool, flow: bool) -> str:
     from ..rtl.sim import cache
 
     rooms = (*_ROOMS, *(["proc"] if system else []), *(["flow"] if flow else []))
-    files = [*_FILES, *(_SYSTEM_FILES if system else ()), *(_FLOW_FILES if flow else ())]
+    files = [*_FILES, *(_FLOW_FILES if flow else ())]
     room = Path(__file__).parent
     paths = [room / f"{name}.py" for name in files] + [room / _KEYS_FILE]
     return cache.key(sources_digest(rooms), *(f"{path.name} {cache.file_digest(path)}" for path in paths))

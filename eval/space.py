@@ -33,14 +33,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..fl.errors import BadInput, unknown
+from ..fl.errors import BadInput, shown, unknown
 from .expression import Expression
+from .implement import OF_OPERATION
 from .machine import INTERFACES
 from .measure import METRICS, UNITS, check_metric
 from .mixes import check_name
 from .pareto import goals_of
-from .point import FLOW_DEFAULTS, IMPLEMENTED, STAGES, SYSTEM, Point, optional_flow
-from .systems import HARDWARE, SOFTWARE, find_system
+from .point import FLOW_DEFAULTS, FPGA, IMPLEMENTED, STAGES, SYSTEM, Point, optional_flow
+from .systems import HARDWARE, OPERATIONS, SOFTWARE, find_system
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -57,6 +58,7 @@ PART_KEYS = ("designs", "nbits", "workloads", "stages", "interfaces", "set", "fl
 SELECTORS = ("family", "domain", "schedule", "paper", "constant_time")
 RANGE_KEYS = ("from", "to", "step", "factor")
 MOST_VALUES = 100_000  # of a range
+MOST_NUMBER_BITS = 5000  # a modulus has 4096 at most
 DEFAULT_OBJECTIVES = {"cycles": "min"}
 # what a constraint may name beside parameters, settings of the flow and metrics
 ABOUT = (
@@ -203,6 +205,8 @@ class Space:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise BadInput(f"this is no TOML: {error}") from None
+        except (ValueError, RecursionError):  # of Python's own: thousands of digits, or of brackets
+            raise BadInput("a number with thousands of digits, or lists in lists; give a space") from None
         return _Reader().space(data)
 
     # ---- its points
@@ -368,6 +372,7 @@ class _Reader:
 
     def space(self, data: Mapping[str, Any]) -> Space:
         self._keys("key of a space", data, KEYS)
+        self._numbers(data)
         parts_given = data.get("part")
         if not isinstance(parts_given, list) or not parts_given:
             self._refuse("a space without a part; add [[part]] with designs = [...] and nbits = [...]")
@@ -380,12 +385,24 @@ class _Reader:
         constraints = tuple(map(Expression, self._texts("constraints", data.get("constraints", []))))
         known = self._known(parts)
         for constraint in constraints:
-            dotted = {name for name in constraint.names if "." in name and _metric(name) in UNITS}
-            constraint.require(known | dotted)
+            constraint.require(known)
         words = [data.get(key, "") for key in ("title", "description")]
         if not all(isinstance(word, str) for word in words):
             self._refuse("title and description are text; put them in quotes")
         return Space(words[0], words[1], objectives, constraints, tuple(parts))
+
+    def _numbers(self, value: Any, name: str = "") -> None:
+        """No number in the whole file is one that nothing can be done with."""
+        if isinstance(value, dict):
+            for key, each in value.items():
+                self._numbers(each, key)
+        elif isinstance(value, list):
+            for each in value:
+                self._numbers(each, name)
+        elif isinstance(value, float) and not math.isfinite(value):
+            self._refuse(f"{name}: {value} is no number to measure at; give a finite one")
+        elif isinstance(value, int) and value.bit_length() > MOST_NUMBER_BITS:
+            self._refuse(f"{name}: {shown(value)} is too long; give at most {MOST_NUMBER_BITS} bits")
 
     def _keys(self, kind: str, data: Mapping[str, Any], known: Iterable[str]) -> None:
         for key in data:
@@ -420,7 +437,10 @@ class _Reader:
         designs = [_design(subject) for part in parts for subject in part.subjects]
         parameters = {param.name for design in designs if design is not None for param in design.params}
         flow = {name for part in parts for stage in part.stages for name in _flow_names(stage)}
-        return {*ABOUT, *UNITS, *parameters, *flow}
+        of_work = {f"cycles.{name}" for part in parts for name in part.workloads}
+        of_run = {f"{metric}.{operation}" for metric in OF_OPERATION for operation in OPERATIONS}
+        in_runs = any(stage in IMPLEMENTED and stage != FPGA for part in parts for stage in part.stages)
+        return {*ABOUT, *UNITS, *parameters, *flow, *of_work, *(of_run if in_runs else ())}
 
     # ---- a part
 
@@ -524,8 +544,17 @@ class _Reader:
             self._refuse(
                 f"{name}: a range is {{from = 8, to = 64, step = 8}} or {{from = 32, to = 4096, factor = 2}}, in numbers"
             )
-        first, last = value["from"], value["to"]
-        step, factor = value.get("step", 1), value.get("factor", 0)
+        try:
+            return self._counted(
+                name, value["from"], value["to"], value.get("step", 1), value.get("factor", 0)
+            )
+        except OverflowError:  # floats end at 1.8e308
+            self._refuse(
+                f"{name}: this range goes further than numbers can be told apart; give a smaller `to`"
+            )
+
+    def _counted(self, name: str, first: Any, last: Any, step: Any, factor: Any) -> tuple[Any, ...]:
+        """The values of a range."""
         if last < first:
             self._refuse(f"{name}: the range from {first} to {last} is empty; give a `to` of {first} or more")
         if factor:

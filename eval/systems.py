@@ -57,6 +57,18 @@ class SystemKind:
         own_modulus = any(param.name == "modulus" for param in self.design.params)
         return Xcel(self.design, nbits, ({"modulus": mod} if own_modulus else {}) | dict(self.settings))
 
+    @property
+    def modulus(self) -> int:
+        """The one that its machine was given by hand, instead of the key's; 0: none."""
+        return self.settings.get("modulus", 0)
+
+    @property
+    def caveat(self) -> str:
+        """Why it does not do the work of the others."""
+        if not self.modulus:
+            return ""
+        return f"not RSA: the base and the exponent of the key's operations on modulus {shown(self.modulus)}"
+
     def require(self, nbits: int, work: Workload) -> None:
         """BadInput if the accelerator cannot be made, or does not take the operands."""
         if self.design is not None:
@@ -188,7 +200,7 @@ class Measurement:
         for nbits in widths:
             for work in works[nbits]:
                 for kind in kinds:
-                    kind.require(nbits, work)
+                    kind.require(nbits, work.on(kind.modulus))
         self.begin(f"processor, {self.stage}")
         with System(stage=self.stage) as bare:
             for nbits in widths:
@@ -205,7 +217,7 @@ class Measurement:
             self.begin(f"{kind.name}, {nbits} bits, {self.stage}")
             with System(kind.xcel(nbits, works[0].mod), stage=self.stage) as system:
                 for work in works:
-                    yield replace(self._run(system, kind.kernel, nbits, work), system=kind.name)
+                    yield self._row_of(kind, system, nbits, work)
             return
         for work in works:
             if self.full or nbits <= MOST_SOFTWARE_NBITS:
@@ -216,9 +228,13 @@ class Measurement:
     def row(self, kind: SystemKind, nbits: int, operation: str, dummy: int) -> Row:
         """One operation on one system, with the overhead of the call as `overhead` has measured it."""
         work = _workload(nbits, operation)
-        kind.require(nbits, work)
+        kind.require(nbits, work.on(kind.modulus))
         with System(kind.xcel(nbits, work.mod), stage=self.stage) as system:
-            return replace(self._run(system, kind.kernel, nbits, work), system=kind.name, dummy=dummy)
+            return replace(self._row_of(kind, system, nbits, work), dummy=dummy)
+
+    def _row_of(self, kind: SystemKind, system: System, nbits: int, work: Workload) -> Row:
+        row = self._run(system, kind.kernel, nbits, work.on(kind.modulus))
+        return replace(row, system=kind.name, note=row.note or kind.caveat)
 
     def overhead(self, nbits: int, operation: str) -> int:
         """The cycles of the dummy of this width."""

@@ -139,7 +139,10 @@ def test_second_call_is_quick_and_copies_its_products(
     result = cli(*SHOWN[0], "-o", tmp_path / "made")
     assert time.monotonic() - start < 5
     assert result.code == (0 if whole["comparable"] else 1)
-    assert result.err.startswith("modexlab: warning: there is no RSA key of 8 bits") and result.err.count("\n") == 1
+    assert (
+        result.err.startswith("modexlab: warning: there is no RSA key of 8 bits")
+        and result.err.count("\n") == 1
+    )
     lines = result.out.splitlines()
     assert lines[0].startswith("mont, 8 bits: ") and len(lines) <= 50
     for text in (

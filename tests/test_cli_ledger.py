@@ -128,6 +128,26 @@ def test_failures(cli: Cli) -> None:
     assert failure["command"] == shlex.join(SMALL.at(nbits=16).command)
 
 
+def test_failures_of_some_points(cli: Cli, ledger: Ledger) -> None:
+    ledger.fail(FLOW, "no clock", 1.0)
+
+    def messages(*argv: object) -> list[str]:
+        return [each["message"] for each in cli("ledger", "--failures", *argv, "--json").json()]
+
+    assert messages() == ["the machine is on fire", "no clock"]
+    assert messages("--design", "mont") == messages("--nbits", 16) == ["the machine is on fire"]
+    assert messages("--stage", "flow", "--nbits", 8) == ["no clock"]
+    assert cli("ledger", "--failures", "--nbits", 9).out == "no such point has failed\n"
+
+
+def test_names_of_yesterday_can_be_asked_for(
+    cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modexlab.eval.catalogue.designs", list)
+    assert {row["subject"] for row in cli("ledger", "--design", "naive", "--json").json()} == {"naive"}
+    assert "unknown design or system 'ssmm'" in cli.fails("ledger", "--design", "ssmm")
+
+
 def test_show(cli: Cli, ledger: Ledger) -> None:
     (area,) = rows_of(ledger, "area_um2")
     out = cli("ledger", "show", area).out
@@ -159,6 +179,7 @@ def test_nothing_yet(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert cli("ledger", "--failures").out == "no point has failed\n"
     assert cli("ledger", "--json").json() == [] and not path.exists()
     assert cli("ledger", "path").out == f"{path}\n"
+    assert cli("ledger", "path", "--json").json() == {"path": str(path)} and not path.exists()
 
 
 # ---- files
@@ -194,10 +215,46 @@ def test_reproduce_prints_the_command(cli: Cli, ledger: Ledger) -> None:
 def test_reproduce_runs_and_finds_it_equal(cli: Cli, ledger: Ledger) -> None:
     result = cli("reproduce", rows_of(ledger, "cycles")[0], "--run")
     assert result.code == 0
-    assert result.err.splitlines()[0] == f"$ {shlex.join(SMALL.command)}"
+    assert result.err.splitlines()[:2] == [
+        f"measuring anew: {SMALL}",
+        f"as a command: {shlex.join(SMALL.command)}",
+    ]
     lines = result.out.splitlines()
     assert lines[0].split()[:4] == ["operation", "metric", "ledger", "now"]
     assert lines[2:] and all(line.endswith("  equal") for line in lines[2:])
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        Point("mont", 32, stage="formula", workload="decrypt"),
+        Point("mont", 8, workload="exponents", stage="cl"),
+        Point("mont-ct", 8, stage="cl", workload="encrypt"),
+        Point("naive", 8, stage="python", interface="xcel"),
+        SMALL.at(stage="native", workload="encrypt"),
+    ],
+    ids=str,
+)
+def test_the_command_gives_the_figures_of_the_row(cli: Cli, ledger: Ledger, point: Point) -> None:
+    """What reproduce prints is no decoration: it measures what the row has."""
+    ledger.record(point, measure(point))
+    (row,) = ledger.rows(key=point.key)
+    program, *argv = shlex.split(cli("reproduce", row.id).out)
+    assert program == "modexlab"
+    assert cli(*argv).json()["cycles"] == row.value > 0
+
+
+@pytest.mark.regress
+def test_the_command_gives_the_figures_of_a_flow(cli: Cli, ledger: Ledger) -> None:
+    point = Point("naive", 8, interface="xcel", stage="flow")
+    ledger.record(point, measure(point))
+    rows = ledger.rows(key=point.key)
+    _, *argv = shlex.split(cli("reproduce", rows[0].id).out)
+    report = cli(*argv).json()
+    assert {row.metric for row in rows} >= {"area_um2", "energy_nj", "cycles", "fmax_mhz"}
+    for row in rows:
+        now = report[row.metric][row.operation] if row.operation else report[row.metric]
+        assert now == row.value, row.metric
 
 
 def test_reproduce_finds_a_difference(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
@@ -265,6 +322,32 @@ def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch:
         (("ledger", "--ledger", "nix.sqlite"), "there is no such file; `modexlab explore` writes one"),
         (("ledger", "--ledger", __file__), "is no ledger, or is damaged"),
         (("ledger", "--nbits", "x"), "'x' is not a number"),
+        (("ledger", "--design", "nave"), "unknown design or system 'nave': did you mean 'naive'?"),
+        (("ledger", "--design", "naive", "--design", "proc-nave"), "did you mean 'proc-naive'?"),
+        (("ledger", "--metric", "cycle"), "unknown metric 'cycle': did you mean 'cycles'?"),
+        (("ledger", "--stage", "flw"), "unknown stage 'flw': did you mean 'flow'?"),
+        (("ledger", "--operation", "encript"), "unknown operation 'encript': did you mean 'encrypt'?"),
+        (("ledger", "export", "x.csv", "--metric", "cycle"), "did you mean 'cycles'?"),
+        (("ledger", "--failures", "--stage", "flw"), "did you mean 'flow'?"),
+        (
+            ("ledger", "--failures", "--metric", "cycles"),
+            "--metric with --failures: a point that failed has no",
+        ),
+        (
+            ("ledger", "--failures", "--history"),
+            "--history with --failures: a point that failed has no figures",
+        ),
+        (
+            ("ledger", "export", "x.csv", "--failures"),
+            "--failures with export: it is an option of list; drop it",
+        ),
+        (
+            ("ledger", "export", "x.csv", "--json"),
+            "--json with export: it is an option of list and show and path",
+        ),
+        (("ledger", "path", "--failures"), "--failures with path: it is an option of list; drop it"),
+        (("ledger", "show", 1, "--design", "mont"), "--design with show: it is an option of list and export"),
+        (("ledger", "list", "--format", "csv"), "--format with list: it is an option of export; drop it"),
         (("reproduce", 99), "has no row 99"),
         (("reproduce", "-1"), "row -1 is negative; give a number from 0 up"),
         (("reproduce", 1, "--fresh"), "--fresh without --run: nothing is made; add --run"),

@@ -9,7 +9,7 @@ import pytest
 from modexlab.eval import space
 from modexlab.eval.commands.report import PAGE, chosen
 from modexlab.eval.ledger import Ledger
-from modexlab.eval.point import FLOW, IMPLEMENTED, Point
+from modexlab.eval.point import FLOW, IMPLEMENTED, LAYOUT, Point
 from modexlab.eval.space import Space
 
 from .cli import Cli
@@ -75,12 +75,26 @@ def test_what_cannot_be_measured_is_exit_1_and_in_the_page(
     ledger.fail(point, "the tool is gone", 1.0)
     ledger.record(Point("mont", 32, stage="formula"), counted(77, "encrypt"))
     result = cli("report")
-    assert result.code == 0, "it failed before, and was not tried"
-    assert "1 failed" in result.out
+    assert result.code == 1, "it failed before, and still stands"
+    assert "1 failed (before; --retry tries again)" in result.out
     assert "the tool is gone" in (tmp_path / PAGE).read_text()
     again = cli("report", "--retry")
     assert again.code == 0 and "1 failed" not in again.out
     assert {row.subject for row in Ledger().rows()} == {"mont", "ssmm"}
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_fails_now_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from modexlab.eval.explore import Failed, Sweep
+
+    def failing(sweep: Sweep, *_: object) -> None:
+        point = Point("mont", 32, stage="formula")
+        sweep.failed[point.key] = Failed(point, "the tool is gone", earlier=False)
+
+    monkeypatch.setattr(Sweep, "run", failing)
+    result = cli("report")
+    assert result.code == 1
+    assert "1 failed" in result.out and "--retry" not in result.out
 
 
 def test_formulas_that_differ_are_exit_1(cli: Cli) -> None:
@@ -123,7 +137,7 @@ def test_nothing_was_measured(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_the_space_is_the_main_job() -> None:
-    """32-bit systems of 001, ours and the paper's, shift-sub, a pseudo-modulus, and four accelerators through the flow."""
+    """32-bit systems of 001, ours and the paper's, shift-sub, a pseudo-modulus, and the flow of four accelerators, as in the paper."""
     points = chosen(Space.load("report"), [], cycles=False)
     systems = {each.subject for each in points if each.interface == "system"}
     assert {
@@ -133,8 +147,15 @@ def test_the_space_is_the_main_job() -> None:
         "procxcel-mont-001",
         "procxcel-mont",
     } <= systems
-    assert "procxcel-ssmm" in systems
-    assert len({each.subject for each in points if each.stage == FLOW}) >= 4
+    assert {"procxcel-ssmm", "procxcel-scaled", "procxcel-cm-pm-000"} <= systems
+    assert {each.modulus for each in points if each.subject == "procxcel-cm-pm-000"} == {0x55555555}
+    table_2a = {
+        each.subject
+        for each in points
+        if (each.stage, each.interface, dict(each.flow).get("clock_period")) == (FLOW, "xcel", 3.0)
+    }
+    assert table_2a >= {"naive-001", "mont-001", "naive", "mont", "ssmm", "scaled"}
+    assert [each.interface for each in points if each.stage == LAYOUT]
     assert {each.subject for each in points} >= {"cm-pm-000", "mont-ct"}
     assert not any(each.stage in IMPLEMENTED for each in chosen(Space.load("report"), [], cycles=True))
 

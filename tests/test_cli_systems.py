@@ -179,6 +179,16 @@ def test_a_machine_for_one_modulus_is_made_for_it(cli: Cli) -> None:
     )
 
 
+def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli: Cli) -> None:
+    """And it is said that this is no RSA."""
+    argv = ["systems", "--system", "procxcel-dm-pm-000", "--set", "modulus=0x55555555"]
+    argv += ["--operation", "enc", "--stage", "python"]
+    (row,) = cli(*argv, "--json").json()
+    caveat = "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
+    assert row["ok"] and row["normalised"] > 17 and row["note"] == caveat
+    assert f"procxcel-dm-pm-000: {caveat}." in " ".join(cli(*argv).out.split())
+
+
 def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "kernel_program", partial(kernels.kernel_program, expected=1))
     argv = ("systems", "--system", "proc-naive", "--operation", "enc")

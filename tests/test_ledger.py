@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import pickle
@@ -174,6 +175,8 @@ def test_filters(ledger: Ledger) -> None:
             "energy_nj is nan",
         ),
         (replace(WHOLE, figures=(Figure("fmax_mhz", float("inf"), "MHz"),)), "fmax_mhz is inf"),
+        (replace(WHOLE, figures=(Figure("area_um2", 1.0, "mm2"),)), "area_um2 in 'mm2', not in um2"),
+        (replace(WHOLE, figures=(Figure("acres", 1.0, ""),)), "acres in '', not in a unit that is known"),
     ],
 )
 def test_refused(ledger: Ledger, wrong: Measurement, why: str) -> None:
@@ -194,6 +197,26 @@ def test_failures_until_they_are_measured(ledger: Ledger) -> None:
     assert ledger.done(["a", "b"]) == set() and ledger.rows() == []
     ledger.record(point("a"), WHOLE)
     assert [each.key for each in ledger.failures()] == ["b"]
+
+
+def test_a_failure_of_old_sources_ends_when_the_point_is_measured(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one of new sources counts, whatever was measured with the old ones."""
+    times = itertools.count()
+    monkeypatch.setattr(ledger_file, "_now", lambda: f"2026-01-01T00:00:{next(times):02}.000+00:00")
+    old, new = point("old sources", name="one point"), point("new sources", name="one point")
+    ledger.fail(old, "with the old ones", 1.0)
+    ledger.record(new, WHOLE)
+    assert ledger.failures() == []
+    assert [each.message for each in ledger.failures(["old sources"])] == ["with the old ones"], (
+        "just so it fails"
+    )
+    assert ledger.failures(["new sources"]) == []
+    ledger.fail(point("newer sources", name="one point"), "broken again", 1.0)
+    assert [each.message for each in ledger.failures()] == ["broken again"]
+    ledger.fail(old, "and as before", 1.0)
+    assert [each.message for each in ledger.failures()] == ["and as before"], "once for a point"
 
 
 def test_numbers_that_there_are_not(ledger: Ledger) -> None:

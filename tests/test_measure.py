@@ -99,6 +99,23 @@ def test_systems_are_normalised(subject: str) -> None:
     assert found.verilog_hash == measure.verilog_hash(Point(subject, 32, stage="flow"))
 
 
+def test_a_system_on_a_pseudo_modulus_says_that_it_does_no_rsa() -> None:
+    """No key has such a modulus, so the machine is given one; the result is checked all the same."""
+    point = Point("procxcel-cm-pm-000", 32, (("modulus", 0x55555555),), stage="python")
+    assert point.settings and Point.from_json(point.as_json()).settings == point.settings, (
+        "the default is the key's"
+    )
+    found = measure.measure(point)
+    (work,) = found.details["exponentiations"]
+    assert (int(work["mod"], 16), int(work["exp"], 16)) == (0x55555555, 65537)
+    assert found.details["caveats"] == [
+        "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
+    ]
+    assert cycles(found) > 17
+    with pytest.raises(BadInput, match=r"does not divide 2\^32 - 1"):
+        Point("procxcel-cm-pm-000", 32).check()
+
+
 def test_progress_is_told() -> None:
     said: list[str] = []
     measure.measure(Point("mont", 8, stage="formula"), said.append)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import pickle
+import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from modexlab.eval import cli, point
+from modexlab.eval import cli, mixes, point
 from modexlab.eval.mixes import parts_of
 from modexlab.eval.point import STAGES, Point
+from modexlab.eval.workloads import Workload
 from modexlab.fl.errors import BadInput
 from modexlab.proc.kernels import seeded_key
 
@@ -89,6 +94,58 @@ def test_key_changes_with_what_figures_depend_on(monkeypatch: pytest.MonkeyPatch
     assert (Point("mont", 32).key, Point("mont", 32, stage="flow").key) == (before, flow)
 
 
+@pytest.mark.parametrize(
+    ("constant", "each"),
+    [
+        ("WORKLOADS", Point("mont", 32)),
+        ("WORKLOADS", Point("mont", 32, stage="flow")),
+        ("workloads", Point("mont", 64, workload="sign+9verify")),
+        ("workloads", Point("procxcel-mont", 32)),
+        ("workloads", Point("proc-naive", 32, stage="flow")),
+        ("some_operands", Point("mont", 9, workload="decrypt")),
+    ],
+    ids=str,
+)
+def test_key_changes_with_the_operands(constant: str, each: Point, monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(work: Workload) -> Workload:
+        return replace(work, base=work.base ^ 1)
+
+    real: Any = getattr(mixes, constant)
+    if constant == "WORKLOADS":
+        changed: Any = tuple(map(other, real))
+    elif constant == "workloads":
+        changed = lambda nbits: tuple(map(other, real(nbits)))  # noqa: E731
+    else:
+        changed = lambda *of: (3, *real(*of)[1:])  # noqa: E731
+    before = each.key
+    monkeypatch.setattr(mixes, constant, changed)
+    assert each.at().key != before
+    monkeypatch.undo()
+    assert each.at().key == before
+
+
+# of these no figure depends: names of errors, what takes figures, and what is published
+NO_FIGURES = {"errors", "ledger", "published", "implement"}
+
+
+def test_key_is_of_all_sources_that_figures_come_from() -> None:
+    """Whatever the listed files import of this room is listed too."""
+    room = Path(point.__file__).parent
+    for name in point._FILES + point._FLOW_FILES:
+        tree = ast.parse((room / f"{name}.py").read_text())
+        used = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level == 1]
+        modules = {node.module for node in used if node.module}
+        modules |= {alias.name for node in used if not node.module for alias in node.names}
+        assert modules - NO_FIGURES <= set(point._FILES), name
+
+
+def test_keys_of_long_numbers_are_quick() -> None:
+    """No RSA key is made for them: that takes as long as to measure the formula."""
+    start = time.process_time()
+    assert len({Point("mont", nbits, stage="formula").key for nbits in range(1024, 1280, 2)}) == 128
+    assert time.process_time() - start < 2
+
+
 def test_resolved_has_all_parameters() -> None:
     resolved = Point("mont", 64, (("nstages", 2),)).resolved
     assert resolved["nstages"] == 2 and resolved["steps_per_stage"] == 8 and resolved["add_red"] == "textbook"
@@ -115,6 +172,10 @@ def test_resolved_has_all_parameters() -> None:
             "0 ns is no clock period",
         ),
         (
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("clock_period", 10**400),)},
+            "clock_period is out of all bounds",
+        ),
+        (
             {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("style", "fst"),)},
             "did you mean 'fast'",
         ),
@@ -139,6 +200,9 @@ def test_unknown_words(fields: dict[str, Any], message: str) -> None:
     ("each", "message"),
     [
         (Point("mont", 7), "a width of 7 bits is out of range"),
+        (Point("mont", 32, (("nstages", 10**12),)), "give nstages = 32"),  # said at once
+        (Point("cm-m-000", -1), "a width of -1 bits is out of range"),
+        (Point("cm-m-000", 10**400), "bits) bits is out of range"),
         (Point("mont", 32, (("nstages", 5),)), "nstages = 5 does not divide the width"),
         (Point("mont", 32, (("digits", 5),)), "unknown parameter of mont 'digits'"),
         (Point("mont", 32, workload="encript"), "unknown workload 'encript': did you mean 'encrypt'"),

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.cli import main
+from modexlab.eval.space import Space
 from modexlab.fl import xcel
 from modexlab.proc.compiler import compiler
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 QUOTED = re.compile(r"<!-- (executed|from): (.+?) -->\n```\n(.*?)```\n", re.DOTALL)
+SPACE = re.compile(r"<!-- a space -->\n```toml\n(.*?)```\n", re.DOTALL)
 COMMAND = re.compile(r"^\$ modexlab (.+)$", re.MULTILINE)
 GCC = "12.2.0"  # made the programs whose cycles are quoted
 TABLES = {  # command, first column of its table
@@ -107,3 +109,10 @@ def rewrite() -> None:
 
 if __name__ == "__main__":
     rewrite()
+
+
+def test_the_space_that_it_shows_has_points() -> None:
+    (text,) = SPACE.findall(README.read_text())
+    points = list(Space.parse(text).points())
+    assert {dict(point.flow)["clock_period"] for point in points} == {2.0, 3.0, 4.0}
+    assert all(point.resolved["nstages"] * point.resolved["steps_per_stage"] <= 32 for point in points)

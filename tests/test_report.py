@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,22 +15,35 @@ from typing import Any
 
 import pytest
 from modexlab.eval import published
-from modexlab.eval.ledger import Ledger
+from modexlab.eval.compare import CLOSE
+from modexlab.eval.ledger import Failure, Ledger
 from modexlab.eval.measure import measure
 from modexlab.eval.point import Point
 from modexlab.eval.report import charts, datasets, palette, static
+from modexlab.eval.report.captions import CHARTS
 from modexlab.eval.report.content import Content, gather
 from modexlab.eval.report.entries import Entry, entries_of
 from modexlab.eval.report.html import for_script, packed
 from modexlab.eval.report.html import page as page_of
 from modexlab.eval.report.markdown import write as write_markdown
-from modexlab.eval.report.metrics import metric, ratio, shown
+from modexlab.eval.report.metrics import AXES, METRICS, metric, ratio, shown
 from modexlab.eval.report.pictures import smaller
 from modexlab.eval.report.published import gathered, machines
-from modexlab.eval.report.tables import Table
+from modexlab.eval.report.tables import Table, failed, quotient
 from modexlab.eval.report.text import text
 
-from .report_examples import CHIPS, CYCLES, HOSTILE, SYSTEMS, counted, details, implemented, picture, write
+from .report_examples import (
+    CHIPS,
+    CYCLES,
+    HOSTILE,
+    SYSTEMS,
+    counted,
+    details,
+    implemented,
+    leaking,
+    picture,
+    write,
+)
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +107,17 @@ def test_only_the_same_work_is_of_one_group(content: Content) -> None:
     assert encrypt.group == entry(content, "scaled", "encrypt", "flow").group
 
 
+def test_machines_for_one_modulus_are_of_one_group_only_for_the_same(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for modulus in ((), (("modulus", 16843009),)):
+        ledger.record(Point("cm-pm-000", 32, modulus), counted(20, "encrypt"))
+    groups = [each.group for each in entries_of(ledger.rows())]
+    assert [group.rpartition(" · ")[2] for group in groups] == [
+        "modulus 0x55555555 alone",
+        "modulus 0x1010101 alone",
+    ]
+
+
 def test_moduli_of_known_factors(content: Content) -> None:
     assert entry(content, "cm-pm-000", "encrypt", "native").known_factors
     assert not entry(content, "mont", "encrypt", "native").known_factors
@@ -110,7 +136,7 @@ def test_a_design_that_is_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     content = gather(ledger)
     assert len(content.stale) == 1
     assert list(content.families) == ["Blakley"]
-    assert cells(content.tables["designs"], "Design", "Encrypt") == [["blakley", "500"]]
+    assert cells(content.tables["designs"], "Design", "Encrypt") == [["blakley", "500‡"]]
     assert "blakley" in page_of(content)
 
 
@@ -148,6 +174,106 @@ def test_best(content: Content) -> None:
     assert alone["fewest cycles"] == "mont steps_per_stage=16", "and not cm-pm-000, which does no RSA"
     assert alone["smallest area"] == "ssmm"
     assert cells(table, "Published", **{**of, "interface": "stream"})[2] == ["-"], "of no other library"
+
+
+def test_energies_are_bounds_and_their_ratios_ranges(content: Content) -> None:
+    of = {"nbits": 32, "operation": "encrypt", "interface": "system", "metric": "energy_nj"}
+    (line,) = [
+        line
+        for line in content.tables["best"].lines
+        if all(line.of[name] == value for name, value in of.items())
+    ]
+    quotient_of = line.cells[6]
+    assert (line.cells[1].text, quotient_of.text) == ("procxcel-mont", "0.49 to 1.10")
+    assert (quotient_of.value, quotient_of.upper) == pytest.approx((1.4 / 2.86, 2.25 * 1.4 / 2.86))
+    assert quotient_of.tone == "", "1 lies inside"
+    assert any("0.49 to 1.10 × paper 001" in each for each in page_of(content).splitlines())
+    (table,) = [each for each in content.compared.tables if each.name == "paper-001"]
+    energies = [line for line in table.lines if line.of["metric"] == "energy_nj"]
+    assert energies
+    for line in energies:
+        for quotient_of in (line.cells[5], line.cells[7]):
+            assert quotient_of.text == "-" or " to " in quotient_of.text
+    for record in content.data["ratios"]:
+        assert ("ratio_to" in record) is (record["metric"] == "energy_nj")
+        assert record.get("ratio_to", 2.25 * record["ratio"]) == pytest.approx(2.25 * record["ratio"])
+
+
+@pytest.mark.parametrize(
+    ("ours", "upper", "shows", "tone"),
+    [
+        (0.7, None, "0.70", "good"),
+        (1.4, None, "1.40", "bad"),
+        (1 - 0.9 * CLOSE, None, "0.98", ""),
+        (1 + 0.9 * CLOSE, None, "1.02", ""),
+        (0.7, 2.1, "0.70 to 2.10", ""),
+        (0.3, 0.9, "0.30 to 0.90", "good"),
+        (0.3, 1 - 0.5 * CLOSE, "0.30 to 0.99", ""),
+        (1.2, 3.6, "1.20 to 3.60", "bad"),
+        (0.7, math.inf, "from 0.70", ""),
+        (1.2, math.inf, "from 1.20", "bad"),
+        (0.7, 0.7, "0.70", "good"),
+    ],
+)
+def test_what_is_better_is_so_with_all_of_its_range(
+    ours: float, upper: float | None, shows: str, tone: str
+) -> None:
+    made = quotient(ours, 1.0, upper)
+    assert (made.text, made.tone, made.value) == (shows, tone, ours)
+    assert quotient(ours, 1.0, upper, judged=False).tone == ""
+
+
+def test_an_energy_without_its_upper_bound_is_no_win(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    made = implemented(52_000.0, 0.1, (1.4, 2.2), SYSTEMS["procxcel-mont"])
+    known = tuple(each for each in made.figures if each.metric != "energy_with_glitches_nj")
+    ledger.record(Point("procxcel-mont", 32, stage="flow"), replace(made, figures=known))
+    content = gather(ledger)
+    of = {"operation": "encrypt", "metric": "energy_nj"}
+    assert cells(content.tables["best"], "Ratio", **of) == [["from 0.49"]]
+    assert not [record for record in content.data["ratios"] if record["metric"] == "energy_nj"]
+
+
+def test_netlists_and_layouts_are_not_on_one_line(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for subject, stage, area in (("mont", "flow", 9.0), ("mont", "layout", 8.0), ("ssmm", "flow", 10.0)):
+        ledger.record(Point(subject, 32, stage=stage), implemented(area, 0.1, (1.0, 2.0), (77, 129)))
+    content = gather(ledger)
+    lines = cells(content.tables["best"], "Best at", "Stage", "Design", "Ours", operation="encrypt")
+    assert [line for line in lines if line[0] == "smallest area"] == [
+        ["smallest area", "netlist", "mont", "9.00"],
+        ["smallest area", "layout", "mont", "8.00"],
+    ]
+    assert [line.cells[4].text for line in content.headline[1]] == ["RTL", "netlist", "netlist", "netlist"]
+
+
+def test_one_kind_of_thing_is_looked_at_first(content: Content) -> None:
+    """Machines alone and whole systems are not held against each other."""
+    assert content.interface == "system"
+    assert content.headline[0].endswith("with processor")
+    for chart in content.charts():
+        seen = {record.get("interface") for record in static.first_records(chart, content)}
+        assert seen <= {"system", None, ""} or "interface" not in chart.filters, chart.name
+    assert 'data-filter="interface" data-value="system" aria-pressed="true"' in page_of(content)
+
+
+@pytest.mark.parametrize(
+    ("subjects", "wanted"),
+    [
+        ({"procxcel-mont": "system", "mont": "xcel", "ssmm": "xcel"}, "xcel"),
+        ({"procxcel-mont": "system", "mont": "xcel"}, "system"),
+        ({"procxcel-mont": "system", "proc-naive": "system", "mont": "stream", "ssmm": "stream"}, "system"),
+        ({}, ""),
+    ],
+)
+def test_what_is_looked_at_first_is_a_choice(tmp_path: Path, subjects: dict[str, str], wanted: str) -> None:
+    """One system alone leaves nothing to compare."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.record(Point("mont", 32), counted(77, "encrypt"))
+    for subject, interface in subjects.items():
+        point = Point(subject, 32, interface=interface, stage="flow")
+        ledger.record(point, implemented(9.0, 0.1, (1.0, 2.0), (77, 129)))
+    assert gather(ledger, pictures=False).interface == wanted
 
 
 def test_marked_figures_are_in_no_comparison(content: Content) -> None:
@@ -206,11 +332,35 @@ def test_of_many_runs_the_best_is_shown(tmp_path: Path) -> None:
 
 
 def test_leaks(content: Content) -> None:
-    lines = cells(content.tables["leaks"], "Design", "Exponents", "Fewest", "Most", "Verdict")
+    lines = cells(content.tables["leaks"], "Design", "Exponents", "Fewest", "Most", "Stage", "Verdict")
     assert lines == [
-        ["mont-ct, 32 bits", "24", "300", "300", "as many cycles for all"],
-        ["mont, 32 bits", "24", "260", "329", "depends on the exponent"],
+        ["mont-ct, 32 bits", "24", "300", "300", "RTL (native)", "as many cycles for all"],
+        ["mont, 32 bits", "24", "260", "329", "RTL (native)", "depends on the exponent"],
     ]
+    assert [line.cells[-1].tone for line in content.tables["leaks"].lines] == ["good", "bad"]
+
+
+def test_a_formula_proves_nothing_of_leaks(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for name, constant in (("mont-ct", True), ("mont", False)):
+        point, measurement = leaking(name, constant)
+        ledger.record(point.at(stage="formula"), measurement)
+    content = gather(ledger)
+    said = [(line.cells[-2].text, line.cells[-1]) for line in content.tables["leaks"].lines]
+    assert [(stage, cell.text, cell.tone) for stage, cell in said] == [
+        ("formula", "by formula: as many cycles for all", ""),
+        ("formula", "by formula: depends on the exponent", ""),
+    ]
+    assert {record["kind"] for record in content.data["leakage"]} == {"by formula"}
+    ledger.record(*leaking("mont", False))
+    by_design = dict(cells(gather(ledger).tables["leaks"], "Design", "Stage"))
+    assert by_design == {"mont-ct, 32 bits": "formula", "mont, 32 bits": "RTL (native)"}
+
+
+def test_commands_can_be_pasted() -> None:
+    point = Point("mont", 32).as_json()
+    failure = Failure("", "gone", 1.0, "", ("modexlab", "cycles", "mont", "--set", "a=b c"), point)
+    assert cells(failed([failure]), "Command") == [["modexlab cycles mont --set 'a=b c'"]]
 
 
 def test_the_workload_of_many_exponents() -> None:
@@ -245,7 +395,14 @@ def test_comparisons(content: Content) -> None:
 
 def test_trust(content: Content) -> None:
     said = {each.text: each.good for each in content.trust}
-    assert any("passed a functional run" in text and good for text, good in said.items())
+    counts = Counter({each.measurement: each.stage for each in content.entries}.values())
+    (checked,) = [text for text in said if text.startswith(f"All {counts.total()} measurements have a check")]
+    assert said[checked] is True
+    assert f"{counts['flow'] + counts['layout']} in RTL and as gates; {counts['native']} in RTL; " in checked
+    assert (
+        f"{counts['formula']} by formula, of which only the functional level ran and no hardware." in checked
+    )
+    assert "FPGA" not in checked
     assert said["Cycles by formula and in simulation agree for 16 of 16 points."] is True
     assert said["1 marked, kept out of all comparisons: see Marked and failed."] is False
     assert said["1 could not be measured: see Marked and failed."] is False
@@ -266,9 +423,71 @@ def test_what_was_measured_before_a_change_is_said(content: Content, monkeypatch
     again = gather(Ledger(content.path), pictures=False)
     assert again.stale == {each.measurement for each in again.entries}
     assert any("with other sources" in each.text for each in again.trust)
+    for table in [*again.tables.values(), *again.compared.tables]:
+        own = [cell for line in table.lines for cell in line.cells if cell.row is not None]
+        if table.name != "marked":
+            assert all(cell.stale and cell.text.endswith("‡") for cell in own), table.name
+            assert " ‡: stale, that is, measured with other sources" in table.caption or not own
+        assert "good" not in {cell.tone for line in table.lines for cell in line.cells}, table.name
+    assert again.headline[1], "where there is nothing else, what is stale is shown, with its sign"
+    assert all(record["name"].endswith("(stale)") for record in again.data["ratios"])
+    assert "‡: stale" in text(again)
+
+
+def test_what_is_stale_is_not_held_against_what_is_fresh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    with monkeypatch.context() as before:
+        before.setattr("modexlab.eval.point._sources", lambda *_: "others")
+        ledger.record(Point("mont", 32, stage="flow"), implemented(10_000.0, 0.1, (0.5, 1.0), (7, 12)))
+        ledger.record(Point("mont", 32), counted(7, "encrypt"))
+        faster = Point("ssmm", 32, stage="flow", flow=(("clock_period", 2.0),))
+        ledger.record(faster, implemented(8_000.0, 0.1, (0.5, 1.0), (77, 129), 2.0))
+    ledger.record(Point("ssmm", 32, stage="flow"), implemented(20_000.0, 0.1, (1.0, 2.0), (77, 129)))
+    content = gather(ledger)
+    of = {"nbits": 32, "operation": "encrypt"}
+    assert set(map(tuple, cells(content.tables["best"], "Design", **of))) == {("ssmm",)}
+    assert dict(cells(content.tables["best"], "Best at", "Ours", **of))["smallest area"] == "20,000"
+    designs = cells(content.tables["designs"], "Design", "Clock", "Area")
+    assert designs == [["mont", "3.00‡", "10,000‡"], ["ssmm", "3.00", "20,000"]]
+    of_flow = [each for each in content.data["points"] if each.get("stage") == "flow"]
+    assert {(each["m"], each.get("stale"), each.get("off")) for each in of_flow} == {
+        (1, True, True),
+        (3, True, True),
+        (4, None, None),
+    }
+    (alone,) = [each for each in content.data["points"] if each.get("stage") == "native"]
+    assert alone["stale"] and "off" not in alone, "of its kind there is nothing else"
+    assert alone["setup"] == "RTL (native), stale"
 
 
 # ---- charts
+
+
+def test_less_is_better_on_every_axis() -> None:
+    """The fronts have it so."""
+    assert not {"fmax_mhz", "wns_ns", "hold_wns_ns"} & set(AXES)
+    assert set(AXES) <= METRICS.keys()
+
+
+def test_cycles_by_width_are_of_one_exponentiation(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for workload in ("encrypt", "decrypt", "crt", "sign+9verify", "exponents"):
+        ledger.record(Point("mont", 32, workload=workload, stage="formula"), counted(77, workload))
+    content = gather(ledger)
+    own = [each["operation"] for each in content.data["widths"] if each["source"] != "published"]
+    assert own == ["encrypt", "decrypt"]
+    layers = charts.widths(content.families, palette.light)["layer"]
+    (line,) = [each for each in layers if each["mark"]["type"] == "line"]
+    assert [each["field"] for each in line["encoding"]["detail"]] == ["label", "operation"]
+    listed = {each["operation"] for each in content.data["points"] if "m" in each}
+    assert listed == {"encrypt", "decrypt", "crt", "sign+9verify"}, "the total of many exponents is no cost"
+
+
+def test_captions_are_true_in_both_themes() -> None:
+    for _, caption in CHARTS.values():
+        assert not re.search(r"\b(black|white|dark|light)\b", caption, re.IGNORECASE), caption
 
 
 def test_modules_add_up(content: Content) -> None:
@@ -355,7 +574,13 @@ def test_pictures_of_charts(content: Content, tmp_path: Path, format: str) -> No
     else:
         root = ElementTree.fromstring(content_of)
         words = [each.text for each in root.iter() if each.tag.endswith("}text")]
-        assert {"Area × time", "Time (ns)", "Area (µm²)", "ssmm", "001 ProcXcel (Montgomery)"} <= set(words)
+        assert {
+            "Area × time",
+            "Time (ns)",
+            "Area (µm²)",
+            "procxcel-mont",
+            "001 ProcXcel (Montgomery)",
+        } <= set(words)
         assert b"var(" not in content_of
 
 

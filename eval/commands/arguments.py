@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
 from ...proc.parameters import DIV_BITS
+from ..json_values import json_number as json_number  # for the commands
+from ..json_values import json_value as json_value
 from ..machine import INTERFACES
 from ..system import Xcel
 
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
     from ..design import Design
     from ..ledger import Ledger
     from ..param import Param
-
-JSON_SAFE = 2**53 - 1  # readers that hold numbers as doubles are exact up to here
 
 MOST_DIGITS = 1234  # of a decimal number: the digits of 2^4096 - 1
 
@@ -224,18 +224,6 @@ def _setting(param: Param, text: str) -> Any:
     except argparse.ArgumentTypeError as error:
         raise BadInput(f"{param.name} = {short(text)} is not possible: {error}") from None
     return param.checked(value)
-
-
-def json_number(value: int | None) -> int | str | None:
-    """A number as JSON readers can take it: hexadecimal text where doubles are not exact."""
-    if value is None or -JSON_SAFE <= value <= JSON_SAFE:
-        return value
-    return hex(value)
-
-
-def json_value(value: Any) -> Any:
-    """The value of a parameter for JSON: numbers as `json_number`, words and booleans as they are."""
-    return json_number(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def print_json(value: Any) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
-import sys
 import textwrap
-import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +21,7 @@ from .arguments import (
     check_directory,
     ledger_of,
     number,
+    positive,
     print_json,
     warn,
     writing,
@@ -30,6 +30,7 @@ from .ledger import value_text
 
 if TYPE_CHECKING:
     from ..compare import Comparison, LeftOut, Side
+    from ..explore import Sweep
     from ..ledger import Ledger
     from ..point import Point
     from ..published import Published, Table
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 TEXT = """\
 Each published figure stands beside its twin
 (the paper's machine, rebuilt) and beside a machine of ours that does the same work, from the ledger; --measure measures what is
-missing, or was measured with other sources. x is ours by the published figure. The verdict says how far that goes:
+missing, or was measured with other sources (stale), as `modexlab explore` does: after Ctrl-C the same command goes on. x is ours
+by the published figure. The verdict says how far that goes:
 
   cycles      of the same work: they compare directly
   area,       of paper 001 on the same standard cells, but by other tools
@@ -54,8 +56,11 @@ EXAMPLES = """\
 
 ALL, PREFIX = "all", "paper-"
 PAPERS = (*(f"{PREFIX}{each}" for each in NUMBERS), ALL)
-LINE = 116
-TWIN = 4  # its column
+LINE = 120
+NARROW = 30  # a column of text
+BITS, TWIN = 1, 4  # columns
+STALE_MARK = "!"
+INTERRUPTED = 130
 HEAD = ("machine", "bits", "figure", "published", "twin", "x", "ours", "x", "verdict")
 
 Compared = Sequence["Comparison | LeftOut"]
@@ -86,6 +91,10 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="with --measure: what takes long as well (wide machines on FPGA, routing)",
     )
+    parser.add_argument("--retry", action="store_true", help="with --measure: try again what failed before")
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="with --measure: processes (default: one for each core)"
+    )
     add_ledger(parser)
     parser.add_argument("--markdown", action="store_true", help="tables in Markdown")
     parser.add_argument("--output", "-o", metavar="FILE", help="write the text to a file as well")
@@ -96,18 +105,19 @@ def execute(args: argparse.Namespace) -> int:
     from ..compare import compare, missing
 
     figures = _figures(args)
-    if args.full and not args.measure:
-        raise BadInput("--full without --measure: nothing is measured; add --measure")
+    for option in ("full", "retry", "jobs"):
+        if getattr(args, option) and not args.measure:
+            raise BadInput(f"--{option} without --measure: nothing is measured; add --measure")
     if args.json and args.markdown:
         raise BadInput("--json with --markdown: give one of them")
     if args.output is not None:
         check_directory("--output", args.output)
     with ledger_of(args, read_only=not args.measure) as ledger:
         compared = compare(figures, ledger)
-        failed = 0
+        sweep = None
         if args.measure:
             wanted = missing(compared)
-            failed = _measure(wanted.quick + (wanted.long if args.full else []), ledger, args.json)
+            sweep = _measure(wanted.quick + (wanted.long if args.full else []), ledger, args)
             compared = compare(figures, ledger)
         elif not _measured(compared) and any(_sides(compared)):
             raise BadInput(
@@ -122,7 +132,9 @@ def execute(args: argparse.Namespace) -> int:
     if args.output is not None:
         with writing(args.output) as write:
             write((text or _text(compared, args)) + "\n")
-    return 1 if failed else 0
+    if sweep is None:
+        return 0
+    return INTERRUPTED if sweep.interrupted else 1 if sweep.failed else 0
 
 
 def _figures(args: argparse.Namespace) -> list[Published]:
@@ -173,29 +185,35 @@ def _measured(compared: Compared) -> bool:
 # ---- measuring
 
 
-def _measure(points: list[Point], ledger: Ledger, quiet: bool) -> int:
-    """Measure and record, one after another; what fails is noted and does not stop the rest. How many failed."""
-    from ..measure import measure
+def _measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> Sweep | None:
+    """A sweep over what is missing: what fails is noted and does not stop the rest."""
+    if not points:
+        return None
+    from ..explore import Sweep
+    from ..schedulers import Local
+    from ..search import Exhaustive
+    from ..space import Space
 
-    failed = 0
-    for index, point in enumerate(points, 1):
-        start = time.monotonic()
-        try:
-            with Progress(f"[{index}/{len(points)}] {point}", quiet=quiet) as progress:
-                ledger.record(point, measure(point, progress.describe))
-            said = "ok"
-        except (BadInput, ArithmeticError, RuntimeError) as error:
-            if not isinstance(error, BadInput) and not type(error).__module__.startswith("modexlab."):
-                raise
-            failed += 1
-            said = str(error)
-            ledger.fail(point, said, time.monotonic() - start)
-        print(f"[{index}/{len(points)}] {point}: {said} ({time.monotonic() - start:.1f} s)", file=sys.stderr)
-    if failed:
+    space = Space("comparison", "", objectives={}, constraints=(), parts=())  # points that are on no front
+    sweep = Sweep(space, ledger, Exhaustive(points), args.retry)
+    jobs = args.jobs or len(os.sched_getaffinity(0))
+    with (
+        Local(min(jobs, len(points))) as scheduler,
+        Progress("compare", len(points), unit="point", quiet=args.json) as progress,
+    ):
+        progress.say(f"compare: {len(points)} points, {scheduler.name}; the ledger is {ledger.path}")
+        sweep.run(scheduler, progress)
+    if sweep.interrupted:
         warn(
-            f"{failed} of {len(points)} points could not be measured; `modexlab ledger --failures` shows them"
+            f"interrupted: {len(sweep.measured)} of {len(points)} points are in the ledger; the same command goes on from there"
         )
-    return failed
+    if sweep.failed:
+        before = any(each.earlier for each in sweep.failed.values())
+        warn(
+            f"{len(sweep.failed)} of {len(points)} points could not be measured; `modexlab ledger --failures` shows them"
+            + ("; --retry tries them again" if before else "")
+        )
+    return sweep
 
 
 # ---- what is printed
@@ -241,8 +259,32 @@ def _block(of: Table, compared: Compared, markdown: bool) -> list[str]:
     rows = [HEAD, *(_cells(each, of) for each in found)]
     if not any(each.twin for each in found):
         rows = [[*row[:TWIN], *row[TWIN + 2 :]] for row in rows]
-    title = _heading(f"{_name(of)}. {of.caption}", 2, markdown)
-    return [title, _markdown(rows)] if markdown else [f"{title}\n{table(rows[0], rows[1:])}"]
+    title = f"{_name(of)}. {of.caption}"
+    if len(widths := {each.figure.nbits for each in found}) == 1 and not markdown:
+        rows = [[*row[:BITS], *row[BITS + 1 :]] for row in rows]
+        title += f" ({widths.pop()} bits)"
+    title = _wrapped(_heading(title, 2, markdown), markdown)
+    return [title, _markdown(rows)] if markdown else [f"{title}\n{_table(rows)}"]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    """As all tables, but that a long verdict goes on below itself, or has a line of its own where no room is left."""
+    head, *others = [row[:-1] for row in rows]
+    left = table(head, others).splitlines()
+    width = max(map(len, left))
+    room = LINE - width - 2
+    if room < NARROW and any(len(row[-1]) > room for row in rows):
+        verdicts = [row[-1] for row in rows[1:]]
+        below = (f"{line}\n    {verdict}" for line, verdict in zip(left[2:], verdicts, strict=True))
+        return "\n".join([*left[:2], *below])
+    wrapped = [textwrap.wrap(row[-1], room) or [""] for row in rows]
+    rule = "-" * max(len(line) for each in wrapped for line in each)
+    wrapped.insert(1, [rule])
+    return "\n".join(
+        f"{start:<{width}}  {text}".rstrip()
+        for line, each in zip(left, wrapped, strict=True)
+        for start, text in zip([line, *[""] * (len(each) - 1)], each, strict=True)
+    )
 
 
 def _name(of: Table) -> str:
@@ -270,9 +312,11 @@ def _left_out_of(compared: Compared, markdown: bool) -> list[str]:
 
 
 def _cells(each: Comparison, of: Table) -> list[str]:
+    from ..compare import label
+
     figure = each.figure
     what = " ".join(filter(None, (figure.metric, figure.operation)))
-    published = value_text(each.value) if each.base else value_text(_whole(each.value))
+    published = _short(each.value) if each.base else value_text(_whole(each.value))
     return [
         label(figure, of),
         str(figure.nbits),
@@ -294,24 +338,14 @@ def _side(each: Comparison, side: Side | None) -> list[str]:
     if side is None:
         return ["-", "-"]
     ratio = each.ratio(side)
-    value = "-" if side.value is None else value_text(side.value)
-    stale = " (stale)" if side.value is not None and any(row.stale for row in side.rows) else ""
+    value = "-" if side.value is None else _short(side.value)
+    stale = STALE_MARK if side.value is not None and side.stale else ""
     return [f"{value} {side.name}{stale}", "-" if ratio is None else f"{ratio:.3g}"]
 
 
-def label(figure: Published, of: Table) -> str:
-    """The machine in the paper's words: of columns and rows those which stand for machines."""
-    if figure.design:
-        return figure.design
-    subjects = {each.subject for each in of.figures() if each.subject}
-    own = {each.subject for each in of.figures() if each.column == figure.column and each.subject}
-    if len(subjects) > 1 and len(own) == 1:
-        return figure.column
-    parts = []
-    for key, text in zip(of.keys, figure.row.split(", "), strict=False):
-        if text.replace(",", "") != str(figure.nbits):
-            parts.append(f"{key} {text}" if text.isdigit() else text)
-    return ", ".join(parts) or figure.column
+def _short(value: float) -> str:
+    """A figure in a narrow column: whole, or with four digits."""
+    return str(value) if isinstance(value, int) else f"{value:.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _ending(compared: Compared, command: str) -> list[str]:
@@ -321,6 +355,10 @@ def _ending(compared: Compared, command: str) -> list[str]:
     said = ["x: ours by the published figure."] if found else []
     if any(each.figure.corrected is not None for each in found):
         said.append("*: corrected; the paper contradicts itself there (`--json` has the reason).")
+    if any(side.stale and side.value is not None for side in _sides(found)):
+        said.append(
+            f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure measures it again."
+        )
     wanted = missing(compared, stale=False)
     if wanted.quick or wanted.long:
         full = " --full" if not wanted.quick else ""
@@ -355,6 +393,8 @@ def _comparison(each: Comparison) -> dict[str, Any]:
 
 
 def _published(figure: Published) -> dict[str, Any]:
+    from ..compare import label
+
     return {
         "paper": figure.paper,
         "table": figure.table,
@@ -382,7 +422,7 @@ def _side_as_json(each: Comparison, side: Side | None) -> dict[str, Any] | None:
         "ratio": each.ratio(side),
         "marks": list(side.marks),
         "rows": [row.id for row in side.rows],
-        "stale": any(row.stale for row in side.rows),
+        "stale": side.stale,
         "commands": [shlex.join(row.command) for row in side.rows]
         + [shlex.join(point.command) for point in side.missing],
         "missing": len(side.missing),

@@ -330,10 +330,15 @@ def _estimate_in_words(
 
 def _rows(sweep: Sweep) -> dict[tuple[int, str], int]:
     """The ledger's row of the first objective of each point on a front, by measurement and operation."""
-    numbers = [member.measured.number for front in sweep.fronts.values() for _, member in front.sorted()]
-    metric = sweep.goals[0].metric
-    rows = sweep.ledger.rows(history=True, measurement=numbers, metric=metric) if numbers else []
-    return {(row.measurement, row.operation): row.id for row in rows}
+    numbers: dict[str, list[int]] = {}  # by the metric of the first objective
+    for work, front in sweep.fronts.items():
+        metric = sweep.goals_at(work.stage)[0].metric
+        numbers.setdefault(metric, []).extend(member.measured.number for _, member in front.sorted())
+    return {
+        (row.measurement, row.operation): row.id
+        for metric, measurements in numbers.items()
+        for row in sweep.ledger.rows(history=True, measurement=measurements, metric=metric)
+    }
 
 
 def _row_of(rows: Mapping[tuple[int, str], int], work: Work, member: Member) -> int | None:
@@ -354,12 +359,20 @@ def _text(args: argparse.Namespace, sweep: Sweep, rows: Mapping[tuple[int, str],
 def _fronts(sweep: Sweep, rows: Mapping[tuple[int, str], int]) -> str:
     """A table for each kind of work; of many one table, in which the work is a column."""
     fronts = sorted(sweep.fronts.items(), key=lambda each: each[0])
-    least = " and ".join(f"{'least' if goal.sign > 0 else 'most'} {goal.metric}" for goal in sweep.goals)
     if len(fronts) <= MOST_TABLES:
         return "\n\n".join(
-            f"{work}: {least}\n{_front(sweep, [(work, front)], rows)}" for work, front in fronts
+            f"{work}: {_least(sweep, [work])}\n{_front(sweep, [(work, front)], rows)}"
+            for work, front in fronts
         )
-    return f"{len(fronts)} fronts, {least}\n{_front(sweep, fronts, rows)}"
+    return (
+        f"{len(fronts)} fronts, {_least(sweep, [work for work, _ in fronts])}\n{_front(sweep, fronts, rows)}"
+    )
+
+
+def _least(sweep: Sweep, works: Sequence[Work]) -> str:
+    """What is wanted, of these works together; a dash in a column says which of them do not have it."""
+    goals = dict.fromkeys(goal for work in works for goal in sweep.goals_at(work.stage))
+    return " and ".join(f"{'least' if goal.sign > 0 else 'most'} {goal.metric}" for goal in goals)
 
 
 def _front(
@@ -370,7 +383,8 @@ def _front(
     settings = any(member.measured.point.settings for _, member in members)
     flow = _differing([dict(member.measured.point.flow) for _, member in members])
     head = [*(["work"] if len(fronts) > 1 else []), "design", *(["parameters"] if settings else []), *flow]
-    head += [goal.metric for goal in sweep.goals] + ["row"]
+    metrics = dict.fromkeys(goal.metric for work, _ in fronts for goal in sweep.goals_at(work.stage))
+    head += [*metrics, "row"]
     lines = []
     last = None
     for work, member in members:
@@ -378,17 +392,24 @@ def _front(
         line = ["" if work == last else str(work)] if len(fronts) > 1 else []
         line += [point.subject, *([_words(point.settings) or "-"] if settings else [])]
         line += [_value(dict(point.flow).get(name)) for name in flow]
-        line += [_figure(value) for value in member.values]
+        values = _values(sweep, work, member)
+        line += [_figure(values[metric]) if metric in values else "-" for metric in metrics]
         row = _row_of(rows, work, member)
         lines.append([*line, "-" if row is None else str(row)])
         last = work
     return table(head, lines)
 
 
+def _values(sweep: Sweep, work: Work, member: Member) -> dict[str, float]:
+    """By metric."""
+    metrics = [goal.metric for goal in sweep.goals_at(work.stage)]
+    return dict(zip(metrics, member.values, strict=True))
+
+
 def _differing(each: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The names whose values are not the same in all of these."""
+    """The names whose values are not the same in all of these that have them."""
     names = dict.fromkeys(name for one in each for name in one)
-    return [name for name in names if len({str(one.get(name)) for one in each}) > 1]
+    return [name for name in names if len({str(one[name]) for one in each if name in one}) > 1]
 
 
 def _words(settings: Iterable[tuple[str, Any]]) -> str:
@@ -451,13 +472,19 @@ def _not_compared(sweep: Sweep) -> str:
 
 
 def _reasons(sweep: Sweep, measured: Measured) -> list[str]:
+    from ..mixes import EXPONENTS
+
     broken = [f"breaks the constraint {text}" for text in measured.broken]
+    point = measured.point
     metrics = {figure.metric for figure in measured.figures}
-    lacking = " and no ".join(goal.metric for goal in sweep.goals if goal.metric not in metrics)
+    goals = sweep.goals_at(point.stage) or sweep.goals
+    lacking = " and no ".join(goal.metric for goal in goals if goal.metric not in metrics)
+    no_cost = f"workload {EXPONENTS} is no cost: whether the cycles depend on the exponent"
     return [
         *measured.marks,
         *broken,
-        *([f"stage {measured.point.stage} has no {lacking}"] if lacking else []),
+        *([no_cost] if point.workload == EXPONENTS else []),
+        *([f"stage {point.stage} has no {lacking}"] if lacking else []),
     ]
 
 
@@ -524,9 +551,7 @@ def _as_json(args: argparse.Namespace, sweep: Sweep, rows: Mapping[tuple[int, st
                     {
                         **_point_json(member.measured.point),
                         "row": _row_of(rows, work, member),
-                        "values": {
-                            goal.metric: value for goal, value in zip(sweep.goals, member.values, strict=True)
-                        },
+                        "values": _values(sweep, work, member),
                     }
                     for _, member in front.sorted()
                 ],

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...fl.errors import BadInput
+from ...fl.errors import BadInput, unknown
 from ..table import table
 from .arguments import (
     Commands,
@@ -44,6 +44,14 @@ EXAMPLES = """\
   modexlab ledger export figures.csv
   modexlab ledger path"""
 ACTIONS = ("list", "show", "export", "path")
+WHICH = ("design", "nbits", "metric", "operation", "stage", "history")
+OBEYS = {  # options by action, besides --ledger
+    "list": (*WHICH, "failures", "json"),
+    "show": ("json",),
+    "export": (*WHICH, "format"),
+    "path": ("json",),
+}
+OF_FIGURES = ("metric", "operation", "history")  # a point that failed has none
 FORMAT_OF = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 
 
@@ -87,8 +95,10 @@ def add(commands: Commands) -> None:
 def execute(args: argparse.Namespace) -> int:
     if args.action in ("list", "path") and args.target is not None:
         raise BadInput(f"{args.action} {short(args.target)}: it takes no argument; drop it")
+    _check_options(args)
     if args.action == "path":
-        print(ledger_of(args).path)
+        path = str(ledger_of(args).path)
+        print_json({"path": path}) if args.json else print(path)
         return 0
     with ledger_of(args, read_only=True) as ledger:
         if args.action == "show":
@@ -96,10 +106,23 @@ def execute(args: argparse.Namespace) -> int:
         elif args.action == "export":
             _export(ledger, args)
         elif args.failures:
-            _list_failures(ledger, args.json)
+            _list_failures(ledger, args)
         else:
             _list(ledger, args)
     return 0
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuse what the action would leave aside."""
+    for option in dict.fromkeys(each for obeyed in OBEYS.values() for each in obeyed):
+        if option not in OBEYS[args.action] and getattr(args, option):
+            others = " and ".join(action for action, obeyed in OBEYS.items() if option in obeyed)
+            raise BadInput(f"--{option} with {args.action}: it is an option of {others}; drop it")
+    for option in OF_FIGURES:
+        if args.failures and getattr(args, option):
+            raise BadInput(
+                f"--{option} with --failures: a point that failed has no figures; drop one of them"
+            )
 
 
 def row_number(text: str | None) -> int:
@@ -112,14 +135,40 @@ def row_number(text: str | None) -> int:
         raise BadInput(f"row {error}") from None
 
 
-def _filters(args: argparse.Namespace) -> dict[str, Any]:
+def _filters(ledger: Ledger, args: argparse.Namespace) -> dict[str, Any]:
+    """As `Ledger.rows` takes them; BadInput for a name that nothing has."""
     given = {name: getattr(args, name) for name in ("nbits", "metric", "operation", "stage")}
     given["subject"] = args.design
-    return {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name, wanted in given.items():
+        if name != "nbits":
+            _check_names(ledger, name, wanted)
+    return given
+
+
+def _check_names(ledger: Ledger, name: str, wanted: list[str]) -> None:
+    """What can be measured, and what the ledger has, which may be of yesterday."""
+    there = {str(getattr(row, name)) for row in ledger.rows(history=True, **{name: wanted})}
+    for each in wanted:
+        if each not in there and each not in (known := _known(name)):
+            raise unknown("design or system" if name == "subject" else name, each, known)
+
+
+def _known(name: str) -> list[str]:
+    from ..measure import UNITS
+    from ..mixes import NAMES
+    from ..point import STAGES
+
+    if name != "subject":
+        return list({"metric": UNITS, "operation": NAMES, "stage": STAGES}[name])
+    from ..catalogue import designs
+    from ..systems import system_names
+
+    return [*(design.name for design in designs()), *system_names()]
 
 
 def _list(ledger: Ledger, args: argparse.Namespace) -> None:
-    rows = ledger.rows(history=args.history, **_filters(args))
+    rows = ledger.rows(history=args.history, **_filters(ledger, args))
     if args.json:
         print_json([row_as_json(row) for row in rows])
         return
@@ -190,9 +239,14 @@ def when_text(when: str) -> str:
     return when[:16].replace("T", " ")
 
 
-def _list_failures(ledger: Ledger, as_json: bool) -> None:
-    failures = ledger.failures()
-    if as_json:
+def _list_failures(ledger: Ledger, args: argparse.Namespace) -> None:
+    wanted = _filters(ledger, args)
+    failures = [
+        each
+        for each in ledger.failures()
+        if all(each.point.get(name) in values for name, values in wanted.items())
+    ]
+    if args.json:
         print_json([_failure_as_json(each) for each in failures])
         return
     for each in failures:
@@ -200,7 +254,7 @@ def _list_failures(ledger: Ledger, as_json: bool) -> None:
             f"{when_text(each.when)}  {shlex.join(each.command)}\n  {each.message} (after {each.seconds:.1f} s)"
         )
     if not failures:
-        print("no point has failed")
+        print("no such point has failed" if wanted else "no point has failed")
 
 
 def _failure_as_json(failure: Failure) -> dict[str, Any]:
@@ -284,5 +338,5 @@ def _export(ledger: Ledger, args: argparse.Namespace) -> None:
         raise BadInput(
             f"export {path}: no format has this suffix; name the file .csv, .jsonl or .parquet, or add --format"
         )
-    count = ledger.export(format, path, history=args.history, **_filters(args))
+    count = ledger.export(format, path, history=args.history, **_filters(ledger, args))
     print(f"{count} rows to {path} ({format})", file=sys.stderr)

@@ -45,7 +45,8 @@ minutes on two cores. Whatever ends it, the same command goes on from there; a s
 Then everything in the ledger, sweeps of your own with it, becomes one page that opens without a network, with
 charts, filters, the papers' figures, and for every figure the command that makes it again.
 
-Exit code 1 if something could not be measured, or if the closed formulas and the simulation differ; 130 after Ctrl-C."""
+Exit code 1 while a point of it stands failed, also from an earlier run (--retry tries those again), or if the closed
+formulas and the simulation differ; 130 after Ctrl-C."""
 EXAMPLES = """\
   modexlab report
   modexlab report mont-001 mont --cycles --text
@@ -107,7 +108,7 @@ def execute(args: argparse.Namespace) -> int:
             print(text(content))
         for line in _ending(content, sweep, written):
             print(line)
-    failed = sweep is not None and any(not each.earlier for each in sweep.failed.values())
+    failed = sweep is not None and sweep.failed  # now, or before and not tried again: the report is not whole
     return 1 if failed or content.formulas[1] else 0
 
 
@@ -236,6 +237,8 @@ def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> l
         from ..explore import duration
 
         failed = f", {len(sweep.failed)} failed" if sweep.failed else ""
+        if any(each.earlier for each in sweep.failed.values()):
+            failed += " (before; --retry tries again)"
         reused = len(sweep.measured) - sweep.new
         lines.append(
             f"measured {sweep.new} points in {duration(sweep.seconds)}, {reused} were in the ledger{failed}"
@@ -277,6 +280,10 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
     made: dict[str, Any] = {"text": cell.text}
     if value is not None:
         made["value"] = value
+    if cell.upper is not None:
+        made["upper"] = cell.upper
+    if cell.stale:
+        made["stale"] = True
     if cell.row is not None:
         made["row"] = cell.row
     return made

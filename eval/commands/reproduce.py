@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 TEXT = """\
 ROW is the number of a figure: the first column of
 `modexlab ledger list`, and what the report shows with each of its figures. Without --run its command goes to stdout.
+--run measures the point anew within this process, as sweeps do, with the functional run that belongs to it; the command gives
+the same figures in the words of its own.
 
 The exit code of --run is 1 if a figure differs. What has been made before comes from the cache (a netlist, a
 simulator); --fresh makes everything again."""
@@ -122,7 +124,7 @@ def _measure(row: Row, quiet: bool) -> Measurement:
     from ..point import Point
 
     point = Point.from_json(row.point)
-    print(f"$ {shlex.join(point.command)}", file=sys.stderr)
+    print(f"measuring anew: {point}\nas a command: {shlex.join(point.command)}", file=sys.stderr)
     with Progress(f"{row.subject}, {row.nbits} bits, {row.stage}", quiet=quiet) as progress:
         return measure(point, progress.describe)
 

@@ -228,6 +228,9 @@ def _text(rows: list[Row]) -> str:
         notes.append(IN_CONSTANT_TIME)
     if words["widths"]:
         notes.append(NOT_RUN)
+    notes += dict.fromkeys(
+        f"{row.system}: {row.note}." for row in rows if row.outcome is not None and row.note
+    )
     text = "\n".join(textwrap.fill(note.format(**words), LINE) for note in notes)
     return f"{table(head, lines)}\n\n{text}"
 

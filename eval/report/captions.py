@@ -6,11 +6,14 @@ CHARTS = {  # name: (title, caption)
     "area-time": (
         "Area × time",
         "Down and left is better. The line is the front of those that may be held against each other: the same width, operation and stage, "
-        "alone or with a processor. Filled: measured here; with a dark edge: a published machine, built anew; hollow: as its paper has it.",
+        "alone or with a processor; a name stands where a design is on it first. Filled: measured here; with an edge: a published machine, "
+        "built anew; hollow: as its paper has it; pale: stale, that is, of other sources or tools, and not on the line where there is "
+        "something newer.",
     ),
     "energy-time": (
         "Energy × time",
-        "Energy of one operation, without glitches, by the same marks. What lies above the line is beaten by another design in both.",
+        "Energy of one operation, of ours without glitches and so a lower bound, by the same marks. What lies above the line is beaten by "
+        "another design in both.",
     ),
     "widths": (
         "Cycles by width",
@@ -23,21 +26,22 @@ CHARTS = {  # name: (title, caption)
     ),
     "paths": (
         "Longest path and clock",
-        "Bars: the longest path. Black tick: the clock period that was asked for; what is left between them is slack.",
+        "Bars: the longest path. Tick: the clock period that was asked for; what is left between them is slack.",
     ),
     "energies": (
         "Energy of an operation",
-        "Dark: with each net changing at most once a cycle, a lower bound, which is what all tables have. Light: glitches, transitions "
-        "that do no work; the more logic between two registers, the more of them. Black tick: as published.",
+        "First: with each net changing at most once a cycle, a lower bound, which is what all tables have. Then: glitches, transitions "
+        "that do no work; the more logic between two registers, the more of them. Tick: as published.",
     ),
     "leakage": (
         "Cycles of random exponents",
         "One tick for each exponent, all of one length. A single tick at 100 %: the duration says nothing of such an exponent. A smear: "
-        "each one in it costs a product.",
+        "each one in it costs a product. Grey: by formula, and not seen in hardware.",
     ),
     "ratios": (
         "Ours and published",
-        "Each point is one published figure: left of the line ours is less, right of it more. Cycles compare directly; areas and energies "
-        "only on the same library; see the verdicts in the tables.",
+        "Each point is one published figure: left of the line ours is less, right of it more. A bar is an energy, which "
+        "lies between none and all glitches. Cycles compare directly; areas and energies only on the same library; see the verdicts in the "
+        "tables.",
     ),
 }

@@ -101,6 +101,11 @@ def _number(name: str, title: str) -> Spec:
     return _field(name, title, type="quantitative", format=",.5~r")
 
 
+def _pale(otherwise: float) -> Spec:
+    """What is out of date."""
+    return {"condition": {"test": "datum.stale", "value": 0.35}, "value": otherwise}
+
+
 def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
     """Two metrics against each other, with the front of each group of points that may be compared."""
     scale = scales(families, colours)
@@ -119,15 +124,26 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
         "shape": {**kind, "scale": scale["shape"], "legend": legend},
         "tooltip": _tooltip(_number("@x", "@xhead"), _number("@y", "@yhead")),
     }
-    # from left to right in each group: those that are lower than all before
+    # from left to right in each group: those that are lower than all before (less is better on every axis: metrics.AXES)
     along = {"sort": [{"field": "@x"}, {"field": "@y"}], "groupby": ["group"]}
     front: list[Spec] = [
-        {"filter": "datum.kind !== 'published'"},
+        {"filter": "datum.kind !== 'published' && !datum.off"},
         {"window": [{"op": "min", "field": "@y", "as": "lowest"}], **along, "frame": [None, 0]},
         {"window": [{"op": "lag", "field": "lowest", "as": "before"}], **along},
         {"filter": "datum.before === null || datum['@y'] < datum.before"},
     ]
-    counted = [*front, {"joinaggregate": [{"op": "count", "as": "many"}]}]
+    # of a design at several clocks only the first has its name there, as they may lie close
+    once = {
+        "window": [{"op": "row_number", "as": "nth"}],
+        "sort": along["sort"],
+        "groupby": ["group", "label"],
+    }
+    counted = [
+        *front,
+        once,
+        {"filter": "datum.nth === 1"},
+        {"joinaggregate": [{"op": "count", "as": "many"}]},
+    ]
     label = {"type": "text", "align": "left", "dx": 8, "dy": -7, "fontSize": 10.5, "color": colours("ink-2")}
     return {
         "data": {"name": "points"},
@@ -141,9 +157,15 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
                 "encoding": {**here, "detail": {"field": "group"}, "color": {"value": colours("ink-2")}},
             },
             {
+                "name": "published",
+                "transform": [{"filter": "datum.kind === 'published'"}],
+                "mark": {"type": "point", "filled": False, "strokeWidth": 2, "size": 90, "opacity": 1},
+                "encoding": shown,
+            },
+            {
                 "name": "points",
                 "transform": [{"filter": "datum.kind !== 'published'"}],
-                "mark": {"type": "point", "filled": True, "opacity": 0.9, "size": POINT_SIZE},
+                "mark": {"type": "point", "filled": True, "size": POINT_SIZE},
                 "encoding": {
                     **shown,
                     "stroke": {
@@ -154,13 +176,8 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
                         "condition": {"test": "datum.kind === 'twin'", "value": 1.6},
                         "value": 0.6,
                     },
+                    "opacity": _pale(0.9),
                 },
-            },
-            {
-                "name": "published",
-                "transform": [{"filter": "datum.kind === 'published'"}],
-                "mark": {"type": "point", "filled": False, "strokeWidth": 2, "size": 90, "opacity": 1},
-                "encoding": shown,
             },
             *(
                 {
@@ -210,7 +227,7 @@ def widths(families: Mapping[str, int], colours: Colours) -> Spec:
             {
                 "transform": [{"filter": "datum.source === 'formula'"}],
                 "mark": {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
-                "encoding": {**here, "color": color, "detail": {"field": "label"}},
+                "encoding": {**here, "color": color, "detail": [{"field": "label"}, {"field": "operation"}]},
             },
             {
                 "name": "formula",
@@ -221,8 +238,14 @@ def widths(families: Mapping[str, int], colours: Colours) -> Spec:
             {
                 "name": "measured",
                 "transform": [{"filter": "datum.source === 'measured'"}],
-                "mark": {"type": "point", "filled": True, "size": POINT_SIZE, "opacity": 0.95},
-                "encoding": {**here, "color": color, "shape": shape, "tooltip": tooltip},
+                "mark": {"type": "point", "filled": True, "size": POINT_SIZE},
+                "encoding": {
+                    **here,
+                    "color": color,
+                    "shape": shape,
+                    "opacity": _pale(0.95),
+                    "tooltip": tooltip,
+                },
             },
             {
                 "name": "published",
@@ -365,6 +388,9 @@ def energies(colours: Colours) -> Spec:
     }
 
 
+CONSTANT, DEPENDS, BY_FORMULA = "as many cycles for all", "depends on the exponent", "by formula"
+
+
 def leakage(colours: Colours) -> Spec:
     """The cycles of many exponents of one length: a constant-time design has one tick."""
     spec = _bars(
@@ -379,27 +405,31 @@ def leakage(colours: Colours) -> Spec:
     spec["mark"] = {"type": "tick", "thickness": 1.5, "opacity": 0.55, "height": {"band": 0.7}}
     spec["encoding"] |= {
         "color": {
-            "field": "verdict",
+            "field": "kind",
             "type": "nominal",
             "title": None,
             "scale": {
-                "domain": ["as many cycles for all", "depends on the exponent"],
-                "range": [colours("series-2"), colours("series-1")],
+                "domain": [CONSTANT, DEPENDS, BY_FORMULA],
+                "range": [colours("series-2"), colours("series-1"), colours("ink-2")],
             },
         },
         "tooltip": [
             _field("name", "design"),
             _field("cycles", "cycles"),
             _field("weight", "ones in the exponent"),
-            _field("verdict", "cycles"),
+            _field("verdict", "verdict"),
+            _field("setup", "stage"),
             _field("row", "row"),
         ],
     }
     return spec
 
 
+GREEN = 2  # of the series: here it would look like a verdict
+
+
 def ratios(colours: Colours) -> Spec:
-    """Ours to what was published, around 1."""
+    """Ours to what was published, around 1: a point, or a bar where only bounds are known."""
     x = {
         "field": "ratio",
         "title": "Ours / published (left of 1: ours is less)",
@@ -415,13 +445,22 @@ def ratios(colours: Colours) -> Spec:
         _number("published", "published"),
         _field("unit", "unit"),
         _number("ratio", "ratio"),
-        _field("verdict", "verdict"),
     ]
+    verdict = _field("verdict", "verdict")
+    bounds = [_number("upper", "with glitches"), _number("ratio_to", "ratio with glitches")]
+    color = {
+        "field": "kind",
+        "type": "nominal",
+        "title": None,
+        "scale": {"range": [colours(series(index)) for index in range(9) if index != GREEN]},
+    }
+    exact, between = ({"filter": f"{sign}isValid(datum.ratio_to)"} for sign in ("!", ""))
     return {
         **bars,
         "height": {"step": 17},
         "layer": [
             {
+                "transform": [exact],
                 "mark": {"type": "rule", "strokeWidth": 1.2, "color": colours("rule")},
                 "encoding": {**encoding, "x2": {"datum": 1}},
             },
@@ -431,16 +470,19 @@ def ratios(colours: Colours) -> Spec:
             },
             {
                 "name": "points",
+                "transform": [exact],
                 "mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
+                "encoding": {**encoding, "color": color, "tooltip": [*tooltip, verdict]},
+            },
+            {
+                "name": "ranges",
+                "transform": [between],
+                "mark": {"type": "bar", "height": 7},
                 "encoding": {
                     **encoding,
-                    "color": {
-                        "field": "kind",
-                        "type": "nominal",
-                        "title": None,
-                        "scale": {"range": [colours(series(index)) for index in range(9)]},
-                    },
-                    "tooltip": tooltip,
+                    "x2": {"field": "ratio_to"},
+                    "color": color,
+                    "tooltip": [*tooltip, *bounds, verdict],
                 },
             },
         ],

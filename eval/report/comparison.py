@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..commands.compare import label
-from ..compare import RATIO, WORDS, Comparison, Side, compare, missing, notes
+from ..compare import (
+    CLOSE,
+    CLOSE_TO_A_MEAN,
+    RATIO,
+    STALE,
+    WORDS,
+    Comparison,
+    Side,
+    compare,
+    label,
+    missing,
+    notes,
+)
 from ..ledger import Ledger, family_of
 from ..published import Paper, papers
 from ..published import Table as PaperTable
-from .metrics import metric, ratio, shown
+from .metrics import metric, shown
 from .published import citation
-from .tables import Cell, Column, Line, Table, words
+from .tables import Cell, Column, Line, Table, own, quotient, words
 
 # a figure that the paper prints with more digits than ours is exact to is shown as we show ours
 COLUMNS = (
@@ -80,9 +92,8 @@ def _table(paper: Paper, lines: list[Line], count: int) -> Table:
             *said,
             f"{count - len(lines)} more are not measured yet: modexlab compare paper-{paper.number} --measure.",
         ]
-    return Table(
-        f"paper-{paper.number}", f"Paper {paper.number}: {paper.title}", " ".join(said), COLUMNS, lines
-    )
+    title = f"Paper {paper.number}: {paper.title}"
+    return Table(f"paper-{paper.number}", title, " ".join(said), COLUMNS, lines).explained
 
 
 def _line(each: Comparison, table: PaperTable, result: Compared) -> Line:
@@ -99,7 +110,8 @@ def _line(each: Comparison, table: PaperTable, result: Compared) -> Line:
     number = f"c{len(result.citations)}"
     machine = label(figure, table)
     result.citations.append(citation(number, f"Paper {figure.paper}: {machine}", [figure]))
-    if _best(each) is not None:
+    best = _best(each)
+    if best is not None and _upper(each, best) != math.inf:
         result.records.append(_record(each, machine))
     star = "*" if figure.corrected is not None else ""
     cells = [
@@ -124,20 +136,26 @@ def _published(each: Comparison) -> str:
 def _side(each: Comparison, side: Side | None) -> list[Cell]:
     if side is None or side.value is None or side.row is None:
         return [Cell("-", tone="quiet")] * 2
-    quotient = each.ratio(side)
-    tone = (
-        ""
-        if quotient is None or each.basis == RATIO
-        else "good"
-        if quotient < 0.98
-        else "bad"
-        if quotient > 1.02
-        else ""
-    )
+    stale = side.stale
+    compares = each.ratio(side) is not None
+    close = CLOSE_TO_A_MEAN if each.figure.operation == "mean" else CLOSE
     return [
-        Cell(shown(side.value), side.value, side.row.id, side.row.measurement),
-        Cell(ratio(quotient), quotient, tone=tone if quotient is not None else "quiet"),
+        own(side.value, side.row.id, side.row.measurement, stale),
+        quotient(
+            side.value if compares else None,
+            each.value,
+            _upper(each, side),
+            close=close,
+            judged=each.basis != RATIO and not stale,
+        ),
     ]
+
+
+def _upper(each: Comparison, side: Side) -> float | None:
+    """Of an energy, which is a lower bound, the upper one, or infinity if it was not measured."""
+    if each.figure.metric != "energy_nj":
+        return None
+    return side.upper.value if side.upper is not None else math.inf
 
 
 def _filters(each: Comparison) -> dict[str, Any]:
@@ -157,17 +175,20 @@ def _record(each: Comparison, machine: str) -> dict[str, Any]:
     figure = each.figure
     known = metric(figure.metric, figure.unit)
     what = f"{known.title.lower()}{' of ' + figure.operation if figure.operation else ''}"
+    upper = _upper(each, side)
+    bounds = {} if upper is None else {"upper": upper, "ratio_to": upper / each.value}
     return {
         **_filters(each),
         "m": side.row.measurement,
         "row": side.row.id,
-        "name": f"{figure.paper} {machine}, {figure.nbits}: {what}, {side.name}",
+        "name": f"{figure.paper} {machine}, {figure.nbits}: {what}, {side.name}{f' ({STALE})' if side.stale else ''}",
         "kind": known.title,
         "ours": side.name,
         "value": side.value,
         "published": each.value,
         "unit": "" if each.base else known.unit,
         "ratio": each.ratio(side),
+        **bounds,
         "basis": WORDS[each.basis],
         "verdict": each.verdict,
     }

@@ -11,8 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..compare import STALE
+from ..mixes import DECRYPT, ENCRYPT
 from ..mixes import EXPONENTS as LEAKAGE
-from .charts import SHARES
+from ..point import FORMULA
+from .charts import BY_FORMULA, CONSTANT, DEPENDS, SHARES
 from .entries import INTERFACES, SILICON, Entry
 from .metrics import AXES
 from .published import Machine, sources
@@ -39,6 +42,7 @@ def basics(entry: Entry) -> Record:
         "what": INTERFACES.get(entry.interface, entry.interface),
         "stage": entry.stage,
         "setup": entry.setup,
+        **({"stale": True} if entry.stale else {}),
     }
 
 
@@ -55,14 +59,21 @@ def _of_machine(machine: Machine) -> Record:
 
 
 def points(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record]:
-    """Everything that was measured, and the papers' machines that have two of the metrics that go on axes."""
+    """Everything that was measured, and the papers' machines that have two of the metrics that go on axes.
+
+    Of random exponents there are only totals of many runs, which are no cost of anything. `off`: on no front, as it is out of date
+    and others are not.
+    """
     records = []
-    for entry in entries:
-        if entry.marks:
-            continue
+    own = [entry for entry in entries if not entry.marks and entry.operation != LEAKAGE]
+    fresh = {entry.group for entry in own if not entry.stale}
+    for entry in own:
         values = {name: entry.value(name) for name in (*entry.rows, *entry.derived)}
         kind = "twin" if entry.twin else "ours"
-        records.append({**basics(entry), "kind": kind, "group": entry.group, "row": entry.first.id, **values})
+        off = {"off": True} if entry.stale and entry.group in fresh else {}
+        records.append(
+            {**basics(entry), "kind": kind, "group": entry.group, "row": entry.first.id, **off, **values}
+        )
     first_label: dict[Any, str] = {}
     for machine in machines:
         values = {name: machine.value(name) for name in AXES if machine.value(name) is not None}
@@ -82,6 +93,8 @@ def widths(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record
         cycles = entry.value("cycles")
         if cycles is None or entry.marks or entry.settings or entry.interface != "stream":
             continue
+        if entry.operation not in (ENCRYPT, DECRYPT):  # mixes and halves are other work at the same width
+            continue
         source = "formula" if entry.stage == "formula" else "measured"
         records.append({**basics(entry), "cycles": cycles, "source": source, "row": entry.source("cycles")})
     records.sort(key=lambda record: record["nbits"])
@@ -100,7 +113,7 @@ def widths(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record
 
 def chips(entries: Iterable[Entry]) -> list[int]:
     """The measurements of silicon that are shown one by one: of the runs of a machine (a sweep has many) the one with the least
-    area x time; not more than a page holds, those with the parameters of the catalogue first."""
+    area x time, of those that are up to date if any is; not more than a page holds, those with the parameters of the catalogue first."""
     best: dict[tuple[Any, ...], Entry] = {}
     for entry in entries:
         if entry.stage in SILICON and not entry.marks and _cost(entry) is not None:
@@ -113,7 +126,7 @@ def chips(entries: Iterable[Entry]) -> list[int]:
 
 def _cost(entry: Entry) -> Any:
     area, time = entry.value("area_um2"), entry.value("time_ns")
-    return None if area is None or time is None else area * time
+    return None if area is None or time is None else (entry.stale, area * time)
 
 
 def lines(entries: Sequence[Entry]) -> dict[int, str]:
@@ -134,7 +147,12 @@ def lines(entries: Sequence[Entry]) -> dict[int, str]:
         for number, name in names.items():
             if name in double and more(chosen[number]):
                 names[number] = f"{name} ({more(chosen[number])})"
-    return names
+    return {number: _dated(name, chosen[number]) for number, name in names.items()}
+
+
+def _dated(name: str, entry: Entry) -> str:
+    """A name for a line, which says if it is out of date."""
+    return f"{name} ({STALE})" if entry.stale and STALE not in name else name
 
 
 def areas(entries: Sequence[Entry], details: Details) -> tuple[list[Record], list[str]]:
@@ -259,16 +277,21 @@ def leakage(entries: Sequence[Entry], details: Details) -> list[Record]:
     """The cycles of every exponent of the workload that has many of them, of one length."""
     records: list[Record] = []
     counted: dict[str, Entry] = {}
-    for entry in entries:  # rather in simulation than by formula
+
+    def worse(entry: Entry) -> tuple[bool, bool]:
+        return entry.stage == FORMULA, entry.stale
+
+    for entry in entries:  # rather in simulation than by formula, and rather up to date
         name = f"{entry.label}, {entry.nbits} bits"
-        if exponents(entry, details) and (name not in counted or counted[name].stage == "formula"):
+        if exponents(entry, details) and (name not in counted or worse(entry) <= worse(counted[name])):
             counted[name] = entry
     for name, entry in counted.items():
         runs = exponents(entry, details)
         counts = [run["cycles"] for run in runs]
         mean = sum(counts) / len(counts)
-        verdict = "as many cycles for all" if len(set(counts)) == 1 else "depends on the exponent"
-        told = {"name": name, "verdict": verdict}
+        verdict = CONSTANT if len(set(counts)) == 1 else DEPENDS
+        kind = BY_FORMULA if entry.stage == FORMULA else verdict
+        told = {"name": _dated(name, entry), "verdict": verdict, "kind": kind}
         spread = (max(counts) - min(counts)) / mean
         for run in runs:
             weight = bin(int(run["exp"], 16)).count("1")

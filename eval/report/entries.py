@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ..compare import STALE
 from ..ledger import Row
 from ..point import FLOW_DEFAULTS
 from ..systems import HARDWARE
@@ -68,6 +69,10 @@ class Entry:
     def marks(self) -> tuple[str, ...]:
         return self.first.marks
 
+    @property
+    def stale(self) -> bool:
+        return self.first.stale
+
     @cached_property
     def settings(self) -> dict[str, Any]:
         """What was asked for other than the defaults of the design."""
@@ -89,6 +94,7 @@ class Entry:
             if name != "clock_period" and (name not in usual or value != usual[name])
         ]
         parts = [STAGES.get(self.stage, self.stage), *([f"{clock:g} ns"] if clock else []), *more]
+        parts += [STALE] if self.stale else []
         return ", ".join(parts)
 
     @property
@@ -96,7 +102,7 @@ class Entry:
         """Only points of one group may be held against each other: the same work on the same kind of thing."""
         parts = [f"{self.nbits} bits", self.operation, INTERFACES.get(self.interface, self.interface)]
         parts += [STAGES.get(self.stage, self.stage), str(self.first.flow.get("device", ""))]
-        parts += ["for one modulus"] if self.first.parameters.get("modulus") else []
+        parts += [f"modulus {self.modulus:#x} alone"] if self.modulus else []
         return " · ".join(part for part in parts if part)
 
     @property
@@ -110,11 +116,15 @@ class Entry:
         return _ranks().get(self.subject.removeprefix(HARDWARE), -1)
 
     @cached_property
+    def modulus(self) -> int:
+        """The only one that it takes; 0: any."""
+        modulus = self.first.parameters.get("modulus") or 0
+        return int(modulus, 0) if isinstance(modulus, str) else modulus
+
+    @cached_property
     def known_factors(self) -> bool:
         """Made for one modulus that divides 2^n - 1, whose factors are known: a benchmark of multipliers, and no RSA."""
-        modulus = self.first.parameters.get("modulus")
-        number = int(modulus, 0) if isinstance(modulus, str) else modulus
-        return bool(number) and ((1 << self.nbits) - 1) % number == 0
+        return self.modulus != 0 and ((1 << self.nbits) - 1) % self.modulus == 0
 
     def value(self, name: str) -> float | int | None:
         """A figure; None if it was not measured."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
@@ -136,7 +137,7 @@ def _measurements(content: Content) -> list[Record]:
                 "m": number,
                 "label": entry.label,
                 "nbits": entry.nbits,
-                "command": " ".join(row.command),
+                "command": shlex.join(row.command),
                 "tests": row.tests,
                 "marks": "\n".join(row.marks),
                 "setup": entry.setup,
@@ -239,6 +240,7 @@ def _filters(content: Content) -> str:
     first = {
         "nbits": str(content.nbits),
         "operation": "encrypt" if "encrypt" in present["operation"] else (present["operation"] or [""])[0],
+        "interface": content.interface,
     }
     names = [name for name in names_of_metrics(entries) if name in AXES]
     groups = [
@@ -303,7 +305,7 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[tuple[str, 
         ("area", "Where the area is", chart("areas")),
         ("critical", "Critical paths", chart("paths") + table("critical")),
         ("energy", "Energy of an operation", chart("energies")),
-        ("leakage", "Leakage", columns(table("leaks"), chart("leakage"), style="columns wide")),
+        ("leakage", "Leakage", table("leaks") + chart("leakage")),
         ("layouts", "Layouts", _pictures(content.pictures, _left_out(content))),
         ("trees", "Trees", _pictures(content.trees, TREES)),
         ("figures", "All figures", _all_figures(content)),
@@ -339,7 +341,7 @@ def _summary(content: Content) -> str:
 
 def _tile(line: Line) -> str:
     """One figure of the headline."""
-    criterion, design, ours, unit, _, quotient, rival = line.cells
+    criterion, design, ours, unit, _, _, quotient, rival = line.cells
     beside = (
         f"{quotient.text} × paper {rival.text}"
         if quotient.value is not None

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from .. import published
-from ..commands.compare import label
+from ..compare import label
 from ..ledger import family_of
 from ..published import Published
 from ..systems import SOFTWARE

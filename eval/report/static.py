@@ -29,7 +29,9 @@ def specification(chart: Chart, content: Content) -> Spec:
 
 def first_records(chart: Chart, content: Content) -> list[dict[str, Any]]:
     """What the filters let through when the page is opened."""
-    wanted = {"nbits": content.nbits, **FIRST}
+    wanted: dict[str, Any] = {"nbits": content.nbits, **FIRST}
+    if content.interface:
+        wanted["interface"] = content.interface
     return [
         record
         for record in content.data[chart.data]

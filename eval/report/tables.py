@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..compare import CLOSE, GLITCHES
 from ..ledger import Failure
-from .entries import INTERFACES, SILICON, Entry
+from ..point import FORMULA
+from .entries import INTERFACES, SILICON, STAGES, Entry
 from .metrics import METRICS, metric, ratio, shown
 from .published import Machine
 
 OPERATIONS = ("encrypt", "decrypt")
 MOST_LINES = 300  # designs and settings; all figures are in a table of their own
 NO_KEY = "†"
+SIGN = "‡"
+SIGN_HERE = f" {SIGN}: stale, that is, measured with other sources or tools than the present ones."
 NO_KEYS_HERE = f" Machines for one modulus of known factors ({NO_KEY} below) do arithmetic and no RSA: they are left out."
 MEASURED = (
     "native",
@@ -44,6 +49,8 @@ class Cell:
     measurement: int | None = None
     published: str | None = None  # what of a paper, by its number (published.py)
     tone: str = ""  # good, bad or quiet
+    stale: bool = False  # it has the sign for it in its text
+    upper: float | None = None  # where the value is a lower bound
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,12 @@ class Table:
     columns: Sequence[Column]
     lines: Sequence[Line]
 
+    @property
+    def explained(self) -> Table:
+        """With what its signs stand for."""
+        stale = any(cell.stale for line in self.lines for cell in line.cells)
+        return replace(self, caption=f"{self.caption}{SIGN_HERE}") if stale else self
+
 
 def metric_column(name: str, before: str = "") -> Column:
     """The column of a metric."""
@@ -80,23 +93,37 @@ def figure(entry: Entry | None, name: str) -> Cell:
     value = entry.value(name) if entry is not None else None
     if entry is None or value is None:
         return Cell("-", tone="quiet")
-    return Cell(shown(value), value, entry.source(name), entry.measurement)
+    return own(value, entry.source(name), entry.measurement, entry.stale)
 
 
-def paper_figure(machine: Machine | None, name: str) -> Cell:
-    """A figure of a paper."""
-    value = machine.value(name) if machine is not None else None
-    if machine is None or value is None:
-        return Cell("-", tone="quiet")
-    return Cell(shown(value), value, published=machine.number)
+def own(value: float | int, row: int | None, measurement: int, stale: bool) -> Cell:
+    """A number of ours, with a sign if it is out of date."""
+    return Cell(f"{shown(value)}{SIGN if stale else ''}", value, row, measurement, stale=stale)
 
 
-def quotient(ours: float | None, theirs: float | None) -> Cell:
-    """Ours to theirs: below 1 is less."""
+def quotient(
+    ours: float | None,
+    theirs: float | None,
+    upper: float | None = None,
+    *,
+    close: float = CLOSE,
+    judged: bool = True,
+) -> Cell:
+    """Ours to theirs: below 1 is less. Where ours is a lower bound, a range up to `upper`, which may be infinite for "unknown"; a
+    range is less or more only as a whole. Not judged: without a colour."""
     if ours is None or not theirs:
         return Cell("-", tone="quiet")
-    value = ours / theirs
-    return Cell(ratio(value), value, tone="good" if value < 0.995 else "bad" if value > 1.005 else "")
+    low = ours / theirs
+    high = low if upper is None else upper / theirs
+    text = ratio(low)
+    if math.isinf(high):
+        text = f"from {text}"
+    elif ratio(high) != text:
+        text = f"{text} to {ratio(high)}"
+    tone = "good" if high < 1 - close else "bad" if low > 1 + close else ""
+    return Cell(
+        text, low, tone=tone if judged else "", upper=high if high != low and math.isfinite(high) else None
+    )
 
 
 def words(text: str) -> Cell:
@@ -133,8 +160,19 @@ def product(one: Entry | Machine, names: Sequence[str]) -> float | int | None:
     return total
 
 
+def bound(one: Entry, names: Sequence[str]) -> float | None:
+    """Of a product with an energy the upper bound, with all glitches; infinite if nobody knows it, None if there is no energy in it."""
+    if "energy_nj" not in names:
+        return None
+    value = product(one, [GLITCHES if name == "energy_nj" else name for name in names])
+    return math.inf if value is None else value
+
+
 def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
-    """For every width, operation and kind of thing: the design that is best by each criterion, beside the best of the papers."""
+    """For every width, operation and kind of thing: the design that is best by each criterion, beside the best of the papers.
+
+    Netlists and layouts have lines of their own, the netlists', of which there are more, first.
+    """
     groups: dict[tuple[int, str, str], list[Entry]] = {}
     no_keys = False
     for entry in entries:
@@ -153,10 +191,11 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
             for each in machines
             if (each.nbits, each.operation, each.interface) == (nbits, operation, interface)
         ]
-        for criterion, names, stages in CRITERIA:
+        for criterion, names, stages in _in_turn():
             able = [entry for entry in found if entry.stage in stages and product(entry, names) is not None]
             if not able:
                 continue
+            able = [entry for entry in able if not entry.stale] or able
             winner = min(able, key=lambda entry: product(entry, names) or 0)
             rivals = [each for each in papers if product(each, names) is not None]
             if names != ("cycles",):
@@ -167,11 +206,18 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
                 words(winner.label),
                 _product_cell(winner, names),
                 words(_product_unit(names)),
+                words(STAGES[winner.stage] if names != ("cycles",) else "RTL"),
                 _product_cell(rival, names),
-                quotient(product(winner, names), product(rival, names) if rival is not None else None),
+                quotient(
+                    product(winner, names),
+                    product(rival, names) if rival is not None else None,
+                    bound(winner, names),
+                    judged=not winner.stale,
+                ),
                 words(rival.label if rival is not None else "-"),
             ]
             of = {"nbits": nbits, "operation": operation, "interface": interface, "metric": " ".join(names)}
+            of["stage"] = winner.stage if names != ("cycles",) else ""  # cycles are the same at all
             lines.append(
                 Line(cells, of, f"{nbits} bits, {operation}, {INTERFACES.get(interface, interface)}")
             )
@@ -179,18 +225,27 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
         "best",
         "Which design is best at what",
         "Of everything measured and not marked. Ratio: ours to the best machine of the papers that does the same work, in the same cell "
-        f"library but for cycles; below 1 is less. Energy is without glitches where nothing is said.{NO_KEYS_HERE if no_keys else ''}",
+        "library but for cycles; below 1 is less. Energy is without glitches where nothing is said, a lower bound; its ratios are ranges, "
+        f"from none to all glitches.{NO_KEYS_HERE if no_keys else ''}",
         (
             Column("Best at"),
             Column("Design"),
             Column("Ours", number=True),
             Column("Unit"),
+            Column("Stage"),
             Column("Published", number=True),
             Column("Ratio", number=True),
             Column("Of paper"),
         ),
         lines,
     )
+
+
+def _in_turn() -> Iterable[tuple[str, tuple[str, ...], Collection[str]]]:
+    """The criteria, those of silicon for one stage after the other."""
+    yield from (each for each in CRITERIA if each[2] != SILICON)
+    for stage in reversed(SILICON):
+        yield from ((words, names, (stage,)) for words, names, stages in CRITERIA if stages == SILICON)
 
 
 def _product_unit(names: Sequence[str]) -> str:
@@ -208,7 +263,7 @@ def _product_cell(one: Entry | Machine | None, names: Sequence[str]) -> Cell:
         value *= math.prod(SHORTER[name][0] for name in names if name in SHORTER)
     if isinstance(one, Machine):
         return Cell(shown(value), value, published=one.number)
-    return Cell(shown(value), value, one.source(names[0]), one.measurement)
+    return own(value, one.source(names[0]), one.measurement, one.stale)
 
 
 # ---- every design on a line
@@ -281,7 +336,7 @@ def _place(item: tuple[tuple[Any, ...], list[Entry]]) -> tuple[Any, ...]:
 def _counted(entries: Sequence[Entry], operation: str) -> Entry | None:
     """The entry that counts the cycles of an operation."""
     able = [each for each in entries if each.operation == operation and each.value("cycles") is not None]
-    return min(able, key=lambda each: MEASURED.index(each.stage), default=None)
+    return min(able, key=lambda each: (each.stale, MEASURED.index(each.stage)), default=None)
 
 
 # ---- single subjects
@@ -330,28 +385,34 @@ def leaks(records: Sequence[Mapping[str, Any]]) -> Table:
         counts = [run["cycles"] for run in runs]
         one = runs[0]
         constant = min(counts) == max(counts)
-        source = {"row": one["row"], "measurement": one["m"]}
+        stale = bool(one.get("stale"))
+        proved = one["stage"] != FORMULA and not stale
         cells = [
             words(name),
             count(len(runs)),
-            Cell(shown(min(counts)), min(counts), **source),
-            Cell(shown(max(counts)), max(counts), **source),
+            own(min(counts), one["row"], one["m"], stale),
+            own(max(counts), one["row"], one["m"], stale),
             Cell(f"{one['spread']:.1%}", one["spread"]),
-            Cell(one["verdict"], tone="good" if constant else "bad"),
+            words(STAGES.get(one["stage"], one["stage"])),
+            Cell(
+                one["verdict"] if one["stage"] != FORMULA else f"by formula: {one['verdict']}",
+                tone=("good" if constant else "bad") if proved else "",
+            ),
         ]
-        lines.append(Line(cells, _filters(one)))
+        lines.append(Line(cells, {name: one[name] for name in ("family", "nbits")}))
     return Table(
         "leaks",
         "Do the cycles tell the exponent?",
         "The same base and modulus with random exponents of one length, with few ones and with many. Two multipliers square while they "
         "multiply, so that ones cost nothing; with one multiplier they do. Only the ct designs hide the length as well (their parameter "
-        "scan=full), and none of this says anything of power.",
+        "scan=full), and none of this says anything of power. What stands there by formula was not seen in hardware.",
         (
             Column("Design"),
             Column("Exponents", number=True),
             Column("Fewest", "cycles", True),
             Column("Most", "cycles", True),
             Column("Spread", number=True),
+            Column("Stage"),
             Column("Verdict"),
         ),
         lines,
@@ -391,7 +452,7 @@ def failed(failures: Sequence[Failure]) -> Table:
             words(f"{name}, {point.get('nbits')} bits"),
             words(str(point.get("stage"))),
             words(each.message),
-            words(" ".join(each.command)),
+            words(shlex.join(each.command)),
         ]
         lines.append(Line(cells, {"nbits": point.get("nbits")}))
     return Table(

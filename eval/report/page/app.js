@@ -44,7 +44,7 @@
     return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   };
 
-  const exact = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 8 });
+  const exact = (value) => value.toLocaleString("en-US", Number.isInteger(value) ? {} : { maximumSignificantDigits: 8 });
 
   // ---- filters: nothing chosen is all
   const chosen = {};
@@ -156,8 +156,8 @@
         chart.root.dataset.points = chart.records.length;
         result.view.addEventListener("click", (_, item) => {
           const datum = item && item.datum;
-          if (datum && datum.m !== undefined) openMeasurement(datum.m, datum.operation);
-          else if (datum && datum.p !== undefined) openPublished(datum.p);
+          if (datum && datum.p !== undefined) openPublished(datum.p);
+          else if (datum && datum.m !== undefined) openMeasurement(datum.m, datum.row);
         });
       });
     return chart.drawing;
@@ -220,21 +220,20 @@
     copy.addEventListener("click", () => navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; }, () => {}));
     return element("div", { class: "command" }, element("pre", {}, text), copy);
   };
-  const openMeasurement = (number, operation, row) => {
+  const openMeasurement = (number, row) => {
     const about = measurements.get(number);
     const found = entriesOf.get(number) ?? [];
     if (!about) return;
     const lines = found.map((each) => element("tr", { class: each.row === row ? "chosen" : null },
       element("td", {}, data.metrics[each.metric].title), element("td", {}, each.operation ?? ""), element("td", { class: "n" }, exact(each.value)),
       element("td", {}, data.metrics[each.metric].unit), element("td", { class: "n" }, String(each.row))));
-    const row1 = row ?? (found.find((each) => operation && each.operation === operation) ?? found[0])?.row;
     const details = data.details[number] ?? {};
     const largest = Math.max(...(details.modules ?? []).map((each) => each.area_um2), 1);
     open(
       element("h2", {}, `${about.label}, ${about.nbits} bits`),
       ...(about.marks ? about.marks.split("\n").map((mark) => element("p", { class: "mark" }, `! ${mark}`)) : []),
       element("h3", {}, "Make this figure again"),
-      command(`modexlab reproduce ${row1}`),
+      command(`modexlab reproduce ${row}`),
       element("p", { class: "note" }, "which is, without the ledger,"),
       command(about.command),
       list([
@@ -276,7 +275,7 @@
     const button = event.target.closest?.(".fig");
     if (button) {
       if (button.dataset.p) openPublished(button.dataset.p);
-      else openMeasurement(Number(button.dataset.m), null, Number(button.dataset.r));
+      else openMeasurement(Number(button.dataset.m), Number(button.dataset.r));
     } else if (!drawer.hidden && !drawer.contains(event.target) && !event.target.closest?.(".plot")) close();
   });
 
@@ -373,7 +372,7 @@
     const row = /^#row-(\d+)$/.exec(location.hash);
     if (!row) return;
     for (const [number, found] of entriesOf) {
-      if (found.some((each) => each.row === Number(row[1]))) openMeasurement(number, null, Number(row[1]));
+      if (found.some((each) => each.row === Number(row[1]))) openMeasurement(number, Number(row[1]));
     }
   };
   window.addEventListener("hashchange", follow);

@@ -1,0 +1,19 @@
+"""Numbers as readers of JSON can take them, who may hold them as doubles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+JSON_SAFE = 2**53 - 1  # readers that hold numbers as doubles are exact up to here
+
+
+def json_number(value: int | None) -> int | str | None:
+    """A number as JSON readers can take it: hexadecimal text where doubles are not exact."""
+    if value is None or -JSON_SAFE <= value <= JSON_SAFE:
+        return value
+    return hex(value)
+
+
+def json_value(value: Any) -> Any:
+    """The value of a parameter for JSON: numbers as `json_number`, words and booleans as they are."""
+    return json_number(value) if isinstance(value, int) and not isinstance(value, bool) else value
