@@ -10,8 +10,9 @@ prefix network, and a subtraction from that sum (the reduction at the end of the
 It holds if no sum of the chain passes its width, so that none of the pair's words does either: an upper bound of each word is
 computed from the widths. Koc, "RSA Hardware Implementation", RSA Laboratories TR-801 (1995) has the hardware designed so by hand.
 
-The price is the proof: inside such a chain netlist and design share no sums, so that equivalence.py leaves chains of 4 steps and more
-undecided, and the tests' rows on the gates have to speak for them; carry_save=False keeps what can be proved, slower.
+Inside such a chain netlist and design share no sums, so that abc alone leaves chains of 4 steps and more undecided. Therefore a chain
+says for each of its sums which pair stands for it, from which word_proof.py shows step by step that nothing has changed; there the
+additions at the end are left as words (`prefix=False`).
 
 Works on yosys' JSON of a design after sharing.py, in place.
 """
@@ -19,6 +20,7 @@ Works on yosys' JSON of a design after sharing.py, in place.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from typing import Any
 
 from .sharing import Bit, Cells, adder, drivers, fresh_nets, gate, operand_orders
@@ -27,9 +29,24 @@ LEAST_STEPS = 3
 TRUE_BITS = 2  # of a sum in the chain, the last ones
 
 
-def save_carries(design: dict[str, Any]) -> int:
-    """Rewrite all modules of a design; the number of additions that became rows of full adders."""
-    return sum(_Chains(module).rewrite() for module in design["modules"].values())
+@dataclass(frozen=True)
+class Step:
+    """A sum of a chain and the pair of words whose sum it is; the last bits of it have drivers, or all of it at the end."""
+
+    sum: tuple[Bit, ...]
+    total: tuple[Bit, ...]
+    carry: tuple[Bit, ...]
+
+
+def save_carries(design: dict[str, Any], *, prefix: bool = True) -> list[list[Step]]:
+    """Rewrite all modules of a design; the chains of additions that became rows of full adders."""
+    return [chain for module in design["modules"].values() for chain in _Chains(module, prefix).rewrite()]
+
+
+def narrow(design: dict[str, Any]) -> None:
+    """Take out of all modules what nothing reads of additions and multiplexers: chains show where this is gone."""
+    for module in design["modules"].values():
+        _narrow(module)
 
 
 class _Pair:
@@ -40,13 +57,13 @@ class _Pair:
 
 
 class _Chains:
-    def __init__(self, module: dict[str, Any]) -> None:
+    def __init__(self, module: dict[str, Any], prefix: bool) -> None:
         self.module, self.cells = module, module["cells"]
+        self.prefix = prefix
         self.fresh = fresh_nets(module)
         self.count = 0
 
-    def rewrite(self) -> int:
-        _narrow(self.module)
+    def rewrite(self) -> list[list[Step]]:
         self.drivers = drivers(self.cells)
         self.readers = _readers(self.module)
         self.bounds: dict[str, int] = {}
@@ -55,7 +72,7 @@ class _Chains:
         meeting = Counter(after for after, _ in every.values())
         following = {name: (after, word) for name, (after, word) in every.items() if meeting[after] == 1}
         first = set(following) - {after for after, _ in following.values()}
-        done = 0
+        done = []
         for start in sorted(first):
             chain = [start]
             words = []
@@ -66,8 +83,7 @@ class _Chains:
             if len(chain) >= LEAST_STEPS and all(
                 self._bound(name) < 1 << self._width(name) for name in chain
             ):
-                self._save(chain, words)
-                done += len(chain)
+                done.append(self._save(chain, words))
         return done
 
     def _width(self, name: str) -> int:
@@ -124,7 +140,8 @@ class _Chains:
             return min(most, *(self._most(list(part), depth - 1) for part in parts))
         return most
 
-    def _save(self, chain: list[str], words: list[list[Bit]]) -> None:
+    def _save(self, chain: list[str], words: list[list[Bit]]) -> list[Step]:
+        done = []
         state, word = (list(each) for each in next(operand_orders(self.cells[chain[0]])))
         pair = _Pair(state, ["0"] * len(state))
         carry: Bit = "0"
@@ -133,15 +150,17 @@ class _Chains:
                 word = words[place - 1]
             pair = self._row(name, pair.total, pair.carry, word, carry)
             out = self.cells[name]["connections"]["Y"]
+            done.append(Step(tuple(out), tuple(pair.total), tuple(pair.carry)))
             if place == len(chain) - 1:
                 self._add(name, pair, "0", out)
                 self._differences(name, pair, out)
-                return
+                break
             carry = self._true_bits(name, pair, out)
             del self.cells[name]
             pair = _Pair([*pair.total[1:], "0"], [*pair.carry[1:], "0"])
             width = len(self.cells[chain[place + 1]]["connections"]["Y"])
             pair = _Pair(_extended(pair.total, width), _extended(pair.carry, width))
+        return done
 
     def _row(self, name: str, a: list[Bit], b: list[Bit], c: list[Bit], carry_in: Bit) -> _Pair:
         """a + b + c + carry_in as a pair."""
@@ -190,10 +209,16 @@ class _Chains:
             self._add(each, row, "1", cell["connections"]["Y"])
 
     def _add(self, name: str, pair: _Pair, carry_in: Bit, out: list[Bit]) -> None:
-        """Drive `out` with the sum of a pair, by Sklansky's prefix network, in the place of a cell."""
-        self.cells.pop(name, None)
+        """Drive `out` with the sum of a pair, by Sklansky's prefix network or as a word, in the place of a cell."""
+        old = self.cells.pop(name)
         width = len(out)
         a, b = pair.total[:width], pair.carry[:width]
+        if not self.prefix:
+            self.cells[name] = adder(old, a, b)
+            if carry_in != "0":  # a + b + 1 = a - ~b
+                self.cells[name] |= {"type": "$sub"}
+                self.cells[name]["connections"]["B"] = self._made(f"{name}$complement", "$not", b)
+            return
         p = self._made(f"{name}$p", "$xor", a, b)
         g = self._made(f"{name}$g", "$and", a, b)
         half = p

@@ -13,6 +13,11 @@ others have to be proved equal whatever it is. Random words find most of these, 
 The design is taken as read_slang elaborated it and yosys' `opt` cleaned it, which gives a value to what is left open ('x in the
 source): the start of synthesis. All that comes after is under proof: shared adders, arithmetic, mapping, clock gates, buffers.
 
+Where synthesis makes other arithmetic of it (squaring.py, sharing.py, carry_save.py), the netlist shares no sums with the design. The same
+rewritings are made here again, and word_proof.py shows by algebra that each is the design before it; the netlist is then proved
+against what they made. Nothing is taken from synthesis: a rewriting that is not shown is left out, and if the netlist was made without
+it, what is undecided is proved against the design itself.
+
 A part is the bits of one register or port. abc (`&cec -x`: simulation and SAT sweeping, ten times as fast here as `cec`)
 proves the parts in parallel, each within so many seconds of a processor. Wide multipliers are beyond it: rewritten by Booth's recoding they
 share no inner nets with the design. Such parts come back as undecided, and the gate-level simulation of the tests' rows has to
@@ -21,6 +26,7 @@ speak for them.
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import random
@@ -29,16 +35,19 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..fl.errors import BadInput
-from . import kit, liberty, yosys
+from . import kit, liberty, word_proof, yosys
+from .carry_save import Step, narrow, save_carries
 from .files import replace_json
 from .logic import CONSTANTS, Bit, Logic, Node, State, cone, function, read
+from .sharing import share_adders
+from .squaring import make_squarers
 from .synthesis import read_design
 
 SECONDS_A_PART = 60
@@ -53,8 +62,9 @@ WORD = 512  # random bits of a net
 MASK = (1 << WORD) - 1
 
 # To yosys' plain gates and flip-flops, with nothing optimised away that the netlist might have a name for.
-GOLD = """\
-read_json coarse.json
+GATES = """\
+design -reset
+read_json {name}.json
 hierarchy -check -top {top}
 memory_dff
 memory_collect
@@ -65,8 +75,17 @@ dffunmap
 simplemap
 opt_expr
 opt_clean
-write_json gold.json
+write_json {name}{of_gates}.json
 """
+DESIGN, WORDS, SAVED = "coarse", "words", "saved"
+# what synthesis does before it saves carries, each with what it makes
+REWRITINGS: tuple[tuple[str, str, Callable[[dict[str, Any]], int | None]], ...] = (
+    ("squared", "square", make_squarers),
+    ("shared", "shared sum", share_adders),
+    ("narrowed", "", narrow),
+)
+OF_GATES = "_gates"
+ZEROS = "modexlab_zeros"  # a port with the nets of words that may be always 0
 
 
 @dataclass(frozen=True)
@@ -92,42 +111,29 @@ def check_equivalence(
     """Prove a netlist against its design; the report, which is also written to equivalence.json."""
     start = time.perf_counter()
     library = liberty.load(kit.find(kit_directory).lib)
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, ThreadPoolExecutor(jobs) as pool:
         work = Path(directory)
         read_design(design_sv, top, work)
-        yosys.run("gold", GOLD.format(top=top), work)
-        gold = read(json.loads((work / "gold.json").read_text())["modules"][top], library)
         gate = read(json.loads(Path(netlist_json).read_text())["modules"][top], library)
-        proof = _Proof(gold, gate)
-        proof.match()
-        with ThreadPoolExecutor(jobs) as pool:
-
-            def prove(parts: dict[str, list[Pair]]) -> list[dict[str, Any]]:
-                return list(pool.map(lambda part: proof.prove(part, parts[part], work, seconds), parts))
-
-            while True:
-                proof.free_varying()
-                constants = proof.constants()
-                results = prove(constants)
-                bits = {
-                    f"{part} {index}": [pair]
-                    for part, result in zip(constants, results, strict=True)
-                    if result["result"] == "refuted"
-                    for index, pair in enumerate(constants[part])
-                }
-                wrong = [each["part"] for each in prove(bits) if each["result"] == "refuted"]
-                if not wrong:
-                    break
-                proof.free_registers({bits[part][0].gold for part in wrong})
-            parts = proof.parts()
-            proof.simulate()
-            results += prove(parts)
+        proofs = _Proofs(work, pool, seconds)
+        design, steps = _rewritten(work, top, library, proofs)
+        proof = proofs.induction(design[-1], gate)
+        results = proof.results
+        undecided = {each["part"] for each in results if each["result"] == "undecided"}
+        if undecided and len(design) > 1:
+            # netlists that were made without these rewritings
+            direct = proofs.induction(design[0], gate, undecided)
+            if direct.correspondence() == proof.correspondence():
+                better = {each["part"]: each for each in direct.results if each["result"] != "undecided"}
+                results = [better.get(each["part"], each) for each in results]
     count = {state: sum(each["result"] == state for each in results) for state in RESULTS}
     report = {
         "equivalent": count["proved"] == len(results),
         "refuted": count["refuted"] > 0,
-        "method": "registers by name (those that are gone: constant or unread), abc &cec of each next value and output",
+        "method": "registers by name (those that are gone: constant or unread), abc &cec of each next value and output"
+        + ("; rewritten sums and squares by algebra on words" if steps else ""),
         "summary": f"proved {count['proved']} of {len(results)} parts"
+        + (f" ({', '.join(steps)})" if steps else "")
         + (f", {count['refuted']} refuted" if count["refuted"] else "")
         + (
             f", {count['undecided']} undecided in {seconds:g} s of a processor each"
@@ -145,6 +151,115 @@ def check_equivalence(
 
 
 RESULTS = ("proved", "refuted", "undecided")
+
+
+class _Proofs:
+    """Proofs of parts, several at a time."""
+
+    def __init__(self, work: Path, pool: ThreadPoolExecutor, seconds: float) -> None:
+        self.work, self.pool, self.seconds = work, pool, seconds
+
+    def prove(self, proof: _Proof, parts: dict[str, list[Pair]]) -> list[dict[str, Any]]:
+        """The reports of parts."""
+        return list(
+            self.pool.map(lambda part: proof.prove(part, parts[part], self.work, self.seconds), parts)
+        )
+
+    def induction(self, gold: Logic, gate: Logic, only: Collection[str] | None = None) -> _Proof:
+        """The registers of two designs brought together and all parts proved, or some of them."""
+        proof = _Proof(gold, gate)
+        proof.match()
+        while True:
+            proof.free_varying()
+            constants = proof.constants()
+            results = self.prove(proof, constants)
+            bits = {
+                f"{part} {index}": [pair]
+                for part, result in zip(constants, results, strict=True)
+                if result["result"] == "refuted"
+                for index, pair in enumerate(constants[part])
+            }
+            wrong = [each["part"] for each in self.prove(proof, bits) if each["result"] == "refuted"]
+            if not wrong:
+                break
+            proof.free_registers({bits[part][0].gold for part in wrong})
+        parts = proof.parts()
+        proof.simulate()
+        wanted = {name: pairs for name, pairs in parts.items() if only is None or name in only}
+        proof.results = results + self.prove(proof, wanted)
+        return proof
+
+    def zeros(self, logic: Logic, bits: Mapping[Bit, Bit]) -> set[Bit]:
+        """Those keys whose nets are 0 whatever the registers and inputs are."""
+        proof = _Proof(logic, logic)
+        words = logic.simulate()
+        maybe = {key: bit for key, bit in bits.items() if not words[bit]}
+        parts = _parts(Pair(ZEROS, "0", bit) for bit in maybe.values())
+        results = self.prove(proof, parts)
+        proved = {
+            pair.gate
+            for part, result in zip(parts, results, strict=True)
+            if result["result"] == "proved"
+            for pair in parts[part]
+        }
+        return {key for key, bit in maybe.items() if bit in proved}
+
+
+def _rewritten(
+    work: Path, top: str, library: liberty.Library, proofs: _Proofs
+) -> tuple[list[Logic], list[str]]:
+    """The design, and as what synthesis makes of its arithmetic, as far as that is shown to be the same; what has been shown."""
+    was = json.loads((work / f"{DESIGN}.json").read_text())
+    stages, steps = [DESIGN], []
+
+    def show(now: dict[str, Any], chains: list[list[Step]], zeros: set[Bit]) -> bool:
+        try:
+            word_proof.show(was["modules"][top], now["modules"][top], chains, zeros)
+        except word_proof.NotShownError:
+            return False
+        return True
+
+    def gates(*names: str) -> list[Logic]:
+        yosys.run(
+            "gates", "".join(GATES.format(name=name, top=top, of_gates=OF_GATES) for name in names), work
+        )
+        made = (json.loads((work / f"{name}{OF_GATES}.json").read_text()) for name in names)
+        return [read(each["modules"][top], library) for each in made]
+
+    for name, what, rewrite in REWRITINGS:
+        now = copy.deepcopy(was)
+        count = rewrite(now)
+        if not show(now, [], set()):
+            return gates(*stages), steps  # what comes after starts from this
+        was = now
+        if count:
+            (work / f"{name}.json").write_text(json.dumps(was))
+            stages.append(name)
+            steps.append(_plural(count, what))
+    now = copy.deepcopy(was)
+    chains = save_carries(now, prefix=False)
+    if chains:
+        module = was["modules"][top]
+        try:
+            words = word_proof.words(module, chains)
+        except word_proof.NotShownError:
+            return gates(*stages), steps
+        port = {"direction": "output", "bits": words}
+        (work / f"{WORDS}.json").write_text(
+            json.dumps({"modules": {top: module | {"ports": module["ports"] | {ZEROS: port}}}})
+        )
+        (work / f"{SAVED}.json").write_text(json.dumps(now))
+        *logics, with_words, saved = gates(*stages, WORDS, SAVED)
+        nets = dict(zip(words, with_words.module["ports"][ZEROS]["bits"], strict=True))
+        if show(now, chains, proofs.zeros(with_words, nets)):
+            logics.append(saved)
+            steps.append(f"{_plural(len(chains), 'chain')} of sums step by step")
+        return logics, steps
+    return gates(*stages), steps
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count > 1 else ''}"
 
 
 def _bit_names(module: Mapping[str, Any]) -> Iterator[tuple[str, int, Bit]]:
@@ -169,7 +284,7 @@ def _parts(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
 
 class _Proof:
     def __init__(self, gold: Logic, gate: Logic) -> None:
-        self.gold, self.gate = gold, gate
+        self.gold, self.gate = gold, replace(gate, nodes=list(gate.nodes))  # nodes come to it
         self.gate_states = {
             bit: (state, inverted) for state in gate.states for bit, inverted in state.outputs
         }
@@ -186,6 +301,7 @@ class _Proof:
         self.held: set[Bit] = set()  # nets made for what gated registers take
         self.words: tuple[dict[Bit, int], ...] = ()  # of the design and of the netlist
         self.named: dict[Bit, list[tuple[str, int]]] = {}  # names of the nets of the design
+        self.results: list[dict[str, Any]] = []  # of the parts
 
     def match(self) -> None:
         """Find what each input and register of the design is in the netlist; BadInput if inputs differ."""
@@ -205,6 +321,14 @@ class _Proof:
             # without a counterpart: a constant, or else unread, or else a proof fails
             lost = ("1" if state.data == "1" else "0"), False
             self.same[q] = self._counterpart(self.named.get(q, []), gate_bits) or lost
+
+    def correspondence(self) -> dict[tuple[str, int], tuple[Bit, bool] | None]:
+        """What each register of the design is in the netlist, by name; None for those that are free."""
+        return {
+            name: None if state.outputs[0][0] in self.free else self.same[state.outputs[0][0]]
+            for state in self.gold.states
+            for name in self.named.get(state.outputs[0][0], ())
+        }
 
     def constants(self) -> dict[str, list[Pair]]:
         """That the registers which are constant in the netlist stay so, by part."""

@@ -26,7 +26,7 @@ from typing import Any
 
 from ..fl.errors import BadInput, unknown
 from . import estimate, kit, liberty, logic, ownership, yosys
-from .carry_save import save_carries
+from .carry_save import narrow, save_carries
 from .files import replace_json, replace_text, replacing
 from .sharing import share_adders
 from .squaring import make_squarers
@@ -133,7 +133,9 @@ def synthesize(
     design = json.loads((work / ("kept.json" if chosen.keep_hierarchy else "coarse.json")).read_text())
     squarers = make_squarers(design) if chosen.sharing else 0
     shared = share_adders(design) if chosen.sharing else 0
-    saved = save_carries(design) if chosen.carry_save else 0
+    if chosen.carry_save:
+        narrow(design)
+    chains = save_carries(design) if chosen.carry_save else []
     if chosen.adders == AUTO:
         carries = max(estimate.carries_ns(module) for module in design["modules"].values())
         chosen = replace(chosen, adders="ripple" if carries <= CARRIES_SHARE * clock_ns else "mixed")
@@ -166,7 +168,7 @@ def synthesize(
             "options": asdict(chosen),
             "shared_adders": shared,
             "squarers": squarers,
-            "carry_save_rows": saved,
+            "carry_save_rows": sum(map(len, chains)),
             "seconds": round(time.perf_counter() - start, 1),
             "peak_memory_mib": max(reading.peak_memory_mib, mapping.peak_memory_mib),
         },
