@@ -212,19 +212,27 @@ class ModExpCtrl(Component):
 
         # ---- sending: this step's products, or already the next one's
 
-        s.send_st = Wire(STATE_NBITS)
         s.send = [Wire() for _ in range(2)]
         s.sent = [Wire() for _ in range(2)]
 
         @update
         def sending():
-            s.send_st @= s.st
             for i in range(2):
                 s.send[i] @= s.unsent[i]
             if s.forwards:
-                s.send_st @= s.next_st
                 for i in range(2):
                     s.send[i] @= s.next_products[i]
+
+        # without a way into a representation and out of it, right to left has the same factors in every step
+        same_factors = plan.right_to_left and State.ENTER not in plan.before_loop and not plan.leaves
+        if not same_factors:
+            s.send_st = Wire(STATE_NBITS)
+
+            @update
+            def sending_step():
+                s.send_st @= s.st
+                if s.forwards:
+                    s.send_st @= s.next_st
 
         # not on arrival: the units see the modulus from the next cycle on
         s.forward = Wire()
@@ -275,7 +283,7 @@ class ModExpCtrl(Component):
             entered_acc = HOLD if plan.enters_one else ONE
 
             # acc = acc * bas if the bit is 1;  bas = bas * bas
-            if State.ENTER in plan.before_loop or plan.leaves:
+            if not same_factors:
 
                 @update
                 def factors_right_to_left():

@@ -1,11 +1,16 @@
 """What all tests share: Hypothesis without time limits, and a way to keep exhaustive tests from being traced."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# a shell's background job ignores Ctrl-C, and so would the programs that tests start and interrupt
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # examples are drawn afresh in every run of `make regress`, and the same in every run of `make test`
 settings.register_profile(

@@ -497,6 +497,7 @@ def test_a_point_that_fails(cli: Cli, ledger: Ledger, monkeypatch: pytest.Monkey
             raise NoMeasurement("the machine is on fire")
         return measure(point)
 
+    monkeypatch.setattr("threading.active_count", lambda: 1)  # workers are forks, which have the change
     monkeypatch.setattr("modexlab.eval.measure.measure", sometimes)
     result = cli("compare", "paper-003", "--measure")
     assert result.code == 1
@@ -518,6 +519,7 @@ def test_a_bug_in_one_point(cli: Cli, ledger: Ledger, monkeypatch: pytest.Monkey
     def broken(point: Point, progress: object = None, *, jobs: int = 2) -> Measurement:
         raise KeyError("of nobody")
 
+    monkeypatch.setattr("threading.active_count", lambda: 1)  # workers are forks, which have the change
     monkeypatch.setattr("modexlab.eval.measure.measure", broken)
     result = cli("compare", "paper-003", "--measure", "--jobs", 1)
     assert result.code == 1 and len(ledger.failures()) == 2

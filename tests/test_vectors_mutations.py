@@ -14,7 +14,7 @@ from modexlab.eval.vectors.items import ModExp, NotApplicable
 from modexlab.fl.errors import BadInput
 
 DATA = Path(__file__).parent / "data"
-OTHERS = (".pem", ".c", ".S")  # keys, and programs of the processor
+OTHERS = (".pem", ".c", ".S", ".sql")  # keys, programs of the processor, a ledger
 FILES = sorted(path.name for path in DATA.iterdir() if path.suffix not in OTHERS)
 MUTATIONS = 200
 WIDEST = 4096  # wider numbers are skipped before anything is computed with them
