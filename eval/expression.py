@@ -141,7 +141,7 @@ def _dotted(node: ast.expr) -> str | None:
 def _names(node: ast.AST) -> set[str]:
     if isinstance(node, (ast.Name, ast.Attribute)):
         name = _dotted(node)
-        return {name} - {None, *WORDS}  # type: ignore[arg-type]
+        return set() if name is None or name in WORDS else {name}
     children = ast.iter_child_nodes(node)
     if isinstance(node, ast.Call):
         children = iter(node.args)

@@ -175,7 +175,7 @@ class Point:
         check_width(self.nbits)
         if self.kind is not None:
             self._check_system()
-        self.resolved  # noqa: B018 (refuses)
+        _ = self.resolved  # refuses what makes no machine
         if self.stage in IMPLEMENTED:
             return
         check_workload(self.workload, self.nbits, self.modulus)

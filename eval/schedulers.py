@@ -156,7 +156,7 @@ class _Worker:
     def __init__(self, work: Work, method: str) -> None:
         context = multiprocessing.get_context(method)
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)  # type: ignore[attr-defined]
+        self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
         self.process.start()
         theirs.close()
         self.point: Point | None = None
@@ -445,8 +445,7 @@ def start_queue(kind: str, jobs: int, options: Sequence[str], work: Work = attem
 
 def _quiet() -> None:
     """Dask tells each worker's life on stderr; what matters comes out as outcomes. (Some of its loggers have a level of their own.)"""
-    import distributed  # noqa: F401 - which sets them
-
+    importlib.import_module("distributed")  # sets them
     for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -66,7 +66,7 @@ class Search(ABC):
     def ask(self) -> list[Point]:
         """Points that have not been handed out before; none: it is over."""
 
-    def tell(self, results: Mapping[str, Judged]) -> None:  # noqa: B027
+    def tell(self, results: Mapping[str, Judged]) -> None:  # noqa: B027 (nothing to learn for most)
         """What became of the batch, by key."""
 
 
@@ -82,36 +82,32 @@ class Exhaustive(Search):
         return points
 
 
-class Random(Search):
+class Random(Exhaustive):
     """Points drawn evenly: of a small space from all of its points, else by a value for each of its parameters."""
 
     def __init__(self, space: Space, count: int, seed: int) -> None:
-        self._generator = random.Random(seed)
-        self._space = space
+        generator = random.Random(seed)
         if space.size() <= ENUMERABLE:
             points = list(space.points())
-            super().__init__(min(count, len(points)))
-            self._points = self._generator.sample(points, self.count)
+            super().__init__(generator.sample(points, min(count, len(points))))
         else:
-            super().__init__(count)
-            self._points = self._drawn()
+            refused: dict[str, str] = {}
+            super().__init__(_drawn(space, count, generator, refused))
+            self.refused = refused
 
-    def _drawn(self) -> list[Point]:
-        found: dict[Point, None] = {}
-        for _ in range(FUTILE * self.count):
-            point = draw(self._space, self._generator, self.refused)
-            if point is not None:
-                found[point] = None
-            if len(found) == self.count:
-                break
-        if not found:
-            raise _nothing_found(self.refused)
-        self.count = len(found)
-        return list(found)
 
-    def ask(self) -> list[Point]:
-        points, self._points = self._points, []
-        return points
+def _drawn(space: Space, count: int, generator: random.Random, refused: dict[str, str]) -> list[Point]:
+    """So many points, or those that there are."""
+    found: dict[Point, None] = {}
+    for _ in range(FUTILE * count):
+        point = draw(space, generator, refused)
+        if point is not None:
+            found[point] = None
+        if len(found) == count:
+            break
+    if not found:
+        raise _nothing_found(refused)
+    return list(found)
 
 
 def draw(space: Space, generator: random.Random, refused: dict[str, str]) -> Point | None:

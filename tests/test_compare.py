@@ -207,10 +207,10 @@ def test_the_present_sources_go_first(ledger: Ledger, monkeypatch: pytest.Monkey
     assert compared().verdict == "twin smaller: same cells, other tools; stale"
     area(2.0, "flow")
     assert compared().verdict == "twin smaller: same cells, other tools; before layout"
-    assert compared().twin.value == 2  # type: ignore[union-attr]
+    assert compared().twin.value == 2
     area(3.0, "layout", marks=("late",))
     monkeypatch.undo()
-    assert compared().twin.value == 1, "the sources are again what they were"  # type: ignore[union-attr]
+    assert compared().twin.value == 1, "the sources are again what they were"
     assert "stale" not in compared().verdict
 
 

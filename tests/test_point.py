@@ -112,11 +112,16 @@ def test_key_changes_with_the_operands(constant: str, each: Point, monkeypatch: 
 
     real: Any = getattr(mixes, constant)
     if constant == "WORKLOADS":
-        changed: Any = tuple(map(other, real))
+        changed = tuple(map(other, real))
     elif constant == "workloads":
-        changed = lambda nbits: tuple(map(other, real(nbits)))  # noqa: E731
+
+        def changed(nbits: int) -> Any:
+            return tuple(map(other, real(nbits)))
     else:
-        changed = lambda *of: (3, *real(*of)[1:])  # noqa: E731
+
+        def changed(*of: Any) -> Any:
+            return (3, *real(*of)[1:])
+
     before = each.key
     monkeypatch.setattr(mixes, constant, changed)
     assert each.at().key != before

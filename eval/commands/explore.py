@@ -233,9 +233,9 @@ def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Led
     points = {} if args.method == "nsga2" else {point.key: point for point in search.ask()}
     done = {each.point.key for each in read(ledger, points)}
     failed = {} if args.retry else {each.key: each.message for each in ledger.failures(list(points))}
-    todo = [point for key, point in points.items() if key not in done and key not in failed]
+    left = [point for key, point in points.items() if key not in done and key not in failed]
     estimate = _estimate(ledger, space)
-    seconds = sum(estimate.seconds(point.stage, point.subject) for point in todo)
+    seconds = sum(estimate.seconds(point.stage, point.subject) for point in left)
     if args.method == "nsga2":
         seconds = search.count * _mean_seconds(estimate, space)
     seconds /= _workers(args)
@@ -270,7 +270,7 @@ def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Led
         parts.append(table(["choice", "values", "which"], choices))
     parts.append(_refusals(space, search))
     parts.append(
-        _estimate_in_words(args, search.count, len(todo) if points else search.count, seconds, guessed)
+        _estimate_in_words(args, search.count, len(left) if points else search.count, seconds, guessed)
     )
     print("\n\n".join(part for part in parts if part))
     return 0
@@ -311,7 +311,7 @@ def _mean_seconds(estimate: Estimate, space: Space) -> float:
 
 
 def _estimate_in_words(
-    args: argparse.Namespace, count: int, todo: int, seconds: float, guessed: Sequence[str]
+    args: argparse.Namespace, count: int, left: int, seconds: float, guessed: Sequence[str]
 ) -> str:
     from ..explore import duration
 
@@ -322,7 +322,7 @@ def _estimate_in_words(
     )
     workers = _workers(args)
     who = f"{workers} at a time" if workers > 1 else "one at a time"
-    return f"{count} points, {todo} of them to measure: about {duration(max(seconds, 1))}, {who}{how}"
+    return f"{count} points, {left} of them to measure: about {duration(max(seconds, 1))}, {who}{how}"
 
 
 # ---- the result
