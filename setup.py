@@ -1,20 +1,16 @@
 """modexlab: each room at the top level is the package modexlab.<room>."""
 
+from pathlib import Path
+
 from setuptools import setup
 
-ROOMS = [
-    "fl",
-    "rtl",
-    "rtl.sim",
-    "cl",
-    "proc",
-    "proc.sim",
-    "flow",
-    "eval",
-    "eval.commands",
-    "eval.report",
-    "eval.vectors",
-]
+TOP = ("fl", "rtl", "cl", "proc", "flow", "eval")
+HERE = Path(__file__).parent
+ROOMS = sorted(
+    str(file.parent.relative_to(HERE)).replace("/", ".")
+    for top in TOP
+    for file in (HERE / top).rglob("__init__.py")
+)
 
 setup(
     name="modexlab",
@@ -24,11 +20,11 @@ setup(
     packages=[f"modexlab.{room}" for room in ROOMS],
     package_dir={f"modexlab.{room}": room.replace(".", "/") for room in ROOMS},
     package_data={
-        "modexlab.rtl.sim": ["*.cpp"],
-        "modexlab.proc": ["software/*"],
-        "modexlab.proc.sim": ["*.cpp"],
-        "modexlab.flow": ["*.cpp", "styles/*", "mapping/*.v", "steps/**"],
-        "modexlab.eval": ["*.cpp", "papers/*.toml", "spaces/*.toml"],
+        "": ["*.cpp", "*.toml", "*.svg"],
+        "modexlab.proc.software": ["*.c", "*.h", "*.S", "*.ld"],
+        "modexlab.flow.synth": ["styles/*", "mapping/*.v"],
+        "modexlab.flow.graph": ["steps/**"],
+        "modexlab.eval.lab": ["spaces/*.toml"],
         "modexlab.eval.report": ["page/*"],
     },
     install_requires=[
@@ -45,5 +41,5 @@ setup(
         "vl-convert-python>=1.9",
         "tomli>=2.5; python_version < '3.11'",
     ],
-    entry_points={"console_scripts": ["modexlab = modexlab.eval.cli:main"]},
+    entry_points={"console_scripts": ["modexlab = modexlab.eval.cli.main:main"]},
 )

@@ -1,6 +1,6 @@
 """PseudoMulCL, PseudoSquareCL, PseudoReduceCL: the cycle-level twins of the compression-tree units, and their timing.
 
-One result a cycle: the unit takes operands when its register is empty or is being emptied. Ports as in rtl/pseudo_mul.py; the
+One result a cycle: the unit takes operands when its register is empty or is being emptied. Ports as in rtl/units/pseudo_mul.py; the
 port `modulus` is not read, as the modulus is a parameter.
 """
 
@@ -11,7 +11,7 @@ from pymtl3 import *
 from ..fl.compression import BEST
 from ..fl.mul_rem import mul_rem
 from ..rtl.messages import mk_product_req
-from ..rtl.pseudo_mul import modulus_of
+from ..rtl.units.pseudo_mul import modulus_of
 from .one_at_a_time import OneAtATimeCL
 
 

@@ -17,8 +17,8 @@ from ..fl.mod_exp import operand_status
 from ..fl.montgomery import Montgomery
 from ..fl.scaled import ScaledMontgomery, ScaledShape
 from ..fl.status import Status
+from ..rtl.machines.mod_exp_plan import Plan
 from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp, mk_product_req
-from ..rtl.mod_exp_plan import Plan
 from .one_at_a_time import OneAtATimeCL
 from .timing import UnitTiming, given_cycles
 

@@ -22,7 +22,7 @@ from typing import Protocol
 from ..fl.mod_exp import operand_status
 from ..fl.schedules import SCHEDULES, Step
 from ..fl.status import Status
-from ..rtl.mod_exp_plan import Plan
+from ..rtl.machines.mod_exp_plan import Plan
 
 
 def div_rem_cycles(nbits: int, bits_per_cycle: int) -> int:

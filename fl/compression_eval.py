@@ -9,16 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .compression_plan import (
-    CELLS,
-    OUTPUTS,
-    SIZE,
-    Plan,
-    Run,
-    product_count,
-    product_range,
-    product_weights,
-)
+from .compression_plan import CELLS, OUTPUTS, SIZE, Plan, Run, product_count, product_range, product_weights
 from .errors import BadInput, shown
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mflowgen.components import Graph, Step
-from modexlab.flow import graph
+from modexlab.flow.graph import graph
 
 
 def construct(**parameters: Any) -> Graph:

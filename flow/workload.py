@@ -30,7 +30,7 @@ from ..rtl.sim.ports import Message, Ports
 from ..rtl.sim.protocol import BrokenPromise, Run, SimulationTimeout, UnexpectedResponse
 
 if TYPE_CHECKING:
-    from ..proc.elf import Program
+    from ..proc.software.elf import Program
 
 STREAM, SYSTEM = "stream", "system"
 PROTOCOLS = (STREAM, SYSTEM)
@@ -129,7 +129,7 @@ def ports_json(ports: Ports) -> dict[str, Any]:
 
 def program(row: Row) -> Program:
     """The program of a row."""
-    from ..proc.elf import Program
+    from ..proc.software.elf import Program
 
     data = row.program
     if data is None:

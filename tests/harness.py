@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from modexlab.eval.design import Design
+from modexlab.eval.designs.design import Design
 from modexlab.fl.domains import make_domain
 from modexlab.rtl.sim import Run, Stall, simulate
 from pymtl3 import Component

@@ -4,8 +4,10 @@ import ast
 from pathlib import Path
 
 import pytest
+from modexlab.rtl.sim import sources
 
-ROOT = Path(__file__).parent.parent
+from tests.paths import ROOT
+
 # what a room may import from; cl takes port types and plans from rtl, whose twin it is
 BELOW = {
     "fl": set(),
@@ -15,8 +17,15 @@ BELOW = {
     "flow": {"fl", "rtl", "cl", "proc"},
     "eval": {"fl", "rtl", "cl", "proc", "flow"},
 }
+# the rooms inside a room, lowest first; "": the files beside them
+INSIDE = {
+    "rtl": ["", "sim", "units", "machines", "interfaces"],
+    "proc": ["", "isa", "software", "iss", "core", "sim"],
+    "flow": ["", "kit", "netlist", "timing", "synth", "prove", "gates", "power", "layout", "fpga", "graph"],
+    "eval": ["", "papers", "designs", "lab", "report", "vectors", "cli"],
+}
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
-HARDWARE = [file for room in ("rtl", "cl", "proc") for file in sorted((ROOT / room).glob("*.py"))]
+HARDWARE = [file for room in ("rtl", "cl", "proc") for file in sorted((ROOT / room).rglob("*.py"))]
 
 
 def room_of(file: Path) -> str:
@@ -43,6 +52,31 @@ def imported_rooms(file: Path) -> set[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_arrows_run_upward(file: Path) -> None:
     assert imported_rooms(file) <= BELOW[room_of(file)]
+
+
+@pytest.mark.parametrize("room", INSIDE)
+def test_arrows_run_upward_inside_a_room(room: str) -> None:
+    for file in sorted((ROOT / room).rglob("*.py")):
+        if file.name == "construct.py":  # mflowgen runs it by its path, from outside
+            continue
+        module = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for used in sources.imports(module):
+            if used.split(".")[0] == room:
+                order = INSIDE[room]
+                assert order.index(inner_room(used)) <= order.index(inner_room(module)), f"{module} -> {used}"
+
+
+def inner_room(module: str) -> str:
+    """The room inside the room, or "" for a file beside them."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and ROOT.joinpath(*parts[:2]).is_dir() else ""
+
+
+@pytest.mark.parametrize("room", BELOW)
+def test_every_room_says_what_is_in_it(room: str) -> None:
+    for folder in {file.parent for file in (ROOT / room).rglob("*.py")}:
+        if "steps" not in folder.parts:
+            assert (folder / "__init__.py").exists(), folder
 
 
 def test_functional_level_knows_no_clock() -> None:

@@ -9,12 +9,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from modexlab.eval.cli import main
-from modexlab.eval.space import Space
+from modexlab.eval.cli.main import main
+from modexlab.eval.lab.space import Space
 from modexlab.fl import xcel
-from modexlab.proc.compiler import compiler
+from modexlab.proc.software.compiler import compiler
 
-ROOT = Path(__file__).parent.parent
+from tests.paths import ROOT
+
 README = ROOT / "README.md"
 QUOTED = re.compile(r"<!-- (executed|from): (.+?) -->\n```\n(.*?)```\n", re.DOTALL)
 SPACE = re.compile(r"<!-- a space -->\n```toml\n(.*?)```\n", re.DOTALL)

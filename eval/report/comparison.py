@@ -1,4 +1,4 @@
-"""The papers' figures beside ours, as tables and as the data of a chart; eval/compare.py says what compares with what."""
+"""The papers' figures beside ours, as tables and as the data of a chart; eval/lab/compare.py says what compares with what."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..compare import (
+from ..lab.compare import (
     CLOSE,
     CLOSE_TO_A_MEAN,
     RATIO,
@@ -20,9 +20,9 @@ from ..compare import (
     missing,
     notes,
 )
-from ..ledger import Ledger, family_of
-from ..published import Paper, papers
-from ..published import Table as PaperTable
+from ..lab.ledger import Ledger, family_of
+from ..papers.published import Paper, papers
+from ..papers.published import Table as PaperTable
 from .metrics import metric, shown
 from .published import citation
 from .tables import Cell, Column, Line, Table, own, quotient, words

@@ -10,9 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .. import catalogue
-from ..ledger import Failure, Ledger
-from ..systems import HARDWARE, SOFTWARE
+from ..designs import catalogue
+from ..designs.systems import HARDWARE, SOFTWARE
+from ..lab.ledger import Failure, Ledger
 from . import charts, datasets, tables
 from .captions import CHARTS
 from .charts import Chart

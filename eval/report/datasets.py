@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..compare import STALE
-from ..mixes import DECRYPT, ENCRYPT
-from ..mixes import EXPONENTS as LEAKAGE
-from ..point import FORMULA
+from ..designs.mixes import DECRYPT, ENCRYPT
+from ..designs.mixes import EXPONENTS as LEAKAGE
+from ..lab.compare import STALE
+from ..lab.point import FORMULA
 from .charts import BY_FORMULA, CONSTANT, DEPENDS, SHARES
 from .entries import INTERFACES, SILICON, Entry
 from .metrics import AXES

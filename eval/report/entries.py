@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..compare import STALE
-from ..ledger import Row
-from ..point import FLOW_DEFAULTS
-from ..systems import HARDWARE
+from ..designs.systems import HARDWARE
+from ..lab.compare import STALE
+from ..lab.ledger import Row
+from ..lab.point import FLOW_DEFAULTS
 from .metrics import metric
 
 INTERFACES = {"stream": "machine alone", "xcel": "behind registers", "system": "with processor"}
@@ -140,14 +140,14 @@ class Entry:
 
 @functools.cache
 def _twins() -> set[str]:
-    from ..catalogue import designs
+    from ..designs.catalogue import designs
 
     return {design.name for design in designs() if design.paper}
 
 
 @functools.cache
 def _ranks() -> dict[str, int]:
-    from ..catalogue import designs
+    from ..designs.catalogue import designs
 
     return {design.name: place for place, design in enumerate(designs())}
 

@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..catalogue import designs
-from ..ledger import Ledger
+from ..designs.catalogue import designs
+from ..lab.ledger import Ledger
 from .entries import Entry
 
 MOST_BYTES = 4_500_000  # of all pictures: the page stays below 10 MB, base64 and all
@@ -85,7 +85,7 @@ def smaller(png: bytes) -> bytes:
 
 def trees(names: Sequence[str]) -> list[Picture]:
     """Tree diagrams of the designs of these names that are trees, at a width at which one can see the dots."""
-    from ..drawing import draw
+    from .drawing import draw
 
     pictures = []
     for design in designs():

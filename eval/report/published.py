@@ -1,6 +1,6 @@
 """The papers' machines as points: the figures that a paper has of one machine and operation, gathered from its tables.
 
-eval/published.py has the cells. Only those that may be held against something of ours are taken, and of a machine that stands in
+eval/papers/published.py has the cells. Only those that may be held against something of ours are taken, and of a machine that stands in
 several cells of a kind the first.
 """
 
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .. import published
-from ..compare import label
-from ..ledger import family_of
-from ..published import Published
-from ..systems import SOFTWARE
+from ..designs.systems import SOFTWARE
+from ..lab.compare import label
+from ..lab.ledger import family_of
+from ..papers import published
+from ..papers.published import Published
 from .entries import INTERFACES
 from .metrics import metric
 

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..compare import CLOSE, GLITCHES
-from ..ledger import Failure
-from ..point import FORMULA
+from ..lab.compare import CLOSE, GLITCHES
+from ..lab.ledger import Failure
+from ..lab.point import FORMULA
 from .entries import INTERFACES, SILICON, STAGES, Entry
 from .metrics import METRICS, metric, ratio, shown
 from .published import Machine

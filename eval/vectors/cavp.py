@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from ...fl.errors import BadInput, shown
-from ..machine import max_nbits
+from ..designs.machine import max_nbits
 from . import encoding
 from .items import Item, ModExp, NotApplicable, Verdict
 from .numbers import hex_bytes, hex_int, shorten

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...fl.errors import BadInput
-from ..machine import max_nbits
+from ..designs.machine import max_nbits
 from .items import Item, ModExp, NotApplicable
 from .numbers import hex_bytes, hex_int, shorten
 

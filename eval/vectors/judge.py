@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
 from ...fl.status import MEANING, Status
-from ..machine import Machine, max_nbits, stage_at, width_for
+from ..designs.machine import Machine, max_nbits, stage_at, width_for
 from ..progress import Progress
 from .items import Item, ModExp, ModMul, NotApplicable
 
 if TYPE_CHECKING:
-    from ..catalogue import Design
+    from ..designs.catalogue import Design
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from ...fl.errors import BadInput
 from ...rtl.sim.base import Model
 from ...rtl.sim.protocol import Progress
-from ..causes import ECALL, FETCH_FAULT
-from ..elf import Program
-from ..manager import out_of_words
-from ..outcome import (
+from ..isa.causes import ECALL, FETCH_FAULT
+from ..iss.manager import out_of_words
+from ..iss.outcome import (
     ACCELERATOR_WAIT,
     BUBBLES,
     CAUSES_OF_CYCLES,
@@ -29,6 +28,7 @@ from ..outcome import (
     Trap,
     Window,
 )
+from ..software.elf import Program
 from .timing import MemoryTiming
 
 # A run is given up after so many cycles in which no instruction retired, whatever max_cycles is. Waiting for an

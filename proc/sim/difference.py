@@ -1,7 +1,7 @@
 """Where two runs of one program part: the functional level and the RTL, or the RTL at two stages."""
 
-from ..isa import disassemble
-from ..outcome import Commit, Outcome
+from ..isa.isa import disassemble
+from ..iss.outcome import Commit, Outcome
 
 ARCHITECTURE = ("reason", "exit_code", "instructions", "output", "trap", "last_trap", "last_pcs")
 

@@ -18,11 +18,11 @@ from ...rtl.sim.build import WAVES
 from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel
 from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, hang_cycles
 from ...rtl.sim.translate import top_name, translate
-from ..csrs import PROC2MNGR
-from ..isa import BY_NAME, LOAD, STORE, SYSTEM
-from ..memory import REGIONS
-from ..messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER
-from ..outcome import A0, ACCELERATOR_WAIT, HANG, LAST_PCS, TRAP_LOOP, Commit, Trap
+from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER
+from ..isa.csrs import PROC2MNGR
+from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM
+from ..iss.outcome import A0, ACCELERATOR_WAIT, HANG, LAST_PCS, TRAP_LOOP, Commit, Trap
+from ..software.memory import REGIONS
 from . import ports
 from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
 from .harness import harness

@@ -5,7 +5,7 @@ from pymtl3.dsl import Signal
 
 from ...fl.errors import BadInput
 from ...rtl.sim.ports import Message
-from ..messages import mk_commit, mk_mem_req, mk_mem_resp
+from ..core.messages import mk_commit, mk_mem_req, mk_mem_resp
 
 SENDERS = {"imem_req": mk_mem_req(), "dmem_req": mk_mem_req(), "proc2mngr": Bits32}
 RECEIVERS = {"imem_resp": mk_mem_resp(), "dmem_resp": mk_mem_resp(), "mngr2proc": Bits32}

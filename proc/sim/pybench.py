@@ -9,11 +9,11 @@ from pymtl3 import Component
 from ...rtl.sim.protocol import RESET_CYCLES, Promise, Trace, hang_cycles, xorshift32
 from ...rtl.sim.pydriver import PROGRESS_SECONDS
 from ...rtl.sim.pymodel import halves_of_a_cycle, maker
-from ..csrs import PROC2MNGR
-from ..isa import BY_NAME, LOAD, STORE, SYSTEM, disassemble
-from ..memory import Memory
-from ..messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, mk_mem_resp
-from ..outcome import A0, ACCELERATOR_WAIT, BUBBLES, HANG, LAST_PCS, TRAP_LOOP, Commit, Trap
+from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, mk_mem_resp
+from ..isa.csrs import PROC2MNGR
+from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM, disassemble
+from ..iss.outcome import A0, ACCELERATOR_WAIT, BUBBLES, HANG, LAST_PCS, TRAP_LOOP, Commit, Trap
+from ..software.memory import Memory
 from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, Tally
 from .timing import MemoryTiming
 

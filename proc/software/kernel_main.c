@@ -1,6 +1,6 @@
 // The program around a kernel: -DKERNEL=mod_exp, or with -DBY_ADDRESS one that takes addresses of words.
 //
-// Operands and expected result are written into the program's image by proc/kernels.py, so that one build serves
+// Operands and expected result are written into the program's image by proc/software/kernels.py, so that one build serves
 // all operands of a width. The stats window holds the call and nothing else: arguments are in their registers
 // before it opens, and the call is the same for every kernel and for the dummy.
 // Output: the words of the result. Exit code: 0 if they are as expected.

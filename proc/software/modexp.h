@@ -1,4 +1,4 @@
-// Modular exponentiation in software and by the accelerator: the kernels of proc/kernels.py.
+// Modular exponentiation in software and by the accelerator: the kernels of proc/software/kernels.py.
 //
 // Those of one word take and return values, as in the paper's listings. The others work on operands of WORDS words
 // (-DWORDS=32 for 1024 bits), least significant first. Montgomery's want an odd modulus; no modulus may be 0.

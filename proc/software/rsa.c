@@ -1,6 +1,6 @@
 // RSA without padding: encrypts a message, decrypts the ciphertext, and compares.
 //
-// The key and the message are written into the program's image by proc/kernels.py, which generates them. As it
+// The key and the message are written into the program's image by proc/software/kernels.py, which generates them. As it
 // stands here the program has the key of paper 001, Figure 1. -DKERNEL=xcel_mod_exp lets the accelerator compute;
 // with -DBY_ADDRESS the kernel takes addresses of words.
 // Output: the words of the ciphertext, then those of the decrypted message. Exit code: 0 if it is the message.

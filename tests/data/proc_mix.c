@@ -1,5 +1,5 @@
 // A mix of what compilers make of C: recursion, switches, pointers to functions, bytes, half words, products and quotients of
-// 32 and 64 bits, structures by value. Every result goes out as a word; tests/test_proc_c.py knows what they must be.
+// 32 and 64 bits, structures by value. Every result goes out as a word; tests/proc/test_c.py knows what they must be.
 
 #include "manager.h"
 

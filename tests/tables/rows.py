@@ -5,7 +5,7 @@ A row is written once and runs at every level and stage. Tables are functions of
 
 from dataclasses import dataclass, replace
 
-from modexlab.eval.design import Design
+from modexlab.eval.designs.design import Design
 from modexlab.fl.status import Status
 
 

@@ -1,0 +1,264 @@
+"""What the commands share: how operands, designs and settings are given, and how JSON goes out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput
+from ...proc.core.parameters import DIV_BITS
+from ..designs.machine import INTERFACES
+from ..designs.system import Xcel
+from ..json_values import json_number as json_number  # for the commands
+from ..json_values import json_value as json_value
+
+if TYPE_CHECKING:
+    from ..designs.design import Design
+    from ..designs.param import Param
+    from ..lab.ledger import Ledger
+
+MOST_DIGITS = 1234  # of a decimal number: the digits of 2^4096 - 1
+
+Commands = Any  # argparse keeps the type of its subparsers to itself
+
+
+def add_command(
+    commands: Commands, name: str, summary: str, *, text: str = "", examples: str = "", execute: Callable
+) -> argparse.ArgumentParser:
+    """A subcommand whose help has a description and examples."""
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}. {text}".strip(),
+        epilog=f"examples:\n{examples}" if examples else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(execute=execute)
+    return parser
+
+
+def number(text: str) -> int:
+    """A number as a user writes it: decimal, or 0x and hexadecimal digits."""
+    text = text.strip()
+    if re.fullmatch(r"0[xX][0-9a-fA-F]+", text):
+        return int(text, 16)
+    if re.fullmatch(r"[0-9]+", text):
+        if len(text) > MOST_DIGITS:
+            raise argparse.ArgumentTypeError(
+                f"{short(text)} has {len(text)} digits, and no machine takes more than {MOST_DIGITS}; "
+                "give a shorter number, or write it as 0x..."
+            )
+        return int(text)
+    if re.fullmatch(r"-[0-9]+", text):
+        raise argparse.ArgumentTypeError(f"{short(text)} is negative; give a number from 0 up")
+    raise argparse.ArgumentTypeError(f"{short(text)!r} is not a number; write it in decimal, or as 0x...")
+
+
+def short(text: str) -> str:
+    """`text`, or both of its ends: an error message is one line."""
+    return text if len(text) <= 40 else f"{text[:16]}...{text[-16:]}"
+
+
+def positive(text: str) -> int:
+    """A number from 1 up."""
+    value = number(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("0 is too few; give a number from 1 up")
+    return value
+
+
+def add_design(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
+
+
+def add_width(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument("--nbits", type=number, metavar="N", help=f"width of the machine in bits ({default})")
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PARAM=VALUE",
+        dest="settings",
+        help="set a parameter of the design (see `modexlab designs DESIGN`); may be repeated",
+    )
+
+
+def add_operands(parser: argparse.ArgumentParser, required: bool) -> None:
+    note = "decimal or 0x..." if required else "decimal or 0x...; fixed pseudo-random if not given"
+    parser.add_argument("--base", type=number, metavar="B", help=f"the base, below the modulus ({note})")
+    parser.add_argument("--exp", type=number, metavar="E", help="the exponent")
+    parser.add_argument("--mod", type=number, metavar="N", help="the modulus")
+
+
+def add_workload(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workload",
+        metavar="NAME",
+        help="a workload of sweeps instead of operands: encrypt, decrypt, crt, sign+9verify (any number of verifications)",
+    )
+
+
+def refuse_with_workload(args: argparse.Namespace, options: Sequence[str]) -> None:
+    """BadInput for operands of another kind beside `--workload`."""
+    for option in options:
+        value = getattr(args, option)
+        if value is not None and value is not False:  # 0 is a number
+            raise BadInput(f"--{option} beside --workload, which has its own operands; drop one of them")
+
+
+def add_interface(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--interface",
+        choices=INTERFACES,
+        default="stream",
+        help="stream: a request and its response (default); xcel: accelerator registers of 32 bits in front",
+    )
+
+
+def add_verilog(parser: argparse.ArgumentParser) -> Any:
+    """Verilog in the place of a design; returns the group, for what else goes with it."""
+    other = parser.add_argument_group("Verilog from elsewhere instead of a design")
+    other.add_argument("--verilog", metavar="FILE", nargs="+", help="the files, packages before their users")
+    other.add_argument("--top", metavar="NAME", help="the top module")
+    return other
+
+
+def refuse_with_verilog(args: argparse.Namespace, options: Sequence[str]) -> None:
+    """BadInput for options of a design beside `--verilog`."""
+    for option in options:
+        if getattr(args, option):
+            given = {"design": "DESIGN", "settings": "--set"}.get(option, f"--{option}")
+            raise BadInput(f"{given} with --verilog: this is for designs of the catalogue; drop one of them")
+
+
+def add_units(parser: Any) -> None:
+    """The parameters of the pipeline's units; `parser` may be a group."""
+    parser.add_argument(
+        "--mul-latency", type=number, metavar="L", help="cycles of the multiplier (default: 1)"
+    )
+    parser.add_argument(
+        "--div-bits",
+        type=number,
+        metavar="N",
+        choices=DIV_BITS,
+        help=f"bits of a quotient in a cycle, one of {', '.join(map(str, DIV_BITS))} (default: 2)",
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON for scripts")
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--ledger",
+        metavar="FILE",
+        help="the ledger (default: $MODEXLAB_LEDGER, else modexlab/ledger.sqlite among the user's data)",
+    )
+
+
+def ledger_of(args: argparse.Namespace, *, read_only: bool = False) -> Ledger:
+    """The ledger of `--ledger`; a named one that is only read must be there."""
+    from ..lab.ledger import Ledger
+
+    if args.ledger is not None:
+        check_directory("--ledger", args.ledger)
+    ledger = Ledger(args.ledger)
+    if read_only and args.ledger is not None and not ledger.exists:
+        raise BadInput(f"--ledger {args.ledger}: there is no such file; `modexlab explore` writes one")
+    return ledger
+
+
+def find_design(name: str) -> Design:
+    """The design of the catalogue with this name."""
+    from ..designs import catalogue  # not at the top: it brings PyMTL3, and --help must be quick
+
+    return catalogue.find(name)
+
+
+def xcel_of(name: str | None, nbits: int | None, settings: list[str]) -> Xcel:
+    """What is behind a processor: a design with its `--nbits` and `--set`, or without a name the null accelerator."""
+    if name is None:
+        if settings:
+            raise BadInput("--set without an accelerator; name one with --xcel DESIGN")
+        return Xcel()
+    design = find_design(name)
+    xcel = Xcel(design, 32 if nbits is None else nbits, settings_of(design, settings))
+    design.resolve(xcel.nbits, xcel.settings)  # refuses what makes no machine, before anything is built
+    return xcel
+
+
+def settings_of(design: Design, given: list[str]) -> dict[str, Any]:
+    """The values of `--set`; names that the design does not have are left for its own check."""
+    known = {param.name: param for param in design.params}
+    settings: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise BadInput(f"--set {short(text)}: write PARAM=VALUE, as in --set nstages=4")
+        name, value = name.strip(), value.strip()
+        if name in settings:
+            raise BadInput(f"--set {name} is given twice; give it once")
+        if name in known:
+            settings[name] = _setting(known[name], value)
+        else:
+            settings[short(name)] = short(value)
+    return settings
+
+
+def _setting(param: Param, text: str) -> Any:
+    """The value of one parameter, numbers written as everywhere else."""
+    if isinstance(param.legal, tuple):
+        return param.parse(text) if len(text) <= 40 else param.checked(short(text))
+    try:
+        value = number(text)
+    except argparse.ArgumentTypeError as error:
+        raise BadInput(f"{param.name} = {short(text)} is not possible: {error}") from None
+    return param.checked(value)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2))
+
+
+def check_directory(option: str, path: str) -> None:
+    """BadInput if there is no place for a file that will be written at the end of long work."""
+    if Path(path).name in ("", "..") or path.endswith("/"):
+        raise BadInput(f"{option} {path!r}: this is no name of a file; give one, as in {option} result")
+    parent = Path(path).absolute().parent
+    if not parent.is_dir():
+        raise BadInput(f"{option} {path}: there is no such directory; make it first: mkdir -p {parent}")
+
+
+@contextmanager
+def writing(path: str) -> Iterator[Callable[[str], object]]:
+    """Write a text file whole or not at all: it gets its name when the block ends well."""
+    target = Path(path).resolve()  # a link stays one
+    special = target.exists() and not target.is_file()  # a device or a pipe, which must not be replaced
+    partial = target if special else target.with_name(f".{target.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            yield file.write
+        if not special:
+            partial.replace(target)
+    except OSError as error:
+        raise BadInput(
+            f"{path}: cannot be written: {error.strerror}; give a file in a directory of yours"
+        ) from None
+    finally:
+        if not special:
+            with suppress(OSError):  # then there was none
+                partial.unlink(missing_ok=True)
+
+
+def warn(message: str) -> None:
+    print(f"modexlab: warning: {message}", file=sys.stderr)

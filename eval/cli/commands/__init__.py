@@ -1,0 +1,1 @@
+"""One file a command, with `add` (its options) and `execute`."""

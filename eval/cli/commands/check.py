@@ -1,0 +1,174 @@
+"""`modexlab check`: third parties' vectors through a design."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from typing import Any
+
+from ....fl.errors import BadInput, shown
+from ...designs.machine import check_width
+from ...progress import Progress
+from ...vectors import known_formats, load
+from ...vectors.judge import Judge, Outcome
+from ..arguments import (
+    Commands,
+    add_command,
+    add_json,
+    add_settings,
+    add_width,
+    find_design,
+    json_number,
+    positive,
+    print_json,
+    settings_of,
+    warn,
+)
+
+SHOWN_FAILURES = 20
+
+TEXT = f"""\
+Every usable vector is computed by the design and
+judged twice: by Python's own power, and by the file (its result, or what the padding says to its verdict).
+What a design cannot compute (an even modulus on a Montgomery machine, a base not below the modulus) is
+counted as skipped, with the reason. Exit code: 0 nothing failed, 1 a vector failed, 2 a file cannot be read
+or not one vector was checked.
+
+formats, told apart by content:
+  {known_formats().replace("; ", chr(10) + "  ")}"""
+EXAMPLES = """\
+  modexlab check rsa_signature_2048_sha256_test.json
+  modexlab check bn_tests.txt --design naive-001 --reduce
+  modexlab check SigVer15_186-3.rsp modexp.json --limit 20 --json"""
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "check",
+        "run third parties' test vectors through a design",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
+    )
+    parser.add_argument("files", metavar="FILE", nargs="+", help="file of test vectors")
+    parser.add_argument("--design", metavar="DESIGN", default="mont", help="the design (default: mont)")
+    parser.add_argument("--stage", help="how it is simulated: python, verilog or native (default: native)")
+    add_width(parser, "default: for each vector its length, rounded up to a multiple of 32")
+    add_settings(parser)
+    parser.add_argument(
+        "--reduce", action="store_true", help="reduce bases and factors first, as software in front would"
+    )
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", help="run at most N usable vectors of each file"
+    )
+    parser.add_argument(
+        "--allow-empty", action="store_true", help="no error where not one vector could be checked"
+    )
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    design = find_design(args.design)
+    settings = settings_of(design, args.settings)
+    if args.nbits is not None:
+        design.resolve(check_width(args.nbits), settings)
+    with Progress("reading", total=len(args.files), unit="file", quiet=args.json) as progress:
+        files = []
+        for path in args.files:
+            progress.describe(f"reading {path}")
+            files.append(load(path))
+            progress(len(files), len(args.files))
+    for file in files:
+        if file.announced not in (None, len(file.items)):
+            warn(f"{file.path}: it announces {file.announced} vectors, but holds {len(file.items)}")
+    judge = Judge(
+        design,
+        stage=args.stage,
+        settings=settings,
+        nbits=args.nbits,
+        reduce=args.reduce,
+        limit=args.limit,
+        quiet=args.json,
+    )
+    outcomes = judge.run([file.items for file in files])
+    everything = [outcome for per_file in outcomes for outcome in per_file]
+    report = {
+        "design": design.name,
+        "stage": judge.stage,
+        **_count(everything),
+        "failures": [
+            _failure(file.path, outcome)
+            for file, per_file in zip(files, outcomes, strict=True)
+            for outcome in per_file
+            if outcome.kind == "failed"
+        ],
+        "files": [
+            {"file": file.path, "format": file.format, **_count(per_file)}
+            for file, per_file in zip(files, outcomes, strict=True)
+        ],
+    }
+    if args.json:
+        print_json(report)
+    else:
+        _print(report)
+    if not report["passed"] and not report["failed"] and not args.allow_empty:
+        raise BadInput(
+            f"NOTHING WAS CHECKED: all {report['skipped']} vectors were skipped; "
+            "take a design that suits them, or say --allow-empty"
+        )
+    for part in report["files"]:
+        if not part["passed"] and not part["failed"]:
+            warn(f"{part['file']}: NOTHING WAS CHECKED, all {part['skipped']} vectors were skipped")
+    return 1 if report["failed"] else 0
+
+
+def _count(outcomes: list[Outcome]) -> dict[str, Any]:
+    kinds = Counter(outcome.kind for outcome in outcomes)
+    reasons = Counter(outcome.reason for outcome in outcomes if outcome.kind == "skipped")
+    return {
+        "passed": kinds["passed"],
+        "failed": kinds["failed"],
+        "skipped": kinds["skipped"],
+        "reasons": dict(reasons.most_common()),
+        "either": sum(outcome.either for outcome in outcomes),
+    }
+
+
+def _failure(path: str, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "file": path,
+        "name": outcome.item.name,
+        "reason": outcome.reason,
+        "nbits": outcome.nbits,
+        "operands": {name: json_number(value) for name, value in outcome.operands.items()},
+        "result": json_number(outcome.result),
+        "golden": json_number(outcome.golden),
+    }
+
+
+def _print(report: dict[str, Any]) -> None:
+    for part in report["files"]:
+        print(f"{part['file']}: {part['format']}, on {report['design']} ({report['stage']})")
+        print(f"  passed {part['passed']}, failed {part['failed']}, not applicable {part['skipped']}")
+        for reason, count in part["reasons"].items():
+            print(f"    not applicable, {count}: {reason}")
+        if part["either"]:
+            print(f"    passed, {part['either']}: the file accepts either verdict; the power itself is right")
+    for failure in report["failures"][:SHOWN_FAILURES]:
+        print(f"FAILED {failure['file']}: {failure['name']}: {failure['reason']}")
+        for name, value in failure["operands"].items():
+            print(f"  {name:<7} {_text(value)}")
+        print(f"  result  {_text(failure['result'])}")
+        print(f"  golden  {_text(failure['golden'])}")
+    more = len(report["failures"]) - SHOWN_FAILURES
+    if more > 0:
+        print(f"... and {more} more failures; --json has them all")
+    if len(report["files"]) > 1:
+        print(
+            f"total: passed {report['passed']}, failed {report['failed']}, not applicable {report['skipped']}"
+        )
+
+
+def _text(value: int | str | None) -> str:
+    return shown(value) if isinstance(value, int) else str(value)

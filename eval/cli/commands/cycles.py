@@ -1,0 +1,100 @@
+"""`modexlab cycles`: how many cycles an operation takes, from the closed formula and without simulating."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput
+from ...designs.machine import check_fit, check_width, width_for
+from ...designs.param import PAPER_NBITS
+from ...designs.workloads import some_operands
+from ..arguments import (
+    Commands,
+    add_command,
+    add_design,
+    add_json,
+    add_operands,
+    add_settings,
+    add_width,
+    add_workload,
+    find_design,
+    json_number,
+    json_value,
+    print_json,
+    refuse_with_workload,
+    settings_of,
+)
+
+if TYPE_CHECKING:
+    from ...designs.design import Design
+
+TEXT = """\
+Cycles from the handshake of the request to that of the
+response, by the design's formula; operands that are not given are fixed pseudo-random numbers."""
+EXAMPLES = """\
+  modexlab cycles mont --nbits 1024 --exp 65537
+  modexlab cycles mont-ct --nbits 4096 --exp 0xffff --set nstages=8 --json
+  modexlab cycles ssmm --nbits 2048 --workload sign+9verify
+  modexlab cycles naive-001 --base 1119317562 --exp 65537 --mod 2603398711"""
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands, "cycles", "count cycles without simulating", text=TEXT, examples=EXAMPLES, execute=execute
+    )
+    add_design(parser)
+    add_operands(parser, required=False)
+    add_workload(parser)
+    add_width(parser, "default: length of the modulus, rounded up to a multiple of 32")
+    add_settings(parser)
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    design = find_design(args.design)
+    settings = settings_of(design, args.settings)
+    if args.workload is not None:
+        return _named(args, design, settings)
+    if args.nbits is None and args.mod is None:
+        raise BadInput("neither --nbits nor --mod; give the width of the machine, as in --nbits 1024")
+    nbits = check_width(args.nbits) if args.nbits is not None else width_for(args.mod)
+    parameters = design.resolve(nbits, settings)
+    some = some_operands(design, nbits, settings, args.mod)
+    given = (args.base, args.exp, args.mod)
+    base, exp, mod = (default if value is None else value for value, default in zip(given, some, strict=True))
+    check_fit(nbits, [(base, exp, mod)])
+    design.require(nbits, base, exp, mod, **settings)
+    cycles = design.cycles(nbits, base, exp, mod, **settings)
+    about = {"base": json_number(base), "exp": json_number(exp), "mod": json_number(mod)}
+    what = f"exponent of {exp.bit_length()} bits"
+    return _put(args, design, nbits, parameters, cycles, about, what)
+
+
+def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> int:
+    """Of a workload by its name."""
+    from ...designs.mixes import parts_of  # not at the top: it brings the keys, and --help must be quick
+
+    refuse_with_workload(args, ("base", "exp", "mod"))
+    nbits = check_width(args.nbits) if args.nbits is not None else PAPER_NBITS
+    parameters = design.resolve(nbits, settings)
+    parts = parts_of(args.workload, design, nbits, settings)
+    cycles = sum(part.times * design.cycles(nbits, *part.work.operands, **settings) for part in parts)
+    return _put(args, design, nbits, parameters, cycles, {"workload": args.workload}, args.workload)
+
+
+def _put(
+    args: argparse.Namespace,
+    design: Design,
+    nbits: int,
+    parameters: dict[str, Any],
+    cycles: int,
+    about: dict[str, Any],
+    what: str,
+) -> int:
+    if args.json:
+        params = {name: json_value(value) for name, value in parameters.items()}
+        print_json({"design": design.name, "nbits": nbits, "cycles": cycles, "params": params, **about})
+    else:
+        print(f"{design.name}, {nbits} bits, {what}: {cycles} cycles")
+    return 0

@@ -1,0 +1,106 @@
+"""`modexlab designs`: the catalogue as a table, one design in detail, or JSON."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ...designs.param import PAPER_NBITS
+from ...table import table
+from ..arguments import Commands, add_command, add_json, find_design, json_number, json_value, print_json
+
+if TYPE_CHECKING:
+    from ...designs.catalogue import Design, Param
+
+EXAMPLES = """\
+  modexlab designs              all designs
+  modexlab designs mont         one design with its parameters
+  modexlab designs --json       for scripts"""
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands, "designs", "list the accelerators of the catalogue", examples=EXAMPLES, execute=execute
+    )
+    parser.add_argument("design", metavar="DESIGN", nargs="?", help="show this one in detail")
+    add_json(parser)
+
+
+def _param_as_json(param: Param) -> dict[str, Any]:
+    """A parameter; legal values are a list, or {"least": ...} where there are too many to list."""
+    legal = param.legal
+    return {
+        "name": param.name,
+        "default": json_value(param.default),
+        "default_nbits": PAPER_NBITS,
+        "legal": list(legal) if isinstance(legal, tuple) else {"least": json_number(legal.least)},
+        "legal_text": param.describe_legal(),
+        "help": param.help,
+    }
+
+
+def _as_json(design: Design) -> dict[str, Any]:
+    return {
+        "name": design.name,
+        "family": design.family,
+        "paper": design.paper,
+        "domain": design.domain,
+        "schedule": design.schedule,
+        "constant_time": design.constant_time,
+        "summary": design.summary,
+        "params": [_param_as_json(param) for param in design.params],
+        "published": dict(design.published),
+    }
+
+
+def _detail(design: Design) -> str:
+    lines = [
+        f"{design.name}: {design.summary}",
+        f"  family         {design.family}",
+        f"  paper          {design.paper or 'ours'}",
+        f"  domain         {design.domain}",
+        f"  schedule       {design.schedule}",
+        f"  constant time  {'yes' if design.constant_time else 'no'}",
+    ]
+    for operation, cycles in design.published.items():
+        lines.append(f"  published      {operation}: {cycles} cycles")
+    lines.append(
+        "  parameters with their defaults at 32 bits (--set NAME=VALUE):"
+        if design.params
+        else "  no parameters"
+    )
+    for param in design.params:
+        lines.append(f"    {param.name} = {param.default}")
+        lines.append(f"        {param.help}")
+        lines.append(f"        {param.describe_legal()}")
+    return "\n".join(lines)
+
+
+def execute(args: argparse.Namespace) -> int:
+    from ...designs import catalogue
+
+    designs = [find_design(args.design)] if args.design else list(catalogue.designs())
+    if args.json:
+        print_json([_as_json(design) for design in designs])
+    elif args.design:
+        print(_detail(designs[0]))
+    else:
+        rows = [
+            [
+                design.name,
+                design.family,
+                design.paper or "-",
+                design.domain,
+                design.schedule,
+                "yes" if design.constant_time else "no",
+                str(len(design.params)),
+            ]
+            for design in designs
+        ]
+        head = ["design", "family", "paper", "domain", "schedule", "constant time", "parameters"]
+        print(table(head, rows))
+        print()
+        for design in designs:
+            print(f"{design.name}: {design.summary}")
+        print("\n`modexlab designs DESIGN` shows what a design is and which values its parameters take.")
+    return 0

@@ -1,0 +1,175 @@
+"""`modexlab fpga`: what a design takes of an FPGA, and the frequency after place and route."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput
+from ...progress import Progress
+from ...table import table
+from ..arguments import (
+    Commands,
+    add_command,
+    add_interface,
+    add_json,
+    add_settings,
+    add_verilog,
+    add_width,
+    find_design,
+    print_json,
+    refuse_with_verilog,
+    settings_of,
+)
+
+if TYPE_CHECKING:
+    from ....flow.fpga.fpga import Event
+
+DEFAULT_NBITS = 32
+
+TEXT = """\
+Counts are of yosys' own synthesis for each family, flat, before
+packing: those of Artix-7 compare with paper 002, those of Cyclone V, whose ALMs are an estimate, with papers 000 and 004.
+--pnr places and routes for ECP5 (and for Artix-7 where nextpnr-himbaechel with its Xilinx part is on PATH) with registers
+at all ports, driven and read through three pins, and reports the frequency. Results are kept in the cache."""
+EXAMPLES = """\
+  modexlab fpga mont
+  modexlab fpga mont-001 --nbits 8 --set nstages=4 --pnr
+  modexlab fpga naive --device artix-7 cyclone-v --json
+  modexlab fpga --verilog MontMulRem.v --top MontMulRem --device ecp5 --pnr"""
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "fpga",
+        "count what a design takes of an FPGA",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
+    )
+    parser.add_argument(
+        "design", metavar="DESIGN", nargs="?", help="a design of the catalogue (see `modexlab designs`)"
+    )
+    add_width(parser, f"default: {DEFAULT_NBITS}")
+    add_settings(parser)
+    add_interface(parser)
+    add_verilog(parser)
+    parser.add_argument(
+        "--device",
+        nargs="+",
+        metavar="NAME",
+        help="artix-7, cyclone-v, ecp5; several may be given (default: all)",
+    )
+    parser.add_argument("--pnr", action="store_true", help="place and route, for the frequency")
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    from ....flow.fpga.fpga import DEVICES, find
+
+    devices = [find(name).name for name in dict.fromkeys(args.device or DEVICES)]
+    report = _run(_parameters(args), devices, args.pnr, args.json)
+    if args.json:
+        print_json(report)
+    else:
+        print("\n".join(_text(report)))
+    return 0
+
+
+def _parameters(args: argparse.Namespace) -> dict[str, Any]:
+    """Parameters of the flow's step `rtl`, which makes the Verilog; BadInput for what does not go together."""
+    from ...lab.implement import chip_parameters, verilog_parameters  # not at the top: --help must be quick
+
+    if args.verilog is None:
+        if args.top is not None:
+            raise BadInput("--top is for Verilog from elsewhere; add --verilog FILE")
+        if args.design is None:
+            raise BadInput("neither a design nor Verilog; give a DESIGN, or --verilog FILE --top NAME")
+        from ...designs.asic import Chip
+
+        nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
+        design = find_design(args.design)
+        chip = Chip(design, nbits, settings_of(design, args.settings), args.interface)
+        chip.check()
+        return chip_parameters(chip)
+    refuse_with_verilog(args, ("design", "nbits", "settings"))
+    return verilog_parameters(args.verilog, args.top)
+
+
+def _run(parameters: dict[str, Any], devices: list[str], pnr: bool, quiet: bool) -> dict[str, Any]:
+    """The Verilog and its counts, with a line on stderr for every part that is done now."""
+    from ...lab.implement import run_fpga
+
+    running: list[str] = []
+    with Progress("Verilog", quiet=quiet) as progress:
+
+        def report(event: Event) -> None:
+            if event.state == "begins":
+                running.append(event.part)
+            else:
+                running.remove(event.part)
+                if not quiet:
+                    print(f"{event.part:<22} {event.seconds:6.1f} s", file=sys.stderr, flush=True)
+            progress.describe(", ".join(running) or "FPGA")
+
+        return run_fpga(parameters, devices, pnr, report)
+
+
+# ---- as text
+
+COLUMNS = {"luts": "LUT", "alms": "ALM", "ffs": "FF", "dsps": "DSP", "brams": "BRAM", "carries": "carry"}
+
+
+def _text(report: dict[str, Any]) -> Iterator[str]:
+    """A table, and below it what its figures are."""
+    width = "" if report["nbits"] is None else f", {report['nbits']} bits, {report['interface']}"
+    yield f"{report['name']}{width} (module {report['top']})"
+    yield ""
+    devices: dict[str, dict[str, Any]] = report["devices"]
+    columns = {key: head for key, head in COLUMNS.items() if any(key in each for each in devices.values())}
+    routed = any("pnr" in each for each in devices.values())
+    head = ["device", *columns.values(), "of the part", *(["MHz"] if routed else []), "s"]
+    rows = []
+    for each in devices.values():
+        most = max(each["shares"], key=lambda resource: each["shares"][resource])
+        share = f"{each['shares'][most]:.1%} of {each['capacity'][most]:,} {COLUMNS[most]}, {each['part']}"
+        pnr = each.get("pnr")
+        rows.append(
+            [
+                each["family"],
+                *(f"{each[key]:,}" if key in each else "-" for key in columns),
+                share if each["fits"] else f"does not fit: {share}",
+                *([f"{pnr['fmax_mhz']:.1f}" if pnr else "-"] if routed else []),
+                f"{each['seconds'] + (pnr['seconds'] if pnr else 0):.1f}",
+            ]
+        )
+    yield table(head, rows)
+    yield ""
+    for each in devices.values():
+        if pnr := each.get("pnr"):
+            yield from _routed(each["family"], pnr)
+    for each in devices.values():
+        yield f"{each['family']}: {each['counting']}; {each['tool']}"
+        if "pnr_note" in each:
+            yield f"  {each['pnr_note']}"
+    yield f"{report['seconds']} s in all"
+
+
+def _routed(family: str, pnr: dict[str, Any]) -> Iterator[str]:
+    frame, path = pnr["frame"], pnr.get("critical_path")
+    yield (
+        f"{family} routed in {pnr['part']} ({pnr['settings']}; seed {pnr['seed']}): {pnr['fmax_mhz']:.1f} MHz, "
+        f"{1000 / pnr['fmax_mhz']:.2f} ns"
+    )
+    if path:
+        yield (
+            f"  worst path: {path['start']} -> {path['end']}, {path['cells']} cells, {path['logic_ns']:.2f} ns in cells, "
+            f"{path['routing_ns']:.2f} ns in wires"
+        )
+    yield (
+        f"  out of context: {frame['ports']} ports behind shift registers on three pins ({frame['registers']} registers, "
+        f"{frame['luts']} LUTs, not in the counts)"
+    )

@@ -1,0 +1,342 @@
+"""`modexlab ledger`: what has been measured, as a table, in detail, or as a file for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput, unknown
+from ...table import table
+from ..arguments import (
+    Commands,
+    add_command,
+    add_json,
+    add_ledger,
+    check_directory,
+    json_value,
+    ledger_of,
+    number,
+    print_json,
+    short,
+)
+
+if TYPE_CHECKING:
+    from ...lab.ledger import Failure, Ledger, Measurement, Row
+
+TEXT = """\
+Every measured figure is a row in one SQLite file, with
+the command that measures it again (`modexlab reproduce ROW`), the tools, the hash of the Verilog, and the tests that the
+same hardware passed. Of each point the newest measurement counts; --history shows the older ones too.
+
+  list          a table (the default)
+  show ROW      all that is known of one figure
+  export FILE   rows as .csv, .jsonl or .parquet
+  path          where the ledger is
+
+Marks say why a figure must not be compared; a row is stale if sources or tools have changed since."""
+EXAMPLES = """\
+  modexlab ledger
+  modexlab ledger list --design mont --metric cycles --metric area_um2
+  modexlab ledger list --failures
+  modexlab ledger export figures.csv
+  modexlab ledger path"""
+ACTIONS = ("list", "show", "export", "path")
+WHICH = ("design", "nbits", "metric", "operation", "stage", "history")
+OBEYS = {  # options by action, besides --ledger
+    "list": (*WHICH, "failures", "json"),
+    "show": ("json",),
+    "export": (*WHICH, "format"),
+    "path": ("json",),
+}
+OF_FIGURES = ("metric", "operation", "history")  # a point that failed has none
+FORMAT_OF = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "ledger",
+        "show or export what has been measured",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
+    )
+    parser.add_argument(
+        "action", choices=ACTIONS, nargs="?", default="list", help="what to do (default: list)"
+    )
+    parser.add_argument("target", metavar="ROW|FILE", nargs="?", help="of show and export")
+    add_ledger(parser)
+    rows = parser.add_argument_group("which rows")
+    for name, type, what in (
+        ("design", str, "a design, or a system"),
+        ("nbits", number, "a width"),
+        ("metric", str, "cycles, area_um2, energy_nj, ..."),
+        ("operation", str, "encrypt, decrypt, ..."),
+        ("stage", str, "formula, native, flow, ..."),
+    ):
+        rows.add_argument(
+            f"--{name}",
+            type=type,
+            action="append",
+            metavar="N" if name == "nbits" else "NAME",
+            help=f"{what}; may be repeated",
+        )
+    rows.add_argument("--history", action="store_true", help="older measurements of the same points too")
+    rows.add_argument("--failures", action="store_true", help="points that could not be measured, and why")
+    parser.add_argument(
+        "--format", choices=tuple(FORMAT_OF.values()), help="of export (default: by the suffix)"
+    )
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    if args.action in ("list", "path") and args.target is not None:
+        raise BadInput(f"{args.action} {short(args.target)}: it takes no argument; drop it")
+    _check_options(args)
+    if args.action == "path":
+        path = str(ledger_of(args).path)
+        print_json({"path": path}) if args.json else print(path)
+        return 0
+    with ledger_of(args, read_only=True) as ledger:
+        if args.action == "show":
+            _show(ledger, row_number(args.target), args.json)
+        elif args.action == "export":
+            _export(ledger, args)
+        elif args.failures:
+            _list_failures(ledger, args)
+        else:
+            _list(ledger, args)
+    return 0
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuse what the action would leave aside."""
+    for option in dict.fromkeys(each for obeyed in OBEYS.values() for each in obeyed):
+        if option not in OBEYS[args.action] and getattr(args, option):
+            others = " and ".join(action for action, obeyed in OBEYS.items() if option in obeyed)
+            raise BadInput(f"--{option} with {args.action}: it is an option of {others}; drop it")
+    for option in OF_FIGURES:
+        if args.failures and getattr(args, option):
+            raise BadInput(
+                f"--{option} with --failures: a point that failed has no figures; drop one of them"
+            )
+
+
+def row_number(text: str | None) -> int:
+    """The number of a row, as `modexlab ledger list` has it in its first column."""
+    if text is None:
+        raise BadInput("which row? give its number, the first column of `modexlab ledger list`")
+    try:
+        return number(text)
+    except argparse.ArgumentTypeError as error:
+        raise BadInput(f"row {error}") from None
+
+
+def _filters(ledger: Ledger, args: argparse.Namespace) -> dict[str, Any]:
+    """As `Ledger.rows` takes them; BadInput for a name that nothing has."""
+    given = {name: getattr(args, name) for name in ("nbits", "metric", "operation", "stage")}
+    given["subject"] = args.design
+    given = {name: value for name, value in given.items() if value is not None}
+    for name, wanted in given.items():
+        if name != "nbits":
+            _check_names(ledger, name, wanted)
+    return given
+
+
+def _check_names(ledger: Ledger, name: str, wanted: list[str]) -> None:
+    """What can be measured, and what the ledger has, which may be of yesterday."""
+    there = {str(getattr(row, name)) for row in ledger.rows(history=True, **{name: wanted})}
+    for each in wanted:
+        if each not in there and each not in (known := _known(name)):
+            raise unknown("design or system" if name == "subject" else name, each, known)
+
+
+def _known(name: str) -> list[str]:
+    from ...designs.mixes import NAMES
+    from ...lab.measure import UNITS
+    from ...lab.point import STAGES
+
+    if name != "subject":
+        return list({"metric": UNITS, "operation": NAMES, "stage": STAGES}[name])
+    from ...designs.catalogue import designs
+    from ...designs.systems import system_names
+
+    return [*(design.name for design in designs()), *system_names()]
+
+
+def _list(ledger: Ledger, args: argparse.Namespace) -> None:
+    rows = ledger.rows(history=args.history, **_filters(ledger, args))
+    if args.json:
+        print_json([row_as_json(row) for row in rows])
+        return
+    if not rows:
+        print(_nothing(ledger))
+        return
+    head = [
+        "row",
+        "design",
+        "bits",
+        "settings",
+        "stage",
+        "operation",
+        "metric",
+        "value",
+        "unit",
+        "measured",
+        "",
+    ]
+    lines = [
+        [
+            str(row.id),
+            row.subject,
+            str(row.nbits),
+            settings_text(row),
+            row.stage,
+            row.operation or "-",
+            row.metric,
+            value_text(row.value),
+            row.unit,
+            when_text(row.when),
+            ", ".join(["stale"] * row.stale + ["marked"] * bool(row.marks)),
+        ]
+        for row in rows
+    ]
+    print(table(head, lines))
+    if any(row.marks for row in rows):
+        print("\nmarked: not comparable; `modexlab ledger show ROW` says why")
+
+
+def _nothing(ledger: Ledger) -> str:
+    if not ledger.rows(history=True):
+        return (
+            f"nothing has been measured yet ({ledger.path}); `modexlab explore course` measures a first space"
+        )
+    return "no such rows; `modexlab ledger list` without filters shows all"
+
+
+def settings_text(row: Row) -> str:
+    """What was chosen for this point, without the defaults; the clock period of a flow always."""
+    from ...lab.point import FLOW_DEFAULTS
+
+    defaults = {**FLOW_DEFAULTS.get(row.stage, {}), "clock_period": None}
+    flow = {name: value for name, value in row.flow.items() if value != defaults.get(name)}
+    chosen = {**row.point.get("settings", {}), **flow}
+    if row.interface == "xcel":
+        chosen["interface"] = row.interface
+    return " ".join(f"{name}={short(str(value))}" for name, value in chosen.items()) or "-"
+
+
+def value_text(value: float) -> str:
+    """A figure with as many digits as mean something."""
+    return str(value) if isinstance(value, int) else f"{value:.6g}"
+
+
+def when_text(when: str) -> str:
+    """Date and time to the minute."""
+    return when[:16].replace("T", " ")
+
+
+def _list_failures(ledger: Ledger, args: argparse.Namespace) -> None:
+    wanted = _filters(ledger, args)
+    failures = [
+        each
+        for each in ledger.failures()
+        if all(each.point.get(name) in values for name, values in wanted.items())
+    ]
+    if args.json:
+        print_json([_failure_as_json(each) for each in failures])
+        return
+    for each in failures:
+        print(
+            f"{when_text(each.when)}  {shlex.join(each.command)}\n  {each.message} (after {each.seconds:.1f} s)"
+        )
+    if not failures:
+        print("no such point has failed" if wanted else "no point has failed")
+
+
+def _failure_as_json(failure: Failure) -> dict[str, Any]:
+    return {
+        "command": shlex.join(failure.command),
+        "message": failure.message,
+        "seconds": failure.seconds,
+        "when": failure.when,
+        "key": failure.key,
+    }
+
+
+def row_as_json(row: Row) -> dict[str, Any]:
+    """A figure for scripts."""
+    from ...lab.ledger_export import record
+
+    return {**record(row), "stale": row.stale}
+
+
+def _show(ledger: Ledger, row_id: int, as_json: bool) -> None:
+    row = ledger.row(row_id)
+    whole = ledger.measurement(row.measurement)
+    if as_json:
+        others = [
+            {"metric": each.metric, "operation": each.operation, "value": each.value, "unit": each.unit}
+            for each in whole.figures
+        ]
+        print_json(
+            {
+                **row_as_json(row),
+                "figures": others,
+                "details": whole.details,
+                "artifacts": {name: len(content) for name, content in whole.artifacts.items()},
+            }
+        )
+        return
+    print("\n".join(_details(row, whole)))
+
+
+def _details(row: Row, whole: Measurement) -> list[str]:
+    operation = f", {row.operation}" if row.operation else ""
+    lines = [f"{row.metric} = {value_text(row.value)} {row.unit}: {row.subject}, {row.nbits} bits{operation}"]
+
+    def line(name: str, text: str) -> None:
+        if text:
+            lines.append(f"  {name:<13} {text}")
+
+    line("command", shlex.join(row.command))
+    line(
+        "parameters",
+        ", ".join(f"{name}={short(str(json_value(value)))}" for name, value in row.parameters.items()),
+    )
+    line("stage", f"{row.stage}, interface {row.interface}" + (f", {row.workload}" if row.workload else ""))
+    line("flow", ", ".join(f"{name}={value}" for name, value in row.flow.items()))
+    line("tests", row.tests)
+    for mark in row.marks:
+        line("mark", mark)
+    line("Verilog", f"sha256 {row.verilog_hash}" if row.verilog_hash else "")
+    line("tools", ", ".join(f"{name} {version}" for name, version in row.tools.items()))
+    line("measured", f"{when_text(row.when)} UTC, in {row.seconds:.1f} s")
+    line("sources", "changed since (stale)" if row.stale else "the present ones")
+    line("with it", ", ".join(_figure_text(each) for each in whole.figures))
+    for caveat in whole.details.get("caveats", ()):
+        line("caveat", caveat)
+    line("pictures", ", ".join(whole.artifacts))
+    return lines
+
+
+def _figure_text(figure: Any) -> str:
+    operation = f"{figure.operation} " if figure.operation else ""
+    return f"{operation}{figure.metric} {value_text(figure.value)}"
+
+
+def _export(ledger: Ledger, args: argparse.Namespace) -> None:
+    if args.target is None:
+        raise BadInput("export to which file? give its name, as in `modexlab ledger export figures.csv`")
+    check_directory("export", args.target)
+    path = Path(args.target)
+    format = args.format or FORMAT_OF.get(path.suffix.lower())
+    if format is None:
+        raise BadInput(
+            f"export {path}: no format has this suffix; name the file .csv, .jsonl or .parquet, or add --format"
+        )
+    count = ledger.export(format, path, history=args.history, **_filters(ledger, args))
+    print(f"{count} rows to {path} ({format})", file=sys.stderr)

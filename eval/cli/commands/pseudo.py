@@ -1,0 +1,126 @@
+"""`modexlab pseudo`: the multiples of a modulus that make reduction easy, and a warning where its factors are known."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from typing import Any
+
+from ....fl.errors import BadInput, shown
+from ....fl.pseudo_modulus import PseudoModuli, PseudoModulus
+from ...designs.machine import max_nbits
+from ...table import table
+from ..arguments import Commands, add_command, add_json, json_number, number, print_json
+
+TEXT = """\
+A pseudo-modulus is a multiple c*N of the modulus N: who
+computes modulo c*N goes back to N by one reduction at the end.
+For each shape: c, the bits that operands gain, the steps and
+digit products of one modular product in radix 2^w, what the
+shape saves and what it costs. Then: factors of N, if a short
+search finds any, and what follows."""
+EXAMPLES = """\
+  modexlab pseudo 0xb5c3 --w 4
+  modexlab pseudo 1431655765
+  modexlab pseudo --key key.pem --w 32 --json"""
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "pseudo",
+        "find easy multiples of a modulus",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
+    )
+    parser.add_argument(
+        "modulus", metavar="N", type=number, nargs="?", help="an odd modulus (decimal or 0x...)"
+    )
+    parser.add_argument("--key", metavar="FILE", help="PEM or DER file with an RSA key, instead of N")
+    parser.add_argument(
+        "--w", type=number, default=16, metavar="W", help="bits of a digit, 4 to 32 (default: 16)"
+    )
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    if (args.modulus is None) == (args.key is None):
+        raise BadInput("pseudo needs one of N and --key FILE; give a modulus, as in `modexlab pseudo 0xb5c3`")
+    if args.key is not None:
+        from ....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
+
+        n = RSAKey.load(args.key).n
+    else:
+        n = args.modulus
+    if n.bit_length() > max_nbits():
+        raise BadInput(
+            f"modulus {shown(n)} is longer than any machine; give one of at most {max_nbits()} bits"
+        )
+    moduli = PseudoModuli(n, args.w)
+    if args.json:
+        print_json(_as_json(moduli))
+    else:
+        _print(moduli)
+    return 0
+
+
+def _as_json(moduli: PseudoModuli) -> dict[str, Any]:
+    return {
+        "n": json_number(moduli.n),
+        "nbits": moduli.nbits,
+        "w": moduli.w,
+        "montgomery": {"steps": moduli.plain_steps, "digit_products": moduli.plain_digit_products},
+        "shapes": [_row_as_json(*row) for row in moduli.table()],
+        "factors": [
+            {
+                "value": json_number(each.value),
+                "nbits": each.value.bit_length(),
+                "prime": each.prime,
+                "by": each.by,
+            }
+            for each in moduli.factors.factors
+        ],
+        "complete": moduli.factors.complete,
+        "searched": moduli.factors.searched,
+        "warning": moduli.warning,
+    }
+
+
+def _row_as_json(shape: str, found: PseudoModulus | None, why: str) -> dict[str, Any]:
+    if found is None:
+        return {"shape": shape, "found": False, "why": why}
+    return {
+        "shape": shape,
+        "found": True,
+        "formula": found.formula,
+        "c": json_number(found.c),
+        "pseudo_modulus": json_number(found.value),
+        "nbits": found.value.bit_length(),
+        "extra_nbits": found.extra_nbits,
+        "steps": found.steps,
+        "digit_products": found.digit_products,
+        "saves": found.saves,
+        "costs": found.costs,
+    }
+
+
+def _print(moduli: PseudoModuli) -> None:
+    print(f"N = {shown(moduli.n)}, {moduli.nbits} bits, digits of {moduli.w} bits\n")
+    rows = [["Montgomery, N itself", "1", "0", str(moduli.plain_steps), str(moduli.plain_digit_products)]]
+    notes = []
+    for shape, found, why in moduli.table():
+        if found is None:
+            rows.append([shape, "-", "-", "-", "-"])
+            notes.append((shape, [why]))
+            continue
+        numbers = (found.extra_nbits, found.steps, found.digit_products)
+        rows.append([shape, shown(found.c), *map(str, numbers)])
+        notes.append((shape, [found.formula, f"saves: {found.saves}", f"costs: {found.costs}"]))
+    print(table(["shape", "c", "extra bits", "steps", "digit products"], rows))
+    for shape, lines in notes:
+        print(f"\n{shape}")
+        for line in lines:
+            print(textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    "))
+    print()
+    print(textwrap.fill(f"Warning: {moduli.warning}" if moduli.warning else moduli.verdict, 100))

@@ -1,0 +1,257 @@
+"""`modexlab run`: one operation on one design, checked against Python's own power."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput, shown
+from ...designs.machine import LEVELS, Machine, check_fit, check_width, width_for
+from ...designs.param import PAPER_NBITS
+from ...progress import Progress
+from ..arguments import (
+    Commands,
+    add_command,
+    add_design,
+    add_interface,
+    add_json,
+    add_operands,
+    add_settings,
+    add_width,
+    add_workload,
+    check_directory,
+    find_design,
+    json_number,
+    json_value,
+    number,
+    print_json,
+    refuse_with_workload,
+    settings_of,
+    short,
+)
+
+if TYPE_CHECKING:
+    from ....fl.rsa_keys import RSAKey
+    from ...designs.design import Design
+
+Result = int | list[int]  # of one exponentiation, or of each of a workload
+
+TEXT = """\
+The result is compared with Python's own pow(base, exp, mod);
+the exit code is 1 if they differ."""
+EXAMPLES = """\
+  modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
+  modexlab run mont-001 --base 7 --exp 0x10001 --mod 0xf1f1f1f1f1f1f1f1 --set nstages=8 --level cl
+  modexlab run mont --base 3 --exp 5 --mod 7 --stage python --trace --vcd mont.vcd
+  modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
+  modexlab run mont --nbits 64 --workload sign+9verify
+  modexlab run mont --key key.pem --encrypt 42 --json
+  modexlab run mont --key key.pem --decrypt 0x1234 --crt"""
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands, "run", "compute base^exp mod N on a design", text=TEXT, examples=EXAMPLES, execute=execute
+    )
+    add_design(parser)
+    add_operands(parser, required=True)
+    key = parser.add_argument_group("an RSA key instead of operands")
+    key.add_argument("--key", metavar="FILE", help="PEM or DER file with an RSA key")
+    key.add_argument("--encrypt", type=number, metavar="M", help="M^e mod n")
+    key.add_argument("--decrypt", type=number, metavar="C", help="C^d mod n")
+    key.add_argument("--crt", action="store_true", help="decrypt by two runs of half the width, and check")
+    add_workload(parser)
+    add_width(parser, "default: length of the modulus, rounded up to a multiple of 32")
+    add_settings(parser)
+    add_interface(parser)
+    parser.add_argument("--level", choices=LEVELS, default="rtl", help="level of the model (default: rtl)")
+    parser.add_argument(
+        "--stage",
+        help="how RTL is simulated: python, verilog or native (default: native; with --trace: python)",
+    )
+    parser.add_argument("--trace", action="store_true", help="print the line trace of every cycle")
+    parser.add_argument("--vcd", metavar="FILE", help="write waveforms")
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    design = find_design(args.design)
+    settings = settings_of(design, args.settings)
+    if args.vcd is not None:
+        check_directory("--vcd", args.vcd)
+    if args.nbits is not None:
+        check_width(args.nbits)
+    if args.workload is not None:
+        operation = _named(args, design, settings)
+    else:
+        operation = _operation_with_key(args) if args.key is not None else _operation(args)
+    nbits = args.nbits or width_for(operation.mod)
+    design.resolve(nbits, settings)
+    check_fit(nbits, operation.parts)
+    for base, exp, mod in operation.parts:
+        design.require(nbits, base, exp, mod, **settings)
+
+    out = sys.stderr if args.json else sys.stdout
+    trace = (lambda cycle, line: print(f"{cycle:6}: {line}", file=out)) if args.trace else None
+    with Progress(f"{design.name}, {nbits} bits, {args.level}", quiet=args.json):
+        machine = Machine(
+            design,
+            nbits,
+            level=args.level,
+            stage="python" if args.trace and args.level == "rtl" and not args.stage else args.stage,
+            interface=args.interface,
+            settings=settings,
+            vcd=Path(args.vcd) if args.vcd else None,
+            trace=trace,
+        )
+        with machine:
+            result = operation.compute(machine.mod_exp)
+    ok = result == operation.golden
+    counted = [times * cycles for times, cycles in zip(operation.times, machine.cycles, strict=False)]
+    cycles = sum(counted) if counted else None
+    report = {
+        "design": design.name,
+        "nbits": nbits,
+        "level": machine.level,
+        "stage": machine.stage,
+        "interface": machine.interface,
+        "params": {name: json_value(value) for name, value in machine.parameters.items()},
+        "operation": operation.name,
+        "result": _numbers(result),
+        "golden": _numbers(operation.golden),
+        "ok": ok,
+        "cycles": cycles,
+    }
+    if machine.interface == "xcel":
+        report["accesses"] = machine.accesses
+    if len(machine.cycles) > 1:
+        report["cycles_of_parts"] = machine.cycles
+        if max(operation.times) > 1:
+            report["times"] = operation.times
+    if args.json:
+        print_json(report)
+    else:
+        _print(report, operation, counted)
+    return 0 if ok else 1
+
+
+class _Operation:
+    """What is to be computed, the golden value, and the exponentiations that it needs on the machine."""
+
+    def __init__(
+        self,
+        name: str,
+        mod: int,
+        golden: Result,
+        parts: list[tuple[int, int, int]],
+        compute: Callable[[Callable[[int, int, int], int]], Result],
+        times: list[int] | None = None,
+    ) -> None:
+        """times: how often the cycles of each part count."""
+        self.name, self.mod, self.golden, self.parts, self.compute = name, mod, golden, parts, compute
+        self.times = times or [1] * len(parts)
+
+
+def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> _Operation:
+    """A workload by its name: all of its parts on the machine, one after the other."""
+    from ...designs.mixes import parts_of  # not at the top: it brings the keys, and --help must be quick
+
+    refuse_with_workload(args, ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"))
+    nbits = PAPER_NBITS if args.nbits is None else args.nbits
+    design.resolve(nbits, settings)
+    parts = parts_of(args.workload, design, nbits, settings)
+    return _Operation(
+        args.workload,
+        (1 << nbits) - 1,
+        [part.work.golden for part in parts],
+        [part.work.operands for part in parts],
+        lambda mod_exp: [mod_exp(*part.work.operands) for part in parts],
+        [part.times for part in parts],
+    )
+
+
+def _operation(args: argparse.Namespace) -> _Operation:
+    if args.encrypt is not None or args.decrypt is not None or args.crt:
+        raise BadInput("--encrypt, --decrypt and --crt need a key; add --key FILE.pem")
+    missing = [f"--{name}" for name in ("base", "exp", "mod") if getattr(args, name) is None]
+    if missing:
+        raise BadInput(f"no {', '.join(missing)}; give --base, --exp and --mod, or --key FILE.pem")
+    operands = (args.base, args.exp, args.mod)
+    if args.mod == 0:
+        raise BadInput("the modulus is 0; give one from 1 up")
+    return _Operation("modexp", args.mod, pow(*operands), [operands], lambda mod_exp: mod_exp(*operands))
+
+
+def _operation_with_key(args: argparse.Namespace) -> _Operation:
+    given = [f"--{name}" for name in ("base", "exp", "mod") if getattr(args, name) is not None]
+    if given:
+        raise BadInput(f"{', '.join(given)} beside --key; give the operands or a key, not both")
+    if (args.encrypt is None) == (args.decrypt is None):
+        raise BadInput("a key needs one of --encrypt M and --decrypt C")
+    from ....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
+
+    key = RSAKey.load(args.key)
+    if args.encrypt is not None:
+        if args.crt:
+            raise BadInput("--crt is for --decrypt; encryption needs no primes")
+        message = args.encrypt
+        return _Operation(
+            "encrypt",
+            key.n,
+            key.encrypt(message),
+            [(message, key.e, key.n)],
+            lambda m: key.encrypt(message, m),
+        )
+    return _decryption(key, args.decrypt, args.crt)
+
+
+def _decryption(key: RSAKey, cipher: int, crt: bool) -> _Operation:
+    golden = key.decrypt(cipher)
+    if not crt:
+        return _Operation(
+            "decrypt", key.n, golden, [(cipher, key.d, key.n)], lambda m: key.decrypt(cipher, m)
+        )
+    golden = key.decrypt_crt(cipher)
+    widest = max(key.p, key.q)
+    parts = [(cipher % key.p, key.dp, key.p), (cipher % key.q, key.dq, key.q)]
+
+    def compute(mod_exp: Callable[[int, int, int], int]) -> int:
+        def on_machine_or_host(base: int, exp: int, mod: int) -> int:
+            # the check at the end is as wide as n: the host's, not of a machine of half the width
+            return mod_exp(base, exp, mod) if mod <= widest else pow(base, exp, mod)
+
+        return key.decrypt_crt(cipher, on_machine_or_host)
+
+    return _Operation("decrypt by CRT", widest, golden, parts, compute)
+
+
+def _numbers(result: Result) -> Any:
+    """One number or several for JSON."""
+    return list(map(json_number, result)) if isinstance(result, list) else json_number(result)
+
+
+def _print(report: dict[str, Any], operation: _Operation, parts: list[int]) -> None:
+    where = ", ".join(filter(None, (report["level"], report["stage"])))
+    where += ", behind registers" if report["interface"] == "xcel" else ""
+    settings = " ".join(f"{name}={short(str(value))}" for name, value in report["params"].items())
+    print(f"{report['design']}, {report['nbits']} bits ({where}){': ' if settings else ''}{settings}")
+    for base, exp, mod in operation.parts:
+        print(f"{operation.name:<14}  {shown(base)} ^ {shown(exp)} mod {shown(mod)}")
+    print(f"{'result':<14}  {_value(report['result'])}")
+    print(f"{'golden':<14}  {_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}")
+    cycles = report["cycles"]
+    split = f" ({' + '.join(map(str, parts))})" if len(parts) > 1 else ""
+    if "accesses" in report:
+        print(
+            f"{'accesses':<14}  {report['accesses']}: words pushed and popped, go, status; each takes a cycle or more"
+        )
+    print(f"{'cycles':<14}  {'none: this level has no clock' if cycles is None else f'{cycles}{split}'}")
+
+
+def _value(number: int | str | list[int | str]) -> str:
+    if isinstance(number, list):
+        return ", ".join(map(_value, number))
+    return f"{number} (0x{number:x})" if isinstance(number, int) else number

@@ -1,0 +1,239 @@
+"""`modexlab systems`: Table 1 of paper 001, measured now, each result checked, and the same table at other widths."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput
+from ...progress import Progress
+from ...table import table
+from ..arguments import (
+    Commands,
+    add_command,
+    add_json,
+    add_settings,
+    check_directory,
+    number,
+    print_json,
+    settings_of,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from ...designs.systems import Row, SystemKind
+
+TEXT = """\
+RSA by software on the processor and
+by accelerators behind it, in cycles of the stats window, beside the published figures. Every result is
+compared with the expected one; exit code 1 if one is wrong.
+
+A system is proc-KERNEL (software: naive, montgomery, montgomery-ct) or procxcel-DESIGN (a design of the
+catalogue behind the processor's accelerator port)."""
+EXAMPLES = """\
+  modexlab systems
+  modexlab systems --system proc-naive procxcel-mont --operation decrypt --json
+  modexlab systems --nbits 64 128 256 512 1024 2048 --output systems.txt"""
+
+NOTE = (
+    "Cycles: of the stats window, in which the processor calls the kernel, and nothing else happens. Normalised: "
+    "less the cycles of the dummy, which returns the expected answer ({dummies}).",
+    "Published: paper 001, Table 1, normalised; our own accelerators stand beside the paper's of their kind. Ratio: "
+    "normalised to published, below 1 is faster. Speedup: over proc-naive. CPI: cycles by instructions of the window.",
+    "Operands: {operands}.",
+    "Stage: how the RTL of the processor and the accelerator was simulated. The memory answers in the next cycle.",
+)
+NOT_RUN = "Not run (-): software at {widths} bits; --full runs it."
+IN_CONSTANT_TIME = (
+    "proc-montgomery-ct: all bits of the private exponent are scanned, of the public one as many as it has."
+)
+OPERANDS_001 = (
+    "at 32 bits those of the paper, e = 65537, d = 0x3a48d459 (of another key), n = 2603398711, and 5745 of its "
+    "Figure 1 as the message: which it measured with, the paper does not say, and naive machines depend on it"
+)
+OPERANDS = "a key of each width, e = 65537, the same in every run"
+LINE = 116
+BASELINE, CONSTANT_TIME = "proc-naive", "proc-montgomery-ct"
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "systems",
+        "measure processors with accelerators and print the table",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
+    )
+    parser.add_argument(
+        "--nbits",
+        type=number,
+        metavar="N",
+        nargs="+",
+        default=[32],
+        help="widths of the operands: even, 16 to 4096 (default: 32)",
+    )
+    parser.add_argument(
+        "--system",
+        metavar="NAME",
+        nargs="+",
+        dest="systems",
+        help="only these, such as proc-naive or procxcel-mont (default: the paper's, and our fastest)",
+    )
+    add_settings(parser)
+    parser.add_argument(
+        "--operation",
+        type=_operation,
+        choices=("encrypt", "decrypt"),
+        help="only this one (default: both)",
+    )
+    parser.add_argument(
+        "--stage", default="native", help="how RTL is simulated: python, verilog or native (default: native)"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="run software at any width: above 1024 bits it takes minutes"
+    )
+    parser.add_argument("--output", "-o", metavar="FILE", help="write the table to a file as well")
+    add_json(parser)
+
+
+def _operation(text: str) -> str:
+    """The operation as it is called here: enc and encryption are encrypt."""
+    return {"enc": "encrypt", "encryption": "encrypt", "dec": "decrypt", "decryption": "decrypt"}.get(
+        text, text
+    )
+
+
+def execute(args: argparse.Namespace) -> int:
+    from ...designs.systems import DEFAULT_SYSTEMS, OPERATIONS, Measurement, check_key_width, find_system
+
+    kinds = [
+        _kind(find_system(name), args.settings) for name in dict.fromkeys(args.systems or DEFAULT_SYSTEMS)
+    ]
+    widths = [check_key_width(nbits) for nbits in dict.fromkeys(args.nbits)]
+    operations = [args.operation] if args.operation else OPERATIONS
+    if args.output is not None:
+        check_directory("--output", args.output)
+    total = len(kinds) * len(widths) * len(operations)
+    rows: list[Row] = []
+    with Progress("systems", quiet=args.json) as progress:
+        label = ""
+
+        def begin(what: str) -> None:
+            nonlocal label
+            label = what
+            progress.describe(what)
+
+        def advance(cycles: int, _: int) -> None:
+            progress.describe(f"{label}, {cycles:,} cycles")
+
+        measurement = Measurement(args.stage, args.full, begin, advance)
+        start = time.monotonic()
+        for row in measurement.rows(kinds, widths, operations):
+            rows.append(row)
+            seconds, start = time.monotonic() - start, time.monotonic()
+            what = f"{row.system}, {row.nbits} bits, {row.operation}"
+            how = f"WRONG: {row.note}" if not row.ok else row.note or f"{row.normalised:,} cycles"
+            print(f"[{len(rows)}/{total}] {what}: {how} ({seconds:.1f} s)", file=sys.stderr, flush=True)
+    text = _text(rows)
+    if args.output is not None:
+        with writing(args.output) as write:
+            write(text + "\n")
+    if args.json:
+        print_json([_as_json(row, rows) for row in rows])
+    else:
+        print(text)
+    return 0 if all(row.ok for row in rows) else 1
+
+
+def _kind(kind: SystemKind, settings: list[str]) -> SystemKind:
+    """The system with the values of `--set`."""
+    if not settings:
+        return kind
+    if kind.design is None:
+        raise BadInput(
+            f"--set with {kind.name}: software on the processor has no parameters; drop one of them"
+        )
+    return replace(kind, settings=settings_of(kind.design, settings))
+
+
+def _speedup(row: Row, rows: list[Row]) -> float | None:
+    """Over the processor alone with the naive kernel, if that is among the rows."""
+    for other in rows:
+        if (other.system, other.operation, other.nbits) == (BASELINE, row.operation, row.nbits):
+            return other.normalised / row.normalised if other.normalised and row.normalised else None
+    return None
+
+
+def _as_json(row: Row, rows: list[Row]) -> dict[str, Any]:
+    window = row.outcome.window if row.outcome is not None else None
+    return {
+        "system": row.system,
+        "operation": row.operation,
+        "nbits": row.nbits,
+        "cycles": row.cycles,
+        "dummy": row.dummy,
+        "normalised": row.normalised,
+        "published": row.published,
+        "ratio": row.ratio,
+        "speedup": _rounded(_speedup(row, rows)),
+        "instructions": window.instructions if window else None,
+        "cpi": _rounded(window.cpi) if window else None,
+        "where": dict(window.where) if window else {},
+        "level": row.outcome.level if row.outcome else None,
+        "stage": row.outcome.stage if row.outcome else None,
+        "ok": row.ok if row.outcome else None,
+        "note": row.note,
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def _text(rows: list[Row]) -> str:
+    head = ["system", "operation", "bits", "result"]
+    head += ["cycles", "normalised", "published", "ratio", "speedup", "CPI", "stage"]
+    lines = []
+    for row in rows:
+        run = row.outcome
+        lines.append(
+            [
+                row.system,
+                row.operation,
+                str(row.nbits),
+                "-" if run is None else "ok" if row.ok else "WRONG",
+                *(_cell(count, "d") for count in (row.cycles, row.normalised, row.published)),
+                *(_cell(value, ".2f") for value in (row.ratio, _speedup(row, rows))),
+                _cell(run.window.cpi if run is not None else None, ".2f"),
+                (run.stage if run is not None else None) or "-",
+            ]
+        )
+    dummies = {row.nbits: row.dummy for row in rows}
+    words = {
+        "dummies": ", ".join(f"{cycles} at {nbits} bits" for nbits, cycles in dummies.items()),
+        "operands": "; ".join(
+            ([OPERANDS_001] if 32 in dummies else []) + ([OPERANDS] if dummies.keys() - {32} else [])
+        ),
+        "widths": ", ".join(
+            str(nbits) for nbits in sorted({row.nbits for row in rows if row.outcome is None})
+        ),
+    }
+    notes = [*NOTE]
+    if any(row.system == CONSTANT_TIME for row in rows):
+        notes.append(IN_CONSTANT_TIME)
+    if words["widths"]:
+        notes.append(NOT_RUN)
+    notes += dict.fromkeys(
+        f"{row.system}: {row.note}." for row in rows if row.outcome is not None and row.note
+    )
+    text = "\n".join(textwrap.fill(note.format(**words), LINE) for note in notes)
+    return f"{table(head, lines)}\n\n{text}"
+
+
+def _cell(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

@@ -1,0 +1,228 @@
+"""`modexlab verilog`: a design as one self-contained SystemVerilog file."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput
+from ...designs.machine import check_width
+from ...designs.processor_verilog import PROCESSOR
+from ...designs.verilog_header import PROTOCOL, comment, fields, parameters, port_lines, registers, wrapped
+from ...designs.workloads import some_operands
+from ...progress import Progress
+from ..arguments import (
+    Commands,
+    add_command,
+    add_interface,
+    add_settings,
+    add_units,
+    add_width,
+    check_directory,
+    find_design,
+    settings_of,
+    writing,
+    xcel_of,
+)
+
+if TYPE_CHECKING:
+    from ....fl.status import Status
+    from ...designs.catalogue import Design
+
+TEXT = """\
+The header says what the machine computes and in how
+many cycles, its parameters, the ports and the protocol. Without -o the text goes to stdout; a file is written whole or not at all.
+
+`proc` is the processor: with the null accelerator behind its port, with --xcel a design of the catalogue."""
+EXAMPLES = """\
+  modexlab verilog mont -o mont.sv
+  modexlab verilog mont-001 --nbits 64 --set nstages=8 -o mont_001_64.sv
+  modexlab verilog mont --interface xcel -o mont_xcel.sv
+  modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv"""
+
+DEFAULT_NBITS = 32
+OPEN = "none"  # for --xcel: nothing behind the port
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands, "verilog", "write a design as SystemVerilog", text=TEXT, examples=EXAMPLES, execute=execute
+    )
+    parser.add_argument(
+        "design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`), or proc"
+    )
+    parser.add_argument("--output", "-o", metavar="FILE", help="the file to write (default: stdout)")
+    add_width(parser, f"default: {DEFAULT_NBITS}")
+    add_settings(parser)
+    add_interface(parser)
+    processor = parser.add_argument_group("the processor (DESIGN proc)")
+    processor.add_argument(
+        "--xcel",
+        metavar="DESIGN",
+        help=f"the accelerator; {OPEN}: its port is one of the module (default: the null accelerator)",
+    )
+    add_units(processor)
+    processor.add_argument(
+        "--no-commit", action="store_true", help="without the port that shows what retires, as for a chip"
+    )
+
+
+def execute(args: argparse.Namespace) -> int:
+    if args.design == PROCESSOR:
+        return _processor(args)
+    for option in ("xcel", "mul_latency", "div_bits", "no_commit"):
+        if getattr(args, option):
+            raise BadInput(f"--{option.replace('_', '-')}: only the processor has it; give proc, or drop it")
+    design = find_design(args.design)
+    settings = settings_of(design, args.settings)
+    nbits = check_width(args.nbits) if args.nbits is not None else DEFAULT_NBITS
+    if args.output not in (None, "-"):
+        check_directory("--output", args.output)
+    with Progress(f"{design.name}, {nbits} bits"):
+        text = verilog(design, nbits, settings, args.interface)
+    return _put(text, args.output, f"{design.name}, {nbits} bits")
+
+
+def _processor(args: argparse.Namespace) -> int:
+    """The processor, with what is behind its accelerator port."""
+    from ...designs.processor_verilog import processor_verilog
+
+    if args.interface != "stream":
+        raise BadInput("--interface: the processor has its own; drop it")
+    if args.xcel in (None, OPEN):
+        for option, given in (("--nbits", args.nbits is not None), ("--set", bool(args.settings))):
+            if given:
+                raise BadInput(f"{option} without an accelerator; name one with --xcel DESIGN")
+    xcel = None if args.xcel == OPEN else xcel_of(args.xcel, args.nbits, args.settings)
+    if xcel is None and args.no_commit:
+        raise BadInput(f"--no-commit with --xcel {OPEN}: only a whole system can do without; name a DESIGN")
+    units = {
+        name: getattr(args, name) for name in ("mul_latency", "div_bits") if getattr(args, name) is not None
+    }
+    if args.output not in (None, "-"):
+        check_directory("--output", args.output)
+    what = f"{PROCESSOR}, {xcel.name}, {xcel.nbits} bits" if xcel and xcel.design else PROCESSOR
+    with Progress(what):
+        text = processor_verilog(xcel, **units, commit=not args.no_commit)
+    return _put(text, args.output, what)
+
+
+def _put(text: str, output: str | None, what: str) -> int:
+    """The text to a file or to stdout."""
+    if output in (None, "-"):
+        print(text, end="")
+        return 0
+    with writing(output) as write:
+        write(text)
+    print(f"{output}: {what}, {text.count(chr(10))} lines")
+    return 0
+
+
+def verilog(design: Design, nbits: int, settings: dict[str, Any], interface: str = "stream") -> str:
+    """The file: header and design."""
+    from ....rtl.sim import translate
+
+    design.resolve(nbits, settings)
+    make = design.rtl if interface == "stream" else design.xcel
+    component = make(nbits, **settings)
+    suffix = "" if interface == "stream" else f"_{interface}"
+    top = re.sub(r"\W", "_", f"{design.name}_{nbits}{suffix}")
+    body = translate(component, top, unique=True)
+    return f"{_header(design, nbits, settings, interface, component, top, body)}\n\n{body.rstrip()}\n"
+
+
+STATUS_OF_STREAM = "A status other than 0 says why there is no result, which then reads as 0:"
+STATUS_OF_XCEL = "Statuses:"
+
+
+def _header(
+    design: Design,
+    nbits: int,
+    settings: dict[str, Any],
+    interface: str,
+    component: Any,
+    top: str,
+    body: str,
+) -> str:
+    """What a hardware engineer must know before reading on, as comment lines."""
+    from ....fl.status import MEANING
+    from ....rtl.sim.ports import Ports
+
+    ports = Ports.of(component)
+    lines = [
+        f"{top}: modular exponentiation of {nbits} bits, generated by modexlab",
+        "",
+        *wrapped(f"Computes       {_computes(design, nbits, settings)}", 15),
+        f"Design         {design.name}" + (f", after paper {design.paper}" if design.paper else ""),
+        f"Product units  {design.family}",
+        f"Domain         {design.domain}",
+        *wrapped(f"Cycles         {_cycles(design, nbits, settings, interface)}", 15),
+        *wrapped(f"Constant time  {_constant_time(design, nbits, settings)}", 15),
+        "",
+        "Parameters:",
+        *parameters(design, nbits, settings),
+        "",
+        f"Ports of the module {top}:",
+        *(f"  {line}" for line in port_lines(body, top)),
+        "",
+        "Messages, first field in the most significant bits:",
+        f"  istream__msg  {fields(ports.request)}",
+        f"  ostream__msg  {fields(ports.response)}",
+        "",
+        *PROTOCOL.split("\n"),
+        *(registers() if interface == "xcel" else ()),
+        "",
+        STATUS_OF_STREAM if interface == "stream" else STATUS_OF_XCEL,
+        *(f"  {int(status)}  {MEANING[status]}" for status in _statuses(design, nbits, settings, interface)),
+    ]
+    return comment(lines)
+
+
+def _computes(design: Design, nbits: int, settings: dict[str, Any]) -> str:
+    """In words: of which operands."""
+    modulus = design.modulus(nbits, **settings)
+    if modulus:
+        moduli = f"the modulus {modulus:#x}"
+    else:
+        moduli = "odd moduli" if design.odd_only else "moduli from 1 up"
+    bases = "bases below the modulus" if design.reduced_only else "any base"
+    return (
+        f"base^exp mod mod, for {moduli} and {bases}; exponent 0 gives 1 mod mod"
+        f"{'' if modulus else ', modulus 1 gives 0'}"
+    )
+
+
+def _cycles(design: Design, nbits: int, settings: dict[str, Any], interface: str) -> str:
+    """Figures of this machine, for two exponents that everybody knows."""
+    base, _, mod = some_operands(design, nbits, settings)
+    exponents = {"exp = 65537": 65537, f"exp = 2^{nbits} - 1, all ones": (1 << nbits) - 1}
+    figures = "; ".join(
+        f"{design.cycles(nbits, base, exp, mod, **settings)} for {name}"
+        for name, exp in exponents.items()
+        if exp.bit_length() <= nbits
+    )
+    between = "request to response" if interface == "stream" else "request to response behind the registers"
+    return f"{figures} (from {between}, with a pseudo-random base below a modulus of {mod.bit_length()} bits)"
+
+
+def _constant_time(design: Design, nbits: int, settings: dict[str, Any]) -> str:
+    if not design.constant_time:
+        return "no: the number of cycles depends on the operands"
+    full = design.resolve(nbits, settings).get("scan") == "full"
+    return f"yes: as many cycles for all exponents{'' if full else ' of a length'}"
+
+
+def _statuses(design: Design, nbits: int, settings: dict[str, Any], interface: str) -> list[Status]:
+    """What this machine can answer: to good operands, modulus 0, an even one, and a base not below it."""
+    from ....fl.status import Status
+    from ....fl.xcel import WORD_NBITS
+
+    _, _, mod = some_operands(design, nbits, settings)
+    samples = ((0, 1, mod), (0, 1, 0), (0, 1, 2), (mod, 1, mod))
+    answers = {design.check(nbits, *operands, **settings) for operands in samples}
+    if interface == "xcel":
+        answers |= {Status.WORD_COUNT, Status.NO_RESULT}
+        if nbits % WORD_NBITS:
+            answers.add(Status.TOO_WIDE)
+    return sorted(answers)

@@ -1,0 +1,273 @@
+"""A design of the catalogue as the ASIC flow wants it: design.sv, design.json and workload.json (flow/workload.py).
+
+The rows are corners of the mathematics and pseudo-random operands, refused ones among them, with what `pow` and the design's own
+rules say of them; the energy workload is an encryption and a decryption (mixes.py), at 32 bits those of paper 001.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput
+from ...fl.mod_exp import operand_status
+from ...fl.status import Status
+from ..papers.published import by_name, paper
+from .accesses import accesses
+from .machine import INTERFACES, check_width
+from .mixes import has_key, parts_of
+from .system import Xcel
+from .systems import BY_XCEL, DUMMY, HARDWARE, NBITS_001, OPERATIONS, SOFTWARE, check_key_width, scanned_nbits
+
+if TYPE_CHECKING:
+    from .design import Design
+    from .workloads import Workload
+
+# exponents of the rows are no longer than this, so that wide machines take seconds
+ROW_EXP_NBITS = 64
+RANDOM_ROWS = 16
+DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
+SPARE_CYCLES = 1000
+
+Operands = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """What goes through the flow: a machine at a width, bare, behind registers, or behind a processor.
+
+    Without a design it is the processor alone, which does the work in software, by `kernel`.
+    """
+
+    design: Design | None
+    nbits: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    interface: str = "stream"
+    system: bool = False
+    kernel: str = BY_XCEL
+
+    def check(self) -> None:
+        """BadInput for what cannot be made."""
+        check_width(self.nbits)
+        if self.interface not in INTERFACES:
+            raise BadInput(f"unknown interface {self.interface!r}: there are {', '.join(INTERFACES)}")
+        if self.design is not None:
+            self.design.resolve(self.nbits, self.settings)
+        else:
+            check_key_width(self.nbits)
+        if self.design is None and self.settings:
+            raise BadInput(
+                f"{self.name} has no parameter {next(iter(self.settings))}: it has none; drop --set"
+            )
+
+    @property
+    def name(self) -> str:
+        """Of the design, or of the system in software as `modexlab systems` has it."""
+        return f"{SOFTWARE}{self.kernel}" if self.design is None else self.design.name
+
+    @property
+    def top(self) -> str:
+        """The name of the top module."""
+        if self.design is None:
+            return "processor"
+        suffix = "_system" if self.system else "" if self.interface == "stream" else f"_{self.interface}"
+        return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}{suffix}")
+
+    def export(self, directory: Path) -> None:
+        """Write the three files."""
+        from ...flow.files import replace_json, replace_text
+
+        self.check()
+        component = self._component()
+        replace_text(directory / "design.sv", self._verilog_of(component))
+        design = self.design
+        parameters = design.resolve(self.nbits, self.settings) if design is not None else {}
+        described = {
+            "name": self.name,
+            "top": self.top,
+            "clock_port": "clk",
+            "reset_port": "reset",
+            "interface": "system" if self.system else self.interface,
+            "nbits": self.nbits,
+            "parameters": {
+                name: hex(value) if isinstance(value, int) and value > 2**53 else value
+                for name, value in parameters.items()
+            },
+            "paper": design.paper if design is not None else "",
+            "published": self._published(),
+        }
+        replace_json(directory / "design.json", described)
+        work = self._programs() if self.system else self._streams(component)
+        replace_json(directory / "workload.json", work)
+
+    def _published(self) -> dict[str, Any]:
+        """Energies by operation that paper 001 has of this system, or of the one of its kind, and where they stand."""
+        name = self.name if self.design is None else f"{HARDWARE}{self.name}" if self.system else ""
+        found = by_name("001", "3", "energy_nj").get(name) if self.nbits == NBITS_001 else None
+        return {"citation": paper("001").table("3").source, "energy_nj": found} if found else {}
+
+    def verilog(self) -> str:
+        """The text of design.sv."""
+        return self._verilog_of(self._component())
+
+    def _verilog_of(self, component: Any) -> str:
+        from ...rtl.sim import translate
+
+        return translate(component, self.top, unique=True)
+
+    def _component(self) -> Any:
+        if self.system:
+            from ...proc.core.proc import Proc
+            from ...proc.core.proc_xcel import ProcXcel
+
+            return ProcXcel(partial(Proc, 1, 2), Xcel(self.design, self.nbits, self.settings).rtl)
+        assert self.design is not None
+        make = self.design.rtl if self.interface == "stream" else self.design.xcel
+        return make(self.nbits, **self.settings)
+
+    # ---- what it is asked
+
+    def energy(self) -> list[Workload]:
+        """The operations whose energy counts."""
+        works = [
+            part.work
+            for name in OPERATIONS
+            for part in parts_of(name, self.design, self.nbits, self.settings, system=self.system)
+        ]
+        if self.design is None:
+            return works
+        for work in works:
+            self.design.require(self.nbits, *work.operands, **self.settings)
+        return works
+
+    @property
+    def note(self) -> str:
+        """What must be known of those operations."""
+        if has_key(self.nbits):
+            return ""
+        return (
+            f"there is no RSA key of {self.nbits} bits: encrypt and decrypt are exponentiations of pseudo-random operands, "
+            "by a short exponent and by one of full length"
+        )
+
+    def rows(self) -> list[tuple[str, Operands]]:
+        """Named operands."""
+        nbits, generator = self.nbits, random.Random(self.nbits)
+        top, exp_nbits = (1 << nbits) - 1, min(nbits, ROW_EXP_NBITS)
+        ones = (1 << exp_nbits) - 1
+        only = 0 if self.design is None else self.design.modulus(nbits, **self.settings)
+        mod = only or top - 2
+        rows = [
+            ("exponent 0", (5, 0, mod)),
+            ("exponent 1", (5, 1, mod)),
+            ("base 0", (0, 5, mod)),
+            ("base 1", (1, ones, mod)),
+            ("base n - 1, odd exponent", (mod - 1, 7, mod)),
+            ("base n - 1, even exponent", (mod - 1, 6, mod)),
+            ("all ones in the exponent", (mod - 2, ones, mod)),
+            ("one bit in the exponent", (mod - 2, 1 << (exp_nbits - 1), mod)),
+            ("alternating exponent", (3, ones // 3, mod)),
+            ("base not below the modulus", (mod, 3, mod)),
+        ]
+        if not only:
+            half = (1 << nbits // 2) - 1
+            rows += [
+                ("modulus 0", (5, 3, 0)),
+                ("modulus 1", (0, 5, 1)),
+                ("modulus 3", (2, 5, 3)),
+                ("even modulus", (3, 5, top - 1)),
+                ("largest modulus and base", (top - 1, 9, top)),
+                ("zero divisor", (half, 2, half * half)),
+            ]
+        for index in range(RANDOM_ROWS):
+            drawn = only or generator.getrandbits(nbits) | 1 << (nbits - 1) | 1
+            operands = (generator.randrange(drawn), generator.getrandbits(exp_nbits), drawn)
+            rows.append((f"random {index}", operands))
+        return rows
+
+    def _expected(self, base: int, exp: int, mod: int) -> tuple[int, int]:
+        """Status and result; software has none of the first, and takes what Montgomery form does."""
+        if self.design is None:
+            refused = operand_status(base, mod, odd_only=True, reduced_only=True)
+            return (refused, 0) if refused else (refused, pow(base, exp, mod))
+        status = self.design.check(self.nbits, base, exp, mod, **self.settings)
+        return (status, pow(base, exp, mod)) if status == Status.OK else (status, 0)
+
+    def _streams(self, component: Any) -> dict[str, Any]:
+        from ...flow.workload import ports_json
+        from ...rtl.sim.ports import Ports
+
+        ports = Ports.of(component)
+        design = self.design
+        assert design is not None
+
+        def messages(operands: Operands) -> dict[str, list[str]]:
+            if self.interface == "stream":
+                requests, answers = [operands], [self._expected(*operands)]
+            else:
+                requests = accesses(self.nbits, *operands)
+                answers = self._answers(requests)
+            return {
+                "requests": [hex(ports.request.pack(each, "request")) for each in requests],
+                "expected": [hex(ports.response.pack(tuple(map(int, each)), "answer")) for each in answers],
+            }
+
+        named = self.rows()
+        energy = self.energy()
+        asked = [operands for _, operands in named] + [work.operands for work in energy]
+        # the formula is only asked for what the machine takes
+        cycles = sum(
+            design.cycles(self.nbits, *each, **self.settings)
+            for each in asked
+            if self._expected(*each)[0] == Status.OK
+        )
+        rows = []
+        for index, (name, operands) in enumerate(named):
+            source, sink = DELAYS[index % len(DELAYS)]
+            rows.append({"name": name, **messages(operands), "source_delay": source, "sink_delay": sink})
+        count = sum(len(row["requests"]) for row in rows)
+        return {
+            "protocol": "stream",
+            "ports": ports_json(ports),
+            "max_cycles": 2 * cycles + 100 * count + SPARE_CYCLES,
+            "rows": rows,
+            "energy": {work.name: messages(work.operands) for work in energy},
+        }
+
+    def _answers(self, requests: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
+        """What registers answer to accesses."""
+        from ...fl.xcel import XcelFL
+
+        xcel = XcelFL(self.nbits, lambda base, exp, mod: self._expected(base, exp, mod))
+        return [
+            (1, xcel.write(addr, data) or 0) if write else (0, xcel.read(addr))
+            for write, addr, data in requests
+        ]
+
+    def _programs(self) -> dict[str, Any]:
+        """Each operation as a program that calls the accelerator, and the dummy that does all but that."""
+        from ...flow.workload import program_json
+        from ...proc.software.kernels import kernel_program
+
+        def program(kernel: str, operands: Operands, scanned: int | None = None) -> dict[str, Any]:
+            made = kernel_program(kernel, self.nbits, *operands, exp_nbits=scanned)
+            return {"program": program_json(made)}
+
+        energy = self.energy()
+        accepted = [(name, each) for name, each in self.rows() if self._expected(*each)[0] == Status.OK]
+        rows = [{"name": DUMMY, **program(DUMMY, energy[0].operands)}]
+        rows += [{"name": name, **program(self.kernel, operands)} for name, operands in accepted]
+        return {
+            "protocol": "system",
+            "max_cycles": 10_000_000,
+            "rows": rows,
+            "energy": {
+                work.name: program(self.kernel, work.operands, scanned_nbits(self.kernel, work))
+                for work in energy
+            },
+        }

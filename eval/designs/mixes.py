@@ -1,0 +1,129 @@
+"""The workloads of sweeps by their names: exponentiations, and how often each counts.
+
+    encrypt        a message to the power of e, which is 65537 (17 on machines of up to 17 bits)
+    decrypt        its ciphertext to the power of d, which is as long as the modulus
+    crt            a decryption by the Chinese remainder theorem with a key of *twice* the machine's width: two exponentiations
+                   with exponents and moduli of half the key's length. What is done beside them (two reductions before, one
+                   product and some sums after) is the host's, and does not count
+    sign+9verify   one signature, which is a decryption, and any number of verifications, each of which is an encryption
+    exponents      the base and the modulus of decrypt with random exponents as long as the modulus, from few ones to all: whether
+                   the cycles of a machine tell the exponent
+
+Keys and messages are the same in every call: at 32 bits the operands of paper 001, else a key of the machine's width with a message
+(eval/designs/systems.py). Machines of other widths (odd, or below 16 bits) have no RSA key: they get pseudo-random operands of full length.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput, shown, unknown
+from ...fl.rsa_keys import SMALLEST_NBITS
+from .systems import NBITS_001, workloads
+from .workloads import WORKLOADS, Workload, some_operands
+
+if TYPE_CHECKING:
+    from .design import Design
+
+ENCRYPT, DECRYPT, CRT = "encrypt", "decrypt", "crt"
+MIX = re.compile(r"sign\+([1-9]\d{0,5})verify")
+EXPONENTS, EXPONENT_COUNT = "exponents", 48
+NAMES = (ENCRYPT, DECRYPT, CRT, "sign+9verify", EXPONENTS)  # any other number of verifications will do
+MOST_CRT_KEY_NBITS = 4096  # longer ones take minutes to make
+
+
+@dataclass(frozen=True)
+class Part:
+    """An exponentiation of a workload, and how often it is done."""
+
+    work: Workload
+    times: int = 1
+
+
+def check_name(name: str) -> str:
+    """`name`, if a workload has it."""
+    if name in NAMES or MIX.fullmatch(name):
+        return name
+    raise unknown("workload", name, NAMES)
+
+
+def has_key(nbits: int) -> bool:
+    """There are RSA keys of this width."""
+    return nbits % 2 == 0 and nbits >= SMALLEST_NBITS
+
+
+def check_workload(name: str, nbits: int, modulus: int = 0) -> None:
+    """BadInput if a machine of this width, made for this modulus (0: for any), has no such workload."""
+    if check_name(name) != CRT:
+        return
+    if modulus:
+        raise BadInput(
+            f"workload crt has two moduli, and this machine only takes {shown(modulus)}: give decrypt"
+        )
+    if not has_key(2 * nbits) or 2 * nbits > MOST_CRT_KEY_NBITS:
+        raise BadInput(
+            f"workload crt on {nbits} bits is by a key of {2 * nbits}: give a machine of {SMALLEST_NBITS // 2} to "
+            f"{MOST_CRT_KEY_NBITS // 2} bits"
+        )
+
+
+def parts_of(
+    name: str, design: Design | None, nbits: int, settings: Mapping[str, Any], *, system: bool = False
+) -> tuple[Part, ...]:
+    """The workload of this name for a design; without one, for software on the processor.
+
+    system: with the message that paper 001 has in its Figure 1 for the whole system, not that of its accelerators' tests.
+    """
+    modulus = design.modulus(nbits, **settings) if design is not None else 0
+    check_workload(name, nbits, modulus)
+    if name == CRT:
+        return tuple(Part(work) for work in _halves(nbits))
+    encrypt, decrypt = _pair(design, nbits, settings, modulus, system)
+    if name == ENCRYPT:
+        return (Part(encrypt),)
+    if name == DECRYPT:
+        return (Part(decrypt),)
+    if name == EXPONENTS:
+        return tuple(Part(work) for work in _of_one_length(decrypt, nbits))
+    match = MIX.fullmatch(name)
+    assert match is not None
+    return Part(decrypt), Part(encrypt, int(match[1]))
+
+
+def _pair(
+    design: Design | None, nbits: int, settings: Mapping[str, Any], modulus: int, system: bool
+) -> tuple[Workload, Workload]:
+    """Encryption and decryption."""
+    if has_key(nbits) or design is None:
+        encrypt, decrypt = WORKLOADS if nbits == NBITS_001 and not system else workloads(nbits)
+        return encrypt.on(modulus), decrypt.on(modulus)
+    base, exp, mod = some_operands(design, nbits, settings)
+    return Workload(ENCRYPT, base, 65537 if nbits > 17 else 17, mod), Workload(DECRYPT, base, exp, mod)
+
+
+def _of_one_length(work: Workload, nbits: int) -> list[Workload]:
+    """The same with other exponents of full length; each number of ones from 1 to all is as likely."""
+    generator = random.Random(nbits)
+    works = []
+    for index in range(EXPONENT_COUNT):
+        places = generator.sample(range(nbits - 1), generator.randint(0, nbits - 1))
+        exp = sum(1 << place for place in [nbits - 1, *places])
+        works.append(Workload(f"exponent {index}", work.base, exp, work.mod))
+    return works
+
+
+def _halves(nbits: int) -> tuple[Workload, Workload]:
+    """The two exponentiations of a decryption by a key of twice this width."""
+    from ...proc.software.kernels import seeded_key
+
+    key = seeded_key(2 * nbits)
+    cipher = random.Random(nbits).randrange(key.n)
+    assert key.p is not None and key.q is not None
+    return (
+        Workload("crt, p", cipher % key.p, key.dp, key.p),
+        Workload("crt, q", cipher % key.q, key.dq, key.q),
+    )

@@ -1,0 +1,132 @@
+"""One system, ready to run programs: the processor with an accelerator behind its port, at one level and stage.
+
+fl: the instruction-set simulator with the accelerator's function, no cycles. rtl: the pipeline with the accelerator's
+hardware, at any stage of `modexlab.proc.sim`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput
+from ...fl.xcel import XcelFL
+from ...proc.core.parameters import check_units
+from .machine import stage_at
+
+if TYPE_CHECKING:
+    from pymtl3 import Component
+
+    from ...proc.iss.iss import Accelerator
+    from ...proc.iss.outcome import Outcome
+    from ...proc.sim import MemoryTiming
+    from ...proc.software.elf import Program
+    from .design import Design
+
+LEVELS = ("fl", "rtl")
+
+
+@dataclass(frozen=True)
+class Xcel:
+    """What is behind the accelerator port: a design of the catalogue at a width, or the null accelerator."""
+
+    design: Design | None = None
+    nbits: int = 32
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.design.name if self.design is not None else "null"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters of the design; BadInput if they make no machine."""
+        return self.design.resolve(self.nbits, self.settings) if self.design is not None else {}
+
+    def fl(self) -> Accelerator:
+        """A new one, as the instruction-set simulator takes it."""
+        from ...proc.core.null_xcel import NullXcelFL
+
+        if self.design is None:
+            return NullXcelFL()
+        return XcelFL(self.nbits, partial(self.design.fl, self.nbits, **self.settings))
+
+    def rtl(self) -> Component:
+        """A new one in hardware."""
+        from ...proc.core.null_xcel import NullXcel
+
+        return NullXcel() if self.design is None else self.design.xcel(self.nbits, **self.settings)
+
+
+class System:
+    """A processor and an accelerator; `run` may be called any number of times, each from reset."""
+
+    def __init__(
+        self,
+        xcel: Xcel | None = None,
+        *,
+        level: str = "rtl",
+        stage: str | None = None,
+        mul_latency: int = 1,
+        div_bits: int = 2,
+        vcd: Path | None = None,
+        trace: Callable[[int, str], None] | None = None,
+    ) -> None:
+        """trace: called with (cycle, text) in every cycle."""
+        self.xcel = xcel or Xcel()
+        self.level = level
+        if level not in LEVELS:
+            raise BadInput(f"unknown level {level!r}; a processor has {' and '.join(LEVELS)}")
+        self.stage = stage_at(level, stage)
+        self._simulation = None
+        check_units(mul_latency, div_bits)
+        if self.stage is None:
+            if vcd is not None or trace is not None:
+                raise BadInput("the functional level has no clock to trace; use --level rtl")
+            return
+        from ...proc.core.proc import Proc
+        from ...proc.core.proc_xcel import ProcXcel
+        from ...proc.sim import simulate_proc
+
+        component = ProcXcel(partial(Proc, mul_latency, div_bits), self.xcel.rtl)
+        self._simulation = simulate_proc(component, self.stage, vcd=vcd, trace=trace)
+
+    def run(
+        self,
+        program: Program,
+        *,
+        manager: Sequence[int] = (),
+        timing: MemoryTiming | None = None,
+        limit: int | None = None,
+        record: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Outcome:
+        """Load the program and run it to its end.
+
+        manager: words for the program. timing: of the memory (rtl). limit: give up after so many cycles, or
+        instructions where there is no clock. record: keep the commits. progress: called with what has passed of
+        the limit.
+        """
+        if self._simulation is not None:
+            return self._simulation.run(
+                program, manager=manager, timing=timing, max_cycles=limit, record=record, progress=progress
+            )
+        if timing is not None:
+            raise BadInput("the functional level has no memory to wait for; use --level rtl")
+        from ...proc.iss.iss import ISS
+
+        return ISS(program, self.xcel.fl(), manager).run(limit, record, progress)
+
+    def close(self) -> None:
+        """Free the simulation and finish its waveform file."""
+        if self._simulation is not None:
+            self._simulation.close()
+
+    def __enter__(self) -> System:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

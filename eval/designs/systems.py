@@ -1,0 +1,259 @@
+"""Table 1 of paper 001, measured: systems that compute RSA in software, or by an accelerator, in cycles.
+
+A system is named by what is special in it: `proc-naive` is the processor alone with the kernel `naive` of
+`modexlab.proc.software.kernels`, `procxcel-mont` the processor with the catalogue's `mont` behind its port. What counts is
+the stats window, in which a program has nothing but the call of its kernel; normalised, as in the paper's section
+5.1, it is less the window of the dummy, which returns the expected answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput, shown, unknown
+from ...fl.rsa_keys import SMALLEST_NBITS
+from ..errors import NoMeasurement
+from ..papers.published import by_name
+from .system import System, Xcel
+from .workloads import MODULUS_001, Workload
+
+if TYPE_CHECKING:
+    from ...proc.iss.outcome import Outcome
+    from .design import Design
+
+NBITS_001 = 32
+MESSAGE_001 = 5745
+OPERATIONS = ("encrypt", "decrypt")
+
+# Table 1 of the paper, normalised. Our own accelerators stand beside the paper's of their kind.
+PUBLISHED: Mapping[str, Mapping[str, float | int]] = by_name("001", "1")
+# the paper's four, and the fastest of ours by each kind of multiplier
+DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-scaled")
+
+SOFTWARE, HARDWARE = "proc-", "procxcel-"
+DUMMY, BY_XCEL = "dummy", "xcel"  # kernels that are no system's own
+
+# software of 2048 bits takes hundreds of millions of cycles
+MOST_SOFTWARE_NBITS = 1024
+
+
+@dataclass(frozen=True)
+class SystemKind:
+    """A system of any width: the kernel, and the accelerator that does its work, if one does."""
+
+    name: str
+    kernel: str
+    design: Design | None
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the design
+
+    def xcel(self, nbits: int, mod: int) -> Xcel:
+        """What is behind the port at this width; a machine for one modulus is made for this one."""
+        if self.design is None:
+            return Xcel()
+        own_modulus = any(param.name == "modulus" for param in self.design.params)
+        return Xcel(self.design, nbits, ({"modulus": mod} if own_modulus else {}) | dict(self.settings))
+
+    @property
+    def modulus(self) -> int:
+        """The one that its machine was given by hand, instead of the key's; 0: none."""
+        return self.settings.get("modulus", 0)
+
+    @property
+    def caveat(self) -> str:
+        """Why it does not do the work of the others."""
+        if not self.modulus:
+            return ""
+        return f"not RSA: the base and the exponent of the key's operations on modulus {shown(self.modulus)}"
+
+    def require(self, nbits: int, work: Workload) -> None:
+        """BadInput if the accelerator cannot be made, or does not take the operands."""
+        if self.design is not None:
+            self.design.require(nbits, *work.operands, **self.xcel(nbits, work.mod).settings)
+
+
+def check_key_width(nbits: int) -> int:
+    """`nbits`, if there are keys and machines of that width."""
+    from .design import MAX_NBITS
+
+    if nbits % 2 or not SMALLEST_NBITS <= nbits <= MAX_NBITS:
+        raise BadInput(
+            f"an RSA key of {shown(nbits)} bits is not possible; give an even number, {SMALLEST_NBITS} to {MAX_NBITS}"
+        )
+    return nbits
+
+
+def system_names() -> list[str]:
+    """All that can be measured: software kernels, and the catalogue's accelerators."""
+    from ...proc.software.kernels import KERNELS
+    from .catalogue import designs
+
+    software = [name for name in KERNELS if name not in (DUMMY, BY_XCEL)]
+    return [f"{SOFTWARE}{name}" for name in software] + [f"{HARDWARE}{each.name}" for each in designs()]
+
+
+def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemKind:
+    """The system with this name, its accelerator with these parameters."""
+    from .catalogue import find
+
+    if name not in system_names():
+        raise unknown("system", name, system_names())
+    if name.startswith(HARDWARE):
+        return SystemKind(name, BY_XCEL, find(name.removeprefix(HARDWARE)), settings or {})
+    if settings:
+        raise BadInput(f"{name} has no parameter {next(iter(settings))}: software has none; drop it")
+    return SystemKind(name, name.removeprefix(SOFTWARE), None)
+
+
+@functools.cache
+def workloads(nbits: int) -> tuple[Workload, Workload]:
+    """Encryption of a message and decryption of its ciphertext.
+
+    32 bits: with the numbers of the paper. (Its d is of another key: the decryption does not give the message
+    back. It has the right length, and the result is checked all the same.) Else: with a key of this width, and a
+    message, that are the same in every call.
+    """
+    from ...proc.software.kernels import seeded_key
+
+    if nbits == NBITS_001:
+        message, e, d, n = MESSAGE_001, 65537, 0x3A48D459, MODULUS_001
+    else:
+        key = seeded_key(nbits)
+        assert key.d is not None
+        e, d, n = key.e, key.d, key.n
+        message = random.Random(nbits).randrange(n)
+    return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
+
+
+def _workload(nbits: int, operation: str) -> Workload:
+    return next(work for work in workloads(nbits) if work.name == operation)
+
+
+def scanned_nbits(kernel: str, work: Workload) -> int | None:
+    """The bits of the exponent that software in constant time scans; None: all, or none but those that it has."""
+    from ...proc.software.kernels import find_kernel
+
+    # the length of the public exponent is public: constant time is to hide the private one
+    short = find_kernel(kernel).constant_time and work.name == "encrypt"
+    return work.exp.bit_length() if short else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operation on one system. `outcome` is None if it was not run; `note` says why, or what went wrong."""
+
+    system: str
+    operation: str
+    nbits: int
+    outcome: Outcome | None
+    dummy: int = 0
+    note: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Not wrong: the program compared the result with the expected one."""
+        return self.outcome is None or self.outcome.exit_code == 0
+
+    @property
+    def cycles(self) -> int | None:
+        """Of the stats window."""
+        return self.outcome.window.cycles if self.outcome is not None else None
+
+    @property
+    def normalised(self) -> int | None:
+        """Without the overhead of the call."""
+        return None if self.cycles is None else self.cycles - self.dummy
+
+    @property
+    def published(self) -> int | None:
+        """What the paper has, in the same terms."""
+        return PUBLISHED.get(self.system, {}).get(self.operation) if self.nbits == NBITS_001 else None
+
+    @property
+    def ratio(self) -> float | None:
+        """To what is published; below 1 is faster."""
+        if self.normalised is None or self.published is None:
+            return None
+        return round(self.normalised / self.published, 3)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How rows are measured.
+
+    full: run software at any width. begin: called with what is done next; progress: with (cycles, 0) in long runs.
+    """
+
+    stage: str = "native"
+    full: bool = False
+    begin: Callable[[str], None] = lambda _: None
+    progress: Callable[[int, int], None] | None = None
+
+    def rows(
+        self, kinds: Sequence[SystemKind], widths: Sequence[int], operations: Sequence[str] = OPERATIONS
+    ) -> Iterator[Row]:
+        """Rows as they are measured, by width; what cannot be run is refused before."""
+        works = {nbits: [each for each in workloads(nbits) if each.name in operations] for nbits in widths}
+        for nbits in widths:
+            for work in works[nbits]:
+                for kind in kinds:
+                    kind.require(nbits, work.on(kind.modulus))
+        self.begin(f"processor, {self.stage}")
+        with System(stage=self.stage) as bare:
+            for nbits in widths:
+                dummies = {work.name: self._overhead(bare, nbits, work) for work in works[nbits]}
+                for kind in kinds:
+                    for row in self._rows_of(kind, bare, nbits, works[nbits]):
+                        yield replace(row, dummy=dummies[row.operation])
+
+    def _rows_of(
+        self, kind: SystemKind, bare: System, nbits: int, works: Sequence[Workload]
+    ) -> Iterator[Row]:
+        """The operations on one system, which is built once."""
+        if kind.design is not None:
+            self.begin(f"{kind.name}, {nbits} bits, {self.stage}")
+            with System(kind.xcel(nbits, works[0].mod), stage=self.stage) as system:
+                for work in works:
+                    yield self._row_of(kind, system, nbits, work)
+            return
+        for work in works:
+            if self.full or nbits <= MOST_SOFTWARE_NBITS:
+                yield replace(self._run(bare, kind.kernel, nbits, work), system=kind.name)
+            else:
+                yield Row(kind.name, work.name, nbits, None, note="not run; --full runs it")
+
+    def row(self, kind: SystemKind, nbits: int, operation: str, dummy: int) -> Row:
+        """One operation on one system, with the overhead of the call as `overhead` has measured it."""
+        work = _workload(nbits, operation)
+        kind.require(nbits, work.on(kind.modulus))
+        with System(kind.xcel(nbits, work.mod), stage=self.stage) as system:
+            return replace(self._row_of(kind, system, nbits, work), dummy=dummy)
+
+    def _row_of(self, kind: SystemKind, system: System, nbits: int, work: Workload) -> Row:
+        row = self._run(system, kind.kernel, nbits, work.on(kind.modulus))
+        return replace(row, system=kind.name, note=row.note or kind.caveat)
+
+    def overhead(self, nbits: int, operation: str) -> int:
+        """The cycles of the dummy of this width."""
+        with System(stage=self.stage) as bare:
+            return self._overhead(bare, nbits, _workload(nbits, operation))
+
+    def _overhead(self, bare: System, nbits: int, work: Workload) -> int:
+        """The cycles of the dummy, which are taken off all others."""
+        row = self._run(bare, DUMMY, nbits, work)
+        if not row.ok or not row.cycles:
+            why = row.note or "its stats window has no cycles"
+            raise NoMeasurement(f"the dummy of {nbits} bits, {work.name}, by which all is normalised: {why}")
+        return row.cycles
+
+    def _run(self, system: System, kernel: str, nbits: int, work: Workload) -> Row:
+        from ...proc.software.kernels import kernel_program
+
+        self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.stage}")
+        program = kernel_program(kernel, nbits, *work.operands, exp_nbits=scanned_nbits(kernel, work))
+        outcome = system.run(program, progress=self.progress)
+        note = "" if outcome.exit_code == 0 else outcome.explain(program)
+        return Row(kernel, work.name, nbits, outcome, note=note)

@@ -1,0 +1,401 @@
+"""A sweep: the points of a space, measured by workers, written down one by one, and the fronts that they form.
+
+Only this process writes the ledger, a measurement as soon as its worker has handed it over. So whatever ends the sweep - Ctrl-C,
+SIGKILL, a full disk - takes no more than the points under way, and the same command goes on from there: what has been measured
+is read from the ledger, what failed is left alone unless it is to be tried again.
+
+Figures are compared only within one Work: the same width, operation, interface, stage, device and, of machines that take no other,
+modulus. Each has a front of its own, over those objectives that its stage measures; cycles stand for a time where there is no clock.
+What the ledger has marks for (a missed clock), what breaks a constraint, and the total of workload exponents are on none.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput
+from ..designs.mixes import EXPONENTS
+from ..designs.systems import HARDWARE, SOFTWARE
+from ..errors import NoMeasurement
+from . import pareto
+from .measure import METRICS
+from .point import IMPLEMENTED
+from .search import Judged
+
+if TYPE_CHECKING:
+    from ..progress import Progress
+    from .ledger import Figure, Ledger
+    from .point import Point
+    from .schedulers import Outcome, Scheduler
+    from .search import Search
+    from .space import Space
+
+PAUSE = 0.5  # seconds between looks at Ctrl-C, and at the time left
+LONG_SECONDS = 2.0  # a point that takes longer gets a line of its own
+AGAIN = "the same command goes on from there"
+
+# seconds of a point of which nothing is known yet, by stage: means over the spaces report, course and paper-001, -004, measured on
+# two cores with nothing in the cache
+RULE_OF_THUMB: Mapping[str, float] = {
+    **{"formula": 0.02, "cl": 0.2, "python": 2.0, "verilog": 5.0, "native": 3.0},
+    **{"flow": 40.0, "layout": 50.0, "fpga": 100.0},
+}
+SYSTEM_FACTOR = 4.0  # of stages of the flow: with a processor
+
+
+@dataclass(frozen=True, order=True)
+class Work:
+    """What figures must have in common, so that they can be compared."""
+
+    nbits: int
+    operation: str
+    stage: str
+    interface: str
+    device: str = ""
+    modulus: int = 0
+
+    @classmethod
+    def of(cls, point: Point, operation: str) -> Work:
+        device = str(dict(point.flow).get("device", ""))
+        return cls(point.nbits, operation, point.stage, point.interface, device, point.modulus)
+
+    def __str__(self) -> str:
+        interface = "" if self.interface == "stream" else self.interface
+        modulus = f"modulus {self.modulus:#x} alone" if self.modulus else ""
+        words = (f"{self.nbits} bits", self.operation, self.stage, interface, self.device, modulus)
+        return ", ".join(word for word in words if word)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A point with its figures."""
+
+    point: Point
+    figures: tuple[Figure, ...]
+    marks: tuple[str, ...]
+    seconds: float
+    number: int  # of the measurement in the ledger
+    reused: bool  # it was there before
+    broken: tuple[str, ...] = ()  # constraints on figures that it does not keep
+
+    @property
+    def competes(self) -> bool:
+        """It may be on a front. The total of `exponents` is no cost: it is there for whether cycles depend on them."""
+        return not self.marks and not self.broken and self.point.workload != EXPONENTS
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A point without figures."""
+
+    point: Point
+    message: str
+    earlier: bool  # in a sweep before, and not tried again
+
+
+@dataclass(frozen=True)
+class Member:
+    """A point on a front, with its values in the order of the objectives."""
+
+    measured: Measured
+    values: tuple[float, ...]
+
+
+class Estimate:
+    """How long points take: like those before, of the same subject and stage, or of the stage; else a rule of thumb."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[tuple[str, ...], float] = {}
+        self._count: Counter[tuple[str, ...]] = Counter()
+
+    @staticmethod
+    def _kinds(stage: str, subject: str) -> tuple[tuple[str, ...], ...]:
+        return (stage, subject), (stage,)
+
+    def learn(self, stage: str, subject: str, seconds: float) -> None:
+        for kind in self._kinds(stage, subject):
+            self._seconds[kind] = self._seconds.get(kind, 0.0) + seconds
+            self._count[kind] += 1
+
+    def seconds(self, stage: str, subject: str) -> float:
+        for kind in self._kinds(stage, subject):
+            if self._count[kind]:
+                return self._seconds[kind] / self._count[kind]
+        system = subject.startswith((SOFTWARE, HARDWARE)) and stage in IMPLEMENTED
+        return RULE_OF_THUMB[stage] * (SYSTEM_FACTOR if system else 1.0)
+
+    def knows(self, stage: str) -> bool:
+        """It has seen a point of this stage."""
+        return self._count[(stage,)] > 0
+
+
+def goals_at(goals: Sequence[pareto.Goal], stage: str) -> tuple[pareto.Goal, ...]:
+    """Those that a stage measures, cycles for time_ns where it knows no clock; each once."""
+    names = {
+        goal: "cycles" if goal.metric == "time_ns" and "time_ns" not in METRICS[stage] else goal.metric
+        for goal in goals
+    }
+    found = {name: pareto.Goal(name, goal.sign) for goal, name in names.items() if name in METRICS[stage]}
+    return tuple(found.values())
+
+
+@dataclass
+class Sweep:
+    """The state of a sweep; `run` changes it."""
+
+    space: Space
+    ledger: Ledger
+    search: Search
+    retry: bool = False
+    measured: dict[str, Measured] = field(default_factory=dict)  # by key
+    failed: dict[str, Failed] = field(default_factory=dict)
+    fronts: dict[Work, pareto.Front[Member]] = field(default_factory=dict)
+    dropped: int = 0  # points under way when it was interrupted
+    interrupted: bool = False
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.goals = pareto.goals_of(self.space.objectives)
+        self._metrics = [goal.metric for goal in self.goals]
+        self._estimate = Estimate()
+        self._left: Counter[tuple[str, str]] = Counter()  # points to measure, by stage and subject
+
+    def goals_at(self, stage: str) -> tuple[pareto.Goal, ...]:
+        """The objectives of the fronts of this stage."""
+        return goals_at(self.goals, stage)
+
+    @property
+    def new(self) -> int:
+        """Points measured now."""
+        return sum(not each.reused for each in self.measured.values())
+
+    # ---- the run
+
+    def run(self, scheduler: Scheduler, progress: Progress) -> None:
+        """Measure until the search is over, or Ctrl-C; BadInput if something makes it senseless to go on."""
+        start = time.monotonic()
+        try:
+            with _ctrl_c() as stopped:
+                while not stopped():
+                    batch = {point.key: point for point in self.search.ask()}
+                    if not batch:
+                        break
+                    waiting = self._look_up(batch)
+                    self._show(scheduler, progress)
+                    self._measure(waiting, scheduler, progress, stopped)
+                    if not stopped():
+                        self.search.tell({key: self._judged(key) for key in batch})
+                self.interrupted = stopped()
+        finally:
+            self.seconds = time.monotonic() - start
+
+    def _look_up(self, batch: Mapping[str, Point]) -> deque[Point]:
+        """Take from the ledger what it has; the rest is to be measured."""
+        for each in read(self.ledger, batch):
+            self._add(each)
+        if not self.retry:
+            for failure in self.ledger.failures(list(batch)):
+                self.failed[failure.key] = Failed(batch[failure.key], failure.message, earlier=True)
+        waiting = deque(
+            point for key, point in batch.items() if key not in self.measured and key not in self.failed
+        )
+        self._left = Counter((point.stage, point.subject) for point in waiting)
+        return waiting
+
+    def _measure(
+        self, waiting: deque[Point], scheduler: Scheduler, progress: Progress, stopped: Callable[[], bool]
+    ) -> None:
+        under_way = 0
+        shown = 0.0
+        try:
+            while waiting or under_way:
+                while waiting and under_way < scheduler.slots:
+                    scheduler.submit(waiting.popleft())
+                    under_way += 1
+                outcomes = scheduler.collect(0.0 if stopped() else PAUSE)
+                for outcome in sorted(outcomes, key=lambda each: each.fatal):  # what is good is written first
+                    under_way -= 1
+                    self._take(outcome, progress)
+                if time.monotonic() - shown > PAUSE:
+                    self._show(scheduler, progress)
+                    shown = time.monotonic()
+                if stopped() and not outcomes:
+                    break
+                if stopped():
+                    waiting.clear()
+        finally:
+            self.dropped = under_way
+            self._show(scheduler, progress)
+
+    def _take(self, outcome: Outcome, progress: Progress) -> None:
+        """Write down what became of a point."""
+        point = outcome.point
+        if outcome.fatal:
+            raise BadInput(f"{outcome.error}; {self.new} points of this run are in the ledger, and {AGAIN}")
+        self._left[(point.stage, point.subject)] -= 1
+        error = outcome.error
+        if outcome.measurement is not None:
+            measurement = outcome.measurement
+            try:
+                number = self.ledger.record(point, measurement)
+            except NoMeasurement as refused:
+                error = str(refused)
+            except BadInput as full:
+                raise BadInput(f"{full}; {AGAIN}") from None
+            else:
+                figures, marks = measurement.figures, measurement.marks
+                self._add(Measured(point, figures, marks, outcome.seconds, number, reused=False))
+                if outcome.seconds >= LONG_SECONDS:
+                    progress.say(
+                        f"{self._counted} {point}: {self._told(point) or 'ok'} ({outcome.seconds:.1f} s)"
+                    )
+                return
+        self.ledger.fail(point, error, outcome.seconds)
+        self.failed[point.key] = Failed(point, error, earlier=False)
+        progress.say(f"{self._counted} {point}: failed: {error}")
+
+    def _add(self, measured: Measured) -> None:
+        """Take a point in, and onto the fronts where it belongs."""
+        point = measured.point
+        self._estimate.learn(point.stage, point.subject, measured.seconds)
+        broken = tuple(self.space.after(point, measured.figures))
+        measured = replace(measured, broken=broken)
+        self.measured[point.key] = measured
+        if not measured.competes:
+            return
+        goals = self.goals_at(point.stage)
+        metrics = [goal.metric for goal in goals]
+        for operation, values in pareto.figures_by_operation(measured.figures, metrics).items():
+            work = Work.of(point, operation or point.workload)
+            vector = pareto.to_minimise(values, goals)
+            self.fronts.setdefault(work, pareto.Front()).add(vector, Member(measured, values))
+
+    def _judged(self, key: str) -> Judged:
+        """What the search is told: of several operations of one run the sum, which respects every front."""
+        measured = self.measured.get(key)
+        if measured is None:
+            return Judged(None)
+        rows = list(pareto.figures_by_operation(measured.figures, self._metrics).values())
+        if not rows:
+            return Judged(None)
+        sums = [sum(column) for column in zip(*rows, strict=True)]
+        return Judged(pareto.to_minimise(sums, self.goals), len(measured.marks) + len(measured.broken))
+
+    # ---- how it goes
+
+    @property
+    def _counted(self) -> str:
+        return f"[{len(self.measured) + len(self.failed)}/{self.search.count}]"
+
+    def _told(self, point: Point) -> str:
+        """The objectives of a measured point, in words."""
+        measured = self.measured[point.key]
+        metrics = [goal.metric for goal in self.goals_at(point.stage)]
+        rows = pareto.figures_by_operation(measured.figures, metrics)
+        told = [
+            " ".join([operation, *(f"{name} {value:,.6g}" for name, value in zip(metrics, row, strict=True))])
+            for operation, row in rows.items()
+        ]
+        return "; ".join(each.strip() for each in (*told, *measured.marks, *measured.broken))
+
+    def _show(self, scheduler: Scheduler, progress: Progress) -> None:
+        words = [front_in_words(self.fronts, self.goals)]
+        if self.failed:
+            words.append(f"{len(self.failed)} failed")
+        seconds = self.seconds_left(scheduler.workers)
+        if scheduler.workers == 0:
+            words.append("waiting for workers")
+        elif seconds >= 1:
+            words.append(f"{duration(seconds)} left")
+        progress.note(", ".join(word for word in words if word))
+        progress(len(self.measured) + len(self.failed), self.search.count)
+
+    def seconds_left(self, workers: int) -> float:
+        """By what points took so far. Of a search: the batch, and what it will still ask for, as if like this batch."""
+        known = sum(self._left.values())
+        seconds = sum(
+            count * self._estimate.seconds(stage, subject) for (stage, subject), count in self._left.items()
+        )
+        more = self.search.count - len(self.measured) - len(self.failed) - known
+        if more > 0 and self.measured:
+            seconds += more * sum(each.seconds for each in self.measured.values()) / len(self.measured)
+        return seconds / max(workers, 1)
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed. It breaks nothing off here; pressed once more it does."""
+    pressed = False
+
+    def note(number: int, frame: Any) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+
+    mine = threading.current_thread() is threading.main_thread()  # elsewhere there are no signals
+    before = signal.signal(signal.SIGINT, note) if mine else None
+    try:
+        yield lambda: pressed
+    finally:
+        if mine:
+            signal.signal(signal.SIGINT, before)
+
+
+# ---- what is in the ledger
+
+
+def read(ledger: Ledger, points: Mapping[str, Point]) -> list[Measured]:
+    """Those of the points, by key, that have been measured, with their newest figures."""
+    from .ledger import Figure
+
+    done = ledger.done(list(points))
+    rows: dict[str, list[Any]] = {}
+    for row in ledger.rows(history=True, key=list(done)) if done else []:
+        of_key = rows.setdefault(row.key, [])
+        if of_key and of_key[0].measurement != row.measurement:  # an older one
+            of_key.clear()
+        of_key.append(row)
+    return [
+        Measured(
+            points[key],
+            tuple(Figure(row.metric, row.value, row.unit, row.operation) for row in each),
+            each[0].marks,
+            each[0].seconds,
+            each[0].measurement,
+            reused=True,
+        )
+        for key, each in rows.items()
+    ]
+
+
+# ---- words
+
+
+def front_in_words(fronts: Mapping[Work, pareto.Front[Member]], goals: Sequence[pareto.Goal]) -> str:
+    """The best so far: the size of the front and the best value of each objective; of several fronts the sizes."""
+    if not fronts:
+        return ""
+    if len(fronts) > 1:
+        return f"{sum(map(len, fronts.values()))} on {len(fronts)} fronts"
+    ((work, front),) = fronts.items()
+    goals = goals_at(goals, work.stage)
+    best = [min(column) for column in zip(*front.vectors, strict=True)]
+    told = [f"{goal.metric} {goal.sign * value:,.6g}" for goal, value in zip(goals, best, strict=True)]
+    return f"{len(front)} on the front, best {' and '.join(told)}"
+
+
+def duration(seconds: float) -> str:
+    """In words that one takes in at a glance."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,338 @@
+"""A machine as a chip or on an FPGA: the one way into the flow, for `modexlab asic` and `modexlab fpga` as for sweeps.
+
+At stages flow and layout the netlist runs the rows of eval/designs/asic.py, an encryption and a decryption in one run, so that its figures
+have an operation each; fpga has counts, and its hardware runs the same rows at RTL. A sweep leaves out the proof of equivalence
+unless a point asks for it (it takes longer than all else, and the rows have run on the netlist); `details` says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput, unknown
+from ..errors import NoMeasurement
+from .ledger import Figure, Measurement
+from .measure import figure
+from .point import FPGA, LAYOUT
+
+if TYPE_CHECKING:
+    from ...flow.fpga.fpga import Event as FpgaEvent
+    from ...flow.graph.runner import Event, Outcome
+    from ..designs.asic import Chip
+    from .point import Point
+
+EQUIVALENCE = "equivalence"
+SHORTEST_NS, LONGEST_NS = 0.001, 1000
+LEAST_DENSITY, MOST_DENSITY = 0.1, 0.95
+SKIPPED = "left out by --skip"
+# figures of the summary: of the netlist, and by operation
+OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw")
+OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_with_glitches_nj")
+DETAILS = (
+    *("parameters", "style", "tests", "equivalence", "area_by_module", "worst_path", "caveats"),
+    *("before_layout", "after_layout", "left_out", "paper"),
+)
+NOT_PROVED = "equivalence of netlist and design was not proved in this run; the tests ran on the netlist"
+PICTURES = ("amoeba.png", "density.png", "layout.png")
+COUNTS = {"luts": "lut", "ffs": "ff", "dsps": "dsp", "alms": "alm"}
+
+
+# ---- what the flow is asked for
+
+
+def check_clock(value: float) -> float:
+    """`value`, if it is a clock period."""
+    if not SHORTEST_NS <= value <= LONGEST_NS:
+        raise BadInput(f"{value:g} ns is no clock period; give {SHORTEST_NS} to {LONGEST_NS} nanoseconds")
+    return value
+
+
+def check_density(value: float) -> float:
+    """`value`, if cells can be placed as densely."""
+    if not LEAST_DENSITY <= value <= MOST_DENSITY:
+        raise BadInput(
+            f"{value:g} is no density; give a share of the rows from {LEAST_DENSITY} to {MOST_DENSITY}"
+        )
+    return value
+
+
+def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """These parameters of the graph with values of the right type; BadInput for what cannot be."""
+    from ...flow.graph import graph
+    from ...flow.synth.synthesis import STYLES
+
+    try:
+        known = graph.checked(parameters)
+    except OverflowError:  # a whole number that no float holds, or inf where it is to be a whole number
+        name = max(parameters, key=lambda each: _size(parameters[each]))
+        raise BadInput(f"{name} is out of all bounds; give a smaller number") from None
+    values = {name: known[name] for name in parameters}
+    if "style" in values and values["style"] not in STYLES:
+        raise unknown("style of synthesis", values["style"], STYLES)
+    if "clock_period" in values:
+        check_clock(values["clock_period"])
+    if "density" in values:
+        check_density(values["density"])
+    return values
+
+
+def _size(value: Any) -> float:
+    try:
+        return abs(float(value))
+    except (TypeError, ValueError):
+        return 0.0
+    except OverflowError:
+        return math.inf
+
+
+def check_point_flow(stage: str, flow: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a point, with values of the right type; BadInput for what cannot be."""
+    from ...flow.fpga import fpga
+
+    for name in ("equivalence", "pnr"):
+        if not isinstance(flow.get(name, False), bool):
+            raise BadInput(f"{name} = {flow[name]!r}: give true or false")
+    if stage == FPGA:
+        fpga.find(str(flow["device"]))
+        return dict(flow)
+    ours = {name: value for name, value in flow.items() if name == EQUIVALENCE}
+    return ours | check_flow({name: value for name, value in flow.items() if name not in ours})
+
+
+def chip_parameters(chip: Chip) -> dict[str, Any]:
+    """The parameters of the graph that say which machine it is."""
+    return {
+        "design": chip.name,
+        "nbits": chip.nbits,
+        "settings": ",".join(f"{name}={value}" for name, value in chip.settings.items()),
+        "interface": chip.interface,
+        "system": chip.system,
+    }
+
+
+def verilog_parameters(
+    files: Sequence[str], top: str | None, clock_port: str = "clk", vectors: str | None = None
+) -> dict[str, Any]:
+    """The same for Verilog from elsewhere."""
+    if top is None:
+        raise BadInput("--verilog without --top: name the top module, as in --top MontMulRem")
+    for path in files:
+        if "," in path:
+            raise BadInput(f"{path}: a comma in a path separates files; rename it")
+        if not Path(path).is_file():
+            raise BadInput(f"there is no file {path}; give Verilog files")
+    return {
+        "verilog": ",".join(str(Path(path).absolute()) for path in files),
+        "top": top,
+        "clock_port": clock_port,
+        "vectors": "" if vectors is None else str(Path(vectors).absolute()),
+    }
+
+
+def targets(*, layout: bool, skip: Collection[str] = ()) -> list[str]:
+    """All steps, with those of the layout or without; and without these, and what needs their files."""
+    from ...flow.graph import graph
+    from ...flow.graph.runner import INDISPENSABLE
+
+    names = [name for name in graph.ORDER if layout or name not in graph.WITH_LAYOUT]
+    for name in skip:
+        graph.declaration(name)  # refuses an unknown one
+        if name in INDISPENSABLE:
+            raise BadInput(f"--skip {name}: all that comes after needs it; drop it, or give --to {name}")
+    lost = graph.without(names, dict.fromkeys(skip, SKIPPED))
+    return [name for name in names if name not in lost]
+
+
+# ---- the runs
+
+
+def run_asic(
+    wanted: Collection[str],
+    parameters: Mapping[str, Any],
+    report: Callable[[Event], None],
+    *,
+    jobs: int = 2,
+) -> tuple[Outcome, dict[str, Any]]:
+    """The flow up to these steps, and its summary."""
+    from ...flow.graph import summary
+    from ...flow.graph.runner import run_flow
+
+    start = time.monotonic()
+    outcome = run_flow(wanted, parameters, report, jobs=jobs)
+    found = summary.summarize(
+        outcome.files(),
+        clock_ns=parameters["clock_period"],
+        left_out={**outcome.left_out, **outcome.failed},
+        fresh=outcome.fresh,
+        seconds=round(time.monotonic() - start, 1),
+    )
+    return outcome, found
+
+
+def run_fpga(
+    parameters: Mapping[str, Any], devices: Sequence[str], pnr: bool, report: Callable[[FpgaEvent], None]
+) -> dict[str, Any]:
+    """The Verilog, and what it takes of each device."""
+    from ...flow.fpga import fpga
+    from ...flow.graph import graph, step
+
+    start = time.monotonic()
+    values = graph.checked(parameters)
+    entry = step.execute("rtl", {}, {name: values[name] for name in graph.declaration("rtl").parameters})
+    design = json.loads((entry / "design.json").read_text())
+    measured = fpga.measure(entry / "design.sv", design["top"], devices, pnr=pnr, report=report)
+    about = {key: design.get(key) for key in ("name", "top", "nbits", "interface", "parameters")}
+    return about | {"devices": measured["devices"], "seconds": round(time.monotonic() - start, 1)}
+
+
+# ---- a point
+
+
+def measure_implementation(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
+    """The figures of a point at stage flow, layout or fpga."""
+    return _fpga(point, say, jobs) if point.stage == FPGA else _asic(point, say, jobs)
+
+
+def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
+    flow = dict(point.flow)
+    proof = flow.pop(EQUIVALENCE)
+    wanted = targets(layout=point.stage == LAYOUT, skip=() if proof else (EQUIVALENCE,))
+    chip = point.chip()
+    parameters = chip_parameters(chip) | check_flow(flow)
+    start = time.monotonic()
+    outcome, summary = run_asic(wanted, parameters, _teller(point, say), jobs=jobs)
+    seconds = time.monotonic() - start
+    _require_done(point, summary, wanted)
+    files = outcome.files()
+    details = {key: summary[key] for key in DETAILS if summary.get(key) is not None}
+    details |= {
+        "steps": [
+            {key: value for key, value in step.items() if key in ("name", "tool", "version", "seconds")}
+            for step in summary["steps"]
+        ],
+        "energy_by_mode_nj": (summary["after_layout"] or summary["before_layout"])["energy_by_mode_nj"],
+        "slack_histogram": _histogram(files),
+        "exponentiations": [
+            {"name": work.name, **{each: hex(getattr(work, each)) for each in ("base", "exp", "mod")}}
+            for work in chip.energy()
+        ],
+    }
+    notes = [] if proof else [NOT_PROVED]
+    details["caveats"] = [*summary["caveats"], *notes, *filter(None, [chip.note])]
+    tools = {step["tool"]: step["version"] for step in summary["steps"]}
+    return Measurement(
+        figures=tuple(_asic_figures(summary, point.stage)),
+        seconds=seconds,
+        tools=tools,
+        verilog_hash=_digest(files["design.sv"]),
+        tests=_tests(summary["tests"]),
+        marks=tuple(summary["marks"]),
+        details=details,
+        artifacts={name: files[name].read_bytes() for name in PICTURES if name in files},
+    )
+
+
+def _asic_figures(summary: Mapping[str, Any], stage: str) -> list[Figure]:
+    """What was measured; a netlist without registers has no slack."""
+    figures = [figure("clock_ns", summary["clock_ns"])]
+    figures += [figure(name, summary[name]) for name in OF_NETLIST if summary.get(name) is not None]
+    for name in OF_OPERATION:
+        figures += [figure(name, value, operation) for operation, value in (summary.get(name) or {}).items()]
+    if stage == LAYOUT:
+        after = summary["after_layout"]
+        width, height = after["die_um"]
+        figures += [figure("die_um2", round(width * height, 3)), figure("wire_um", after["wire_um"])]
+    return figures
+
+
+def _require_done(point: Point, summary: Mapping[str, Any], wanted: Collection[str]) -> None:
+    """NoMeasurement if a step could not be done, if a test failed, or if the netlist is another circuit."""
+    lost = {name: why for name, why in summary["left_out"].items() if name in wanted and name != EQUIVALENCE}
+    if lost:
+        name, why = next(iter(lost.items()))
+        raise NoMeasurement(f"{point}: step {name}: {why}")
+    for where, tests in summary["tests"].items():
+        if tests["failed"]:
+            raise NoMeasurement(
+                f"{point}: {tests['failed']} tests failed ({where}), so its figures mean nothing"
+            )
+    if "gates" not in summary["tests"]:
+        raise NoMeasurement(f"{point}: no test ran on the netlist")
+    if (summary["equivalence"] or {}).get("refuted"):
+        raise NoMeasurement(
+            f"{point}: the netlist is not what the design says: {summary['equivalence']['summary']}"
+        )
+
+
+def _tests(tests: Mapping[str, Mapping[str, int]]) -> str:
+    """How many rows ran where."""
+    (first, ran), *others = [
+        ({"rtl": "RTL"}.get(where, where), each["passed"]) for where, each in tests.items()
+    ]
+    return ", ".join([f"{ran} rows at {first}", *(f"{passed} at {where}" for where, passed in others)])
+
+
+def _histogram(files: Mapping[str, Path]) -> list[dict[str, Any]]:
+    path = files.get("timing_post.json") or files["timing.json"]
+    return json.loads(path.read_text())["histogram"]
+
+
+def _digest(design_sv: Path) -> str:
+    return hashlib.sha256(design_sv.read_bytes()).hexdigest()
+
+
+def _teller(point: Point, say: Callable[[str], None]) -> Callable[[Any], None]:
+    """Events of the flow in words."""
+    running: list[str] = []
+
+    def report(event: Any) -> None:
+        name = getattr(event, "step", None) or event.part
+        if event.state == "begins":
+            running.append(name)
+        elif name in running:
+            running.remove(name)
+        if running:
+            say(f"{point}: {', '.join(running)}")
+
+    return report
+
+
+def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
+    """Counts of one device; the rows of the flow run on the same Verilog before."""
+    from ...flow.graph.runner import run_flow
+
+    flow = dict(point.flow)
+    parameters = chip_parameters(point.chip())
+    start = time.monotonic()
+    outcome = run_flow(["rtl-sim"], parameters, _teller(point, say), jobs=jobs)
+    files = outcome.files()
+    if "rtl_sim.json" not in files:
+        why = next(iter({**outcome.failed, **outcome.left_out}.values()))
+        raise NoMeasurement(f"{point}: its tests did not run: {why}")
+    simulated = json.loads(files["rtl_sim.json"].read_text())
+    if simulated["tests_failed"]:
+        raise NoMeasurement(f"{point}: {simulated['tests_failed']} tests failed, so its counts mean nothing")
+    measured = run_fpga(parameters, [flow["device"]], flow["pnr"], _teller(point, say))
+    device = measured["devices"][flow["device"]]
+    if flow["pnr"] and "pnr" not in device:
+        raise NoMeasurement(f"{point}: {device.get('pnr_note', 'not routed')}")
+    figures = [figure(metric, device[name]) for name, metric in COUNTS.items() if name in device]
+    tools = {"Yosys": device["tool"], **point.tools}
+    if "pnr" in device:
+        figures.append(figure("fmax_mhz", device["pnr"]["fmax_mhz"]))
+    caveats = [device["counting"], "flat, before packing"]
+    return Measurement(
+        figures=tuple(figures),
+        seconds=time.monotonic() - start,
+        tools=tools,
+        verilog_hash=_digest(files["design.sv"]),
+        tests=f"{simulated['tests_passed']} rows at RTL",
+        marks=() if device["fits"] else (f"it does not fit the {device['part']}",),
+        details={"parameters": point.resolved, "caveats": caveats, "device": device},
+    )

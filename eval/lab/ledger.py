@@ -1,0 +1,503 @@
+"""The ledger: every figure that was ever measured, in one SQLite file, with what one needs to measure it again.
+
+A measurement is one transaction, written as soon as it is made, and nothing is ever overwritten: the newest measurement of a point
+is the one that counts, older ones stay as its history. Any number of processes may read while one writes (write-ahead log); a
+second writer waits for its turn. They have to be on one machine, as the log is in shared memory: workers of a cluster hand what they
+measured to the process that writes. The file has a version (ledger_schema.py); an older one is brought up to date when it is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sqlite3
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput, unknown
+from ..errors import NoMeasurement
+from . import ledger_schema
+
+if TYPE_CHECKING:
+    from .point import Point
+
+WAIT_SECONDS = 30.0  # for another writer, whose transactions take milliseconds
+ANOTHER = "give another place by --ledger FILE or MODEXLAB_LEDGER"
+
+# what `rows` can be filtered by, and where it stands
+FILTERS = {
+    **{name: f"m.{name}" for name in ("key", "subject", "family", "nbits")},
+    **{name: f"m.{name}" for name in ("interface", "workload", "stage")},
+    **{name: f"f.{name}" for name in ("operation", "metric", "unit")},
+    "id": "f.id",
+    "measurement": "m.id",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number. `operation` is what it is a figure of ("encrypt"), or empty for what has none (an area)."""
+
+    metric: str
+    value: float | int
+    unit: str
+    operation: str = ""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What measuring one point gave: its figures, and what one must know to believe and repeat them."""
+
+    figures: tuple[Figure, ...]
+    seconds: float  # that it took
+    tools: Mapping[str, str]  # names and versions
+    verilog_hash: str  # SHA-256 of the translated Verilog; empty for what has none (a formula)
+    tests: str  # which functional run of the same hardware passed, in words
+    marks: tuple[str, ...] = ()  # why the figures must not be compared (a missed clock)
+    details: Mapping[str, Any] = field(default_factory=dict)  # JSON: areas by module, the worst path, caveats
+    artifacts: Mapping[str, bytes] = field(default_factory=dict)  # pictures, by the name of their file
+
+
+class Source:
+    """Of what age a measurement is: a question that is answered once for all of its figures."""
+
+    def __init__(self, key: str, point: Mapping[str, Any]) -> None:
+        self._key, self._point = key, point
+
+    @cached_property
+    def stale(self) -> bool:
+        from .point import Point
+
+        try:
+            return Point.from_json(self._point).key != self._key
+        except BadInput:  # a design or a parameter that is no more
+            return True
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure with all that is known of it: what tables, plots and exports are made of."""
+
+    id: int  # of the figure: what `modexlab reproduce` takes
+    measurement: int
+    subject: str
+    family: str
+    nbits: int
+    parameters: Mapping[str, Any]
+    interface: str
+    workload: str
+    operation: str
+    stage: str
+    flow: Mapping[str, Any]
+    metric: str
+    value: float | int
+    unit: str
+    tests: str
+    marks: tuple[str, ...]
+    command: tuple[str, ...]
+    tools: Mapping[str, str]
+    verilog_hash: str
+    when: str  # ISO 8601, UTC
+    seconds: float
+    key: str
+    point: Mapping[str, Any]
+    source: Source = field(repr=False, compare=False)
+
+    @property
+    def comparable(self) -> bool:
+        """It may stand in comparisons, fronts and plots."""
+        return not self.marks
+
+    @property
+    def stale(self) -> bool:
+        """Measured with other sources or tools than the present ones. Asking needs the catalogue, which is slow to load."""
+        return self.source.stale
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A point that could not be measured."""
+
+    key: str
+    message: str
+    seconds: float
+    when: str
+    command: tuple[str, ...]
+    point: Mapping[str, Any]
+
+
+def default_path() -> Path:
+    """Where the ledger is if nobody says: $MODEXLAB_LEDGER, else under the user's data directory."""
+    if explicit := os.environ.get("MODEXLAB_LEDGER"):
+        return Path(explicit).absolute()
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(home).absolute() / "modexlab" / "ledger.sqlite"
+
+
+class Ledger:
+    """The file at `path`, opened when it is first used; it need not exist: then nothing has been measured yet.
+
+    May be used by several threads, and goes to other processes as its path.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = default_path() if path is None else Path(path).absolute()
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._pid = 0
+
+    def __reduce__(self) -> tuple[type[Ledger], tuple[Path]]:
+        return Ledger, (self.path,)
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the file go; the next use opens it again."""
+        with self._lock:
+            if self._connection is not None and self._pid == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    @property
+    def exists(self) -> bool:
+        """There is such a file."""
+        return self.path.exists()
+
+    # ---- writing
+
+    def record(self, point: Point, measurement: Measurement) -> int:
+        """Add a measurement, in one transaction; returns its number.
+
+        Figures without a passing functional run of the same hardware are refused, and so is what is no number, or a metric in
+        another unit than its own.
+        """
+        from .measure import UNITS  # not at the top: it makes what is recorded here
+
+        if not measurement.tests:
+            raise NoMeasurement(
+                f"{' '.join(point.command)}: no functional run of this hardware passed; its figures are refused"
+            )
+        for figure in measurement.figures:
+            if not math.isfinite(figure.value):
+                raise NoMeasurement(
+                    f"{' '.join(point.command)}: {figure.metric} is {figure.value}; its figures are refused"
+                )
+            if figure.unit != UNITS.get(figure.metric):
+                raise NoMeasurement(
+                    f"{' '.join(point.command)}: {figure.metric} in {figure.unit!r}, not in "
+                    f"{UNITS.get(figure.metric, 'a unit that is known')}; its figures are refused"
+                )
+        columns: dict[str, Any] = {
+            "key": point.key,
+            "point": _json(point.as_json()),
+            "subject": point.subject,
+            "family": family_of(point.subject),
+            "nbits": point.nbits,
+            "parameters": _json(point.resolved),
+            "interface": point.interface,
+            "workload": point.workload,
+            "stage": point.stage,
+            "flow": _json(dict(point.flow)),
+            "command": _json(point.command),
+            "tools": _json(measurement.tools),
+            "verilog_hash": measurement.verilog_hash,
+            "tests": measurement.tests,
+            "marks": _json(measurement.marks),
+            "details": _json(measurement.details),
+            "seconds": measurement.seconds,
+            "at": _now(),
+        }
+        with self._writing() as connection:
+            number = _insert(connection, "measurement", columns)
+            for each in measurement.figures:
+                figure = {"metric": each.metric, "value": each.value, "unit": each.unit}
+                _insert(connection, "figure", {"measurement": number, "operation": each.operation, **figure})
+            for name, content in measurement.artifacts.items():
+                _insert(connection, "artifact", {"measurement": number, "name": name, "content": content})
+        return number
+
+    def fail(self, point: Point, message: str, seconds: float) -> None:
+        """Note that a point could not be measured, and why."""
+        columns = {"key": point.key, "point": _json(point.as_json()), "command": _json(point.command)}
+        with self._writing() as connection:
+            _insert(connection, "failure", {**columns, "message": message, "seconds": seconds, "at": _now()})
+
+    # ---- reading
+
+    def done(self, keys: Collection[str]) -> set[str]:
+        """Those of the keys that have been measured."""
+        return {
+            key
+            for (key,) in self._select(
+                "SELECT DISTINCT key FROM measurement WHERE key IN (SELECT value FROM json_each(?))",
+                _json(list(keys)),
+            )
+        }
+
+    def failures(self, keys: Collection[str] | None = None) -> list[Failure]:
+        """Points that failed and have not been measured since, the last time that they did.
+
+        keys: those of them that failed just so, with the sources and tools of the key; without it, of whatever sources.
+        """
+        columns = "f.key, f.message, f.seconds, f.at, f.command, f.point"
+        if keys is None:
+            found = self._select(
+                f"SELECT {columns} FROM failure f LEFT JOIN (SELECT point, max(at) AS at FROM measurement GROUP BY point) m "
+                "ON m.point = f.point WHERE f.id IN (SELECT max(id) FROM failure GROUP BY point) "
+                "AND (m.at IS NULL OR m.at < f.at) ORDER BY f.id"
+            )
+        else:
+            found = self._select(
+                f"SELECT {columns} FROM failure f WHERE f.id IN (SELECT max(id) FROM failure GROUP BY key) "
+                "AND f.key NOT IN (SELECT key FROM measurement) "
+                "AND f.key IN (SELECT value FROM json_each(?)) ORDER BY f.id",
+                _json(list(keys)),
+            )
+        return [
+            Failure(key, message, seconds, at, tuple(json.loads(command)), json.loads(point))
+            for key, message, seconds, at, command, point in found
+        ]
+
+    def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
+        """Figures in the order in which they were recorded: of each point the newest measurement, or the whole history.
+
+        A filter (key, subject, family, nbits, interface, workload, stage, operation, metric, unit, id, measurement) is a value or
+        a collection of values.
+        """
+        conditions, values = [], []
+        if not history:
+            conditions.append("m.id IN (SELECT max(id) FROM measurement GROUP BY point)")
+        for name, wanted in filters.items():
+            if name not in FILTERS:
+                raise unknown("filter of the ledger", name, FILTERS)
+            several = isinstance(wanted, Collection) and not isinstance(wanted, str)
+            conditions.append(f"{FILTERS[name]} IN (SELECT value FROM json_each(?))")
+            values.append(_json(list(wanted) if several else [wanted]))
+        where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+        found = self._select(
+            f"SELECT f.id, f.operation, f.metric, f.value, f.unit, {', '.join(f'm.{name}' for name in _OF_MEASUREMENT)} "
+            f"FROM figure f JOIN measurement m ON m.id = f.measurement {where} ORDER BY f.id",
+            *values,
+        )
+        shared: dict[int, dict[str, Any]] = {}
+        rows = []
+        for number, operation, metric, value, unit, *measured in found:
+            if measured[0] not in shared:
+                shared[measured[0]] = _of_measurement(measured)
+            rows.append(
+                Row(
+                    id=number,
+                    operation=operation,
+                    metric=metric,
+                    value=value,
+                    unit=unit,
+                    **shared[measured[0]],
+                )
+            )
+        return rows
+
+    def row(self, number: int) -> Row:
+        """The figure of this number, of whatever age."""
+        found = self.rows(history=True, id=number)
+        if not found:
+            raise BadInput(
+                f"the ledger {self.path} has no row {number}; `modexlab ledger list` shows those that there are"
+            )
+        return found[0]
+
+    def measurement(self, number: int) -> Measurement:
+        """A whole measurement, with details and artifacts, by its own number."""
+        found = self._select(
+            "SELECT seconds, tools, verilog_hash, tests, marks, details FROM measurement WHERE id = ?", number
+        )
+        if not found:
+            raise BadInput(
+                f"the ledger {self.path} has no measurement {number}; `modexlab ledger list` shows its rows"
+            )
+        ((seconds, tools, verilog_hash, tests, marks, details),) = found
+        figures = self._select(
+            "SELECT metric, value, unit, operation FROM figure WHERE measurement = ? ORDER BY id", number
+        )
+        artifacts = self._select(
+            "SELECT name, content FROM artifact WHERE measurement = ? ORDER BY id", number
+        )
+        return Measurement(
+            figures=tuple(Figure(*each) for each in figures),
+            seconds=seconds,
+            tools=json.loads(tools),
+            verilog_hash=verilog_hash,
+            tests=tests,
+            marks=tuple(json.loads(marks)),
+            details=json.loads(details),
+            artifacts=dict(artifacts),
+        )
+
+    def export(self, format: str, path: str | Path, *, history: bool = False, **filters: Any) -> int:
+        """Write rows to a file, whole or not at all: csv, jsonl or parquet; returns how many."""
+        from .ledger_export import write
+
+        found = self.rows(history=history, **filters)
+        write(found, format, Path(path))
+        return len(found)
+
+    # ---- the file
+
+    def _select(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._lock, self._explained("read"):
+            if self._connection is None and not self.exists:
+                return []
+            return self._opened().execute(statement, values).fetchall()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, which is either there as a whole when the block has ended, or not at all."""
+        with self._lock, self._explained("written"):
+            connection = self._opened()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def _opened(self) -> sqlite3.Connection:
+        """The connection of this process: one that came by a fork must not be used, and not be closed either."""
+        if self._connection is not None and self._pid != os.getpid():
+            _INHERITED.append(self._connection)
+            self._connection = None
+        if self._connection is None:
+            self._connection, self._pid = self._open(), os.getpid()
+        return self._connection
+
+    def _open(self) -> sqlite3.Connection:
+        if self.path.is_dir():
+            raise BadInput(f"the ledger {self.path} is a directory; give the name of a file")
+        if self.exists and not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
+            return self._open_read_only()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"the ledger {self.path} cannot be made: {error.strerror}; {ANOTHER}") from None
+        connection = self._connect(self.path)
+        try:
+            version = ledger_schema.version_of(connection, self.path)
+            connection.execute("PRAGMA journal_mode = WAL")  # readers and the writer do not hinder each other
+            if version < ledger_schema.VERSION:
+                ledger_schema.migrate(connection, self.path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _open_read_only(self) -> sqlite3.Connection:
+        """Where nobody can write, the file is all that there is, unless a log lies beside it."""
+        log = self.path.with_name(self.path.name + "-wal")
+        connection = self._connect(f"{self.path.as_uri()}?mode=ro{'' if log.exists() else '&immutable=1'}")
+        try:
+            version = ledger_schema.version_of(connection, self.path)
+            if version < ledger_schema.VERSION:
+                raise BadInput(
+                    f"the ledger {self.path} has version {version} and may not be written; copy it to a place where you may, "
+                    f"so that it can be brought to version {ledger_schema.VERSION}"
+                )
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _connect(self, place: str | Path) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            place,
+            timeout=WAIT_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,  # the lock sees to it
+            uri=isinstance(place, str),
+        )
+        connection.execute("PRAGMA synchronous = FULL")  # what is recorded survives the loss of power
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    @contextmanager
+    def _explained(self, verb: str) -> Iterator[None]:
+        """What SQLite says, with the remedy."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            said = str(error)
+            for text, meaning in _MEANING.items():
+                if text in said:
+                    raise BadInput(f"the ledger {self.path} {meaning.format(verb=verb)}") from None
+            raise
+
+
+# columns that the rows of a measurement share
+_OF_MEASUREMENT = (
+    *("id", "subject", "family", "nbits", "parameters", "interface", "workload", "stage", "flow", "tests"),
+    *("marks", "command", "tools", "verilog_hash", "at", "seconds", "key", "point"),
+)
+# what SQLite says -> what that means to the user
+_SAFE = "nothing that was recorded before is lost"
+_MEANING = {
+    "full": f"cannot be written: the disk is full; make room, or {ANOTHER}; {_SAFE}",
+    "locked": "is busy: another process has been writing it for a long time; "
+    f"wait for that, or {ANOTHER}; {_SAFE}",
+    "readonly": f"cannot be written: it may only be read here; {ANOTHER}",
+    "unable to open": f"cannot be opened: it may not be read or written by you; {ANOTHER}",
+    "disk I/O error": "cannot be {verb}: the disk refuses (full, a quota, or damaged); "
+    f"make room, or {ANOTHER}; {_SAFE}",
+    "not a database": f"is no ledger, or is damaged: it is no SQLite file; move it away, or {ANOTHER}",
+    "malformed": f"is damaged; move it away and restore a copy of it, or {ANOTHER}",
+}
+# connections of a parent process: if they were closed here, that process would lose its locks
+_INHERITED: list[sqlite3.Connection] = []
+
+
+def family_of(subject: str) -> str:
+    """The family of multipliers that does the work in a design or a system; "software" if none does."""
+    from ..designs.systems import HARDWARE, SOFTWARE
+
+    if subject.startswith(SOFTWARE):
+        return "software"
+    from ..designs.catalogue import find
+
+    return find(subject.removeprefix(HARDWARE)).family
+
+
+def _insert(connection: sqlite3.Connection, table: str, columns: Mapping[str, Any]) -> int:
+    marks = ", ".join("?" * len(columns))
+    cursor = connection.execute(
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", tuple(columns.values())
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def _of_measurement(columns: Sequence[Any]) -> dict[str, Any]:
+    """What the figures of a measurement have in common."""
+    read = dict(zip(_OF_MEASUREMENT, columns, strict=True))
+    for name in ("parameters", "flow", "tools", "point"):
+        read[name] = json.loads(read[name])
+    for name in ("marks", "command"):
+        read[name] = tuple(json.loads(read[name]))
+    read["measurement"], read["when"] = read.pop("id"), read.pop("at")
+    return {**read, "source": Source(read["key"], read["point"])}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, allow_nan=False)
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")

@@ -1,0 +1,96 @@
+"""Rows of the ledger as a file for other programs: CSV, JSON lines or Parquet.
+
+A row is one figure with all that belongs to it. What has parts (parameters, tools) is an object in JSON lines, and JSON text in a
+column of the other two; the command is what one types.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import unknown
+from ...flow.files import replacing
+from ..json_values import json_value
+from .ledger import Row
+
+if TYPE_CHECKING:
+    import pyarrow
+
+COLUMNS = tuple(field.name for field in fields(Row) if field.name != "source")
+PARTS = ("parameters", "flow", "tools", "point", "marks")  # objects, and a list
+
+
+def record(row: Row) -> dict[str, Any]:
+    """A row as JSON has it; numbers that readers would round are hexadecimal text."""
+    columns = {name: getattr(row, name) for name in COLUMNS}
+    return {**_exact(columns), "command": shlex.join(row.command)}
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _exact(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_exact(each) for each in value]
+    return json_value(value)
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    columns = record(row)
+    return columns | {name: json.dumps(columns[name], sort_keys=True) for name in PARTS}
+
+
+def _csv(rows: Sequence[Row], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(map(_flat, rows))
+
+
+def _jsonl(rows: Sequence[Row], path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(record(row)) + "\n" for row in rows)
+
+
+def _parquet(rows: Sequence[Row], path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    records = [_flat(row) for row in rows]
+    columns = {
+        name: pyarrow.array([record[name] for record in records], _type(pyarrow, name)) for name in COLUMNS
+    }
+    parquet.write_table(pyarrow.table(columns), path)
+
+
+def _type(module: Any, name: str) -> pyarrow.DataType:
+    """A column has one type, also if there are no rows; a figure's is that of the most general one."""
+    if name in ("id", "measurement", "nbits"):
+        return module.int64()
+    return module.float64() if name in ("value", "seconds") else module.string()
+
+
+FORMATS: dict[str, Callable[[Sequence[Row], Path], None]] = {
+    "csv": _csv,
+    "jsonl": _jsonl,
+    "parquet": _parquet,
+}
+
+
+def check_format(name: str) -> str:
+    """`name`, if rows can be written so."""
+    if name not in FORMATS:
+        raise unknown("format of an export", name, FORMATS)
+    return name
+
+
+def write(rows: Sequence[Row], format: str, path: Path) -> None:
+    """Write rows to a file, whole or not at all."""
+    writer = FORMATS[check_format(format)]
+    with replacing(path) as part:
+        writer(rows, part)

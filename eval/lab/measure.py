@@ -1,0 +1,223 @@
+"""Measure one point: a machine is built at its stage, does its work, and is only believed if the result is right.
+
+    formula                  cycles by the closed formula; the design's function (FL) computes the result
+    cl, python, verilog,     cycles by simulation, each result compared with what `pow` says
+    native
+    flow, layout, fpga       see implement.py
+
+A figure belongs to a functional run of the same hardware: where a result is wrong there is NoMeasurement and no figure.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import unknown
+from ...fl.status import MEANING, Status
+from ..designs.mixes import CRT
+from ..errors import NoMeasurement
+from .ledger import Figure, Measurement
+from .point import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, PYTHON, STAGES, SYSTEM, VERILOG
+
+if TYPE_CHECKING:
+    from ..designs.mixes import Part
+    from .point import Point
+
+Progress = Callable[[str], None]
+
+UNITS: Mapping[str, str] = {
+    **{"cycles": "cycles", "time_ns": "ns", "clock_ns": "ns"},
+    **{"area_um2": "um2", "cells": "cells", "flops": "cells"},
+    **{"wns_ns": "ns", "hold_wns_ns": "ns", "fmax_mhz": "MHz"},
+    **{"power_mw": "mW", "energy_nj": "nJ", "energy_with_glitches_nj": "nJ"},
+    **{"die_um2": "um2", "wire_um": "um"},
+    **{"lut": "LUT", "ff": "FF", "dsp": "DSP", "alm": "ALM"},
+}
+_CYCLES = ("cycles",)
+_FLOW = (
+    *("cycles", "time_ns", "clock_ns", "area_um2", "cells", "flops"),
+    *("wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw", "energy_nj", "energy_with_glitches_nj"),
+)
+# what there is at each stage; the Cyclone V has ALMs, and frequencies come from place and route
+METRICS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys((FORMULA, CL, PYTHON, VERILOG, NATIVE), _CYCLES),
+    FLOW: _FLOW,
+    LAYOUT: (*_FLOW, "die_um2", "wire_um"),
+    FPGA: ("lut", "ff", "dsp", "alm", "fmax_mhz"),
+}
+assert tuple(METRICS) == STAGES
+
+
+def figure(metric: str, value: float | int, operation: str = "") -> Figure:
+    """With the metric's unit."""
+    return Figure(metric, value, UNITS[metric], operation)
+
+
+def check_metric(name: str) -> str:
+    """`name`, if something is measured under it."""
+    if name not in UNITS:
+        raise unknown("metric", name, UNITS)
+    return name
+
+
+def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) -> Measurement:
+    """The figures of a point. BadInput if there can be no such machine, NoMeasurement or another RuntimeError if it failed.
+
+    progress: called with a few words whenever something else is done. jobs: processes of the flow at a time.
+    """
+    say = progress or (lambda _: None)
+    point.check()
+    say(str(point))
+    start = time.monotonic()
+    if point.stage in IMPLEMENTED:
+        from .implement import measure_implementation
+
+        return measure_implementation(point, say, jobs)
+    if point.interface == SYSTEM:
+        return _system(point, start)
+    parts = point.parts()
+    for part in parts:
+        assert point.design is not None
+        point.design.require(point.nbits, *part.work.operands, **point.all_settings)
+    counts, tests = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
+    note = point.chip().note
+    details = {
+        "parameters": point.resolved,
+        "caveats": [note] if note and point.workload != CRT else [],
+        "exponentiations": [
+            {"name": part.work.name, "times": part.times, "cycles": cycles, **_operands(part)}
+            for part, cycles in zip(parts, counts, strict=True)
+        ],
+    }
+    total = sum(part.times * cycles for part, cycles in zip(parts, counts, strict=True))
+    return Measurement(
+        figures=(figure("cycles", total, point.workload),),
+        seconds=time.monotonic() - start,
+        tools=point.tools,
+        verilog_hash="" if point.stage in (FORMULA, CL) else verilog_hash(point),
+        tests=tests,
+        details=details,
+    )
+
+
+def _formula(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
+    """Cycles of each part, and what was checked: no hardware runs, but its function does."""
+    design, settings = point.design, point.all_settings
+    assert design is not None
+    counts = []
+    for part in parts:
+        status, result = design.fl(point.nbits, *part.work.operands, **settings)
+        _require_right(point, part, status, result)
+        counts.append(design.cycles(point.nbits, *part.work.operands, **settings))
+    return counts, f"{_results(parts)} of the functional level (FL) checked against pow; no hardware ran"
+
+
+def _simulated(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
+    """Each part from reset, on one machine."""
+    from ..designs.machine import Machine
+
+    level, stage = ("cl", None) if point.stage == CL else ("rtl", point.stage)
+    assert point.design is not None
+    counts = []
+    with Machine(
+        point.design,
+        point.nbits,
+        level=level,
+        stage=stage,
+        interface=point.interface,
+        settings=point.all_settings,
+    ) as machine:
+        for part in parts:
+            (answer,) = machine.run([part.work.operands])
+            _require_right(point, part, answer.status, answer.result)
+            assert answer.cycles is not None
+            counts.append(answer.cycles)
+    what = "cycle-level model" if level == "cl" else f"RTL ({point.stage})"
+    return counts, f"{_results(parts)} of the {what} checked against pow"
+
+
+def _results(parts: tuple[Part, ...]) -> str:
+    return "result" if len(parts) == 1 else f"{len(parts)} results"
+
+
+def _require_right(point: Point, part: Part, status: Status, result: int) -> None:
+    """NoMeasurement for a status, and for a wrong result."""
+    if status != Status.OK:
+        raise NoMeasurement(
+            f"{point}: {part.work.name} was answered with status {int(status)}: {MEANING[Status(status)]}"
+        )
+    if result != part.work.golden:
+        raise NoMeasurement(f"{point}: the result of {part.work.name} is wrong, so its cycles mean nothing")
+
+
+def _operands(part: Part) -> dict[str, str]:
+    """In hexadecimal: longer ones than JSON's numbers hold."""
+    return {name: hex(getattr(part.work, name)) for name in ("base", "exp", "mod")}
+
+
+# ---- systems
+
+
+def _system(point: Point, start: float) -> Measurement:
+    """One operation on the processor, less what the call takes."""
+    from ..designs import systems
+
+    kind = point.kind
+    assert kind is not None
+    dummy = _dummy(point.nbits, point.workload, point.stage)
+    row = systems.Measurement(point.stage).row(kind, point.nbits, point.workload, dummy)
+    if not row.ok or row.outcome is None or row.normalised is None:
+        raise NoMeasurement(f"{point}: {row.note or 'it was not run'}")
+    window = row.outcome.window
+    (part,) = point.parts()
+    details = {
+        "parameters": point.resolved,
+        "caveats": [each for each in (point.chip().note, kind.caveat) if each],
+        "exponentiations": [
+            {"name": part.work.name, "times": 1, "cycles": row.normalised, **_operands(part)}
+        ],
+        "window": {
+            "cycles": row.cycles,
+            "dummy": row.dummy,
+            "instructions": window.instructions,
+            "cpi": window.cpi,
+        },
+        "where": dict(window.where),
+    }
+    return Measurement(
+        figures=(figure("cycles", row.normalised, point.workload),),
+        seconds=time.monotonic() - start,
+        tools=point.tools,
+        verilog_hash=verilog_hash(point),
+        tests=f"result of the program on the RTL ({point.stage}) checked against pow",
+        details=details,
+    )
+
+
+@functools.cache
+def _dummy(nbits: int, operation: str, stage: str) -> int:
+    """The cycles of the program that returns the expected answer, by which all of this width are normalised."""
+    from ..designs import systems
+
+    return systems.Measurement(stage).overhead(nbits, operation)
+
+
+# ---- the hardware
+
+
+def verilog_hash(point: Point) -> str:
+    """SHA-256 of its Verilog, as the flow takes it: the same at all stages of the same hardware."""
+    settings = tuple(sorted(point.all_settings.items()))
+    return _verilog_hash(point.subject, point.nbits, settings, point.interface)
+
+
+@functools.lru_cache(maxsize=256)
+def _verilog_hash(subject: str, nbits: int, settings: tuple[tuple[str, Any], ...], interface: str) -> str:
+    from .point import Point
+
+    text = Point(subject, nbits, settings, interface, stage=FLOW).chip().verilog()
+    return hashlib.sha256(text.encode()).hexdigest()

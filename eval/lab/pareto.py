@@ -1,0 +1,118 @@
+"""Pareto fronts: which points nothing else beats in every objective at once, and how large a front is.
+
+Inside, every objective is minimised: a figure to be maximised enters with its sign turned. Points are compared only
+within one operation, since an encryption and a decryption are different work: figures without an operation (an area)
+belong to all of them. Equal points do not dominate each other, so both stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from ...fl.errors import BadInput
+
+if TYPE_CHECKING:
+    from .ledger import Figure
+
+Vector = tuple[float, ...]
+DIRECTIONS = {"min": 1, "max": -1}
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One objective: a metric that is to be small, or large."""
+
+    metric: str
+    sign: int  # 1: smaller is better, -1: larger is
+
+
+def goals_of(objectives: Mapping[str, str]) -> tuple[Goal, ...]:
+    """The goals of a space: {"time_ns": "min"}."""
+    for metric, direction in objectives.items():
+        if not isinstance(direction, str) or direction not in DIRECTIONS:
+            raise BadInput(f'objective {metric} = {direction!r} has no such direction; give "min" or "max"')
+    return tuple(Goal(metric, DIRECTIONS[direction]) for metric, direction in objectives.items())
+
+
+def figures_by_operation(
+    figures: Iterable[Figure], metrics: Sequence[str]
+) -> dict[str, tuple[float | int, ...]]:
+    """The values of these metrics for each operation that has them all; without operations, under ""."""
+    found = {
+        (figure.metric, figure.operation): figure.value for figure in figures if figure.metric in metrics
+    }
+    operations = sorted({operation for _, operation in found if operation}) or [""]
+    rows = {
+        operation: [found.get((metric, operation), found.get((metric, ""))) for metric in metrics]
+        for operation in operations
+    }
+    return {operation: tuple(row) for operation, row in rows.items() if row and None not in row}
+
+
+def to_minimise(values: Sequence[float], goals: Sequence[Goal]) -> Vector:
+    """The same values as a vector of which every part is to be small."""
+    return tuple(goal.sign * value for value, goal in zip(values, goals, strict=True))
+
+
+def dominates(one: Vector, other: Vector) -> bool:
+    """`one` is nowhere worse, and somewhere better."""
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+
+class Front(Generic[T]):
+    """The points that no other dominates, kept as points arrive."""
+
+    def __init__(self) -> None:
+        self._members: list[tuple[Vector, T]] = []
+
+    def add(self, vector: Vector, item: T) -> bool:
+        """Whether it is on the front now; those that it dominates leave."""
+        if any(dominates(other, vector) for other, _ in self._members):
+            return False
+        self._members = [each for each in self._members if not dominates(vector, each[0])]
+        self._members.append((vector, item))
+        return True
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    @property
+    def vectors(self) -> list[Vector]:
+        return [vector for vector, _ in self.sorted()]
+
+    def sorted(self) -> list[tuple[Vector, T]]:
+        """By the first objective, the best first."""
+        return sorted(self._members, key=lambda member: member[0])
+
+
+def front_of(points: Iterable[tuple[Vector, T]]) -> Front[T]:
+    """The front of all of these."""
+    front: Front[T] = Front()
+    for vector, item in points:
+        front.add(vector, item)
+    return front
+
+
+def hypervolume(vectors: Iterable[Vector], reference: Vector) -> float:
+    """The volume between a front and a reference that is worse in everything: the larger, the better the front.
+
+    Zitzler and Thiele, "Multiobjective evolutionary algorithms", IEEE Trans. Evol. Comput. 3(4), 1999, there "size of
+    the dominated space". By slices along the last objective: exact, and quick enough for fronts of some hundred points.
+    """
+    inside = [vector for vector in vectors if all(a < b for a, b in zip(vector, reference, strict=True))]
+    if not inside:
+        return 0.0
+    if len(reference) == 1:
+        return reference[0] - min(vector[0] for vector in inside)
+    inside.sort(key=lambda vector: vector[-1])
+    ends = [vector[-1] for vector in inside[1:]] + [reference[-1]]
+    volume = 0.0
+    slab: Front[None] = Front()
+    for vector, end in zip(inside, ends, strict=True):
+        slab.add(vector[:-1], None)
+        if end > vector[-1]:
+            volume += (end - vector[-1]) * hypervolume(slab.vectors, reference[:-1])
+    return volume

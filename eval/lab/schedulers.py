@@ -1,0 +1,466 @@
+"""Where points are measured: worker processes on this computer, or those of a Dask cluster.
+
+A scheduler takes points, and gives an Outcome for each, in the order in which they end. Only the process that has the scheduler
+writes results down. A worker measures one point at a time, because elaborating hardware is nothing that threads can share.
+
+Local workers are forks of the parent, made before it has a second thread: they have all that it has loaded, and start at once. One
+that takes the place of a worker that has crashed comes from Python's fork server, because by then there is a thread that draws the
+progress. Each leads a process group of its own: Ctrl-C in a terminal reaches the parent alone, and with a worker end the tools
+that it has started. A worker whose parent is gone, however that came about, ends at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import importlib
+import logging
+import multiprocessing
+import os
+import queue
+import shutil
+import signal
+import sys
+import threading
+import time
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing import connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+    from .ledger import Measurement
+    from .point import Point
+
+CONNECT_SECONDS = 10.0
+LOOK_SECONDS = 2.0  # between looks at how many workers a cluster has
+KILL_SECONDS = 5.0  # for processes that have been killed to be gone
+ENVIRONMENT = ("MODEXLAB_CACHE", "XDG_CACHE_HOME")  # what workers on other computers are to share with us
+PRELOAD = (
+    "modexlab.eval.lab.measure",
+    "modexlab.eval.designs.catalogue",
+    "modexlab.flow.graph.step",
+)  # what workers need
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a point: figures, or the reason why there are none."""
+
+    point: Point
+    measurement: Measurement | None
+    error: str = ""
+    seconds: float = 0.0
+    fatal: bool = False  # the reason holds for any point: it makes no sense to go on
+
+
+Work = Callable[["Point"], Outcome]
+
+
+def attempt(point: Point) -> Outcome:
+    """Measure a point, whatever may happen; this runs in a worker."""
+    from .measure import measure
+
+    start = time.perf_counter()
+    fatal = False
+    try:
+        measurement = measure(point, jobs=1)  # the cores are taken by points
+        return Outcome(point, measurement, seconds=time.perf_counter() - start)
+    except BadInput as error:
+        message = str(error)
+        fatal = os.strerror(errno.ENOSPC) in message  # the cache cannot be written
+    except OSError as error:
+        message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        fatal = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    except RuntimeError as error:
+        message = _said(error)
+    except Exception as error:  # a bug in one corner of the space must not cost the rest of it
+        message = _said(error, where=True)
+    return Outcome(point, None, " ".join(message.split()), time.perf_counter() - start, fatal)
+
+
+def _said(error: Exception, where: bool = False) -> str:
+    """The message of an exception; where it is none of ours, with its type and the place."""
+    if type(error).__module__.startswith("modexlab.") and not where:
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
+class Scheduler(ABC):
+    """A place where points are measured."""
+
+    name: str  # for people
+
+    @property
+    @abstractmethod
+    def slots(self) -> int:
+        """How many points may be under way at once, so that no worker waits; it may change."""
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """How many measure now."""
+
+    @abstractmethod
+    def submit(self, point: Point) -> None:
+        """Begin a point."""
+
+    @abstractmethod
+    def collect(self, timeout: float) -> list[Outcome]:
+        """What has ended, waiting no longer than this for the first."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End all workers that are ours, with what is under way."""
+
+    def __enter__(self) -> Scheduler:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+# ---- processes on this computer
+
+
+def _serve(pipe: connection.Connection, work: Work) -> None:
+    """A worker: point after point."""
+    os.setsid()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    os.dup2(2, 1)  # what a tool prints is no part of the parent's output
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    while True:
+        try:
+            point = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(work(point))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os.killpg(0, signal.SIGKILL)
+
+
+class _Worker:
+    """A process, and the point that it has."""
+
+    def __init__(self, work: Work, method: str) -> None:
+        context = multiprocessing.get_context(method)
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.point: Point | None = None
+        self.begun = 0.0
+
+    def begin(self, point: Point) -> None:
+        self.point, self.begun = point, time.perf_counter()
+        with contextlib.suppress(BrokenPipeError):  # it has ended meanwhile; `outcome` will see
+            self.pipe.send(point)
+
+    def outcome(self) -> Outcome:
+        """What it has sent; if it has ended instead, that."""
+        assert self.point is not None
+        try:
+            outcome = self.pipe.recv()
+        except (EOFError, OSError):  # before a word, or in the middle of one
+            seconds = time.perf_counter() - self.begun
+            outcome = Outcome(self.point, None, f"the worker {self._ending()}", seconds)
+        self.point = None
+        return outcome
+
+    def _ending(self) -> str:
+        self.process.join(KILL_SECONDS)
+        code = self.process.exitcode
+        if code is None:
+            return "closed its pipe"
+        if code >= 0:
+            return f"ended with exit code {code}"
+        with contextlib.suppress(ValueError):
+            hint = ": out of memory, or killed by hand" if -code == signal.SIGKILL else ""
+            return f"was ended by {signal.Signals(-code).name}{hint}"
+        return f"was ended by signal {-code}"
+
+    def kill(self) -> None:
+        pid = self.process.pid
+        assert pid is not None
+        if self.process.is_alive():
+            try:
+                os.killpg(pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):  # it has no group of its own yet
+                self.process.kill()
+        self.pipe.close()
+        self.process.join(KILL_SECONDS)
+
+
+class Local(Scheduler):
+    """Worker processes here."""
+
+    def __init__(self, jobs: int, work: Work = attempt) -> None:
+        self._jobs, self._work = jobs, work
+        self._workers: list[_Worker] = []
+        self.name = f"{jobs} process{'es' if jobs > 1 else ''} here"
+
+    def __enter__(self) -> Local:
+        if threading.active_count() == 1:
+            for module in PRELOAD:
+                importlib.import_module(module)
+            self._workers = [_Worker(self._work, "fork") for _ in range(self._jobs)]
+        return self
+
+    def _another(self) -> _Worker:
+        from multiprocessing.forkserver import ensure_running, set_forkserver_preload
+
+        set_forkserver_preload(list(PRELOAD))
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # Ctrl-C is the parent's
+        try:
+            ensure_running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        worker = _Worker(self._work, "forkserver")
+        self._workers.append(worker)
+        return worker
+
+    @property
+    def slots(self) -> int:
+        return self._jobs
+
+    @property
+    def workers(self) -> int:
+        return self._jobs
+
+    def submit(self, point: Point) -> None:
+        idle = next((worker for worker in self._workers if worker.point is None), None)
+        (idle or self._another()).begin(point)
+
+    def collect(self, timeout: float) -> list[Outcome]:
+        busy = {worker.pipe: worker for worker in self._workers if worker.point is not None}
+        outcomes = []
+        for pipe in connection.wait(list(busy), timeout):
+            worker = busy[pipe]
+            outcomes.append(worker.outcome())
+            if not worker.process.is_alive():
+                worker.kill()
+                self._workers.remove(worker)
+        return outcomes
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.kill()
+        self._workers = []
+
+
+# ---- Dask
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def attempt_there(work: Work, described: Mapping[str, Any], key: str) -> Outcome:
+    """The same on a worker of Dask, whose sources and tools must be ours: else its figures would be another point's."""
+    from .point import Point
+
+    with _ONE_AT_A_TIME:  # whatever the number of threads with which it was started
+        point = Point.from_json(described)  # made here, so that its key is made here
+        if point.key != key:
+            message = "has other sources of modexlab, or other tools; give it the same, and start it again"
+            return Outcome(point, None, f"a worker on {os.uname().nodename} {message}", fatal=True)
+        return work(point)
+
+
+class Cluster(Scheduler):
+    """The workers of a Dask scheduler. A point whose worker dies is given to another, by Dask, some times."""
+
+    def __init__(self, client: Client, name: str, work: Work = attempt, cluster: Any = None) -> None:
+        self._client, self._work, self._cluster = client, work, cluster
+        self.name = name
+        self._ended: queue.SimpleQueue[tuple[Point, float, Future]] = queue.SimpleQueue()
+        self._futures: dict[Future, None] = {}
+        self._count = 0
+        self._workers, self._looked = 0, -LOOK_SECONDS
+
+    @property
+    def workers(self) -> int:
+        if time.monotonic() - self._looked > LOOK_SECONDS:
+            with contextlib.suppress(OSError):  # gone: `collect` tells
+                self._workers = len(self._client.scheduler_info()["workers"])
+            self._looked = time.monotonic()
+        return self._workers
+
+    @property
+    def slots(self) -> int:
+        return 2 * max(self.workers, 1)  # one in hand, one on its way
+
+    def submit(self, point: Point) -> None:
+        self._count += 1
+        begun = time.perf_counter()
+        future = self._client.submit(
+            attempt_there,
+            self._work,
+            point.as_json(),
+            point.key,
+            key=f"modexlab-{os.getpid()}-{self._count}",
+            pure=False,
+        )
+        self._futures[future] = None
+        future.add_done_callback(lambda ended: self._ended.put((point, begun, ended)))
+
+    def collect(self, timeout: float) -> list[Outcome]:
+        outcomes = []
+        with contextlib.suppress(queue.Empty):
+            outcomes.append(self._outcome(*self._ended.get(timeout=timeout)))
+            while True:
+                outcomes.append(self._outcome(*self._ended.get_nowait()))
+        if not outcomes and self._futures and self._client.status not in ("running", "connecting"):
+            raise BadInput(f"{self.name}: the scheduler is gone; start it again")
+        return outcomes
+
+    def _outcome(self, point: Point, begun: float, future: Future) -> Outcome:
+        from distributed import KilledWorker
+
+        self._futures.pop(future, None)
+        seconds = time.perf_counter() - begun
+        if future.cancelled() or future.status == "lost":
+            return Outcome(point, None, f"{self.name}: the scheduler is gone; start it again", seconds, True)
+        error = future.exception()
+        if error is None:
+            return future.result()
+        if isinstance(error, KilledWorker):
+            return Outcome(point, None, "the workers that had it were killed, one after the other", seconds)
+        reason = f"{self.name}: a worker cannot take points ({type(error).__name__}: {error})"
+        return Outcome(point, None, f"{reason}; give it the same modexlab", seconds, True)
+
+    def close(self) -> None:
+        if self._futures:
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                self._client.cancel(list(self._futures), force=True)
+        self._client.close(timeout=KILL_SECONDS)
+        if self._cluster is not None:
+            self._cluster.close(timeout=KILL_SECONDS)
+
+
+def connect(address: str, work: Work = attempt, timeout: float | None = None) -> Cluster:
+    """The Dask scheduler at an address, if it answers (in CONNECT_SECONDS) and has workers."""
+    from distributed import Client  # takes its time, which is not the scheduler's
+
+    _quiet()
+    timeout = CONNECT_SECONDS if timeout is None else timeout
+    remedy = "start one by `dask scheduler --port 8786`, or leave --scheduler out to measure here"
+    try:
+        found = asyncio.run(asyncio.wait_for(_identity(address, timeout), timeout + 1))
+    except ValueError as error:
+        raise BadInput(f"--scheduler {address}: {error}; give an address such as tcp://host:8786") from None
+    except (OSError, TimeoutError, asyncio.TimeoutError):
+        raise BadInput(f"--scheduler {address}: no answer in {timeout:.0f} s; {remedy}") from None
+    except Exception as error:  # something else listens there, and answers in its own way
+        said = str(error) or type(error).__name__
+        raise BadInput(f"--scheduler {address}: this is no Dask scheduler ({said}); {remedy}") from None
+    if found.get("type") != "Scheduler":
+        raise BadInput(f"--scheduler {address}: this is a {found.get('type', 'stranger').lower()}; {remedy}")
+    if not found["workers"]:
+        raise BadInput(
+            f"--scheduler {address}: it has no workers; start some: dask worker {address} --nworkers 2 --nthreads 1"
+        )
+    client = Client(address, timeout=timeout, set_as_default=False)
+    return Cluster(client, address, work)
+
+
+async def _identity(address: str, timeout: float) -> dict[str, Any]:
+    """What listens there. (A Client that finds none takes ten seconds more to end, and complains.)"""
+    from distributed.core import rpc
+
+    async with rpc(address, timeout=timeout) as there:
+        return await there.identity()
+
+
+# the kinds of queue: the class in dask-jobqueue, and the command by which it hands in jobs
+QUEUES = {"slurm": ("SLURMCluster", "sbatch"), "lsf": ("LSFCluster", "bsub"), "pbs": ("PBSCluster", "qsub")}
+# of one job, if nothing else is said: a point needs one core, and the flow at 64 bits 2 GB
+JOB = {"cores": 1, "memory": "4GB", "walltime": "04:00"}
+
+
+def make_queue(kind: str, options: Sequence[str]) -> Any:
+    """A cluster of dask-jobqueue, still without jobs; `options` are its own, as name=value."""
+    import dask_jobqueue
+
+    _quiet()
+    given = dict(_option(each) for each in options)
+    values: dict[str, Any] = {
+        **JOB,
+        "python": sys.executable,
+        "scheduler_options": {"dashboard_address": ":0"},
+    }
+    values["walltime"] = JOB["walltime"] if kind == "lsf" else f"{JOB['walltime']}:00"
+    values.update(given)
+    values.setdefault("processes", values["cores"])
+    exports = [f"export {name}={os.environ[name]}" for name in ENVIRONMENT if name in os.environ]
+    values["job_script_prologue"] = [*exports, *values.get("job_script_prologue", [])]
+    try:
+        return getattr(dask_jobqueue, QUEUES[kind][0])(**values)
+    except (TypeError, ValueError) as error:
+        wrong = next((name for name in given if f"'{name}'" in str(error)), None)
+        if wrong is not None:
+            raise BadInput(
+                f"--option {wrong}={given[wrong]}: {QUEUES[kind][0]} has no such option; there are cores, memory, processes, "
+                "walltime, queue, account (LSF: project), interface, local_directory, log_directory, job_extra_directives"
+            ) from None
+        raise BadInput(
+            f"--{kind}: {' '.join(str(error).split())}; change it by --option NAME=VALUE"
+        ) from None
+
+
+def _option(text: str) -> tuple[str, Any]:
+    """name=value; whole numbers are numbers, and the options that are lists take one entry."""
+    name, equals, value = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if not (name and equals and value):
+        raise BadInput(f"--option {text}: give it as NAME=VALUE, as in --option memory=8GB")
+    if name in ("job_extra_directives", "job_script_prologue", "worker_extra_args", "job_directives_skip"):
+        return name, [value]
+    return name, int(value) if value.isdigit() else value
+
+
+def start_queue(kind: str, jobs: int, options: Sequence[str], work: Work = attempt) -> Cluster:
+    """Hand in jobs whose workers come to a scheduler in this process."""
+    command = QUEUES[kind][1]
+    if shutil.which(command) is None:
+        raise BadInput(
+            f"--{kind} {jobs}: there is no {command} here; run this where jobs are handed in (a login node), "
+            "or leave it out to measure here"
+        )
+    from distributed import Client
+
+    cluster = make_queue(kind, options)
+    cluster.scale(jobs=jobs)
+    return Cluster(Client(cluster, set_as_default=False), f"{jobs} jobs of {kind}", work, cluster)
+
+
+def _quiet() -> None:
+    """Dask tells each worker's life on stderr; what matters comes out as outcomes. (Some of its loggers have a level of their own.)"""
+    importlib.import_module("distributed")  # sets them
+    for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def scheduler_for(
+    jobs: int, address: str | None, queues: Mapping[str, int], options: Sequence[str]
+) -> Scheduler:
+    """The one that a user has asked for."""
+    if address is not None:
+        return connect(address)
+    for kind, count in queues.items():
+        return start_queue(kind, count, options)
+    return Local(jobs)

@@ -1,0 +1,337 @@
+"""In which order the points of a space are measured: all of them, a random choice, or by a search that learns from results.
+
+    exhaustive   every point, in the order of the space
+    random       points drawn evenly, without repetition
+    nsga2        the genetic algorithm of Deb, Pratap, Agarwal and Meyarivan, "A fast and elitist multiobjective genetic
+                 algorithm: NSGA-II", IEEE Trans. Evol. Comput. 6(2), 2002, as Optuna has it
+
+Optuna and not pymoo: its ask-and-tell takes trials that failed (pymoo wants a value for each, so that one must be invented), and
+constraints known only after measuring; it is pure Python upon NumPy, with nothing to compile; its other samplers (TPE) fit in the
+same place. The study lives in memory: what has been measured is in the ledger and nowhere else.
+
+How a search resumes: generations are asked and told as a whole, in the order of asking. So its course follows from the seed and
+the results alone, not from which worker was first, and the same command walks the same way again; the points that it has passed
+come from the ledger at once. A point that has a generation's place already is not measured twice: another is asked for.
+
+What the sampler is told: figures as they are; that a point breaks a constraint on figures, or that its figures are marked as not
+comparable, as a violated constraint (it loses against any that keeps them); that a point is impossible, or could not be measured,
+as a failed trial, which has no children.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput, unknown
+
+if TYPE_CHECKING:
+    from .pareto import Vector
+    from .point import Point
+    from .space import Part, Space
+
+METHODS = ("exhaustive", "random", "nsga2")
+ENUMERABLE = 10_000  # combinations that are gone through before a search begins
+MOST_POINTS = 100_000  # that are measured one after the other
+POPULATION = 16  # of a generation: small, because points are dear
+BY_CONSTRAINT = re.compile(r'the constraint "(.*)" refuses it')  # Space.sample
+FUTILE = 50  # draws without a new point, for each that is wanted, after which there are none
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a search learns of a point."""
+
+    vector: Vector | None  # all to be minimised; None: there are no figures
+    violations: int = 0  # of constraints on figures
+
+
+class Search(ABC):
+    """Hands out points in batches, and is told what became of each before the next batch."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count  # points that it will hand out, or fewer if there are none left
+        self.refused: dict[
+            str, str
+        ] = {}  # points that were drawn and cannot be: the choice in words, and why
+
+    @abstractmethod
+    def ask(self) -> list[Point]:
+        """Points that have not been handed out before; none: it is over."""
+
+    def tell(self, results: Mapping[str, Judged]) -> None:  # noqa: B027 (nothing to learn for most)
+        """What became of the batch, by key."""
+
+
+class Exhaustive(Search):
+    """All of these points, as they stand."""
+
+    def __init__(self, points: Sequence[Point]) -> None:
+        super().__init__(len(points))
+        self._points = list(points)
+
+    def ask(self) -> list[Point]:
+        points, self._points = self._points, []
+        return points
+
+
+class Random(Exhaustive):
+    """Points drawn evenly: of a small space from all of its points, else by a value for each of its parameters."""
+
+    def __init__(self, space: Space, count: int, seed: int) -> None:
+        generator = random.Random(seed)
+        if space.size() <= ENUMERABLE:
+            points = list(space.points())
+            super().__init__(generator.sample(points, min(count, len(points))))
+        else:
+            refused: dict[str, str] = {}
+            super().__init__(_drawn(space, count, generator, refused))
+            self.refused = refused
+
+
+def _drawn(space: Space, count: int, generator: random.Random, refused: dict[str, str]) -> list[Point]:
+    """So many points, or those that there are."""
+    found: dict[Point, None] = {}
+    for _ in range(FUTILE * count):
+        point = draw(space, generator, refused)
+        if point is not None:
+            found[point] = None
+        if len(found) == count:
+            break
+    if not found:
+        raise _nothing_found(refused)
+    return list(found)
+
+
+def draw(space: Space, generator: random.Random, refused: dict[str, str]) -> Point | None:
+    """A random point, unless it is impossible: then `refused` has the reason."""
+    chosen: dict[str, Any] = {}
+
+    def choose(name: str, values: Sequence[Any]) -> Any:
+        chosen[name] = generator.choice(values)
+        return chosen[name]
+
+    return _sample(space, choose, chosen, refused)
+
+
+def _sample(
+    space: Space,
+    choose: Callable[[str, Sequence[Any]], Any],
+    chosen: Mapping[str, Any],
+    refused: dict[str, str],
+) -> Point | None:
+    try:
+        return space.sample(choose)
+    except BadInput as error:
+        refused[", ".join(f"{name}={value}" for name, value in chosen.items())] = str(error)
+        return None
+
+
+def _nothing_found(refused: Mapping[str, str]) -> BadInput:
+    """The error for a space in which no draw has found a point."""
+    by_constraint = Counter(match[1] for why in refused.values() if (match := BY_CONSTRAINT.search(why)))
+    reasons = [f'constraint "{text}" refuses {count}' for text, count in by_constraint.most_common()]
+    impossible = [(what, why) for what, why in refused.items() if not BY_CONSTRAINT.search(why)]
+    if impossible:
+        what, why = impossible[0]
+        reasons.append(f"{len(impossible)} are impossible, as {what} ({why})")
+    return BadInput(f"of {len(refused)} points that were drawn none can be measured: {'; '.join(reasons)}")
+
+
+class Nsga2(Search):
+    """Generations that descend from the best of those before; the space has one kind of work."""
+
+    def __init__(self, space: Space, count: int, seed: int) -> None:
+        import optuna
+
+        super().__init__(count)
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._failed = optuna.trial.TrialState.FAIL
+        self._space = space
+        self._population = max(2, min(POPULATION, count))
+        sampler = optuna.samplers.NSGAIISampler(population_size=self._population, seed=seed)
+        self._study = optuna.create_study(sampler=sampler, directions=["minimize"] * len(space.objectives))
+        self._genes = {
+            name: optuna.distributions.IntDistribution(
+                0, len(values) - 1
+            )  # by number: NSGA-II asks for no order
+            for name, values in space.parameters.items()
+            if len(values) > 1
+        }
+        self._known: dict[str, Judged] = {}
+        self._handed: set[str] = set()
+        self._asked: list[tuple[Any, str]] = []  # trials of this generation, with the keys of their points
+
+    def _point(self, genes: Mapping[str, int]) -> Point | None:
+        chosen: dict[str, Any] = {}
+
+        def choose(name: str, values: Sequence[Any]) -> Any:
+            chosen[name] = values[genes.get(name, 0)]
+            return chosen[name]
+
+        return _sample(self._space, choose, chosen, self.refused)
+
+    def ask(self) -> list[Point]:
+        """A generation, as far as it is new."""
+        new: dict[str, Point] = {}
+        repeated: list[tuple[Any, str]] = []
+        wanted = min(self._population, self.count - len(self._handed))
+        for _ in range(FUTILE * wanted):
+            if len(new) == wanted:
+                break
+            trial = self._study.ask(self._genes)
+            point = self._point(trial.params)
+            if point is None:
+                self._study.tell(trial, state=self._failed)
+            elif point.key in self._known or point.key in new:
+                repeated.append((trial, point.key))
+            else:
+                new[point.key] = point
+                self._asked.append((trial, point.key))
+        # a generation that is short of new points is filled up with old ones: they are good, or would not come again
+        places = self._population - len(self._asked)
+        self._asked += repeated[:places]
+        for trial, _ in repeated[places:]:
+            self._study.tell(trial, state=self._failed)
+        self._handed |= new.keys()
+        return list(new.values())
+
+    def tell(self, results: Mapping[str, Judged]) -> None:
+        self._known.update(results)
+        for trial, key in self._asked:
+            judged = self._known.get(key)
+            if judged is None or judged.vector is None:
+                self._study.tell(trial, state=self._failed)
+                continue
+            trial.set_constraint("figures", judged.violations)
+            self._study.tell(trial, judged.vector)
+        self._asked = []
+
+
+class Several(Search):
+    """Searches side by side, one for each kind of work, whose figures are not to be compared with another's."""
+
+    def __init__(self, searches: Sequence[Search]) -> None:
+        super().__init__(sum(search.count for search in searches))
+        self._searches = searches
+
+    def ask(self) -> list[Point]:
+        batch = [point for search in self._searches for point in search.ask()]
+        for search in self._searches:
+            self.refused.update(search.refused)
+        return batch
+
+    def tell(self, results: Mapping[str, Judged]) -> None:
+        for search in self._searches:
+            search.tell(results)
+
+
+# ---- by the user's choice
+
+
+def make_search(space: Space, method: str, count: int, seed: int) -> Search:
+    """The search of this name over a space."""
+    if method not in METHODS:
+        raise unknown("method", method, METHODS)
+    if method == "random":
+        return Random(space, count, seed)
+    if method == "nsga2":
+        return _by_generations(space, count, seed)
+    if space.size() > MOST_POINTS:
+        raise BadInput(
+            f"the space has up to {space.size():,} points, and --method exhaustive measures at most {MOST_POINTS:,}; "
+            "give --method nsga2 --points N, or --method random --points N"
+        )
+    return Exhaustive(list(space.points()))
+
+
+def _by_generations(space: Space, count: int, seed: int) -> Search:
+    """A search for each kind of work; those of small spaces leave what they do not need to the others."""
+    refused: dict[str, str] = {}
+    works = [
+        (each, points) for each in by_work(space) if (points := _points_at_most(each, seed, refused)) > 0
+    ]
+    if not works:
+        raise _nothing_found(refused)
+    searches: list[Search] = []
+    works.sort(key=lambda work: work[1])
+    for number, (each, points) in enumerate(works):
+        share = min(points, math.ceil(count / (len(works) - number)))
+        if share > 0:
+            searches.append(Nsga2(each, share, seed))
+        count -= share
+    return Several(searches)
+
+
+def _points_at_most(space: Space, seed: int, refused: dict[str, str]) -> int:
+    """How many points there are, if one can count them; 0 if none was found, and then `refused` says why."""
+    generator = random.Random(seed)
+    draws = FUTILE * POPULATION
+    found = any(draw(space, generator, refused) is not None for _ in range(draws))
+    if space.size() > ENUMERABLE or not found:
+        return space.size() if found else 0
+    return sum(1 for _ in space.points())
+
+
+def by_work(space: Space) -> list[Space]:
+    """The space, taken apart into one for each kind of work (see explore.Work)."""
+    from .point import SYSTEM, Point
+
+    subjects: dict[tuple[Any, ...], dict[int, dict[str, None]]] = {}
+    for number, part in enumerate(space.parts):
+        for stage, nbits, interface, subject in itertools.product(
+            part.stages, part.nbits, part.interfaces, part.subjects
+        ):
+            point = Point(subject, nbits, interface=interface, stage=stage)
+            design = point.design
+            own_modulus = design is not None and any(param.name == "modulus" for param in design.params)
+            kind = (nbits, stage, point.interface, own_modulus and point.interface != SYSTEM)
+            for work in itertools.product(
+                part.workloads_of(stage), part.flow_of(stage).get("device", (None,))
+            ):
+                subjects.setdefault((*kind, *work), {}).setdefault(number, {})[subject] = None
+    return [
+        replace(
+            space,
+            parts=tuple(
+                _narrowed(space.parts[number], tuple(names), *work) for number, names in by_part.items()
+            ),
+            impossible=[],
+            left_out=Counter(),
+        )
+        for work, by_part in subjects.items()
+    ]
+
+
+def _narrowed(
+    part: Part,
+    subjects: tuple[str, ...],
+    nbits: int,
+    stage: str,
+    interface: str,
+    _: bool,
+    workload: str,
+    device: Any,
+) -> Part:
+    """What of a part is this work, without axes that make no difference to it."""
+    settings = {name: None for subject in subjects for name in part.settings_of(subject)}
+    flow = dict(part.flow_of(stage))
+    if device is not None:
+        flow["device"] = (device,)
+    return replace(
+        part,
+        subjects=subjects,
+        nbits=(nbits,),
+        stages=(stage,),
+        interfaces=(interface,),
+        workloads=(workload,) if workload else part.workloads,
+        settings={name: part.settings[name] for name in settings},
+        flow=flow,
+    )

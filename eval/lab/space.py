@@ -1,0 +1,613 @@
+"""A space: designs x widths x parameters x workloads x stages x settings of the flow, with constraints, as a TOML file.
+
+    title = "pipelines"
+    description = "how deep a Montgomery machine should be"
+    objectives = {time_ns = "min", area_um2 = "min"}
+    constraints = ["nstages * steps_per_stage <= 32", "area_um2 < 20000"]
+
+    [[part]]                                  # any number of parts; what two of them have in common is measured once
+    designs = ["mont", "procxcel-mont"]       # or "all", or {family = ["MontMulRem"], domain = ["montgomery"]}
+    nbits = [32, 64]                          # or {from = 8, to = 64, step = 8}, or {from = 32, to = 4096, factor = 2}
+    workloads = ["encrypt", "sign+9verify"]   # mixes.py; default: encrypt
+    stages = ["native", "flow"]               # point.py; default: native
+    interfaces = ["stream", "xcel"]           # default: stream
+    [part.set]                                # parameters of the designs; a design that lacks one goes without it
+    nstages = [1, 2, 4]
+    [part.flow]                               # settings of stages flow, layout and fpga
+    clock_period = [2.0, 3.0]
+
+A constraint over what is known of a point beforehand (nbits, design, family, domain, stage, ..., parameters, settings of the flow)
+leaves points out before they are measured; one that has a metric in it (area_um2, energy_nj.decrypt) judges figures. A constraint
+with a name that a point does not have says nothing about that point.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ...fl.errors import BadInput, shown, unknown
+from ..designs.machine import INTERFACES
+from ..designs.mixes import check_name
+from ..designs.systems import HARDWARE, OPERATIONS, SOFTWARE, find_system
+from ..papers.expression import Expression
+from .implement import OF_OPERATION
+from .measure import METRICS, UNITS, check_metric
+from .pareto import goals_of
+from .point import FLOW_DEFAULTS, FPGA, IMPLEMENTED, STAGES, SYSTEM, Point, optional_flow
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from ..designs.design import Design
+    from .ledger import Figure
+
+SPACES = Path(__file__).with_name("spaces")
+KEYS = ("title", "description", "objectives", "constraints", "part")
+PART_KEYS = ("designs", "nbits", "workloads", "stages", "interfaces", "set", "flow")
+SELECTORS = ("family", "domain", "schedule", "paper", "constant_time")
+RANGE_KEYS = ("from", "to", "step", "factor")
+MOST_VALUES = 100_000  # of a range
+MOST_NUMBER_BITS = 5000  # a modulus has 4096 at most
+DEFAULT_OBJECTIVES = {"cycles": "min"}
+# what a constraint may name beside parameters, settings of the flow and metrics
+ABOUT = (
+    *("design", "subject", "family", "domain", "schedule", "paper", "constant_time"),
+    *("nbits", "interface", "workload", "stage"),
+)
+
+Choose = Callable[[str, Sequence[Any]], Any]
+
+
+def names() -> list[str]:
+    """The ready-made spaces."""
+    return sorted(path.stem for path in SPACES.glob("*.toml"))
+
+
+@dataclass(frozen=True)
+class Part:
+    """One product of axes. `settings` and `flow` have the values of each name; a point takes those that it can have."""
+
+    subjects: tuple[str, ...]
+    nbits: tuple[int, ...]
+    workloads: tuple[str, ...]
+    stages: tuple[str, ...]
+    interfaces: tuple[str, ...]
+    settings: Mapping[str, tuple[Any, ...]]
+    flow: Mapping[str, tuple[Any, ...]]
+
+    def settings_of(self, subject: str) -> Mapping[str, tuple[Any, ...]]:
+        """The values of those parameters that this design has."""
+        design = _design(subject)
+        has = {param.name for param in design.params} if design is not None else set()
+        return {name: values for name, values in self.settings.items() if name in has}
+
+    def flow_of(self, stage: str) -> Mapping[str, tuple[Any, ...]]:
+        """The values of those settings that this stage has."""
+        has = _flow_names(stage)
+        return {name: values for name, values in self.flow.items() if name in has}
+
+    def workloads_of(self, stage: str) -> tuple[str, ...]:
+        """Stages of the flow do all operations in one run."""
+        return ("",) if stage in IMPLEMENTED else self.workloads
+
+    def size(self) -> int:
+        """Points at most."""
+        by_stage = sum(
+            len(self.workloads_of(stage)) * math.prod(map(len, self.flow_of(stage).values()))
+            for stage in self.stages
+        )
+        by_subject = sum(math.prod(map(len, self.settings_of(each).values())) for each in self.subjects)
+        return by_subject * by_stage * len(self.nbits) * len(self.interfaces)
+
+    def fields(self) -> Iterator[dict[str, Any]]:
+        """The fields of all points, one after the other."""
+        for stage, subject, nbits, interface in itertools.product(
+            self.stages, self.subjects, self.nbits, self.interfaces
+        ):
+            axes = (
+                self.workloads_of(stage),
+                _product(self.settings_of(subject)),
+                _product(self.flow_of(stage)),
+            )
+            for workload, settings, flow in itertools.product(*axes):
+                yield {
+                    "subject": subject,
+                    "nbits": nbits,
+                    "settings": settings,
+                    "interface": interface,
+                    "workload": workload or "encrypt",
+                    "stage": stage,
+                    "flow": flow,
+                }
+
+    def axes(self, prefix: str) -> dict[str, tuple[Any, ...]]:
+        """Names and values of what can be chosen."""
+        plain = {
+            "design": self.subjects,
+            "nbits": self.nbits,
+            "interface": self.interfaces,
+            "stage": self.stages,
+            "workload": self.workloads,
+        }
+        chosen = {**{f"set.{name}": values for name, values in self.settings.items()}}
+        chosen |= {f"flow.{name}": values for name, values in self.flow.items()}
+        return {f"{prefix}{name}": values for name, values in {**plain, **chosen}.items()}
+
+    def chosen(self, prefix: str, choose: Choose) -> dict[str, Any]:
+        """The fields of the point that `choose` makes; it is asked for what matters to that point alone."""
+        axes = self.axes(prefix)
+
+        def one(name: str) -> Any:
+            return choose(f"{prefix}{name}", axes[f"{prefix}{name}"])
+
+        subject, stage = one("design"), one("stage")
+        point = {"subject": subject, "stage": stage, "nbits": one("nbits"), "interface": one("interface")}
+        if stage not in IMPLEMENTED:
+            point["workload"] = one("workload")
+        point["settings"] = tuple((name, one(f"set.{name}")) for name in self.settings_of(subject))
+        point["flow"] = tuple((name, one(f"flow.{name}")) for name in self.flow_of(stage))
+        return point
+
+
+@dataclass
+class Space:
+    """Points to measure, and what is wanted of them.
+
+    points: all of them, lazily, each once; while it runs, `impossible` fills with what no design can be, and `left_out` counts what
+    each constraint refuses. parameters, sample: the same as axes, for a search. before, after: constraints on points and on figures.
+    """
+
+    title: str
+    description: str
+    objectives: Mapping[str, str]  # "min" or "max" by metric
+    constraints: tuple[Expression, ...]
+    parts: tuple[Part, ...]
+    impossible: list[tuple[str, str]] = field(default_factory=list)  # the point in words, and why
+    left_out: Counter[str] = field(default_factory=Counter)  # points by the constraint that refuses them
+
+    @classmethod
+    def load(cls, name: str | Path) -> Space:
+        """A ready-made space by its name, or a file; BadInput that says what is wrong in it."""
+        path = SPACES / f"{name}.toml"
+        if str(name) not in names():
+            path = Path(name)
+            if not path.exists() and path.suffix != ".toml" and len(path.parts) == 1:
+                error = unknown("space", str(name), names())
+                raise BadInput(f"{error}; or give a file, SPACE.toml")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise BadInput(
+                f"{path} cannot be read: {error.strerror}; give a space ({', '.join(names())}) or a file"
+            ) from None
+        except UnicodeDecodeError:
+            raise BadInput(f"{path} is no text; give a space as TOML") from None
+        try:
+            return cls.parse(text)
+        except BadInput as error:
+            raise BadInput(f"{path.name}: {error}") from None
+
+    @classmethod
+    def parse(cls, text: str) -> Space:
+        """The space that this TOML says."""
+        try:
+            data = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise BadInput(f"this is no TOML: {error}") from None
+        except (ValueError, RecursionError):  # of Python's own: thousands of digits, or of brackets
+            raise BadInput("a number with thousands of digits, or lists in lists; give a space") from None
+        return _Reader().space(data)
+
+    # ---- its points
+
+    def size(self) -> int:
+        """Points at most: before impossible ones, those that constraints refuse, and those that stand twice."""
+        return sum(part.size() for part in self.parts)
+
+    def points(self) -> Iterator[Point]:
+        """All points that there can be and that the constraints allow, one at a time; BadInput at the end if there is none."""
+        self.impossible, self.left_out = [], Counter()
+        seen: set[Point] = set()
+        for part in self.parts:
+            for fields in part.fields():
+                try:
+                    point = Point(**fields)
+                    if point in seen:
+                        continue
+                    point.check()
+                except BadInput as error:
+                    self.impossible.append((_in_words(fields), str(error)))
+                    continue
+                refused = self.before(point)
+                self.left_out.update(refused[:1])
+                if not refused:
+                    seen.add(point)
+                    yield point
+        if not seen:
+            raise BadInput(self._empty())
+
+    def _empty(self) -> str:
+        """Why no point is left."""
+        reasons = [f'constraint "{text}" leaves out {count}' for text, count in self.left_out.most_common()]
+        if self.impossible:
+            what, why = self.impossible[0]
+            reasons.append(f"{len(self.impossible)} are impossible, as {what} ({why})")
+        return f"the space is empty: of {self.size()} points, {'; '.join(reasons) or 'none is left'}"
+
+    @property
+    def parameters(self) -> Mapping[str, tuple[Any, ...]]:
+        """What a search can choose: the values by name. Names are the same for all points, though not all points have them."""
+        if len(self.parts) == 1:
+            return self.parts[0].axes("")
+        axes: dict[str, tuple[Any, ...]] = {"part": tuple(range(len(self.parts)))}
+        for index, part in enumerate(self.parts):
+            axes |= part.axes(f"{index}.")
+        return axes
+
+    def sample(self, choose: Choose) -> Point:
+        """The point that choose(name, values) -> value makes. BadInput: there can be none such, or a constraint refuses it."""
+        if len(self.parts) == 1:
+            fields = self.parts[0].chosen("", choose)
+        else:
+            index = choose("part", range(len(self.parts)))
+            fields = self.parts[index].chosen(f"{index}.", choose)
+        point = Point(**fields)
+        point.check()
+        if refused := self.before(point):
+            raise BadInput(f'{point}: the constraint "{refused[0]}" refuses it')
+        return point
+
+    # ---- its constraints
+
+    def before(self, point: Point) -> list[str]:
+        """The constraints that this point breaks, as far as that is known before it is measured."""
+        values = about(point)
+        return [
+            each.text for each in self._known_before if each.names <= values.keys() and not each.value(values)
+        ]
+
+    def after(self, point: Point, figures: Iterable[Figure]) -> list[str]:
+        """The constraints on figures that this point breaks, in any of its operations."""
+        values = about(point)
+        found = by_operation(figures)
+        return [
+            each.text
+            for each in self._known_after
+            if any(
+                each.names <= {**values, **metrics}.keys() and not each.value({**values, **metrics})
+                for metrics in found
+            )
+        ]
+
+    @cached_property
+    def _known_after(self) -> list[Expression]:
+        return [each for each in self.constraints if any(_metric(name) in UNITS for name in each.names)]
+
+    @cached_property
+    def _known_before(self) -> list[Expression]:
+        return [each for each in self.constraints if each not in self._known_after]
+
+
+def about(point: Point) -> dict[str, Any]:
+    """What is known of a point before it is measured, by the names that constraints have for it."""
+    design = point.design
+    values: dict[str, Any] = {
+        "subject": point.subject,
+        "design": point.subject if design is None else design.name,
+        "nbits": point.nbits,
+        "interface": point.interface,
+        "workload": point.workload,
+        "stage": point.stage,
+    }
+    if design is not None:
+        values |= {name: getattr(design, name) for name in SELECTORS}
+    return values | dict(point.flow) | point.resolved
+
+
+def by_operation(figures: Iterable[Figure]) -> list[dict[str, Any]]:
+    """The values by metric for each operation; all of them have those without an operation, and metric.operation."""
+    figures = list(figures)
+    common = {each.metric: each.value for each in figures if not each.operation}
+    common |= {f"{each.metric}.{each.operation}": each.value for each in figures if each.operation}
+    operations = dict.fromkeys(each.operation for each in figures if each.operation)
+    return [
+        {**common, **{each.metric: each.value for each in figures if each.operation == operation}}
+        for operation in operations or [""]
+    ]
+
+
+def _metric(name: str) -> str:
+    """Of metric.operation."""
+    return name.partition(".")[0]
+
+
+def _design(subject: str) -> Design | None:
+    """The design of the catalogue in a subject."""
+    if subject.startswith((SOFTWARE, HARDWARE)):
+        return find_system(subject).design
+    from ..designs.catalogue import find
+
+    return find(subject)
+
+
+def _flow_names(stage: str) -> set[str]:
+    return {*FLOW_DEFAULTS[stage], *optional_flow(stage)} if stage in IMPLEMENTED else set()
+
+
+def _product(axes: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[tuple[str, Any], ...]]:
+    for values in itertools.product(*axes.values()):
+        yield tuple(zip(axes, values, strict=True))
+
+
+def _in_words(fields: Mapping[str, Any]) -> str:
+    """A point that cannot be made."""
+    given = [f"{name}={value}" for name, value in (*fields["settings"], *fields["flow"])]
+    work = "" if fields["stage"] in IMPLEMENTED else fields["workload"]
+    words = [fields["subject"], f"{fields['nbits']} bits", fields["interface"], work, fields["stage"], *given]
+    return ", ".join(word for word in words if word)
+
+
+# ---- reading
+
+
+class _Reader:
+    """TOML as it was read, to a Space; says where something is wrong."""
+
+    def __init__(self) -> None:
+        self._where = ""
+
+    def _refuse(self, message: str) -> NoReturn:
+        raise BadInput(f"{self._where}{message}")
+
+    def space(self, data: Mapping[str, Any]) -> Space:
+        self._keys("key of a space", data, KEYS)
+        self._numbers(data)
+        parts_given = data.get("part")
+        if not isinstance(parts_given, list) or not parts_given:
+            self._refuse("a space without a part; add [[part]] with designs = [...] and nbits = [...]")
+        parts = []
+        for number, part in enumerate(parts_given, 1):
+            self._where = f"part {number}: " if len(parts_given) > 1 else ""
+            parts.append(self._part(part))
+        self._where = ""
+        objectives = self._objectives(data.get("objectives", DEFAULT_OBJECTIVES), parts)
+        constraints = tuple(map(Expression, self._texts("constraints", data.get("constraints", []))))
+        known = self._known(parts)
+        for constraint in constraints:
+            constraint.require(known)
+        words = [data.get(key, "") for key in ("title", "description")]
+        if not all(isinstance(word, str) for word in words):
+            self._refuse("title and description are text; put them in quotes")
+        return Space(words[0], words[1], objectives, constraints, tuple(parts))
+
+    def _numbers(self, value: Any, name: str = "") -> None:
+        """No number in the whole file is one that nothing can be done with."""
+        if isinstance(value, dict):
+            for key, each in value.items():
+                self._numbers(each, key)
+        elif isinstance(value, list):
+            for each in value:
+                self._numbers(each, name)
+        elif isinstance(value, float) and not math.isfinite(value):
+            self._refuse(f"{name}: {value} is no number to measure at; give a finite one")
+        elif isinstance(value, int) and value.bit_length() > MOST_NUMBER_BITS:
+            self._refuse(f"{name}: {shown(value)} is too long; give at most {MOST_NUMBER_BITS} bits")
+
+    def _keys(self, kind: str, data: Mapping[str, Any], known: Iterable[str]) -> None:
+        for key in data:
+            if key not in known:
+                self._refuse(str(unknown(kind, key, known)))
+
+    def _texts(self, key: str, value: Any) -> list[str]:
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+            self._refuse(f'{key} = {value!r}: give a list of words, as in {key} = ["..."]')
+        return values
+
+    def _objectives(self, value: Any, parts: Sequence[Part]) -> Mapping[str, str]:
+        if not isinstance(value, dict) or not value:
+            self._refuse(
+                f'objectives = {value!r}: give a direction for each metric, as in {{time_ns = "min"}}'
+            )
+        stages = {stage for part in parts for stage in part.stages}
+        for metric in value:
+            check_metric(metric)
+            if not any(metric in METRICS[stage] for stage in stages):
+                having = [stage for stage in STAGES if metric in METRICS[stage]]
+                self._refuse(
+                    f"objective {metric}: no stage of this space ({', '.join(sorted(stages))}) measures it; "
+                    f"add one of stages {', '.join(having)}"
+                )
+        goals_of(value)
+        return value
+
+    def _known(self, parts: Sequence[Part]) -> set[str]:
+        """The names that constraints may have."""
+        designs = [_design(subject) for part in parts for subject in part.subjects]
+        parameters = {param.name for design in designs if design is not None for param in design.params}
+        flow = {name for part in parts for stage in part.stages for name in _flow_names(stage)}
+        of_work = {f"cycles.{name}" for part in parts for name in part.workloads}
+        of_run = {f"{metric}.{operation}" for metric in OF_OPERATION for operation in OPERATIONS}
+        in_runs = any(stage in IMPLEMENTED and stage != FPGA for part in parts for stage in part.stages)
+        return {*ABOUT, *UNITS, *parameters, *flow, *of_work, *(of_run if in_runs else ())}
+
+    # ---- a part
+
+    def _part(self, data: Any) -> Part:
+        if not isinstance(data, dict):
+            self._refuse("a part is a table; write [[part]]")
+        self._keys("key of a part", data, PART_KEYS)
+        for key in ("designs", "nbits"):
+            if key not in data:
+                self._refuse(f"{key} is missing; add it, as in {_EXAMPLES[key]}")
+        subjects = self._subjects(data["designs"])
+        stages = self._names("stage", data.get("stages", ["native"]), STAGES)
+        interfaces = self._names("interface", data.get("interfaces", ["stream"]), (*INTERFACES, SYSTEM))
+        workloads = tuple(dict.fromkeys(self._texts("workloads", data.get("workloads", ["encrypt"]))))
+        for name in workloads:
+            self._said(check_name, name)
+        if not workloads:
+            self._refuse("workloads is empty; give one, such as encrypt")
+        nbits = self._values("nbits", data["nbits"])
+        if not all(isinstance(value, int) and not isinstance(value, bool) for value in nbits):
+            self._refuse(f"nbits = {data['nbits']!r}: widths are whole numbers")
+        settings = {name: self._values(name, value) for name, value in self._table("set", data).items()}
+        flow = {name: self._values(name, value) for name, value in self._table("flow", data).items()}
+        self._check_settings(subjects, settings)
+        self._check_flow(stages, flow)
+        return Part(subjects, nbits, workloads, stages, interfaces, settings, flow)
+
+    def _said(self, check: Callable[[Any], Any], value: Any) -> Any:
+        try:
+            return check(value)
+        except BadInput as error:
+            self._refuse(str(error))
+
+    def _table(self, key: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        table = data.get(key, {})
+        if not isinstance(table, dict):
+            self._refuse(f"{key} = {table!r}: write a table, [part.{key}]")
+        return table
+
+    def _names(self, kind: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
+        given = tuple(dict.fromkeys(self._texts(f"{kind}s", value)))
+        for name in given:
+            if name not in known:
+                self._refuse(str(unknown(kind, name, known)))
+        if not given:
+            self._refuse(f"{kind}s is empty; give one of {', '.join(known)}")
+        return given
+
+    def _subjects(self, value: Any) -> tuple[str, ...]:
+        from ..designs.catalogue import designs
+
+        if value == "all":
+            return tuple(design.name for design in designs())
+        if isinstance(value, dict):
+            return self._selected(value, designs())
+        given = tuple(dict.fromkeys(self._texts("designs", value)))
+        for name in given:
+            self._said(_design, name)
+        if not given:
+            self._refuse(f"designs is empty; give some, as in {_EXAMPLES['designs']}")
+        return given
+
+    def _selected(self, selectors: Mapping[str, Any], designs: Sequence[Design]) -> tuple[str, ...]:
+        """Designs that have one of the values in each of the selectors."""
+        self._keys("selector of designs", selectors, SELECTORS)
+        wanted = {}
+        for key, value in selectors.items():
+            wanted[key] = value if isinstance(value, list) else [value]
+            there = list(dict.fromkeys(getattr(design, key) for design in designs))
+            for each in wanted[key]:
+                if each not in there:
+                    self._refuse(str(unknown(key, str(each), [str(one) for one in there])))
+        found = [
+            design.name
+            for design in designs
+            if all(getattr(design, key) in values for key, values in wanted.items())
+        ]
+        if not found:
+            said = ", ".join(f"{key} = {value!r}" for key, value in selectors.items())
+            self._refuse(f"no design has {said}; `modexlab designs` lists them")
+        return tuple(found)
+
+    def _values(self, name: str, value: Any) -> tuple[Any, ...]:
+        """Of an axis: a list, one value, or a range."""
+        if isinstance(value, dict):
+            return self._range(name, value)
+        values = value if isinstance(value, list) else [value]
+        if not values:
+            self._refuse(f"{name} is empty; give at least one value")
+        if not all(isinstance(each, (bool, int, float, str)) for each in values):
+            self._refuse(f"{name} = {value!r}: give numbers, words, true or false")
+        return tuple({(type(each), each): each for each in values}.values())
+
+    def _range(self, name: str, value: Mapping[str, Any]) -> tuple[Any, ...]:
+        """{from, to, step} goes up by step, {from, to, factor} by factor; both ends belong to it."""
+        self._keys(f"key of a range ({name})", value, RANGE_KEYS)
+        numbers = all(
+            isinstance(each, (int, float)) and not isinstance(each, bool) for each in value.values()
+        )
+        if not numbers or not {"from", "to"} <= value.keys() or {"step", "factor"} <= value.keys():
+            self._refuse(
+                f"{name}: a range is {{from = 8, to = 64, step = 8}} or {{from = 32, to = 4096, factor = 2}}, in numbers"
+            )
+        try:
+            return self._counted(
+                name, value["from"], value["to"], value.get("step", 1), value.get("factor", 0)
+            )
+        except OverflowError:  # floats end at 1.8e308
+            self._refuse(
+                f"{name}: this range goes further than numbers can be told apart; give a smaller `to`"
+            )
+
+    def _counted(self, name: str, first: Any, last: Any, step: Any, factor: Any) -> tuple[Any, ...]:
+        """The values of a range."""
+        if last < first:
+            self._refuse(f"{name}: the range from {first} to {last} is empty; give a `to` of {first} or more")
+        if factor:
+            if factor <= 1 or first <= 0:
+                self._refuse(
+                    f"{name}: a range by factor {factor} from {first} does not go up; give 2 from 1, say"
+                )
+            count = math.floor(math.log(last / first, factor) + 1e-9) + 1
+            values: Iterable[Any] = (first * factor**index for index in range(count))
+        else:
+            if step <= 0:
+                self._refuse(f"{name}: step = {step} does not go up; give more than 0")
+            count = math.floor((last - first) / step + 1e-9) + 1
+            values = (first + index * step for index in range(count))
+        if count > MOST_VALUES:
+            self._refuse(f"{name}: {count} values; give at most {MOST_VALUES}")
+        return tuple(round(each, 9) if isinstance(each, float) else each for each in values)
+
+    def _check_settings(self, subjects: Sequence[str], settings: Mapping[str, tuple[Any, ...]]) -> None:
+        """Every parameter is one of some design, and every value legal in one."""
+        params: dict[str, list[Any]] = {}
+        for design in filter(None, map(_design, subjects)):
+            for param in design.params:
+                params.setdefault(param.name, []).append(param)
+        for name, values in settings.items():
+            if name not in params:
+                self._refuse(str(unknown("parameter of these designs", name, params)))
+            for value in values:
+                errors = [
+                    error for param in params[name] if (error := _error(param.checked, value)) is not None
+                ]
+                if len(errors) == len(params[name]):
+                    self._refuse(str(errors[0]))
+
+    def _check_flow(self, stages: Sequence[str], flow: Mapping[str, tuple[Any, ...]]) -> None:
+        if not flow:
+            return
+        if not any(stage in IMPLEMENTED for stage in stages):
+            self._refuse(
+                f"settings of the flow without such a stage; add one of {', '.join(IMPLEMENTED)} to stages"
+            )
+        known = {name for stage in stages for name in _flow_names(stage)}
+        for name in flow:
+            if name not in known:
+                self._refuse(str(unknown("setting of the flow", name, sorted(known))))
+
+
+def _error(check: Callable[[Any], Any], value: Any) -> BadInput | None:
+    try:
+        check(value)
+    except BadInput as error:
+        return error
+    return None
+
+
+_EXAMPLES = {"designs": 'designs = ["mont"]', "nbits": "nbits = [32]"}

@@ -1,0 +1,491 @@
+"""What the five papers print: every table, cell by cell, transcribed once into eval/papers/*.toml.
+
+    for figure in figures():  # all of them, flat: Published
+        if figure.comparable and figure.twin == "mont-001": ...
+    paper("001").table("3").figures()   errata("000")
+
+A cell keeps its text as printed. `value` and `unit` are read from that text (and from what the file says of units), `corrected` is what
+the cell should say where the paper contradicts itself, with the reason in `erratum`; `amount` is the corrected or else the printed value in
+the unit of the metric (METRICS), which is what may be held against a figure of the ledger.
+
+What a cell means is said once for a table (`says`), for its row or a key cell of that (`rows`, `keys`), for its column (`columns`) or
+for single cells (`cells`), and is the union of these; two that say different things are an error. It can say:
+
+    metric     a name of METRICS. Those of the ledger mean the same there: cycles, time_ns, clock_ns, area_um2, fmax_mhz, power_mw,
+               energy_nj, lut, ff, dsp, alm. Others are the papers' own: le (logic elements), slice; and step_ns (one iteration of
+               000's exponentiation), gate, area_time, ratios, ..., which nothing of ours is held against (NOT_COMPARED)
+    unit       as printed; a unit that stands in the cell itself ("412 ns") goes before
+    operation  encrypt | decrypt: one exponentiation with a short or a long exponent; mean: of both, exponents of full length (004);
+               product: one modular product; modexp: one exponentiation, exponent of full length; "" for what has none (an area)
+    twin       the design or system of ours that rebuilds this machine: "mont-001" (a design), "procxcel-mont-001", "proc-naive" (systems)
+    ours       names of ours that do the same work in another way, the fair rivals where there is no twin
+    nbits      the width of the modulus
+    settings   of the twin
+    interface  stream | xcel | system: how much is in the figure (a bare machine, with its registers, with a processor)
+    window     gross | dummy | normalised (001: normalised is gross less the dummy, as our systems are); "" elsewhere
+    against    of a ratio: what it is a ratio to
+    design     the machine, in the paper's words; the row or the column where nothing is said
+    technology and caveat (why a cell must not be compared: extrapolated, a property of the device)
+
+Text that is no number is kept, without a value: "N/A" and dashes are what the paper does not give, "?" is what our copy of the paper
+does not have readable. Merged cells of keys are repeated. Figures of the prose are a table named text.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...fl.errors import unknown
+from .expression import Expression
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+PAPERS = Path(__file__).parent
+NUMBERS = ("000", "001", "002", "003", "004")
+UNREADABLE = "?"
+METRICS = {  # and the unit of `amount`
+    "cycles": "cycles",
+    "time_ns": "ns",
+    "clock_ns": "ns",
+    "step_ns": "ns",
+    "area_um2": "um2",
+    "fmax_mhz": "MHz",
+    "power_mw": "mW",
+    "energy_nj": "nJ",
+    "lut": "LUT",
+    "ff": "FF",
+    "dsp": "DSP",
+    "alm": "ALM",
+    "le": "LE",
+    "slice": "slices",
+    "tristate": "buffers",
+    "gate": "gates",
+    "area_time": "",
+    "ratio": "",
+    "percent": "%",
+    "count": "",
+}
+NOT_COMPARED = {"step_ns", "tristate", "gate", "area_time", "ratio", "percent", "count"}
+SCALES = {  # of a printed unit, to those above
+    "ps": 1e-3,
+    "ns": 1.0,
+    "us": 1e3,
+    "ms": 1e6,
+    "s": 1e9,
+    "um2": 1.0,
+    "mm2": 1e6,
+}
+SAYS = {
+    *("metric", "unit", "operation", "window", "against"),
+    *("twin", "ours", "nbits", "settings", "interface"),
+    *("design", "technology", "caveat"),
+}
+TABLE_KEYS = {
+    *("number", "kind", "caption", "section", "page", "line", "measured"),
+    *("grid", "nkeys", "decimal", "footnotes"),
+    *("says", "keys", "rows", "columns", "cells"),
+}
+
+_NUMBER = re.compile(r"(?P<digits>-?\d[\d.,]*)(?:×10\^(?P<power>\d+))?\s*(?P<unit>[A-Za-z%][\w%^]*)?")
+_UNITS = {"mm^2": "mm2", "um^2": "um2"}
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """Something that is wrong in a paper: a cell of a table, or a place in the text."""
+
+    paper: str
+    where: str  # "Table 11", "Algorithm 4", "section 5.4"
+    printed: str
+    corrected: str
+    reason: str
+    row: str = ""  # of a cell
+    column: str = ""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A cell of a table; its meaning is described in the head of this file."""
+
+    paper: str
+    table: str  # "1", "2a", "17.4", "text"
+    row: str
+    column: str
+    printed: str
+    value: float | int | None
+    unit: str
+    source: str  # citation
+    technology: str
+    metric: str = ""
+    operation: str = ""
+    twin: str = ""
+    ours: tuple[str, ...] = ()
+    nbits: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    interface: str = ""
+    window: str = ""
+    against: str = ""
+    design: str = ""
+    note: str = ""  # footnotes of the table
+    caveat: str = ""
+    corrected: float | int | None = None
+    erratum: str = ""
+    last_digit: float = 0.0  # one unit of it
+
+    @property
+    def subject(self) -> str:
+        """What of ours is measured for this figure: its twin, or else the first that does the same work."""
+        return self.twin or (self.ours[0] if self.ours else "")
+
+    @property
+    def readable(self) -> bool:
+        """Our copy of the paper has this cell."""
+        return self.printed != UNREADABLE
+
+    @property
+    def amount(self) -> float | int | None:
+        """The figure, corrected where it must be, in the unit that METRICS has for it."""
+        value = self.value if self.corrected is None else self.corrected
+        if value is None:
+            return None
+        scale = SCALES.get(self.unit, 1.0)
+        return value if scale == 1.0 else value * scale  # whole numbers stay whole
+
+    @property
+    def shown(self) -> str:
+        """As printed, with its unit, and corrected where it must be."""
+        text = self.printed
+        if self.value is not None and self.unit and not text.endswith(self.unit):
+            text += f" {self.unit}"
+        if self.corrected is None:
+            return text
+        corrected = f"{self.corrected:.10g} {self.unit}".strip()
+        return f"{text} (corrected: {corrected})"
+
+    @property
+    def step(self) -> float:
+        """One unit of the last printed digit, in the unit of `amount`: the figure is no more exact than that."""
+        return self.last_digit * SCALES.get(self.unit, 1.0)
+
+    @property
+    def comparable(self) -> bool:
+        """A number of a metric of ours, for which there is something of ours, and nothing against it."""
+        return (
+            self.amount is not None
+            and self.metric in METRICS.keys() - NOT_COMPARED
+            and bool(self.subject)
+            and self.window in ("", "normalised")
+            and not self.against
+            and not self.caveat
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or figure of a paper as it is printed, and what its cells mean."""
+
+    paper: str
+    number: str
+    kind: str  # "Table", "Figure", or "Text" for numbers that stand in the prose
+    caption: str
+    source: str
+    line: int  # of our copy of the text; 0: in none
+    keys: tuple[str, ...]  # headings of the columns that name a row
+    columns: tuple[str, ...]
+    names: Mapping[str, tuple[str, ...]]  # of a row: the key cells that make it
+    rows: Mapping[str, tuple[str, ...]]  # by name: the cells as printed
+    footnotes: tuple[str, ...]
+    published: tuple[Published, ...]
+    errata: tuple[Erratum, ...]
+
+    def figures(self) -> Iterator[Published]:
+        """All cells, row by row; one with two numbers ("44 / 486") is two figures."""
+        return iter(self.published)
+
+    def at(self, row: str, column: str) -> Published:
+        """The cell."""
+        for figure in self.published:
+            if (figure.row, figure.column) == (row, column):
+                return figure
+        raise unknown(
+            f"cell of paper {self.paper}, {self.kind} {self.number}:",
+            f"{row} / {column}",
+            [f"{each.row} / {each.column}" for each in self.published],
+        )
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula that a paper prints, as an expression (expression.py)."""
+
+    paper: str
+    name: str
+    expression: str
+    where: str
+    says: str
+
+    def value(self, values: Mapping[str, float]) -> float:
+        """Its value for those of its names."""
+        return Expression(self.expression).value(values)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One of the five, with everything that it prints in tables."""
+
+    number: str
+    title: str
+    authors: tuple[str, ...]
+    year: int | None  # None: our copy has none
+    venue: str
+    technology: str
+    tables: tuple[Table, ...]
+    formulas: tuple[Formula, ...]
+    errata: tuple[Erratum, ...]
+
+    def table(self, number: str) -> Table:
+        """The table with this number."""
+        for each in self.tables:
+            if each.number == number:
+                return each
+        raise unknown(f"table of paper {self.number}", number, [each.number for each in self.tables])
+
+    def figures(self) -> Iterator[Published]:
+        """The cells of all tables."""
+        for table in self.tables:
+            yield from table.figures()
+
+    @property
+    def citation(self) -> str:
+        """Authors, title, where, year: what the text itself says."""
+        parts = [", ".join(self.authors), self.title, self.venue, str(self.year or "")]
+        return ". ".join(part for part in parts if part)
+
+
+def paper(number: str) -> Paper:
+    """One of the papers: "000" to "004"."""
+    if number not in NUMBERS:
+        raise unknown("paper", number, NUMBERS)
+    return _load(PAPERS / f"{number}.toml")
+
+
+def papers() -> tuple[Paper, ...]:
+    """All five."""
+    return tuple(paper(number) for number in NUMBERS)
+
+
+def figures() -> Iterator[Published]:
+    """All cells of all tables."""
+    for each in papers():
+        yield from each.figures()
+
+
+def errata(number: str = "") -> tuple[Erratum, ...]:
+    """What is wrong in a paper, or in all."""
+    return tuple(erratum for each in papers() if number in ("", each.number) for erratum in each.errata)
+
+
+def by_name(number: str, table: str, metric: str = "cycles") -> dict[str, dict[str, float | int]]:
+    """The figures of a table that are compared, by what of ours they are held against and by operation: twins, then their rivals."""
+    compared = [
+        each for each in paper(number).table(table).figures() if each.comparable and each.metric == metric
+    ]
+    found: dict[str, dict[str, float | int]] = {}
+    for names in ([(each.twin,) for each in compared], [each.ours for each in compared]):
+        for figure, group in zip(compared, names, strict=True):
+            for name in filter(None, group):
+                if figure.amount is not None:
+                    found.setdefault(name, {})[figure.operation] = figure.amount
+    return found
+
+
+# ---- reading
+
+
+@functools.cache
+def _load(path: Path) -> Paper:
+    with path.open("rb") as file:
+        read = tomllib.load(file)
+    number = read["paper"]
+    wrong = tuple(Erratum(number, **each) for each in read.get("erratum", ()))
+    return Paper(
+        number,
+        read["title"],
+        tuple(read["authors"]),
+        read.get("year"),
+        read.get("venue", ""),
+        read["technology"],
+        tuple(_Reader(number, read["technology"], each).table(wrong) for each in read["table"]),
+        tuple(Formula(number, **each) for each in read.get("formula", ())),
+        wrong,
+    )
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """A [[table]] of a file: number, kind, caption, section, page, line, `grid` with a head whose first `nkeys` columns name the row,
+    `decimal` ("," where that is the point), footnotes, and what the cells mean (head of this file)."""
+
+    paper: str
+    technology: str
+    read: Mapping[str, Any]
+
+    @property
+    def kind(self) -> str:
+        return self.read.get("kind", "Table")
+
+    @property
+    def name(self) -> str:
+        """As errata name it."""
+        return self.read["number"] if self.kind == "Text" else f"{self.kind} {self.read['number']}"
+
+    @property
+    def source(self) -> str:
+        if "measured" in self.read:
+            return self.read["measured"]
+        page = [f"page {self.read['page']}"] if "page" in self.read else []
+        return ", ".join([f"paper {self.paper}", f"section {self.read['section']}", self.name, *page])
+
+    def table(self, errata: tuple[Erratum, ...]) -> Table:
+        self._there(TABLE_KEYS, self.read)
+        lines = [
+            [cell.strip() for cell in line.split("|")] for line in self.read["grid"].strip().splitlines()
+        ]
+        head, nkeys = lines[0], self.read.get("nkeys", 1)
+        columns = tuple(head[nkeys:])
+        wrong = tuple(each for each in errata if each.where == self.name)
+        names: dict[str, tuple[str, ...]] = {}
+        rows: dict[str, tuple[str, ...]] = {}
+        for line in lines[1:]:
+            if len(line) != len(head):
+                raise ValueError(f"{self.source}: {line} has {len(line)} cells, the head has {len(head)}")
+            row = ", ".join(line[:nkeys])
+            if row in rows:
+                raise ValueError(f"{self.source}: row {row} stands there twice")
+            names[row], rows[row] = tuple(line[:nkeys]), tuple(line[nkeys:])
+        self._check(names, columns)
+        published = [
+            self._figure(row, label, text, means, wrong)
+            for row, cells in rows.items()
+            for column, cell in zip(columns, cells, strict=True)
+            for label, text, means in self._cell(row, head, names[row], column, cell)
+        ]
+        return Table(
+            self.paper,
+            self.read["number"],
+            self.kind,
+            self.read["caption"],
+            self.source,
+            self.read.get("line", 0),
+            tuple(head[:nkeys]),
+            columns,
+            names,
+            rows,
+            tuple(self.read.get("footnotes", ())),
+            tuple(published),
+            wrong,
+        )
+
+    def _check(self, names: Mapping[str, tuple[str, ...]], columns: tuple[str, ...]) -> None:
+        """What is said is said of something that is there."""
+        of_rows = {*names, *(key for keys in names.values() for key in keys)}
+        cells = self.read.get("cells", ())
+        self._there(of_rows, self.read.get("rows", ()))
+        self._there(columns, self.read.get("columns", ()))
+        self._there(names, [row for each in cells for row in each["rows"]])
+        self._there(columns, [column for each in cells for column in each["columns"]])
+
+    def _there(self, known: Collection[str], said: Iterable[str]) -> None:
+        for name in said:
+            if name not in known:
+                raise ValueError(f"{self.source}: there is no {name!r} of which something is said")
+
+    def _cell(
+        self, row: str, head: list[str], keys: tuple[str, ...], column: str, cell: str
+    ) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """Column, text and meaning of a cell, or of its parts."""
+        said = [self.read.get("says", {}), *self._row_says(row, head, keys)]
+        means = dict(self.read.get("columns", {}).get(column, {}))
+        parts = means.pop("parts", None)
+        special = [
+            each["says"]
+            for each in self.read.get("cells", ())
+            if row in each["rows"] and column in each["columns"]
+        ]
+        for text, part in zip(cell.split(" / "), parts, strict=True) if parts else [(cell, {})]:
+            of_part = dict(part)
+            label = f"{column}: {of_part.pop('name')}" if part else column
+            general = self._union(row, label, [*said, means, of_part])
+            yield label, text, {"technology": self.technology} | general | self._union(row, label, special)
+
+    def _row_says(self, row: str, head: list[str], keys: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+        """What a row says: by its name, by its key cells, or (`keys`) a key cell itself, such as a width."""
+        for name in dict.fromkeys([*keys, row]):
+            yield self.read.get("rows", {}).get(name, {})
+        for heading, what in self.read.get("keys", {}).items():
+            text = keys[head.index(heading)]
+            yield {what: int(text.replace(",", "")) if what == "nbits" else text}
+
+    def _union(self, row: str, column: str, said: list[Mapping[str, Any]]) -> dict[str, Any]:
+        means: dict[str, Any] = {}
+        for key, value in (item for each in said for item in each.items()):
+            if key not in SAYS:
+                raise ValueError(
+                    f"{self.source}: {key} is nothing that a cell can say: {', '.join(sorted(SAYS))}"
+                )
+            if means.get(key, value) != value:
+                raise ValueError(f"{self.source}, {row} / {column}: {key} is {means[key]!r} and {value!r}")
+            means[key] = value
+        return means
+
+    def _figure(
+        self, row: str, column: str, text: str, means: dict[str, Any], errata: tuple[Erratum, ...]
+    ) -> Published:
+        comma = self.read.get("decimal") == ","
+        value, unit, last_digit = _number(text, comma)
+        wrong = [each for each in errata if (each.row, each.column) == (row, column)]
+        for each in wrong:
+            if each.printed != text:
+                raise ValueError(
+                    f"{self.source}, {row} / {column}: {text} is printed, the erratum has {each.printed}"
+                )
+        said_unit = means.pop("unit", "")
+        means["ours"] = tuple(means.get("ours", ()))
+        return Published(
+            self.paper,
+            self.read["number"],
+            row,
+            column,
+            text,
+            value,
+            unit or said_unit,
+            self.source,
+            note=" ".join(self.read.get("footnotes", ())),
+            corrected=_number(wrong[0].corrected, comma)[0] if wrong else None,
+            erratum=wrong[0].reason if wrong else "",
+            last_digit=last_digit,
+            **means,
+        )
+
+
+def _number(text: str, comma: bool) -> tuple[float | int | None, str, float]:
+    """Value, unit and last digit of a cell; a comma separates thousands, or, where the table says so, the decimals."""
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None, "", 0.0
+    digits = match["digits"].replace(",", "." if comma else "")
+    power = 10 ** int(match["power"] or 0)
+    whole = "." not in digits
+    unit = match["unit"] or ""
+    decimals = 0 if whole else len(digits.partition(".")[2])
+    value = int(digits) * power if whole else float(digits) * power
+    return value, _UNITS.get(unit, unit), power / 10**decimals

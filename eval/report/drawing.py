@@ -1,0 +1,328 @@
+"""The dot diagram of a compression tree, as SVG: paper 000's Figures 2 to 5 for any plan.
+
+From above: the products before folding, the matrix before each level with a box around the inputs of every compressor, and the
+two rows that are added. The column of weight 1 is at the right. A dot's colour is where the bit comes from; an inverted
+bit is hollow, a bit of the correction a square. In a column, the dots of a compressor are drawn together, whatever
+their places; small drawings tell the place of each dot when it is pointed at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+
+from ...fl.compression_plan import CELLS, SIZE, Plan, Run, product_count, product_range, product_weights
+from ...fl.errors import BadInput, shown
+
+MAX_DOTS = 150_000
+MAX_TITLED_DOTS = 6_000
+
+PITCH_X, PITCH_Y, RADIUS = 15, 13, 4
+LEFT, TOP, GAP = 190, 84, 44  # of the diagram; between two levels
+LEGEND_WIDTH = 290
+
+# origin -> colour, words of the legend; the order of the legend
+ORIGINS = {
+    "product": ("#3d3d3d", "product, in the column of its weight"),
+    "folded": ("#0072b2", "product, folded back"),
+    "folded-inverted": ("#d55e00", "product, folded back inverted"),
+    "dropped": ("#c8c8c8", "product, dropped as a multiple of m"),
+    "one": ("#3d3d3d", "correction: constant 1"),
+    "zero": ("#3d3d3d", "correction: constant 0"),
+    "pass": ("#a8a8a8", "passed on"),
+    "sum": ("#009e73", "sum"),
+    "carry": ("#e69f00", "carry"),
+    "four": ("#cc79a7", "weight-4 output of a 5:3 compressor"),
+    "around": ("#0072b2", "carry, folded back (end-around)"),
+    "around-inverted": ("#d55e00", "carry, folded back inverted"),
+}
+BOXES = {
+    "five": ("#f6e6f2", "#b0659a", "5:3 compressor"),
+    "full": ("#e6eef8", "#6f8fbd", "full adder"),
+    "half": ("#fcf2d2", "#c29b2c", "half adder"),
+}
+OUTPUT_ORIGINS = ("sum", "carry", "four")
+
+
+@dataclass
+class _Picture:
+    """Marks in the order in which they are drawn, and how many there are of each kind."""
+
+    titled: bool
+    boxes: list[str] = field(default_factory=list)
+    dots: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    origins: Counter = field(default_factory=Counter)
+
+    def dot(self, x: float, y: float, origin: str, title: str) -> None:
+        self.origins[origin] += 1
+        note = f"<title>{escape(title)}</title>" if self.titled else ""
+        if origin in ("one", "zero"):
+            shape = f'<rect class="{origin}" x="{x - 3.5:g}" y="{y - 3.5:g}" width="7" height="7"'
+            self.dots.append(f"{shape}>{note}</rect>" if note else f"{shape}/>")
+            return
+        shape = f'<circle class="{origin}" cx="{x:g}" cy="{y:g}" r="{RADIUS}"'
+        self.dots.append(f"{shape}>{note}</circle>" if note else f"{shape}/>")
+
+    def box(self, x: float, y: float, kind: str, title: str) -> None:
+        """Around the inputs of a compressor, the first of which is at (x, y)."""
+        note = f"<title>{escape(title)}</title>" if self.titled else ""
+        height = (SIZE[kind] - 1) * PITCH_Y + 2 * RADIUS + 4
+        shape = (
+            f'<rect class="{kind}" x="{x - RADIUS - 2:g}" y="{y - RADIUS - 2:g}" '
+            f'width="{2 * RADIUS + 4}" height="{height}" rx="5.5"'
+        )
+        self.boxes.append(f"{shape}>{note}</rect>" if note else f"{shape}/>")
+
+    def text(self, x: float, y: float, text: str, style: str) -> None:
+        self.texts.append(f'<text class="{style}" x="{x:g}" y="{y:g}">{escape(text)}</text>')
+
+
+def draw(plan: Plan) -> str:
+    """The drawing of a plan, a whole SVG file."""
+    total = sum(sum(plan.heights(level)) for level in range(len(plan.levels) + 1))
+    if total > MAX_DOTS:
+        raise BadInput(
+            f"a drawing of {total} dots is too large to look at: draw a smaller modulus of the same shape "
+            f"(up to {MAX_DOTS} dots)"
+        )
+    picture = _Picture(total <= MAX_TITLED_DOTS)
+    weights = product_weights(plan.operation, plan.operand_nbits)
+    widest = max(len(weights), plan.columns)
+    right = LEFT + (widest - 1) * PITCH_X
+    y = _products(picture, plan, TOP, right)
+    for level in range(len(plan.levels) + 1):
+        y = _level(picture, plan, level, y, right)
+    height = max(y + 4, _legend(picture, plan, right + 40))
+    width = right + 40 + LEGEND_WIDTH
+    _titles(picture, plan)
+    style = "".join(
+        [
+            "text{font-family:Helvetica,Arial,sans-serif;fill:#222}",
+            ".title{font-size:19px;font-weight:bold}.sub{font-size:12.5px;fill:#555}",
+            ".name{font-size:13px;font-weight:bold}.note{font-size:11.5px;fill:#555}",
+            ".weight{font-size:9px;fill:#888;text-anchor:middle}",
+            ".rule{stroke:#bbb;stroke-width:1;stroke-dasharray:3 3}",
+            *(
+                f".{kind}{{fill:{fill};stroke:{stroke};stroke-width:1}}"
+                for kind, (fill, stroke, _) in BOXES.items()
+            ),
+            *(f".{origin}{{{_paint(origin)}}}" for origin in ORIGINS),
+        ]
+    )
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+            f'viewBox="0 0 {width:g} {height:g}">',
+            f"<style>{style}</style>",
+            f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>',
+            *picture.lines,
+            *picture.boxes,
+            *picture.dots,
+            *picture.texts,
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def _paint(origin: str) -> str:
+    colour = ORIGINS[origin][0]
+    if origin.endswith("inverted") or origin in ("zero", "dropped"):
+        return f"fill:#fff;stroke:{colour};stroke-width:1.8"
+    return f"fill:{colour}"
+
+
+def _titles(picture: _Picture, plan: Plan) -> None:
+    n = plan.operand_nbits
+    modulus = _power(plan)
+    what = {"multiply": "a × b", "square": "a²", "reduce": "x"}
+    picture.text(24, 32, f"{what[plan.operation]} mod {modulus}", "title")
+    words = f"{n}-bit operand{'s' if plan.operation == 'multiply' else ''}, strategy {plan.strategy}"
+    area, delay = plan.cost
+    depth = len(plan.levels)
+    picture.text(
+        24,
+        52,
+        f"{words}: {depth} level{'s' if depth != 1 else ''}, about {area:,} gates, {delay} gates deep",
+        "sub",
+    )
+
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _power(plan: Plan) -> str:
+    """The modulus as a reader writes it."""
+    modulus = plan.modulus
+    power = "2" + str(modulus.n).translate(SUPERSCRIPTS)
+    k = shown(modulus.k)
+    return f"{power} {'−' if modulus.sign < 0 else '+'} {k}" if modulus.k else power
+
+
+def _products(picture: _Picture, plan: Plan, y: float, right: float) -> float:
+    """The products by weight, before anything is folded; returns where the next panel begins."""
+    highest = 0
+    runs = {
+        run.column: run for column in plan.all_runs[0] for run in column if run.kind == "product"
+    }  # how a weight enters the matrix
+    weights = product_weights(plan.operation, plan.operand_nbits)
+    _scale(picture, len(weights), y, right)
+    for weight in weights:
+        x = right - weight * PITCH_X
+        count = product_count(plan.operation, plan.operand_nbits, weight)
+        highest = max(highest, count)
+        for i in range(count):
+            beyond = weight >= plan.columns
+            inverted = beyond and weight in runs and runs[weight].inverted
+            origin = ("folded-inverted" if inverted else "folded") if beyond else "product"
+            if beyond and weight not in runs:
+                origin = "dropped"
+            picture.dot(x, y + i * PITCH_Y, origin, f"weight 2^{weight}: {_product_name(plan, weight, i)}")
+    for origin in ("product", "folded", "folded-inverted"):
+        del picture.origins[origin]  # the legend counts them in the matrix
+    bottom = y + (highest - 1) * PITCH_Y
+    if len(weights) > plan.columns:
+        x = right - (plan.columns - 0.5) * PITCH_X
+        picture.lines.append(
+            f'<line class="rule" x1="{x:g}" y1="{y - 24:g}" x2="{x:g}" y2="{bottom + 12:g}"/>'
+        )
+    bits = sum(product_count(plan.operation, plan.operand_nbits, weight) for weight in weights)
+    noun = "bits of x" if plan.operation == "reduce" else "products"
+    picture.text(24, y + 5, noun, "name")
+    picture.text(24, y + 21, f"{bits:,} bits", "note")
+    return max(bottom, y + 21) + GAP
+
+
+def _product_name(plan: Plan, weight: int, i: int) -> str:
+    if plan.operation == "reduce":
+        return f"x{weight}"
+    first, count, total = product_range(plan.operation, plan.operand_nbits, weight)
+    if i == count:
+        return f"a{weight // 2}"
+    return f"a{first + i} * {'a' if plan.operation == 'square' else 'b'}{total - first - i}"
+
+
+def _scale(picture: _Picture, columns: int, y: float, right: float) -> None:
+    """The weights above the columns."""
+    every = 1 if columns <= 40 else 4
+    for column in range(0, columns, every):
+        picture.text(right - column * PITCH_X, y - 13, str(column), "weight")
+
+
+def _level(picture: _Picture, plan: Plan, level: int, y: float, right: float) -> float:
+    last = level == len(plan.levels)
+    heights = plan.heights(level)
+    constants = iter(plan.constants if level == 0 else ())
+    _scale(picture, plan.columns, y, right)
+    for column, runs in enumerate(plan.all_runs[level]):
+        x = right - column * PITCH_X
+        bits = [
+            (_origin(plan, run, column, constants), f"level {level}, column {column}, place {place}: {name}")
+            for place, (run, name) in enumerate(_bits(plan, runs))
+        ]
+        row = 0
+        for kind, places in _groups(plan, level, column) if not last else [("", range(heights[column]))]:
+            if kind:
+                picture.box(x, y + row * PITCH_Y, kind, f"level {level}: {BOXES[kind][2]}, column {column}")
+            for place in places:
+                picture.dot(x, y + row * PITCH_Y, *bits[place])
+                row += 1
+    bottom = y + (max(heights) - 1) * PITCH_Y
+    if last:
+        picture.text(24, y + 5, "rows A and B", "name")
+        picture.text(24, y + 21, _final(plan), "note")
+        return max(bottom, y + 16) + GAP
+    picture.text(24, y + 5, f"level {level}", "name")
+    lines = [f"{sum(heights):,} bits, {max(heights)} high"]
+    placed = [(kind, plan.levels[level].total(kind)) for kind in CELLS]
+    lines += [f"{count:,} {_plural(BOXES[kind][2], count)}" for kind, count in placed if count]
+    for i, line in enumerate(lines):
+        picture.text(24, y + 21 + 15 * i, line, "note")
+    return max(bottom, y + 15 * len(lines)) + GAP
+
+
+def _plural(noun: str, count: int) -> str:
+    return noun if count == 1 else f"{noun}s"
+
+
+def _final(plan: Plan) -> str:
+    subtracted = len(plan.mod_sum.multiples)
+    if plan.mod_sum.drops_carry:
+        return "A + B, carry dropped"
+    return "A + B" + "".join(f", −{j if j > 1 else ''}m" for j in range(1, subtracted + 1))
+
+
+def _groups(plan: Plan, level: int, column: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The places of a column, compressor by compressor, and then those that pass."""
+    here = plan.levels[level]
+    for kind in CELLS:
+        for number in range(here.cells[kind][column]):
+            yield kind, here.inputs(kind, column, number)
+    yield "", tuple(range(here.first("pass", column), here.heights[column]))
+
+
+def _bits(plan: Plan, runs: list[Run]) -> Iterator[tuple[Run, str]]:
+    """Every bit of a column, with its run and what it is in words."""
+    for run in runs:
+        for i in range(run.count):
+            if run.kind == "product":
+                name = _product_name(plan, run.column, i)
+            elif run.kind == "correction":
+                name = "correction"
+            elif run.kind == "pass":
+                name = "passed on"
+            else:
+                output = OUTPUT_ORIGINS[run.output]
+                name = f"{output} of {BOXES[run.kind][2]} {i} in column {run.column}"
+            yield run, f"{name}, inverted" if run.inverted else name
+
+
+def _origin(plan: Plan, run: Run, column: int, constants: Iterator[tuple[int, int]]) -> str:
+    if run.kind == "correction":
+        return "one" if next(constants)[1] else "zero"
+    if run.kind == "pass":
+        return "pass"
+    if run.kind == "product":
+        if run.column < plan.columns:
+            return "product"
+        return "folded-inverted" if run.inverted else "folded"
+    if run.column + run.output >= plan.columns:
+        return "around-inverted" if run.inverted else "around"
+    return OUTPUT_ORIGINS[run.output]
+
+
+def _legend(picture: _Picture, plan: Plan, x: float) -> float:
+    """What the marks mean, with how many there are; returns its lower end."""
+    y = float(TOP)
+    picture.text(x, y + 5, "compressors", "name")
+    for kind in CELLS:
+        if count := plan.count(kind):
+            y += 24
+            fill, stroke, noun = BOXES[kind]
+            picture.boxes.append(
+                f'<rect x="{x:g}" y="{y - 8:g}" width="12" height="20" rx="5.5" fill="{fill}" stroke="{stroke}"/>'
+            )
+            picture.text(x + 22, y + 6, f"{_plural(noun, count)}: {count:,}", "note")
+    y += 36
+    picture.text(x, y + 5, "bits, in all levels", "name")
+    counted = Counter(picture.origins)
+    for origin, (_, words) in ORIGINS.items():
+        if count := counted[origin]:
+            y += 20
+            if plan.operation == "reduce":
+                words = words.replace("product", "bit of x")
+            picture.dot(x + 6, y, origin, words)
+            picture.text(x + 22, y + 4, f"{words}: {count:,}", "note")
+    y += 36
+    if plan.rivals:
+        picture.text(x, y + 5, "delay × area of the strategies", "name")
+        for name, cost in plan.rivals:
+            y += 18
+            text = f"{cost.delay:,} × {cost.area:,}" if cost else "given up as dearer"
+            picture.text(x, y + 5, f"{name}: {text}{'  (taken)' if name == plan.strategy else ''}", "note")
+        y += 18
+    return y + 24

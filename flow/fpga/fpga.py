@@ -1,0 +1,403 @@
+"""What a design takes of an FPGA: LUT, registers, DSP blocks, block RAM and carry chains of Artix-7, Cyclone V and ECP5.
+
+The papers count on these: 002 on the Artix-7 XC7A100T, 000 on the Cyclone V 5CGXFC5C6, 004 on a Cyclone V. `measure` reads a design
+once (read_slang), then runs yosys' own synthesis for each family, flat, and counts the cells of the netlist; every kind of cell has
+a price in DEVICES, and one without is refused rather than left out. With `pnr` the netlists of ECP5, and of Artix-7 where the tool is
+there, are placed and routed (fpga_route.py).
+
+ALMs are an estimate, as yosys packs none. An ALM of Cyclone V has eight inputs, two adders, four registers and makes one function of 6
+inputs, or one of 5 and one of 3, or two of 4 (Cyclone V Device Handbook, volume 1, chapter 1). So:
+    ALMs = max( n6 + n5 + ceil((n4 + max(0, n3 - n5)) / 2) + ceil(adder bits / 2) + ceil(LUT RAM bits / 2),  ceil(registers / 4) )
+with n6, n5, n4 functions of 6, 5, 4 inputs and n3 of up to 3; functions that share inputs could be packed closer, and registers of
+other functions may keep some ALMs from being filled.
+
+Everything is kept in the cache (rtl/sim/cache.py), under the contents of the design, the version of the tool and this source.
+`python -m modexlab.flow.fpga.fpga` is the command of the step in steps/fpga.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...fl.errors import BadInput, unknown
+from ...rtl.sim import cache, sources
+from ..files import replace_json
+from ..netlist import yosys
+from ..synth.synthesis import CONFLICT, LATCHES, LOOP
+
+JOBS = 2
+PARAMETERS = ("fpga_devices", "fpga_pnr")  # of the step
+# what a cell takes: LUTs are sites of the fabric, so that a carry chain that occupies them counts as well
+RESOURCES = ("luts", "ffs", "dsps", "brams", "carries", "alms")
+UNDRIVEN = re.compile(r"Warning: Wire (\S+?)(?: \[(\d+)\])? is used but has no driver")
+# of netlists, beyond which a run takes hours and more than the memory of a small computer
+MAX_LUTS = 500_000
+LUTS_A_PRODUCT_BIT = 0.15  # of a wide multiplier: its DSP blocks have to be added up
+
+Cells = Mapping[str, int]
+Prices = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Device:
+    """A family, the part whose capacity is compared with, and what its cells cost."""
+
+    name: str
+    family: str
+    part: str
+    synthesis: str  # command of yosys
+    capacity: Mapping[str, int]
+    prices: Prices
+    counting: str
+    alms: Callable[[Cells, Mapping[str, float]], int] | None = None
+
+    def count(self, cells: Cells) -> dict[str, Any]:
+        """The resources of a netlist with so many cells of each kind; BadInput for one that the family does not have."""
+        sums: Counter[str] = Counter()
+        for kind, number in cells.items():
+            if kind.startswith("$_TBUF_"):
+                raise BadInput(
+                    f"{number} nets have three states, which {self.family} only has at pins: use a multiplexer"
+                )
+            if kind not in self.prices:
+                raise BadInput(
+                    f"the netlist for {self.family} has {number} cells of kind {kind}, which is no part of it: "
+                    "give the module's source as well"
+                )
+            for resource, price in self.prices[kind].items():
+                sums[resource] += price * number
+        counts = {resource: sums[resource] for resource in RESOURCES if resource != "alms"}
+        counts["dsps"] = math.ceil(counts["dsps"] - 1e-9)  # shares of a block make a whole one
+        counts = {resource: int(n) if n == int(n) else n for resource, n in counts.items()}
+        if self.alms is not None:
+            counts["alms"] = self.alms(cells, counts)
+        return counts
+
+    def shares(self, counts: Mapping[str, Any]) -> dict[str, float]:
+        """How much of the part each resource takes."""
+        return {resource: round(counts[resource] / whole, 4) for resource, whole in self.capacity.items()}
+
+
+def cyclone_alms(cells: Cells, counts: Mapping[str, float]) -> int:
+    """ALMs by the formula in the head of this file."""
+    n6, n5, n4 = (cells.get(f"MISTRAL_ALUT{size}", 0) for size in (6, 5, 4))
+    n3 = sum(cells.get(kind, 0) for kind in ("MISTRAL_ALUT3", "MISTRAL_ALUT2", "MISTRAL_NOT", "MISTRAL_BUF"))
+    logic = n6 + n5 + math.ceil((n4 + max(0, n3 - n5)) / 2)
+    adders = math.ceil(cells.get("MISTRAL_ALUT_ARITH", 0) / 2)
+    memory = math.ceil(cells.get("MISTRAL_MLAB", 0) / 2)
+    return max(logic + adders + memory, math.ceil(counts["ffs"] / 4))
+
+
+def _each(kinds: str, **prices: float) -> dict[str, dict[str, float]]:
+    return dict.fromkeys(kinds.split(), prices)
+
+
+DEVICES = {
+    device.name: device
+    for device in (
+        Device(
+            "artix-7",
+            "Artix-7",
+            "XC7A100T",
+            "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
+            {"luts": 63_400, "ffs": 126_800, "dsps": 240, "brams": 135},
+            {
+                **_each("LUT1 LUT2 LUT3 LUT4 LUT5 LUT6 INV SRL16E SRLC16E SRLC32E RAM32X1S RAM64X1S", luts=1),
+                **_each("RAM32X1D RAM64X1D RAM128X1S", luts=2),
+                **_each("RAM128X1D RAM256X1S RAM32M RAM64M", luts=4),
+                **_each("FDRE FDSE FDCE FDPE FDRE_1 FDSE_1 FDCE_1 FDPE_1", ffs=1),
+                **_each("CARRY4", carries=1),
+                **_each("DSP48E1", dsps=1),
+                **_each("RAMB36E1", brams=1),
+                **_each("RAMB18E1", brams=0.5),
+                **_each("MUXF7 MUXF8 GND VCC"),
+            },
+            "LUT: cells of up to 6 inputs, inverters, shift registers and LUT RAM, one site each, before two small ones are packed "
+            "into one; carry: CARRY4 of 4 bits; DSP: DSP48E1; BRAM: of 36 kbit",
+        ),
+        Device(
+            "cyclone-v",
+            "Cyclone V",
+            "5CGXFC5C6",
+            "synth_intel_alm -family cyclonev -noiopad -noclkbuf",
+            {"alms": 29_080, "ffs": 116_320, "dsps": 150, "brams": 446},
+            {
+                **_each("MISTRAL_ALUT2 MISTRAL_ALUT3 MISTRAL_ALUT4 MISTRAL_ALUT5 MISTRAL_ALUT6", luts=1),
+                **_each("MISTRAL_NOT MISTRAL_BUF MISTRAL_MLAB", luts=1),
+                **_each("MISTRAL_ALUT_ARITH", luts=1, carries=1),
+                **_each("MISTRAL_FF MISTRAL_SDFF", ffs=1),
+                **_each("MISTRAL_MUL27X27", dsps=1),
+                **_each("MISTRAL_MUL18X18", dsps=1 / 2),
+                **_each("MISTRAL_MUL9X9", dsps=1 / 3),
+                **_each("MISTRAL_M10K", brams=1),
+            },
+            "ALM: estimated from the functions, adder bits and registers by max(n6 + n5 + (n4 + max(0, n3 - n5)) / 2 + adder bits / 2 + "
+            "LUT RAM bits / 2, registers / 4); LUT: functions of up to 6 inputs, adder bits included; carry: adder bits; DSP: blocks of "
+            "one product of 27 bits, two of 18 or three of 9; BRAM: M10K",
+            cyclone_alms,
+        ),
+        Device(
+            "ecp5",
+            "ECP5",
+            "LFE5U-85F",
+            "synth_ecp5",
+            {"luts": 83_640, "ffs": 83_640, "dsps": 156, "brams": 208},
+            {
+                **_each("LUT4", luts=1),
+                **_each("CCU2C", luts=2, carries=1),
+                **_each("TRELLIS_DPR16X4", luts=6),
+                **_each("TRELLIS_FF", ffs=1),
+                **_each("MULT18X18D", dsps=1),
+                **_each("DP16KD PDPW16KD", brams=1),
+                **_each("PFUMX L6MUX21 VLO VHI"),
+            },
+            "LUT: of 4 inputs, with two for each CCU2C and six for each LUT RAM of 16 x 4; carry: CCU2C of 2 bits; DSP: multipliers "
+            "MULT18X18D of 18 bits; BRAM: DP16KD",
+        ),
+    )
+}
+
+READ = """\
+read_slang --top {top} {source}
+hierarchy -check -top {top}
+proc
+flatten -noscopeinfo
+opt_expr
+opt_clean
+write_json design.json
+"""
+
+# on its own, as it goes through every pair of bits of a product: sizes are looked at before
+CHECK = """\
+read_json design.json
+check
+"""
+
+SYNTHESIZE = """\
+read_json design.json
+{synthesis} -top {top}
+clean
+write_json netlist.json
+"""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A part of the work begins, or is done after so many seconds (0: it was in the cache)."""
+
+    part: str
+    state: str  # begins, done
+    seconds: float = 0.0
+
+
+Report = Callable[[Event], None]
+
+
+def find(name: str) -> Device:
+    """The device of this name; BadInput if there is none."""
+    if name not in DEVICES:
+        raise unknown("device", name, DEVICES)
+    return DEVICES[name]
+
+
+def measure(
+    design_sv: Path,
+    top: str,
+    devices: Collection[str] = tuple(DEVICES),
+    *,
+    pnr: bool = False,
+    report: Report = lambda _: None,
+) -> dict[str, Any]:
+    """{"devices": {name: counts, ...}} for module `top`; with `pnr`, routed frequencies too."""
+    from . import fpga_route
+
+    chosen = [find(name) for name in devices]
+    routers, notes = fpga_route.routers([device.name for device in chosen]) if pnr else ({}, {})
+    design = elaborate(design_sv, top, report)
+
+    def one(device: Device) -> dict[str, Any]:
+        entry = _synthesize(device, design, top, report)
+        result = json.loads((entry / "counts.json").read_text())
+        if router := routers.get(device.name):
+            result["pnr"] = fpga_route.route(router, entry / "netlist.json", top, result, report)
+        elif note := notes.get(device.name):
+            result["pnr_note"] = note
+        return result
+
+    with ThreadPoolExecutor(JOBS) as pool:
+        # the one that is routed takes longest: it goes first
+        order = sorted(chosen, key=lambda device: device.name not in routers)
+        results = dict(zip([each.name for each in order], pool.map(one, order), strict=True))
+    return {"top": top, "devices": {device.name: results[device.name] for device in chosen}}
+
+
+def made(part: str, name: str, parts: Collection[str], build: Callable[[Path], None], report: Report) -> Path:
+    """The directory in the cache that this part of the work makes."""
+    entry = cache.tree_name(name, cache.key(*parts, sources.digest("flow.fpga.fpga")))
+    start = time.perf_counter()
+
+    def timed(directory: Path) -> None:
+        report(Event(part, "begins"))
+        build(directory)
+        report(Event(part, "done", time.perf_counter() - start))
+
+    return cache.cached_tree(entry, timed)
+
+
+# ---- parts
+
+
+def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Path:
+    """The flat design before any synthesis, for all families alike; BadInput if it makes no circuit."""
+    if not re.fullmatch(r"[A-Za-z_]\w*", top):
+        raise BadInput(f"{top!r} is no name of a module")
+    if not design_sv.is_file():
+        raise BadInput(f"there is no file {design_sv}")
+
+    def build(directory: Path) -> None:
+        with _work() as work:
+            shutil.copyfile(design_sv, work / "design.sv")
+            read = yosys.run("read", READ.format(source="design.sv", top=top), work)
+            module = json.loads((work / "design.json").read_text())["modules"][top]
+            _check(top, module)
+            _check_log(top, read.log + yosys.run("check", CHECK, work).log)
+            shutil.move(work / "design.json", directory / "design.json")
+
+    digest = cache.file_digest(design_sv)
+    return made("read", "fpga-read", [top, digest, yosys.version()], build, report) / "design.json"
+
+
+def _synthesize(device: Device, design: Path, top: str, report: Report) -> Path:
+    """netlist.json and counts.json of a family."""
+
+    def build(directory: Path) -> None:
+        with _work() as work:
+            shutil.copyfile(design, work / "design.json")
+            script = SYNTHESIZE.format(synthesis=device.synthesis, top=top)
+            run = yosys.run("synthesize", script, work)
+            module = json.loads((work / "netlist.json").read_text())["modules"][top]
+            cells = count_cells(module)
+            counts = device.count(cells)
+            shares = device.shares(counts)
+            result = {
+                "family": device.family,
+                "part": device.part,
+                **counts,
+                "capacity": dict(device.capacity),
+                "shares": shares,
+                "fits": max(shares.values()) <= 1,
+                "cells": cells,
+                "counting": device.counting,
+                "tool": f"yosys {yosys.version()}: {device.synthesis}",
+                "seconds": round(run.seconds, 1),
+                "peak_memory_mib": run.peak_memory_mib,
+            }
+            replace_json(directory / "counts.json", result)
+            # the cell library that yosys writes along is of no use to anyone
+            replace_json(directory / "netlist.json", {"modules": {top: module}})
+
+    parts = [device.name, top, cache.file_digest(design), yosys.version(), device.synthesis]
+    return made(device.family, "fpga-synthesis", parts, build, report)
+
+
+def count_cells(module: Mapping[str, Any]) -> dict[str, int]:
+    """Cells of a netlist by kind; what only says something to yosys is none."""
+    kinds = Counter(cell["type"] for cell in module["cells"].values() if cell["type"] != "$scopeinfo")
+    return dict(sorted(kinds.items()))
+
+
+def _work() -> tempfile.TemporaryDirectory[str] | Any:
+    """A directory for yosys' files, where what is made is moved to the cache afterwards at no cost."""
+    cache.root().mkdir(parents=True, exist_ok=True)
+    return _PathDirectory(prefix="fpga-", dir=cache.root())
+
+
+class _PathDirectory(tempfile.TemporaryDirectory):
+    def __enter__(self) -> Path:
+        return Path(super().__enter__())
+
+
+def _check(top: str, module: Mapping[str, Any]) -> None:
+    """BadInput for latches and for what is too large."""
+    estimate = estimated_luts(module)
+    if estimate > MAX_LUTS:
+        raise BadInput(
+            f"{top} would take some {estimate:,} LUTs, and no more than {MAX_LUTS:,} can be synthesized here (the largest ECP5 has "
+            f"{DEVICES['ecp5'].capacity['luts']:,}): give a smaller width or fewer units"
+        )
+    names = {
+        bit: name
+        for name, net in module["netnames"].items()
+        if not net.get("hide_name")
+        for bit in net["bits"]
+    }
+    for name, cell in module["cells"].items():
+        if cell["type"] in LATCHES:
+            latch = names.get(cell["connections"]["Q"][0], name)
+            raise BadInput(f"{top}: {latch} is a latch: assign it in every branch, or in always_ff")
+
+
+def _check_log(top: str, log: str) -> None:
+    """BadInput for loops, and nets with two drivers or none."""
+    if conflict := CONFLICT.search(log):
+        raise BadInput(f"{conflict[1].rstrip(':')} has more than one driver: give each net one")
+    if loop := LOOP.search(log):
+        where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
+        raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
+    if undriven := UNDRIVEN.search(log):
+        net = undriven[1].rpartition("\\")[2]
+        raise BadInput(f"{top}: {net} is read, but nothing drives it: connect it")
+
+
+def estimated_luts(module: Mapping[str, Any]) -> int:
+    """One LUT for each bit of an operator's result, more for products: no better than a factor of two."""
+    luts = 0.0
+    for cell in module["cells"].values():
+        widths = {key: int(value, 2) for key, value in cell["parameters"].items() if key.endswith("WIDTH")}
+        if cell["type"] in ("$mul", "$div", "$mod", "$pow", "$divfloor", "$modfloor"):
+            products = widths["A_WIDTH"] * widths["B_WIDTH"]
+            luts += products * (LUTS_A_PRODUCT_BIT if cell["type"] == "$mul" else 1)
+        elif not cell["type"].startswith(("$dff", "$adff", "$sdff", "$mem")):
+            luts += widths.get("Y_WIDTH", widths.get("WIDTH", 1))
+    return math.ceil(luts)
+
+
+# ---- the step
+
+
+def main() -> int:
+    """In the directory of an mflowgen step: from inputs/ and the environment to outputs/fpga.json."""
+    design = json.loads(Path("inputs/design.json").read_text())
+    given = {name: os.environ.get(name, "") for name in PARAMETERS}  # as mflowgen exports them
+    devices = [name for name in given["fpga_devices"].split(",") if name] or list(DEVICES)
+    try:
+        result = measure(
+            Path("inputs/design.sv"),
+            design["top"],
+            devices,
+            pnr=given["fpga_pnr"] == "True",
+            report=lambda event: print(f"{event.part} {event.state} {event.seconds:.1f} s", flush=True),
+        )
+    except BadInput as error:
+        print(f"modexlab: error: {' '.join(str(error).splitlines())}", file=sys.stderr)
+        return 2
+    Path("outputs").mkdir(exist_ok=True)
+    replace_json(Path("outputs/fpga.json"), result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

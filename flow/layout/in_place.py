@@ -1,0 +1,92 @@
+"""Setup after placement: sizes, pins and buffers chosen by the wires that are there, in the rows as they are.
+
+Synthesis and sizing before placement suppose a little wire on every net; a placement has some that are a hundred times as long. So
+sizing.py goes over the placed netlist with the wires of the placement, and what it changes is changed in place: a cell of another
+size stays about where it was, a buffer goes half-way to what it drives, and neighbours make way (rows.py). Placing anew
+would make other wires. Then the same again with the wires that came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..kit.constraints import Constraints
+from ..kit.def_file import Lef
+from ..kit.liberty import Library
+from ..netlist.netlist import Netlist
+from ..synth import sizing
+from . import wires
+from .placement import Placement
+from .rows import Rows
+
+SLACK_NS = 0.06  # to be left for the skew of the clock tree and the wires' detours
+ROUNDS = 2
+EFFORT = sizing.Effort(slack_ns=SLACK_NS, rounds=4, batches=40, recoveries=0)
+LARGE_EFFORT = sizing.Effort(slack_ns=SLACK_NS, rounds=2, batches=20, recoveries=0)
+LARGE = 20_000  # cells
+
+
+@dataclass
+class Improved:
+    """The netlist, the modules of the buffers in it that were added, and what was done."""
+
+    netlist: Netlist
+    owners: dict[str, str] = field(default_factory=dict)
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+
+
+def improve(
+    netlist: Netlist,
+    placement: Placement,
+    rows: Rows,
+    lef: Lef,
+    library: Library,
+    asked: Constraints,
+    modules: Mapping[str, str],
+) -> Improved:
+    """Meet the clock, as far as it can be, with the wires of the placement; `placement` gets the changes."""
+    done = Improved(netlist)
+    ideal = replace(asked, propagated=False)
+    for _ in range(ROUNDS):
+        table = {
+            done.netlist.nets[wire.net]: {"cap_ff": wire.cap_ff, "res_ohm": sum(wire.resistances)}
+            for wire in wires.wires_of(done.netlist, placement, lef, library)
+        }
+        circuit = sizing.wired(done.netlist, 0.0, table)
+        circuit.owners = done.owners
+        effort = EFFORT if len(done.netlist.cells) < LARGE else LARGE_EFFORT
+        result = sizing.optimise(circuit, library, ideal, {**modules, **done.owners}, effort)
+        if not any(result.report["moves"].values()):
+            break
+        done.rounds.append(result.report)
+        _move(done.netlist, result.circuit.netlist, placement, rows, lef, library)
+        done.netlist, done.owners = result.circuit.netlist, dict(result.circuit.owners)
+    return done
+
+
+def _move(
+    before: Netlist, after: Netlist, placement: Placement, rows: Rows, lef: Lef, library: Library
+) -> None:
+    """Bring the placement from one netlist to the other."""
+    for name, cell in before.cells.items():
+        if after.cells[name].kind != cell.kind:
+            rows.resize(name, after.cells[name].kind)
+    waiting = {name: cell for name, cell in after.cells.items() if name not in before.cells}
+    while waiting:
+        # a buffer behind another one waits for it
+        for name, cell in list(waiting.items()):
+            ends = library.cells[cell.kind]
+            driver = after.driver[cell.pins[ends.inputs[0]]]
+            if driver is None or driver[0] in waiting:
+                continue
+            points = [
+                wires.position(placement, lef, sink)
+                for sink in after.sinks[cell.pins[ends.outputs[0]]]
+                if sink[0] not in waiting
+            ] or [wires.position(placement, lef, driver)]
+            x0, y0 = wires.position(placement, lef, driver)
+            x1, y1 = (sum(values) / len(points) for values in zip(*points, strict=True))
+            rows.insert(name, cell.kind, (x0 + x1) / 2, (y0 + y1) / 2)
+            del waiting[name]

@@ -1,0 +1,546 @@
+"""Floorplan, placement, clock tree and hold: from a mapped netlist to where every cell lies.
+
+`place` draws a square core of rows at the asked density with the ports spread around the die, lets Coriolis place the cells
+(coriolis_engine), then chooses sizes and buffers by the wires that there are (in_place.py), and puts in the clock tree (clock_tree.py)
+and delays for hold (hold.py), for all of which cells make way on their rows (rows.py). What came out is checked: cells on rows
+and sites, none on another, all in the core, every pin connected, the clock at every register, and the netlist proved to compute
+what it did. A placement that fails a check is refused, not written.
+
+Products: placement.json, netlist_placed.json and .v, and hierarchy_placed.json (with what was added as the modules "clock_tree"
+and "hold").
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...fl.errors import BadInput
+from ...rtl.sim.toolchain import ToolError
+from ..files import replace_json, replace_text, replacing
+from ..kit import kit, liberty
+from ..kit.constraints import Constraints
+from ..kit.def_file import DBU, Layer, Lef, read_lef
+from ..kit.liberty import Cell, Library
+from ..netlist.netlist import PORT, Instance, Netlist, read, write_back
+from ..synth import sizing
+from . import clock_tree, coriolis_job, hold, in_place
+from .placement import HOLD, PIN_LAYERS, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
+from .rows import Rows
+
+LEAST_ROWS = 16  # of the smallest core: cells of a design of ten would find no way around one another
+MARGIN_ROWS = 2  # between core and die, where the ports' wires turn
+MARGIN_SITES = 15
+EDGE_UM = 0.28  # the outermost track is nearer to the edge than this
+SHOWN = 5  # violations that a message lists
+
+
+def place(
+    netlist_json: Path,
+    hierarchy: Path | None,
+    out_dir: Path,
+    *,
+    density: float = 0.7,
+    clock_ns: float = 3.0,
+    clock_port: str | None = "clk",
+    adk: Path | None = None,
+) -> Placement:
+    """Place the netlist and write the products to `out_dir`; `clock_port` None: a netlist without registers."""
+    if not 0.1 <= density <= 0.95:
+        raise BadInput(
+            f"the density {density} is none at which cells can be placed: give 0.1 to 0.95, usually 0.7"
+        )
+    coriolis_job.require()
+    netlist_json, out_dir = Path(netlist_json), Path(out_dir)
+    files = kit.find(adk)
+    lef = read_lef(files.tech_lef, files.lef)
+    library = liberty.load(files.lib)
+    netlist = read(netlist_json, library)
+    refuse_large(netlist, "place")
+    for name in netlist.cells:
+        if name.startswith((f"{TREE}.", f"{HOLD}.")):
+            raise BadInput(
+                f"{netlist.name} has an instance {name.partition('.')[0]}, the name of what placement adds: rename it"
+            )
+    clock = _clock_net(netlist, library, clock_port)
+    job = _floorplan(netlist, lef, library, density, clock)
+    job |= {"tech_lef": str(files.tech_lef), "lef": str(files.lef)}
+    result = coriolis_job.run(job, out_dir / "place.log")
+    placement = _placement(netlist, lef, job, result)
+    known = json.loads(Path(hierarchy).read_text()) if hierarchy is not None else {"cells": {}, "modules": {}}
+    asked = Constraints(clock_ns, clock_port if clock is not None else None, propagated=clock is not None)
+    finished = _finished(netlist, placement, lef, library, clock, asked, known["cells"])
+    after = finished.netlist
+    wrong = [*violations(placement, after, lef, library, clock_port), *changes(netlist, after, library)]
+    if wrong:
+        raise ToolError(
+            f"the placement of {netlist.name} fails {_shown(wrong)} (log: {out_dir / 'place.log'})"
+        )
+    document = json.loads(netlist_json.read_text())
+    write_back(document["modules"][netlist.name], netlist, after, library)
+    with replacing(out_dir / "netlist_placed.json") as part:
+        part.write_text(json.dumps(document, separators=(",", ":")))
+    replace_text(out_dir / "netlist_placed.v", verilog(after))
+    if hierarchy is not None:
+        replace_json(out_dir / "hierarchy_placed.json", _hierarchy(known, finished.owners, placement))
+    replace_json(out_dir / "placement.json", placement.as_json())
+    return placement
+
+
+@dataclass
+class Finished:
+    """The placed netlist, and the modules of the buffers in it that belong to the design's own modules."""
+
+    netlist: Netlist
+    owners: dict[str, str]
+
+
+def _finished(
+    netlist: Netlist,
+    placement: Placement,
+    lef: Lef,
+    library: Library,
+    clock: int | None,
+    asked: Constraints,
+    modules: dict[str, str],
+) -> Finished:
+    """Setup, clock tree and hold, all in the rows of `placement`."""
+    rows = Rows(placement, lef)
+
+    def timed(name: str, start: float) -> None:
+        placement.seconds[name] = round(time.monotonic() - start, 2)
+
+    start = time.monotonic()
+    improved = in_place.improve(netlist, placement, rows, lef, library, asked, modules)
+    netlist = improved.netlist
+    placement.sizing = improved.rounds
+    timed("sizing", start)
+    if clock is not None:
+        start = time.monotonic()
+        tree = clock_tree.Builder(netlist, placement, rows, lef, library, clock)
+        netlist = tree.build()
+        placement.clock_tree = tree.summary()
+        timed("clock_tree", start)
+        start = time.monotonic()
+        repaired = hold.repair(netlist, placement, rows, lef, library, asked)
+        netlist = repaired.netlist
+        placement.hold = repaired.as_json()
+        timed("hold", start)
+    x0, y0, x1, y1 = placement.core_um
+    used = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
+    placement.density = round(used / ((x1 - x0) * (y1 - y0)), 4)
+    return Finished(netlist, improved.owners)
+
+
+def _shown(wrong: list[str]) -> str:
+    more = f" and {len(wrong) - SHOWN:,} more" if len(wrong) > SHOWN else ""
+    return f"{len(wrong):,} checks: " + "; ".join(wrong[:SHOWN]) + more
+
+
+def _clock_net(netlist: Netlist, library: Library, clock_port: str | None) -> int | None:
+    """The net of the clock port, or None where no pin needs it."""
+    if clock_port is None:
+        return None
+    clocked = any(cell.pins and _is_clocked(library, cell.kind) for cell in netlist.cells.values())
+    ports = {name: nets for name, (way, nets) in netlist.ports.items() if way == "input"}
+    if clock_port not in ports:
+        if clocked:
+            raise BadInput(f"{netlist.name} has no input {clock_port} for its clock: name it (--clock-port)")
+        return None
+    return ports[clock_port][0]
+
+
+def _is_clocked(library: Library, kind: str) -> bool:
+    return any(pin.clock for pin in library.cells[kind].pins.values())
+
+
+def _floorplan(
+    netlist: Netlist, lef: Lef, library: Library, density: float, clock: int | None
+) -> dict[str, Any]:
+    """The job of placing: die, core, ports, and what is to be placed; the clock is no wire yet."""
+    nets = wired_nets(netlist)
+    number = {name: index for index, name in enumerate(netlist.cells)}
+    terminals = []
+    for net in nets:
+        ends = [] if net == clock else [*netlist.sinks[net], netlist.driver[net]]
+        terminals.append([[number[owner], pin] for owner, pin in filter(None, ends) if owner != PORT])
+    width = sum(lef.macro(cell.kind).width for cell in netlist.cells.values())
+    if clock is not None:
+        domains = clock_tree.domains(netlist, library, clock)
+        width += clock_tree.planned_width(domains, lef, lambda name: netlist.cells[name].kind)
+    area = width * lef.row_height
+    bits = [(name, net) for way in ("input", "output") for name, net in netlist.port_bits(way)]
+    # ports at every second track at least
+    side = max(math.sqrt(area / density), len(bits) / 4 * 2 * 0.28, LEAST_ROWS * lef.row_height)
+    rows = math.ceil(side / lef.row_height)
+    columns = math.ceil(max(area / density / (rows * lef.row_height), side) / lef.site_width)
+    site, row = _dbu(lef.site_width), _dbu(lef.row_height)
+    core = [MARGIN_SITES * site, MARGIN_ROWS * row]
+    core += [core[0] + columns * site, core[1] + rows * row]
+    die = [core[0] + core[2], core[1] + core[3]]
+    pins = _ports(bits, {net: index for index, net in enumerate(nets)}, lef, die)
+    return {
+        "task": "place",
+        "density": density,
+        "die": die,
+        "core": core,
+        "site": site,
+        "pin_width": lef.routing[1].width,
+        "cells": [[cell.kind] for cell in netlist.cells.values()],
+        "nets": terminals,
+        "ports": pins,
+        "pins": _first_of_each_net(pins),
+    }
+
+
+def _dbu(um: float) -> int:
+    return round(um * DBU)
+
+
+def _ports(
+    bits: list[tuple[str, int]], index: dict[int, int], lef: Lef, die: list[int]
+) -> dict[str, list[Any]]:
+    """The ports' bits around the die, evenly, in the order of the netlist: up on the left, clockwise."""
+    width, height = die
+    step = 2 * (width + height) / max(len(bits), 1)
+    layers = {layer.name: layer for layer in lef.routing}
+    ports: dict[str, list[Any]] = {}
+    for order, (name, net) in enumerate(bits):
+        at = (order + 0.5) * step
+        if at < height:
+            side, along, length = "W", at, height
+        elif at < height + width:
+            side, along, length = "N", at - height, width
+        elif at < 2 * height + width:
+            side, along, length = "E", 2 * height + width - at, height
+        else:
+            side, along, length = "S", 2 * (height + width) - at, width
+        layer = layers[PIN_LAYERS[side]]
+        track = _track(layer, along, length)
+        x = {"W": 0, "E": width}.get(side, track)
+        y = {"S": 0, "N": height}.get(side, track)
+        # its middle on the outermost crossing of tracks, where a wire of the layer above can come to it
+        crossing = layers[PIN_LAYERS["N" if side in "WE" else "W"]]
+        if side in "WE":
+            x = _track(crossing, x, width)
+        else:
+            y = _track(crossing, y, height)
+        ports[name] = [index.get(net), net, layer.name, x, y, side]
+    return ports
+
+
+def _track(layer: Layer, at: float, length: int) -> int:
+    """The track of the layer nearest to `at`, on a die of this length across it."""
+    pitch, offset = _dbu(layer.pitch), _dbu(layer.offset)
+    last = (length - 2 * offset) // pitch
+    return offset + min(max(round((at - offset) / pitch), 0), last) * pitch
+
+
+def _first_of_each_net(ports: dict[str, list[Any]]) -> list[list[Any]]:
+    """The pins that Coriolis is told of: one a net (two ports of a net are the same to it), none for a port without one."""
+    seen: dict[int, list[Any]] = {}
+    for index, _, layer, x, y, side in ports.values():
+        if index is not None:
+            seen.setdefault(index, [index, "input", layer, x, y, side])
+    return list(seen.values())
+
+
+def _placement(netlist: Netlist, lef: Lef, job: dict[str, Any], result: dict[str, Any]) -> Placement:
+    x0, y0, x1, y1 = job["core"]
+    row = _dbu(lef.row_height)
+    rows = [
+        Row(x0 / DBU, y / DBU, (x1 - x0) // job["site"], "FS" if (y // row) % 2 else "N")
+        for y in range(y0, y1, row)
+    ]
+    instances = {}
+    for (name, cell), (x, y, orient) in zip(netlist.cells.items(), result["cells"], strict=True):
+        instances[name] = Place(cell.kind, x / DBU, y / DBU, orient)
+    directions = {name: way for way in ("input", "output") for name, _ in netlist.port_bits(way)}
+    pins = {
+        name: PortPin(netlist.nets[net], directions[name], layer, x / DBU, y / DBU, side)
+        for name, (_, net, layer, x, y, side) in job["ports"].items()
+    }
+    return Placement(
+        design=netlist.name,
+        die_um=(job["die"][0] / DBU, job["die"][1] / DBU),
+        core_um=(x0 / DBU, y0 / DBU, x1 / DBU, y1 / DBU),
+        rows=rows,
+        instances=instances,
+        pins=pins,
+        density=job["density"],
+        clock_tree={"root": None, "levels": 0, "buffers": 0, "gates_copied": 0, "sinks": 0},
+        hold={},
+        sizing=[],
+        seconds={name: round(value, 2) for name, value in result["seconds"].items()},
+        tool=f"coriolis-eda {coriolis_job.version()}",
+    )
+
+
+def _hierarchy(known: dict[str, Any], owners: dict[str, str], placement: Placement) -> dict[str, Any]:
+    """hierarchy.json with what was added; clock tree and delays are modules of their own."""
+    cells, modules = {**known["cells"], **owners}, dict(known["modules"])
+    for module in (TREE, HOLD):
+        added = {name: module for name in placement.instances if name.startswith(f"{module}.")}
+        cells |= added
+        if added:
+            modules[module] = module
+    return {"cells": cells, "modules": modules}
+
+
+def violations(
+    placement: Placement, netlist: Netlist, lef: Lef, library: Library, clock_port: str | None = "clk"
+) -> list[str]:
+    """What is wrong with a placement: nothing, if it may be routed."""
+    return [
+        *_misplaced(placement, netlist, lef),
+        *_overlaps(placement, lef),
+        *_unconnected(placement, netlist),
+        *_unclocked(netlist, library, clock_port),
+    ]
+
+
+def _misplaced(placement: Placement, netlist: Netlist, lef: Lef) -> Iterator[str]:
+    """Cells that are not in the rows, on a site, as the row stands."""
+    rows = {_dbu(row.y_um): row for row in placement.rows}
+    site = _dbu(lef.site_width)
+    for name in netlist.cells.keys() ^ placement.instances.keys():
+        yield f"{name} is {'not placed' if name in netlist.cells else 'not in the netlist'}"
+    for name, each in placement.instances.items():
+        if name in netlist.cells and netlist.cells[name].kind != each.kind:
+            yield f"{name} is placed as {each.kind} and is a {netlist.cells[name].kind}"
+        row = rows.get(_dbu(each.y_um))
+        if row is None:
+            yield f"{name} at y = {each.y_um} um is in no row"
+            continue
+        start, width = _dbu(each.x_um) - _dbu(row.x_um), _dbu(lef.macro(each.kind).width)
+        if start % site:
+            yield f"{name} at x = {each.x_um} um is on no site"
+        if start < 0 or start + width > row.sites * site:
+            yield f"{name} at x = {each.x_um} um leaves its row"
+        if each.orient not in {"N": ("N", "FN"), "FS": ("FS", "S")}[row.orient]:
+            yield f"{name} stands {each.orient} in a row that stands {row.orient}"
+
+
+def _overlaps(placement: Placement, lef: Lef) -> Iterator[str]:
+    """Cells that lie on one another."""
+    rows: dict[int, list[tuple[int, int, str]]] = {}
+    for name, each in placement.instances.items():
+        start = _dbu(each.x_um)
+        rows.setdefault(_dbu(each.y_um), []).append((start, start + _dbu(lef.macro(each.kind).width), name))
+    for row in rows.values():
+        row.sort()
+        reach, owner = -1, ""
+        for start, end, name in row:
+            if start < reach:
+                yield f"{owner} and {name} overlap by {(reach - start) / DBU} um"
+            if end > reach:
+                reach, owner = end, name
+
+
+def _unconnected(placement: Placement, netlist: Netlist) -> Iterator[str]:
+    """Ports without a pin at the edge of the die, inputs of cells and nets without a driver."""
+    width, height = placement.die_um
+    for way in ("input", "output"):
+        for name, net in netlist.port_bits(way):
+            pin = placement.pins.get(name)
+            if pin is None or pin.net != netlist.nets[net]:
+                yield f"the port {name} has no pin on its net {netlist.nets[net]}"
+            elif min(pin.x_um, width - pin.x_um, pin.y_um, height - pin.y_um) > EDGE_UM:
+                yield f"the pin of port {name} is not at the edge of the die"
+    for net, name in enumerate(netlist.nets):
+        if netlist.sinks[net] and netlist.driver[net] is None and net not in netlist.constants:
+            yield f"the net {name} has no driver"
+
+
+def _unclocked(netlist: Netlist, library: Library, clock_port: str | None) -> Iterator[str]:
+    """Registers whose clock does not come from the clock port, through buffers and clock gates."""
+    reached: set[int] = set()
+    front = list(netlist.ports[clock_port][1]) if clock_port in netlist.ports else []
+    while front:
+        net = front.pop()
+        if net in reached:
+            continue
+        reached.add(net)
+        for owner, _ in netlist.sinks[net]:
+            if owner == PORT:
+                continue
+            cell = netlist.cells[owner]
+            passes = library.cells[cell.kind].ff is None and library.cells[cell.kind].latch is None
+            front += [
+                cell.pins[pin]
+                for pin, each in library.cells[cell.kind].pins.items()
+                if passes and each.direction == "output" and pin in cell.pins
+            ]
+    for name, cell in netlist.cells.items():
+        for pin, each in library.cells[cell.kind].pins.items():
+            if each.clock and cell.pins.get(pin) not in reached:
+                yield f"the clock does not reach {name}/{pin}"
+
+
+def changes(before: Netlist, after: Netlist, library: Library) -> list[str]:
+    """How the placed netlist differs from the mapped one in what it computes: nothing, if it was only built otherwise.
+
+    Allowed are other drive strengths, commutative inputs exchanged, buffers, and copies of clock gates. Every net of `before`
+    stands for the one of `after` that the same output or port drives; then every input must read what it read, behind
+    the buffers. That is a proof.
+    """
+    wrong = []
+    symmetries: dict[str, list[tuple[str, str]]] = {}
+    alike: dict[tuple[str, str], bool] = {}
+    origin: dict[int, int] = {}  # net of `after`: net of `before` that it stands for
+
+    def buffered(net: int) -> int:
+        """The net behind the buffers that were added."""
+        while (terminal := after.driver[net]) is not None and terminal[0] not in before.cells:
+            cell = library.cells[after.cells[terminal[0]].kind] if terminal[0] != PORT else None
+            if cell is None or not _is_buffer(cell):
+                break
+            net = after.cells[terminal[0]].pins[cell.inputs[0]]
+        return net
+
+    def gate(netlist: Netlist, name: str) -> tuple[int, int] | None:
+        """What a clock gate gates by what."""
+        pins = netlist.cells[name].pins
+        roles = library.cells[netlist.cells[name].kind].clock_gate
+        if roles is None:
+            return None
+        nets = pins[roles.clock], pins[roles.enable]
+        return nets if netlist is before else (buffered(nets[0]), buffered(nets[1]))
+
+    def gates(netlist: Netlist) -> dict[tuple[int, int] | None, int]:
+        """The net that stands for what all gates make that gate the same by the same; copies do not count."""
+        found: dict[tuple[int, int] | None, int] = {}
+        for name, cell in before.cells.items():
+            roles = library.cells[cell.kind].clock_gate
+            if roles and name in netlist.cells and roles.output in netlist.cells[name].pins:
+                found.setdefault(gate(netlist, name), netlist.cells[name].pins[roles.output])
+        return found
+
+    gated = {id(before): gates(before), id(after): gates(after)}
+
+    def root(netlist: Netlist, net: int) -> int:
+        net = net if netlist is before else buffered(net)
+        terminal = netlist.driver[net]
+        if terminal is None or terminal[0] == PORT:
+            return net
+        return gated[id(netlist)].get(gate(netlist, terminal[0]), net)
+
+    directions = [{name: way for name, (way, _) in netlist.ports.items()} for netlist in (before, after)]
+    if directions[0] != directions[1] or before.port_names != after.port_names:
+        return ["the ports are not what they were"]
+    for name in after.cells.keys() - before.cells.keys():
+        cell = library.cells[after.cells[name].kind]
+        if cell.clock_gate and gate(after, name) not in gated[id(after)]:
+            wrong.append(f"{name} is no copy of a clock gate")
+        elif not cell.clock_gate and not _is_buffer(cell):
+            wrong.append(f"{name} was added and is no buffer")
+    inputs = dict(after.port_bits("input"))
+    origin |= {inputs[bit]: root(before, net) for bit, net in before.port_bits("input")}
+    values = {value: net for net, value in after.constants.items()}
+    origin |= {values[value]: net for net, value in before.constants.items() if value in values}
+    same: dict[str, Instance] = {}
+    for name, cell in before.cells.items():
+        twin = after.cells.get(name)
+        kinds = (cell.kind, twin.kind) if twin is not None else ("", "")
+        if twin is not None and kinds not in alike:
+            alike[kinds] = _alike(library, *kinds)
+        if twin is None or twin.pins.keys() != cell.pins.keys() or not alike[kinds]:
+            wrong.append(f"{name} is not what it was")
+            continue
+        same[name] = twin
+        for pin in library.cells[cell.kind].outputs:
+            if pin in cell.pins:
+                origin[root(after, twin.pins[pin])] = root(before, cell.pins[pin])
+    for name, twin in same.items():
+        cell = before.cells[name]
+        reads = [pin for pin in library.cells[cell.kind].inputs if pin in cell.pins]
+        wanted = {pin: root(before, cell.pins[pin]) for pin in reads}
+        found = {pin: origin.get(root(after, twin.pins[pin])) for pin in reads}
+        other = [pin for pin in reads if wanted[pin] != found[pin]]
+        if other and cell.kind not in symmetries:
+            symmetries[cell.kind] = sizing.commutative(library.cells[cell.kind])
+        if other and not _exchanged(wanted, found, other, symmetries[cell.kind]):
+            wrong.append(f"{name}/{other[0]} is on another net")
+    outputs = dict(after.port_bits("output"))
+    for bit, net in before.port_bits("output"):
+        if origin.get(root(after, outputs[bit])) != root(before, net):
+            wrong.append(f"the port {bit} is on another net")
+    return wrong
+
+
+def _is_buffer(cell: Cell) -> bool:
+    return (
+        len(cell.inputs) == 1 == len(cell.outputs)
+        and not cell.sequential
+        and (cell.pins[cell.outputs[0]].function.strip("() ") == cell.inputs[0])
+    )
+
+
+def _alike(library: Library, kind: str, other: str) -> bool:
+    """Whether two cells are drive strengths of one function."""
+    if kind == other:
+        return True
+    first, second = library.cells[kind], library.cells[other]
+    if other not in clock_tree.strengths(library, kind) or first.pins.keys() != second.pins.keys():
+        return False
+    if first.sequential or second.sequential:
+        return (first.ff, first.latch, first.clock_gate) == (second.ff, second.latch, second.clock_gate)
+    return all(sizing.truth(first, pin) == sizing.truth(second, pin) for pin in first.outputs)
+
+
+def _exchanged(
+    wanted: dict[str, int], found: dict[str, int | None], pins: list[str], pairs: list[tuple[str, str]]
+) -> bool:
+    """Whether these inputs read what they should if commutative ones change places."""
+    return any(
+        all(
+            found[pin] == wanted[place] and (pin == place or (pin, place) in pairs or (place, pin) in pairs)
+            for pin, place in zip(pins, places, strict=True)
+        )
+        for places in itertools.permutations(pins)
+    )
+
+
+def verilog(netlist: Netlist) -> str:
+    """The netlist as flat Verilog, every net by the name that it has in `netlist`."""
+
+    def spelled(name: str) -> str:
+        simple = name.replace("_", "a").isalnum() and not name[0].isdigit() and name.isascii()
+        return name if simple else f"\\{name} "
+
+    ports, aliases = [], []
+    references = {net: netlist.nets[net] for net in netlist.constants}
+    for name, (way, nets) in netlist.ports.items():
+        indices = [bit[len(name) :] for bit in netlist.port_names[name]]  # "[7]", or "" for no bus
+        size = f"[{indices[-1][1:-1]}:{indices[0][1:-1]}] " if indices[0] else ""
+        ports.append(f"  {way} {size}{spelled(name)}")
+        for index, net in zip(indices, nets, strict=True):
+            own = spelled(name) + index
+            if references.setdefault(net, own) != own:  # a constant, or the net of another port
+                aliases.append(f"  assign {own} = {references[net]};")
+    wires: list[str] = []
+    buses: dict[str, list[int]] = defaultdict(list)
+    for net, name in enumerate(netlist.nets):
+        if net in references:
+            continue
+        if name in netlist.bus_bits:
+            bus, _, index = name.removesuffix("]").rpartition("[")
+            buses[bus].append(int(index))
+            references[net] = f"{spelled(bus)}[{index}]"
+        else:
+            references[net] = spelled(name)
+            wires.append(f"  wire {spelled(name)};")
+    wires += [f"  wire [{max(bits)}:{min(bits)}] {spelled(bus)};" for bus, bits in buses.items()]
+    cells = []
+    for name, cell in netlist.cells.items():
+        pins = ", ".join(f".{pin}({references[net]})" for pin, net in cell.pins.items())
+        cells.append(f"  {cell.kind} {spelled(name)} ({pins});")
+    head = f"module {spelled(netlist.name)} (\n" + ",\n".join(ports) + "\n);"
+    return "\n".join([head, *wires, *cells, *aliases, "endmodule", ""])

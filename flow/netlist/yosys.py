@@ -1,0 +1,107 @@
+"""Yosys scripts in a process of their own: what they print, what they take, and what went wrong in one line.
+
+Yosys comes as the package pyosys, a library that ends the whole process when a pass fails and keeps what it once took of the
+memory; so a script runs in `python -m modexlab.flow.netlist.yosys SCRIPT`, one command a line, in the directory in which it leaves its
+files. All that it prints goes to a log beside the script. An error of the design becomes BadInput with the tool's own message.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...fl.errors import BadInput
+
+PACKAGE = "pyosys"
+PIN = "pyosys==0.70"
+# read_slang's messages have a place, a message and the line with a mark below it
+MESSAGE = re.compile(r"^(?:(?P<place>\S+:\d+(?::\d+)?): )?ERROR: (?P<text>.+)$", re.MULTILINE | re.IGNORECASE)
+EMPTY = re.compile(r"see full log for details|Build failed", re.IGNORECASE)
+SIGKILL = 9
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a script printed and took."""
+
+    log: str
+    seconds: float
+    peak_memory_mib: float
+
+
+def version() -> str:
+    """The release of yosys, as its package has it; BadInput if it is missing."""
+    try:
+        return importlib.metadata.version(PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        raise BadInput(f"yosys is missing: run `pip install {PIN}` in this environment") from None
+
+
+def abc() -> Path:
+    """The program abc that comes with yosys."""
+    version()
+    spec = importlib.util.find_spec(PACKAGE)
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent / "yosys-abc"
+
+
+def run(name: str, script: str, directory: Path) -> Run:
+    """Run a script, keep it as NAME.ys with its NAME.log; BadInput with the first error if it fails."""
+    version()
+    (directory / f"{name}.ys").write_text(script)
+    used = directory / f"{name}.used.json"
+    log_path = directory / f"{name}.log"
+    start = time.perf_counter()
+    with log_path.open("w") as log:
+        done = subprocess.run(
+            [sys.executable, "-m", "modexlab.flow.netlist.yosys", f"{name}.ys", used.name],
+            cwd=directory,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            # abc's temporary files go where the script's do; they are removed by yosys
+            env=os.environ | {"TMPDIR": str(directory), "PYTHONUNBUFFERED": "1"},
+        )
+    seconds = time.perf_counter() - start
+    text = log_path.read_text(errors="replace")
+    if done.returncode:
+        raise BadInput(_reason(text, done.returncode, log_path))
+    return Run(text, seconds, json.loads(used.read_text())["peak_memory_mib"])
+
+
+def _reason(log: str, returncode: int, log_path: Path) -> str:
+    """The first error that says something, with its place in the source."""
+    errors = [each for each in MESSAGE.finditer(log) if not EMPTY.search(each["text"])]
+    if errors:
+        first = errors[0]
+        place = f"{Path(first['place']).name}: " if first["place"] else ""
+        more = f" (and {len(errors) - 1} more in {log_path})" if len(errors) > 1 else ""
+        return f"{place}{first['text'].strip()}{more}"
+    if returncode == -SIGKILL:
+        return f"yosys was killed: the design needs more memory than there is; take a smaller one (log: {log_path})"
+    return f"yosys ended with code {returncode} and no message: see {log_path}"
+
+
+def _main(script: str, used: str) -> None:
+    """Run the commands of a script, then note the peak memory of this process and of abc, which it starts."""
+    from pyosys import libyosys
+
+    design = libyosys.Design()
+    for line in Path(script).read_text().splitlines():
+        command = line.partition("#")[0].strip()
+        if command:
+            libyosys.run_pass(command, design)
+    peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    Path(used).write_text(json.dumps({"peak_memory_mib": round(sum(peaks) / 1024, 1)}) + "\n")
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

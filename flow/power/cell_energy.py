@@ -1,0 +1,312 @@
+"""What the instances of one kind of cell pay: the tables of the library's internal power and leakage, weighed by activity.
+
+An output's table belongs to an input that moves it and to a condition on the others. How often each of them is paid is not recorded, only
+how often the output moves: the transitions are shared out in proportion to (toggles of that input) x (probability that
+the condition holds and that the output follows this input), inputs being independent of one another. An input's table is
+paid at each of its transitions with the probability of its condition.
+
+What registers hold is not independent of what they are given, and known: Q moves at a clock edge exactly if D differed from it, so
+that D != Q before (toggles of Q) / (rising edges) of these. Before the falling edge D has mostly taken its next value: `settled` is
+the share of its changes that come while the clock is high, when the library charges what they cost to the clock's falling
+edge. Where a clock gate lets few edges through D is independent of Q in between. A clock gate's output moves exactly if it was enabled.
+
+Unconnected outputs pay nothing: the library states the energy of a flip-flop at Q and again at QN.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..kit.functions import Function, parse
+from ..kit.liberty import Cell, PowerArc, Table
+from ..netlist.cell_models import gate_state
+from ..timing.nldm import FALL, RISE
+
+STATE = ""  # the variable that stands for what a cell stores: no pin has this name
+
+
+@dataclass(frozen=True)
+class Members:
+    """The instances of a kind; arrays by instance. Pins that are nowhere connected are in none of the three."""
+
+    size: int
+    cycles: float
+    toggles: Mapping[str, np.ndarray]  # of the pin's net
+    ones: Mapping[str, np.ndarray]  # fraction of the time
+    settled: Mapping[
+        str, np.ndarray
+    ]  # fraction of the changes that come before the falling edge of the clock
+
+
+@dataclass(frozen=True)
+class Term:
+    """One table of one pin, and how many transitions of each instance pay it."""
+
+    pin: str
+    edge: int
+    related: str
+    when: str
+    slew_pin: str
+    slew_edge: int
+    loaded: bool  # by the pin's net: at outputs
+    table: Table
+    counts: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A table of an output for one sense of its input."""
+
+    arc: PowerArc
+    positive: bool
+    mask: np.ndarray
+
+
+class KindEnergy:
+    """A kind of cell."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+        self.clock = next(
+            (name for name, pin in cell.pins.items() if pin.clock and pin.direction == "input"), ""
+        )
+        self.data = _data(cell)
+        # the data and what is stored go last: they are the pair whose values depend on each other
+        others = [name for name in cell.inputs if name != self.data]
+        self.variables = [*others, *([self.data] if self.data else []), *([STATE] if cell.sequential else [])]
+        bits = itertools.product((0, 1), repeat=len(self.variables))
+        self._points = [dict(zip(reversed(self.variables), values, strict=True)) for values in bits]
+        self._at = [self._values(point) for point in self._points]
+        self._outputs = {pin: self._output_rows(pin) for pin in cell.outputs}
+        self._leakage = [(self._mask(when), value) for when, value in cell.leakage_states if when]
+
+    # -- conditions ---------------------------------------------------------------------------------------------------
+
+    def _values(self, point: Mapping[str, int]) -> dict[str, int]:
+        """What every name that a condition may have stands for."""
+        values = {name: value for name, value in point.items() if name != STATE}
+        if STATE in point:
+            cell, state = self.cell, point[STATE]
+            held = cell.ff or cell.latch
+            if held:
+                values |= {held.state: state, held.inverse: 1 - state}
+            elif cell.clock_gate:
+                values[gate_state(cell)] = state
+        for pin in self.cell.outputs:
+            if function := self.cell.pins[pin].function:
+                values[pin] = parse(function).value(**values)
+        return values
+
+    def _mask(self, when: str) -> np.ndarray:
+        if not when:
+            return np.ones(len(self._at))
+        function = parse(when)
+        return np.array(
+            [function.value(**{n: at[n] for n in function.inputs if n in at}) for at in self._at], float
+        )
+
+    def _output_rows(self, pin: str) -> list[_Row]:
+        rows = []
+        text = self.cell.pins[pin].function
+        for arc in self.cell.pins[pin].power:
+            mask = self._mask(arc.when)
+            if self.cell.sequential or arc.related not in self.cell.inputs or not text:
+                rows.append(_Row(arc, self._follows(arc.related), mask))
+                continue
+            steps = self._steps(parse(text), arc.related)
+            for positive in (True, False):
+                part = mask * (steps == (1 if positive else -1))
+                if part.any():
+                    rows.append(_Row(arc, positive, part))
+        return rows
+
+    def _follows(self, related: str) -> bool:
+        """Whether a register's output table is paid at the rising edge of the related pin."""
+        cell = self.cell
+        held = cell.ff or cell.latch
+        if held is None or related not in cell.inputs:
+            return True
+        for text in (held.clear, held.preset, cell.ff.clocked_on if cell.ff else ""):
+            if text and related in parse(text).inputs:
+                return bool(parse(text).value(**{related: 1}))
+        return True
+
+    def _steps(self, function: Function, related: str) -> np.ndarray:
+        """1 where the output follows the input, -1 where it does the opposite, 0 where it stays."""
+        inputs = [{n: at[n] for n in function.inputs} for at in self._at]
+        return np.array(
+            [function.value(**at | {related: 1}) - function.value(**at | {related: 0}) for at in inputs]
+        )
+
+    # -- probabilities ------------------------------------------------------------------------------------------------
+
+    def _product(self, members: Members, fixed: Mapping[str, np.ndarray | float]) -> np.ndarray:
+        """Of every point of the variables but the pair, if they are independent; pins that are not connected are 0."""
+        found = np.ones((members.size, 1))
+        pair = 2 if self._paired else 0
+        for name in self.variables[: len(self.variables) - pair]:
+            one = fixed.get(name, members.ones.get(name, 0.0))
+            one = np.broadcast_to(np.asarray(one, float), (members.size,))[:, None]
+            found = np.concatenate([found * (1 - one), found * one], axis=1)
+        return found
+
+    @property
+    def _paired(self) -> bool:
+        return bool(self.data) and self.cell.sequential
+
+    def _states(
+        self,
+        members: Members,
+        fixed: Mapping[str, np.ndarray | float],
+        pair: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+    ) -> np.ndarray:
+        """The same of all variables; `pair`: that the data is 1, that the state is, and that they differ."""
+        found = self._product(members, fixed)
+        if not self._paired:
+            return found
+        assert pair is not None
+        data, state, differ = pair
+        both = np.clip((data + state - differ) / 2, 0, None)
+        only_data, only_state = np.clip(data - both, 0, None), np.clip(state - both, 0, None)
+        neither = np.clip(1 - both - only_data - only_state, 0, None)
+        total = neither + both + only_data + only_state
+        return np.concatenate(
+            [found * (each / total)[:, None] for each in (neither, only_data, only_state, both)], axis=1
+        )
+
+    def _register(self, members: Members) -> tuple[np.ndarray, np.ndarray]:
+        """How often what is stored is 1, and how many times it changes, from the output that is connected."""
+        held = self.cell.ff or self.cell.latch
+        assert held is not None
+        for pin in self.cell.outputs:
+            if pin in members.ones:
+                ones = members.ones[pin]
+                if self.cell.pins[pin].function.strip() == held.inverse:
+                    ones = 1 - ones
+                return ones, members.toggles[pin]
+        return np.zeros(members.size), np.zeros(members.size)
+
+    def _contexts(self, members: Members) -> Callable[[str, int], np.ndarray]:
+        """The probabilities of all points before an edge of a pin; of the pin "" at any time."""
+        cell, none = self.cell, np.zeros(members.size)
+        data = members.ones.get(self.data, none)
+        settled = members.settled.get(self.data, none + 1.0)
+        if not cell.sequential:
+            states = self._states(members, {})
+            return lambda pin, edge: states
+        if cell.clock_gate:
+            clocks = np.maximum(members.toggles.get(self.clock, none), 1e-30)
+            enabled = np.minimum(members.toggles.get(cell.clock_gate.output, none) / clocks, 1.0)
+
+            def of_gate(pin: str, edge: int) -> np.ndarray:
+                if pin == self.clock and edge == RISE:
+                    # the latch has let the enable through
+                    return self._states(members, {self.clock: 0.0}, (enabled, enabled, none))
+                if pin == cell.clock_gate.output and edge == RISE:
+                    return self._states(members, {self.clock: 1.0}, (none + 1, none + 1, none))
+                state = none + 1 if pin == cell.clock_gate.output else enabled
+                high = settled if pin == self.data else 1.0 if pin else 0.5
+                apart = data * (1 - state) + state * (1 - data)
+                return self._states(members, {self.clock: high}, (data, state, apart))
+
+            return of_gate
+        state, moves = self._register(members)
+        apart = data * (1 - state) + state * (1 - data)
+        if not self.data or cell.latch:
+            states = self._states(members, {STATE: state}, (data, state, apart))
+            return lambda pin, edge: states
+        active = RISE if self._follows(self.clock) else FALL
+        after = settled if active == RISE else 1 - settled
+        edges = members.toggles.get(self.clock, none) / 2
+        running = np.minimum(edges / members.cycles, 1.0)  # less than 1 behind a clock gate
+        taken = np.minimum(moves / np.maximum(edges, 1e-30), 1.0)
+        moved = np.minimum(members.toggles.get(self.data, none) / members.cycles, 1.0)
+
+        def of_flip_flop(pin: str, edge: int) -> np.ndarray:
+            high = after * running if pin == self.data else 0.5 * running
+            if pin != self.clock:
+                differ = running * taken + (1 - running) * apart
+            elif edge == active:
+                differ = taken
+            else:
+                differ = after * (running * taken + (1 - running) * moved)
+            return self._states(members, {self.clock: high}, (data, state, differ))
+
+        return of_flip_flop
+
+    # -- what one asks for ---------------------------------------------------------------------------------------------
+
+    def terms(self, members: Members) -> Iterator[Term]:
+        """All tables that some transition pays."""
+        context = self._contexts(members)
+        for name, pin in self.cell.pins.items():
+            if name not in members.toggles or not pin.power:
+                continue
+            half = members.toggles[name] / 2  # as many rising edges as falling ones
+            for edge in (RISE, FALL):
+                if pin.direction == "input":
+                    yield from self._input(name, edge, half, context(name, edge))
+                else:
+                    yield from self._output(name, edge, half, context(name, edge), members)
+
+    def _input(self, name: str, edge: int, half: np.ndarray, states: np.ndarray) -> Iterator[Term]:
+        for arc in self.cell.pins[name].power:
+            table = arc.rise if edge == RISE else arc.fall
+            if table is not None:
+                counts = half * (states @ self._mask(arc.when))
+                yield Term(name, edge, arc.related, arc.when, name, edge, False, table, counts)
+
+    def _output(
+        self, name: str, edge: int, half: np.ndarray, states: np.ndarray, members: Members
+    ) -> Iterator[Term]:
+        rows = [(row, row.arc.rise if edge == RISE else row.arc.fall) for row in self._outputs[name]]
+        rows = [(row, table) for row, table in rows if table is not None]
+        if not rows:
+            return
+        none = np.zeros(members.size)
+        weights = np.array(
+            [members.toggles.get(row.arc.related, none) * (states @ row.mask) for row, _ in rows]
+        )
+        total = weights.sum(axis=0)
+        # nothing known moves it: all tables alike
+        shares = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1 / len(rows))
+        for (row, table), share in zip(rows, shares, strict=True):
+            related = row.arc.related if row.arc.related in self.cell.inputs else name
+            if not self.cell.sequential:
+                slew_edge = edge if row.positive else 1 - edge
+            elif self.cell.clock_gate and related == self.clock:
+                slew_edge = edge
+            else:
+                slew_edge = RISE if row.positive else FALL
+            yield Term(
+                name, edge, row.arc.related, row.arc.when, related, slew_edge, True, table, half * share
+            )
+
+    def leakage_nw(self, members: Members) -> np.ndarray:
+        """By the states' own leakage where the library has it."""
+        if not self._leakage:
+            return np.full(members.size, self.cell.leakage_nw)
+        states = self._contexts(members)("", RISE)
+        known, power = np.zeros(members.size), np.zeros(members.size)
+        for mask, value in self._leakage:
+            share = states @ mask
+            known += share
+            power += share * value
+        return power / np.maximum(known, 1.0) + np.clip(1 - known, 0, None) * self.cell.leakage_nw
+
+
+def _data(cell: Cell) -> str:
+    """The pin that a register takes its state from, if it is one pin alone."""
+    if cell.clock_gate:
+        return cell.clock_gate.enable
+    text = cell.ff.next_state if cell.ff else cell.latch.data_in if cell.latch else ""
+    function = parse(text) if text else None
+    return (
+        function.inputs[0]
+        if function and len(function.inputs) == 1 and function.tree == function.inputs[0]
+        else ""
+    )

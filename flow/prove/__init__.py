@@ -1,0 +1,4 @@
+"""Proofs that a netlist is its design: equivalence.py (the step) by parts, word_proof.py for sums by algebra.
+
+Imports flow up to flow.synth.
+"""

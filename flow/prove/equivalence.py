@@ -1,0 +1,591 @@
+"""Formal equivalence of a design and its mapped netlist, part by part.
+
+Registers correspond by the names of their nets. Under that assumption (each register of the design holds what its net in the netlist
+holds) it is proved for each register that both compute the same next value, and for each output port that both
+show the same: an induction over the clock cycles, with combinational proofs alone. A register that mapping removed because it
+equals another, or a constant, corresponds to that; one behind a clock gate keeps its value while the gate is shut.
+
+Mapping also removes registers that nobody reads, often because what reads them has turned out to be constant (the conversion into
+Montgomery form multiplies by 1: its unit's pipeline of the other factor goes nowhere after the first stage). Such a
+register is no constant, and the netlist has a constant in its place. Here it is `free`: it may have any value, and all
+others have to be proved equal whatever it is. Random words find most of these, and the proof of the constants the others.
+
+The design is taken as read_slang elaborated it and yosys' `opt` cleaned it, which gives a value to what is left open ('x in the
+source): the start of synthesis. All that comes after is under proof: shared adders, arithmetic, mapping, clock gates, buffers.
+
+Where synthesis makes other arithmetic of it (squaring.py, sharing.py, carry_save.py), the netlist shares no sums with the design. The same
+rewritings are made here again, and word_proof.py shows by algebra that each is the design before it; the netlist is then proved
+against what they made. Nothing is taken from synthesis: a rewriting that is not shown is left out, and if the netlist was made without
+it, what is undecided is proved against the design itself.
+
+A part is the bits of one register or port. abc (`&cec -x`: simulation and SAT sweeping, ten times as fast here as `cec`)
+proves the parts in parallel, each within so many seconds of a processor. Wide multipliers are beyond it: rewritten by Booth's recoding they
+share no inner nets with the design. Such parts come back as undecided, and the gate-level simulation of the tests' rows has to
+speak for them.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import random
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ...fl.errors import BadInput
+from ..files import replace_json
+from ..kit import kit, liberty
+from ..netlist import yosys
+from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, function, read
+from ..synth.carry_save import Step, narrow, save_carries
+from ..synth.sharing import share_adders
+from ..synth.squaring import make_squarers
+from ..synth.synthesis import read_design
+from . import word_proof
+
+SECONDS_A_PART = 60
+QUICK = (
+    2  # seconds in which the fast engine proves what it is good at; 8-bit products take it 9, the other one 4
+)
+PATIENCE = 20  # times these seconds of a processor may take, where others want it
+GRACE = 2  # seconds that abc gets beyond that
+CONFLICTS = 100_000  # of SAT at a node; with many more abc stays at the hard ones
+MAX_BITS = 48  # of a part; wider registers are cut
+WORD = 512  # random bits of a net
+MASK = (1 << WORD) - 1
+
+# To yosys' plain gates and flip-flops, with nothing optimised away that the netlist might have a name for.
+GATES = """\
+design -reset
+read_json {name}.json
+hierarchy -check -top {top}
+memory_dff
+memory_collect
+memory_map
+opt_clean
+techmap
+dffunmap
+simplemap
+opt_expr
+opt_clean
+write_json {name}{of_gates}.json
+"""
+DESIGN, WORDS, SAVED = "coarse", "words", "saved"
+# what synthesis does before it saves carries, each with what it makes
+REWRITINGS: tuple[tuple[str, str, Callable[[dict[str, Any]], int | None]], ...] = (
+    ("squared", "square", make_squarers),
+    ("shared", "shared sum", share_adders),
+    ("narrowed", "", narrow),
+)
+OF_GATES = "_gates"
+ZEROS = "modexlab_zeros"  # a port with the nets of words that may be always 0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two nets to be proved equal, or one the complement of the other."""
+
+    part: str
+    gold: Bit
+    gate: Bit
+    inverted: bool = False
+
+
+def check_equivalence(
+    design_sv: str | Path,
+    netlist_json: str | Path,
+    top: str,
+    out_dir: str | Path,
+    *,
+    jobs: int = 2,
+    seconds: float = SECONDS_A_PART,
+    kit_directory: Path | None = None,
+) -> dict[str, Any]:
+    """Prove a netlist against its design; the report, which is also written to equivalence.json."""
+    start = time.perf_counter()
+    library = liberty.load(kit.find(kit_directory).lib)
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, ThreadPoolExecutor(jobs) as pool:
+        work = Path(directory)
+        read_design(design_sv, top, work)
+        gate = read(json.loads(Path(netlist_json).read_text())["modules"][top], library)
+        proofs = _Proofs(work, pool, seconds)
+        design, steps = _rewritten(work, top, library, proofs)
+        proof = proofs.induction(design[-1], gate)
+        results = proof.results
+        undecided = {each["part"] for each in results if each["result"] == "undecided"}
+        if undecided and len(design) > 1:
+            # netlists that were made without these rewritings
+            direct = proofs.induction(design[0], gate, undecided)
+            if direct.correspondence() == proof.correspondence():
+                better = {each["part"]: each for each in direct.results if each["result"] != "undecided"}
+                results = [better.get(each["part"], each) for each in results]
+    count = {state: sum(each["result"] == state for each in results) for state in RESULTS}
+    report = {
+        "equivalent": count["proved"] == len(results),
+        "refuted": count["refuted"] > 0,
+        "method": "registers by name (those that are gone: constant or unread), abc &cec of each next value and output"
+        + ("; rewritten sums and squares by algebra on words" if steps else ""),
+        "summary": f"proved {count['proved']} of {len(results)} parts"
+        + (f" ({', '.join(steps)})" if steps else "")
+        + (f", {count['refuted']} refuted" if count["refuted"] else "")
+        + (
+            f", {count['undecided']} undecided in {seconds:g} s of a processor each"
+            if count["undecided"]
+            else ""
+        ),
+        "parts": results,
+        "unread_registers": len(proof.free),
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+    out = Path(out_dir)
+    out.mkdir(parents=True, exist_ok=True)
+    replace_json(out / "equivalence.json", report)
+    return report
+
+
+RESULTS = ("proved", "refuted", "undecided")
+
+
+class _Proofs:
+    """Proofs of parts, several at a time."""
+
+    def __init__(self, work: Path, pool: ThreadPoolExecutor, seconds: float) -> None:
+        self.work, self.pool, self.seconds = work, pool, seconds
+
+    def prove(self, proof: _Proof, parts: dict[str, list[Pair]]) -> list[dict[str, Any]]:
+        """The reports of parts."""
+        return list(
+            self.pool.map(lambda part: proof.prove(part, parts[part], self.work, self.seconds), parts)
+        )
+
+    def induction(self, gold: Logic, gate: Logic, only: Collection[str] | None = None) -> _Proof:
+        """The registers of two designs brought together and all parts proved, or some of them."""
+        proof = _Proof(gold, gate)
+        proof.match()
+        while True:
+            proof.free_varying()
+            constants = proof.constants()
+            results = self.prove(proof, constants)
+            bits = {
+                f"{part} {index}": [pair]
+                for part, result in zip(constants, results, strict=True)
+                if result["result"] == "refuted"
+                for index, pair in enumerate(constants[part])
+            }
+            wrong = [each["part"] for each in self.prove(proof, bits) if each["result"] == "refuted"]
+            if not wrong:
+                break
+            proof.free_registers({bits[part][0].gold for part in wrong})
+        parts = proof.parts()
+        proof.simulate()
+        wanted = {name: pairs for name, pairs in parts.items() if only is None or name in only}
+        proof.results = results + self.prove(proof, wanted)
+        return proof
+
+    def zeros(self, logic: Logic, bits: Mapping[Bit, Bit]) -> set[Bit]:
+        """Those keys whose nets are 0 whatever the registers and inputs are."""
+        proof = _Proof(logic, logic)
+        words = logic.simulate()
+        maybe = {key: bit for key, bit in bits.items() if not words[bit]}
+        parts = _parts(Pair(ZEROS, "0", bit) for bit in maybe.values())
+        results = self.prove(proof, parts)
+        proved = {
+            pair.gate
+            for part, result in zip(parts, results, strict=True)
+            if result["result"] == "proved"
+            for pair in parts[part]
+        }
+        return {key for key, bit in maybe.items() if bit in proved}
+
+
+def _rewritten(
+    work: Path, top: str, library: liberty.Library, proofs: _Proofs
+) -> tuple[list[Logic], list[str]]:
+    """The design, and as what synthesis makes of its arithmetic, as far as that is shown to be the same; what has been shown."""
+    was = json.loads((work / f"{DESIGN}.json").read_text())
+    stages, steps = [DESIGN], []
+
+    def show(now: dict[str, Any], chains: list[list[Step]], zeros: set[Bit]) -> bool:
+        try:
+            word_proof.show(was["modules"][top], now["modules"][top], chains, zeros)
+        except word_proof.NotShownError:
+            return False
+        return True
+
+    def gates(*names: str) -> list[Logic]:
+        yosys.run(
+            "gates", "".join(GATES.format(name=name, top=top, of_gates=OF_GATES) for name in names), work
+        )
+        made = (json.loads((work / f"{name}{OF_GATES}.json").read_text()) for name in names)
+        return [read(each["modules"][top], library) for each in made]
+
+    for name, what, rewrite in REWRITINGS:
+        now = copy.deepcopy(was)
+        count = rewrite(now)
+        if not show(now, [], set()):
+            return gates(*stages), steps  # what comes after starts from this
+        was = now
+        if count:
+            (work / f"{name}.json").write_text(json.dumps(was))
+            stages.append(name)
+            steps.append(_plural(count, what))
+    now = copy.deepcopy(was)
+    chains = save_carries(now, prefix=False)
+    if chains:
+        module = was["modules"][top]
+        try:
+            words = word_proof.words(module, chains)
+        except word_proof.NotShownError:
+            return gates(*stages), steps
+        port = {"direction": "output", "bits": words}
+        (work / f"{WORDS}.json").write_text(
+            json.dumps({"modules": {top: module | {"ports": module["ports"] | {ZEROS: port}}}})
+        )
+        (work / f"{SAVED}.json").write_text(json.dumps(now))
+        *logics, with_words, saved = gates(*stages, WORDS, SAVED)
+        nets = dict(zip(words, with_words.module["ports"][ZEROS]["bits"], strict=True))
+        if show(now, chains, proofs.zeros(with_words, nets)):
+            logics.append(saved)
+            steps.append(f"{_plural(len(chains), 'chain')} of sums step by step")
+        return logics, steps
+    return gates(*stages), steps
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count > 1 else ''}"
+
+
+def _bit_names(module: Mapping[str, Any]) -> Iterator[tuple[str, int, Bit]]:
+    """(name of a net, place, net) of all named nets."""
+    for name, net in module["netnames"].items():
+        if not net.get("hide_name"):
+            for place, bit in enumerate(net["bits"]):
+                yield name, place, bit
+
+
+def _parts(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
+    """Pairs of one name, cut where there are many."""
+    parts: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        part, number = pair.part, 1
+        while len(parts.get(part, ())) >= MAX_BITS:
+            number += 1
+            part = f"{pair.part} #{number}"
+        parts.setdefault(part, []).append(pair)
+    return parts
+
+
+class _Proof:
+    def __init__(self, gold: Logic, gate: Logic) -> None:
+        self.gold, self.gate = gold, replace(gate, nodes=list(gate.nodes))  # nodes come to it
+        self.gate_states = {
+            bit: (state, inverted) for state in gate.states for bit, inverted in state.outputs
+        }
+        self.buffers = {
+            node.out: node.inputs[0]
+            for node in gate.nodes
+            if len(node.inputs) == 1 and node.function.cubes == ("1",)
+        }
+        self.clock_gates = {each.out: each for each in gate.gates}
+        # registers and input ports of the design -> what they are in the netlist
+        self.same: dict[Bit, tuple[Bit, bool]] = {}
+        # registers of the design that the netlist lacks because nothing depends on them
+        self.free: set[Bit] = set()
+        self.held: set[Bit] = set()  # nets made for what gated registers take
+        self.words: tuple[dict[Bit, int], ...] = ()  # of the design and of the netlist
+        self.named: dict[Bit, list[tuple[str, int]]] = {}  # names of the nets of the design
+        self.results: list[dict[str, Any]] = []  # of the parts
+
+    def match(self) -> None:
+        """Find what each input and register of the design is in the netlist; BadInput if inputs differ."""
+        gate_bits = {(name, place): bit for name, place, bit in _bit_names(self.gate.module)}
+        for (name, bit), (other, gate_bit) in zip(
+            sorted(self.gold.ports("input")), sorted(self.gate.ports("input")), strict=False
+        ):
+            if name != other:
+                raise BadInput(
+                    f"the netlist has the input {other} where the design has {name}: they are not the same design"
+                )
+            self.same[bit] = (gate_bit, False)
+        for name, place, bit in _bit_names(self.gold.module):
+            self.named.setdefault(bit, []).append((name, place))
+        for state in self.gold.states:
+            q = state.outputs[0][0]
+            # without a counterpart: a constant, or else unread, or else a proof fails
+            lost = ("1" if state.data == "1" else "0"), False
+            self.same[q] = self._counterpart(self.named.get(q, []), gate_bits) or lost
+
+    def correspondence(self) -> dict[tuple[str, int], tuple[Bit, bool] | None]:
+        """What each register of the design is in the netlist, by name; None for those that are free."""
+        return {
+            name: None if state.outputs[0][0] in self.free else self.same[state.outputs[0][0]]
+            for state in self.gold.states
+            for name in self.named.get(state.outputs[0][0], ())
+        }
+
+    def constants(self) -> dict[str, list[Pair]]:
+        """That the registers which are constant in the netlist stay so, by part."""
+        return _parts(
+            Pair("constant registers", state.data, self.same[state.outputs[0][0]][0])
+            for state in self.gold.states
+            if self.same[state.outputs[0][0]][0] in CONSTANTS
+        )
+
+    def parts(self) -> dict[str, list[Pair]]:
+        """All other pairs by part; BadInput if the clocks, resets or outputs of the two differ."""
+        pairs: list[Pair] = []
+        for state in self.gold.states:
+            q = state.outputs[0][0]
+            if q not in self.free and self.same[q][0] not in CONSTANTS:
+                name, _ = min(self.named.get(q, [(state.cell, 0)]), key=lambda each: (len(each[0]), each))
+                pairs.extend(self._state_pairs(name, state, *self.same[q]))
+        gate_outputs = dict(self.gate.ports("output"))
+        for name, bit in self.gold.ports("output"):
+            if name not in gate_outputs:
+                raise BadInput(f"the netlist has no output {name}: it is not of the same design")
+            pairs.append(Pair(name.rpartition("[")[0], bit, gate_outputs[name]))
+        return _parts(pairs)
+
+    def _counterpart(
+        self, names: Iterable[tuple[str, int]], gate_bits: Mapping[tuple[str, int], Bit]
+    ) -> tuple[Bit, bool] | None:
+        """(net of a register, port or constant, whether it is the complement) that has one of these names."""
+        for name in names:
+            bit = gate_bits.get(name)
+            while bit in self.buffers:
+                bit = self.buffers[bit]
+            if bit in self.gate_states:
+                return bit, False
+            if bit in CONSTANTS:
+                return bit, False
+            for node in self.gate.nodes if bit is not None else ():
+                if node.out == bit:
+                    if not node.inputs:
+                        return ("1" if node.function.cubes else "0"), False
+                    if len(node.inputs) == 1 and node.inputs[0] in self.gate_states:
+                        return node.inputs[0], True
+        return None
+
+    def free_varying(self) -> None:
+        """Free those registers that have a constant in their place, and whose next value is another for random words."""
+        while found := self._varying():
+            self._free(found)
+
+    def free_registers(self, next_values: Collection[Bit]) -> None:
+        """Free the registers, constant in the netlist, that take these nets."""
+        states = [each for each in self.gold.states if each.data in next_values]
+        self._free([q for state in states if self.same[q := state.outputs[0][0]][0] in CONSTANTS])
+
+    def _free(self, registers: Iterable[Bit]) -> None:
+        for q in registers:
+            self.free.add(q)
+            self.same[q] = f"free {q}", False
+
+    def _varying(self) -> list[Bit]:
+        """Such registers, of those not yet freed; their values in turn may make others vary."""
+        words, found = _simulated(self.gold.nodes, self.same), []
+        for state in self.gold.states:
+            q = state.outputs[0][0]
+            taken = (
+                {words[state.data]} | ({0} if state.clear else set()) | ({MASK} if state.preset else set())
+            )
+            if self.same[q][0] in CONSTANTS and taken != {words[q]}:
+                found.append(q)
+        return found
+
+    def _state_pairs(self, part: str, gold: State, gate_bit: Bit, inverted: bool) -> Iterator[Pair]:
+        """Next value, and asynchronous clear and preset, of a register in both."""
+        state, complement = self.gate_states[gate_bit]
+        inverted ^= complement
+        clock, enable = self._clock(state.clock)
+        gate_next: Bit = state.data
+        if enable is not None:
+            gate_next = self._held(state, enable)
+        yield Pair(part, gold.data, gate_next, inverted)
+        if (self._gold_clock(gold), gold.rising) != (clock, state.rising):
+            raise BadInput(f"the register {part} has another clock, or another edge of it, in the netlist")
+        for one, other in ((gold.clear, state.clear), (gold.preset, state.preset)):
+            if (one is None) != (other is None) or (inverted and one is not None):
+                raise BadInput(f"the register {part} has another asynchronous reset in the netlist")
+            if one is not None and other is not None:
+                yield Pair(part, one[0], other[0], one[1] != other[1])
+
+    def _gold_clock(self, state: State) -> Bit:
+        return self.same.get(state.clock, (state.clock, False))[0]
+
+    def _clock(self, bit: Bit) -> tuple[Bit, Bit | None]:
+        """(root of a clock, enable of the gate on the way to it)."""
+        enable = None
+        while bit in self.buffers or bit in self.clock_gates:
+            if bit in self.buffers:
+                bit = self.buffers[bit]
+            elif enable is None:
+                enable = self.clock_gates[bit].enable
+                bit = self.clock_gates[bit].clock
+            else:
+                raise BadInput(f"two clock gates in a row ({self.clock_gates[bit].cell}): not supported")
+        return bit, enable
+
+    def _held(self, state: State, enable: Bit) -> Bit:
+        """A net for what a gated register takes: enable ? data : itself."""
+        q, complement = state.outputs[0]
+        out = f"held {state.cell}"
+        text = "(E & D) | (!E & !Q)" if complement else "(E & D) | (!E & Q)"
+        if out in self.held:  # two registers of the design are this one
+            return out
+        self.held.add(out)
+        made = function(text)
+        pins = {"E": enable, "D": state.data, "Q": q}
+        self.gate.nodes.append(Node(out, out, tuple(pins[pin] for pin in made.inputs), made))
+        return out
+
+    def simulate(self) -> None:
+        """Words for all nets of both, by which most differences show at once."""
+        self.words = (_simulated(self.gold.nodes, self.same), _simulated(self.gate.nodes, self._self()))
+
+    def _differ(self, pair: Pair) -> bool:
+        gold, gate = (
+            words.get(bit, 0) for words, bit in zip(self.words, (pair.gold, pair.gate), strict=True)
+        )
+        return gold ^ gate != (MASK if pair.inverted else 0)
+
+    def prove(self, part: str, pairs: list[Pair], work: Path, seconds: float) -> dict[str, Any]:
+        """One part: the report of it."""
+        start = time.perf_counter()
+        if self.words and any(map(self._differ, pairs)):
+            return {"part": part, "bits": len(pairs), "result": "refuted", "seconds": 0.0}
+        with tempfile.TemporaryDirectory(dir=work) as directory:
+            sources = self._sources()
+            gold = Path(directory) / "gold.blif"
+            gate = Path(directory) / "gate.blif"
+            gold.write_text(_blif(self.gold.nodes, [each.gold for each in pairs], sources, self.same))
+            gate.write_text(
+                _blif(
+                    self.gate.nodes,
+                    [each.gate for each in pairs],
+                    sources,
+                    self._self(),
+                    [p.inverted for p in pairs],
+                )
+            )
+            result = _cec(gold, gate, seconds)
+        return {
+            "part": part,
+            "bits": len(pairs),
+            "result": result,
+            "seconds": round(time.perf_counter() - start, 2),
+        }
+
+    def _sources(self) -> list[Bit]:
+        """Input ports and registers of the netlist, one output of each; and the free registers of the design."""
+        return [
+            *(bit for _, bit in self.gate.ports("input")),
+            *(state.outputs[0][0] for state in self.gate.states if state.outputs),
+            *sorted(f"free {q}" for q in self.free),
+        ]
+
+    def _self(self) -> dict[Bit, tuple[Bit, bool]]:
+        same: dict[Bit, tuple[Bit, bool]] = {bit: (bit, False) for _, bit in self.gate.ports("input")}
+        for state in self.gate.states:
+            for bit, complement in state.outputs:
+                same[bit] = (state.outputs[0][0], complement != state.outputs[0][1])
+        return same
+
+
+def _simulated(nodes: Iterable[Node], same: Mapping[Bit, tuple[Bit, bool]]) -> dict[Bit, int]:
+    """A word for each net; what is the same source, in whichever of the two, has the same one."""
+    words: dict[Bit, int] = {bit: -value & MASK for bit, value in CONSTANTS.items()}
+    for bit, (source, complement) in same.items():
+        drawn = random.Random(str(source)).getrandbits(WORD)
+        word = -CONSTANTS[source] if source in CONSTANTS else drawn
+        words[bit] = (word & MASK) ^ (MASK if complement else 0)
+    for node in nodes:
+        words[node.out] = node.function.evaluate(*[words.get(bit, 0) for bit in node.inputs]) & MASK
+    return words
+
+
+def _blif(
+    nodes: list[Node],
+    roots: list[Bit],
+    sources: list[Bit],
+    same: Mapping[Bit, tuple[Bit, bool]],
+    inverted: list[bool] | None = None,
+) -> str:
+    """The cones of the roots over the sources, which are named alike in every text."""
+    needed = cone(nodes, roots)
+    names = {bit: f"n{index}" for index, bit in enumerate({node.out for node in needed})}
+    lines = [".model m", ".inputs " + " ".join(f"i{index}" for index in range(len(sources)))]
+    lines.append(".outputs " + " ".join(f"o{index}" for index in range(len(roots))))
+    place = {bit: f"i{index}" for index, bit in enumerate(sources)}
+    leaves: dict[Bit, str] = {}
+
+    def name(bit: Bit) -> str:
+        if bit in names:
+            return names[bit]
+        if bit not in leaves:
+            leaves[bit] = f"l{len(leaves)}"
+        return leaves[bit]
+
+    for node in needed:
+        lines.append(f".names {' '.join(map(name, node.inputs))} {names[node.out]}".replace("  ", " "))
+        lines.extend(f"{cube} 1".lstrip() for cube in node.function.cubes)
+    for index, bit in enumerate(roots):
+        lines.append(f".names {name(bit)} o{index}")
+        lines.append("0 1" if inverted and inverted[index] else "1 1")
+    for bit, leaf in leaves.items():
+        source, complement = same.get(bit, (bit, False))
+        if source in CONSTANTS:
+            lines.append(f".names {leaf}")
+            if CONSTANTS[source] != complement:
+                lines.append("1")
+        elif source in place:
+            lines.append(f".names {place[source]} {leaf}")
+            lines.append("0 1" if complement else "1 1")
+        else:
+            raise BadInput(f"the net {bit} has no driver")
+    return "\n".join([*lines, ".end", ""])
+
+
+def _cec(gold: Path, gate: Path, seconds: float) -> str:
+    """What abc says of two networks: its fast engine, if that decides nothing soon the one that finds differences, then it again."""
+    read_both = [f"read_blif {each.name}; strash; &get; &w {each.stem}.aig" for each in (gold, gate)]
+    fast = "; ".join([*read_both, f"&cec -x -C {CONFLICTS} -T @ {gold.stem}.aig {gate.stem}.aig"])
+    other = f"cec -n -C {CONFLICTS} -T @ {gold.name} {gate.name}"
+    result = "undecided"
+    for commands, limit in ((fast, min(QUICK, seconds)), (other, seconds), (fast, seconds)):
+        result = _asked(commands, gold.parent, limit)
+        if result != "undecided":
+            break
+    return result
+
+
+def _asked(commands: str, directory: Path, seconds: float) -> str:
+    """What abc answers to commands in so many seconds of a processor: how busy the machine is does not matter to it."""
+    patience = math.ceil(PATIENCE * seconds)
+    limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(seconds))]
+    command = [*limited, str(yosys.abc()), "-q", commands.replace("@", str(patience))]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=patience + GRACE, cwd=directory
+        )
+    except subprocess.TimeoutExpired:
+        return "undecided"
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "undecided"
+    text = done.stdout + done.stderr
+    if re.search(r"NOT EQUIVALENT", text, re.IGNORECASE):
+        return "refuted"
+    if re.search(r"are equivalent", text):
+        return "proved"
+    if re.search(r"UNDECIDED|timeout|timed out|resource", text, re.IGNORECASE):
+        return "undecided"
+    raise BadInput(f"abc compared nothing: {text.strip()[-300:] or 'no message'}")

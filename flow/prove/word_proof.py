@@ -1,0 +1,441 @@
+"""That rewritten arithmetic computes what it did, shown by algebra on words: shared sums, carry-save chains and squarers, at any width.
+
+Two designs in yosys' JSON with the same numbers of nets, `before` and `after` one of squaring.py, sharing.py, carry_save.py. Cells that
+are the same in both need no proof; of each net that is in both, and is driven by a cell that is only in the second, it is shown that it
+has the same value, if those nets have that it is computed from. By induction along `after`, which has no loops, so have all nets
+that are in both, and no other net of `before` may be read. What is shown is an identity of polynomials over the bits, which are 0
+or 1: ~a is 1 - a, a & b is a b, a ^ b is a + b - 2 a b, and the sum bit of a full adder a + b + c - 2 carry, so that sums of words
+cancel (after Ciesielski et al., "Verification of gate-level arithmetic circuits by function extraction", DAC 2015). Identities
+of words hold modulo the power of two at their end. Sums that are shared between conditions (sharing.py) cancel if the last bit of
+a word is replaced by the operands less the other bits.
+
+A chain (carry_save.py) goes step by step: if the sum s is total + carry, the next one, half of s plus a word, is the sum
+of the next pair. As a halving lets carries down again, this must hold of the numbers and not only modulo a power of two: 2^width times the
+carry that a row drops is all that may differ, and this is 0 since no sum reaches 2^width. Upper bounds of the sums follow from the
+places of each word that are always 0, which is for the caller to prove (`words`, `zeros`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..synth.carry_save import Step
+from ..synth.sharing import Bit
+
+Module = Mapping[str, Any]
+Monomial = frozenset[Bit]
+Polynomial = dict[Monomial, int]
+ONE: Monomial = frozenset()
+BITWISE = ("$and", "$xor", "$not", "$or", "$mux")
+ARITHMETIC = ("$add", "$sub")
+MOST_PRODUCTS = 100_000  # in a polynomial; what is equal has some hundreds
+DEPTH = 3  # cells behind one of the design before that are looked at
+VALUES = {"0": 0, "1": 1}
+
+
+class NotShownError(Exception):
+    """What differs and is not known to be equal."""
+
+
+def words(before: Module, chains: Iterable[Sequence[Step]]) -> list[Bit]:
+    """The nets in the words that the chains add: which of them are always 0 is to be proved."""
+    found: dict[Bit, None] = {}
+    of = _drivers(before)
+    for chain in chains:
+        previous: Step | None = None
+        for step in chain:
+            for word in _added(before, of, step, previous):
+                found |= dict.fromkeys(bit for bit in word if isinstance(bit, int))
+            previous = step
+    return list(found)
+
+
+def show(
+    before: Module, after: Module, chains: Iterable[Sequence[Step]] = (), zeros: Collection[Bit] = ()
+) -> int:
+    """The number of rewritten sums, products and differences; NotShownError unless all of them are what they were."""
+    return _Proof(before, after, zeros).show(chains)
+
+
+class _Proof:
+    def __init__(self, before: Module, after: Module, zeros: Collection[Bit]) -> None:
+        for field in {*before, *after} - {"cells"}:
+            if before.get(field) != after.get(field):
+                raise NotShownError(f"the {field} of the module")
+        self.before, self.after, self.zeros = before, after, {*zeros, "0"}
+        self.old, self.new = (
+            {name: cell for name, cell in one["cells"].items() if other["cells"].get(name) != cell}
+            for one, other in ((before, after), (after, before))
+        )
+        for name, cell in self.new.items():
+            if cell["type"] not in (*BITWISE, "$fa", *ARITHMETIC):
+                raise NotShownError(f"{name}, a new {cell['type']}")
+        self.of_before, self.of_after = _drivers(before), _drivers(after)
+        self.order = self._order()
+        self.place = {name: place for place, name in enumerate(self.order)}
+        self.shown: set[Bit] = set()
+        self.halves: dict[tuple[Bit, ...], Polynomial] = {}  # sums of chains, without the last bit
+
+    def show(self, chains: Iterable[Sequence[Step]]) -> int:
+        count = 0
+        for chain in chains:
+            self._chain(chain)
+            count += len(chain)
+        for name, cell in self.old.items():
+            out = tuple(cell["connections"].get("Y", ()))
+            if name in self.new and not self.shown.issuperset(out):
+                if cell["type"] == self.new[name]["type"] == "$mux":
+                    self._same_bits(name)
+                else:
+                    self._word(name, out)
+                count += 1
+        self._covered()
+        return count
+
+    def _chain(self, chain: Sequence[Step]) -> None:
+        previous: Step | None = None
+        most = 0
+        for step in chain:
+            width = len(step.sum)
+            if not len(step.total) == len(step.carry) == width:
+                raise NotShownError(f"a pair of another width for {step.sum}")
+            added = _added(self.before, self.of_before, step, previous)
+            most = (most >> 1) + sum(self._most(word) for word in added)
+            if most >> width:
+                raise NotShownError(f"a sum that may pass its width, {width} bits")
+            true = self._half(previous) if previous else {}
+            for word in added:
+                true = _plus(true, _number(word))
+            atoms = {*previous.total, *previous.carry} if previous else set()
+            made = self._expanded(_plus(_number(step.total), _number(step.carry)), atoms)
+            # true = made + 2^width * (carries, which are 0 or 1): as neither is negative and true < 2^width, the carries are 0
+            for monomial, factor in _plus(true, made, -1).items():
+                if factor < 0 or factor % (1 << width) or monomial == ONE:
+                    raise NotShownError(f"the pair of {step.sum}")
+            self._true_bits(step)
+            previous = step
+        if previous is not None:
+            # the sum itself, if the chain ends with it
+            self.halves[previous.sum[1:]] = self._half(previous)
+            self._end(previous)
+
+    def _half(self, step: Step) -> Polynomial:
+        """(total + carry) / 2, a number without fraction."""
+        both = _plus(_number(step.total[1:]), _number(step.carry[1:]))
+        return _plus(both, _times(_bit(step.total[0]), _bit(step.carry[0])))
+
+    def _most(self, word: Iterable[Bit]) -> int:
+        return sum(1 << place for place, bit in enumerate(word) if bit not in self.zeros)
+
+    def _true_bits(self, step: Step) -> None:
+        """The last bits of a sum, where single gates drive them: those of the sum of the pair."""
+        carry: Polynomial = {}
+        for out, a, b in zip(step.sum, step.total, step.carry, strict=True):
+            name = self.of_after.get(out)
+            if name not in self.new or self.new[name]["type"] not in BITWISE:
+                return
+            a_plus_b = _xor(_bit(a), _bit(b))
+            atoms = {*step.total, *step.carry}
+            cell = self.new[name]
+            made = _function(name, cell, cell["connections"]["Y"].index(out))
+            if self._expanded(made, atoms) != _xor(a_plus_b, carry):
+                raise NotShownError(f"the bit {out} of a sum")
+            self.shown.add(out)
+            carry = _plus(_times(_bit(a), _bit(b)), _times(a_plus_b, carry))
+
+    def _end(self, step: Step) -> None:
+        """The sum at the end of a chain: that of its pair, as words."""
+        name = self.of_after.get(step.sum[0])
+        cell = self.new.get(name) if name else None
+        if cell is None or cell["type"] != "$add" or tuple(cell["connections"]["Y"]) != step.sum:
+            raise NotShownError(f"the end of a chain, {step.sum}")
+        pair = sorted([step.total, step.carry], key=str)
+        if sorted(_operands(cell), key=str) != pair:
+            raise NotShownError(f"the sum {name} at the end of a chain")
+        self.shown.update(step.sum)
+
+    def _word(self, name: str, out: tuple[Bit, ...]) -> None:
+        """A sum, difference, product or choice, or the last bits of it, computed in another way, modulo its power of two."""
+        cell = self.new[name]
+        made_out = tuple(cell["connections"].get("Y", ()))
+        if not made_out or made_out != out[: len(made_out)] or cell["type"] not in (*ARITHMETIC, *BITWISE):
+            raise NotShownError(f"{name}, which was {self.old[name]['type']}")
+        atoms = {bit for chain in self.halves.values() for monomial in chain for bit in monomial}
+        was, made = (self._result(each) for each in (self.old[name], cell))
+        difference = self._expanded(_plus(was, made, -1), atoms)
+        modulus = 1 << len(made_out)
+        if any(factor % modulus for factor in difference.values()):
+            difference = self._unfolded(name, difference, modulus)
+        if any(factor % modulus for factor in difference.values()):
+            raise NotShownError(f"{name}, which was {self.old[name]['type']}")
+        self.shown.update(made_out)
+
+    def _same_bits(self, name: str) -> None:
+        """Some of the bits of a choice, if it is nothing else."""
+        was, made = (
+            {bits[0]: bits for bits in zip(*(cell["connections"][pin] for pin in "YAB"), strict=True)}
+            for cell in (self.old[name], self.new[name])
+        )
+        same = self.old[name]["connections"]["S"] == self.new[name]["connections"]["S"]
+        if not same or any(was.get(out) != bits for out, bits in made.items()):
+            raise NotShownError(f"{name}, which was another choice")
+        self.shown.update(made)
+
+    def _unfolded(self, name: str, difference: Polynomial, modulus: int) -> Polynomial:
+        """The same modulo a power of two, with the sums and choices behind a cell replaced by what they are, until nothing is left."""
+        for cell in (*self._fresh(name), *self._behind(name)):
+            difference = _reduced(difference, modulus)
+            if not difference:
+                break
+            read = {bit for monomial in difference for bit in monomial}
+            out = cell["connections"]["Y"]
+            if cell["type"] in BITWISE:
+                for place, bit in enumerate(out):
+                    if bit in read:
+                        difference = _replaced(difference, bit, _function(name, cell, place))
+            elif out[0] in read and 1 << len(out) >= modulus:
+                # the last bit, by the others and the operands
+                value = _plus(self._result(cell), _number(["0", *out[1:]]), -1)
+                difference = _replaced(difference, out[0], value)
+        return difference
+
+    def _fresh(self, name: str) -> list[Mapping[str, Any]]:
+        """The new cells of sums and choices behind one, whose nets are not in the design before; readers first."""
+        found: set[str] = set()
+        todo = [name]
+        while todo:
+            for bit in _read(self.new[todo.pop()]):
+                below = self.of_after.get(bit)
+                if below in self.new and below not in found and bit not in self.of_before:
+                    found.add(below)
+                    todo.append(below)
+        known = (self.new[each] for each in sorted(found, key=self.place.__getitem__))
+        return [cell for cell in known if cell["type"] in (*BITWISE, "$add")]
+
+    def _behind(self, name: str) -> list[Mapping[str, Any]]:
+        """Sums and choices of words of the design before, behind one and not far from it; readers first."""
+        found: dict[str, None] = {}
+        level = [name]
+        for _ in range(DEPTH):
+            pins = [self.before["cells"][each]["connections"] for each in level]
+            bits = {
+                bit for each in pins for pin in "AB" for bit in each.get(pin, ()) if bit in self.of_before
+            }
+            cells = {
+                name: self.before["cells"][name] for name in sorted({self.of_before[bit] for bit in bits})
+            }
+            level = [
+                each
+                for each, cell in cells.items()
+                if cell["type"] in (*BITWISE, "$add")
+                and len(cell["connections"]["Y"]) > 1
+                and cell["connections"]["Y"][0] in bits  # and no half of it
+            ]
+            for each in level:
+                found.pop(each, None)
+                found[each] = None
+        return [self.before["cells"][each] for each in found]
+
+    def _result(self, cell: Mapping[str, Any]) -> Polynomial:
+        if cell["type"] in BITWISE:
+            total: Polynomial = {}
+            for place in range(len(cell["connections"]["Y"])):
+                total = _plus(total, _function("a choice", cell, place), 1 << place)
+            return total
+        a, b = map(self._value, _operands(cell))
+        if cell["type"] == "$mul":
+            return _times(a, b)
+        if cell["type"] not in ARITHMETIC:
+            raise NotShownError(f"a {cell['type']}")
+        return _plus(a, b, -1 if cell["type"] == "$sub" else 1)
+
+    def _value(self, word: tuple[Bit, ...]) -> Polynomial:
+        """A word as a number, half of the sum of a chain as that of its pair."""
+        for half, polynomial in self.halves.items():
+            if word[: len(half)] == half and set(word[len(half) :]) <= {"0"}:
+                return polynomial
+        return _number(word)
+
+    def _expanded(self, polynomial: Polynomial, atoms: Collection[Bit]) -> Polynomial:
+        """A polynomial with what new cells alone drive replaced by what they compute, but for atoms; carries stay if not cancelled."""
+        read = {bit for monomial in polynomial for bit in monomial}
+        for name in self.order:
+            cell = self.new[name]
+            if cell["type"] not in (*BITWISE, "$fa"):
+                continue
+            for place, out in enumerate(cell["connections"]["Y"]):
+                if out in read and out not in atoms and out not in self.of_before:
+                    value = _function(name, cell, place)
+                    polynomial = _replaced(polynomial, out, value)
+                    read.update(bit for monomial in value for bit in monomial)
+        return polynomial
+
+    def _order(self) -> list[str]:
+        """The new cells, readers first; NotShownError for a loop among them."""
+        waiting = dict.fromkeys(self.new, 0)
+        below = {
+            name: {driver for bit in _read(cell) if (driver := self.of_after.get(bit)) in self.new}
+            for name, cell in self.new.items()
+        }
+        for drivers in below.values():
+            for driver in drivers:
+                waiting[driver] += 1
+        order = [name for name, count in waiting.items() if not count]
+        for name in order:  # grows
+            for driver in below[name]:
+                waiting[driver] -= 1
+                if not waiting[driver]:
+                    order.append(driver)
+        if len(order) < len(self.new):
+            raise NotShownError("a loop")
+        return order
+
+    def _covered(self) -> None:
+        """That each net of both is shown to be the same, and that no other is read."""
+        nets = {
+            bit
+            for cell in self.before["cells"].values()
+            for bits in cell["connections"].values()
+            for bit in bits
+        }
+        nets |= {bit for port in self.before["ports"].values() for bit in port["bits"]}
+        for name, cell in self.new.items():
+            made = {bit for bit in _written(cell) if bit in nets}
+            if made - self.shown:
+                raise NotShownError(f"what {name} drives")
+        driven: set[Bit] = set(self.of_after)
+        read: set[Bit] = {bit for cell in self.after["cells"].values() for bit in _read(cell)}
+        for port in self.after["ports"].values():
+            bits = {bit for bit in port["bits"] if isinstance(bit, int)}
+            (driven if port["direction"] == "input" else read).update(bits)
+        if lost := read - driven:
+            raise NotShownError(f"{min(map(str, lost))}, which nothing drives any more")
+
+
+def _added(
+    before: Module, of: Mapping[Bit, str], step: Step, previous: Step | None
+) -> tuple[tuple[Bit, ...], ...]:
+    """The words whose sum a step is, of that before it half is taken and is no word; NotShownError if it is another cell."""
+    cell = before["cells"].get(of.get(step.sum[0]))
+    if cell is None or cell["type"] != "$add" or tuple(cell["connections"]["Y"]) != step.sum:
+        raise NotShownError(f"{step.sum}, which was no sum")
+    a, b = _operands(cell)
+    if previous is None:
+        return a, b
+    half = previous.sum[1:]
+    for taken, word in ((a, b), (b, a)):
+        if taken[: len(half)] == half and set(taken[len(half) :]) <= {"0"}:
+            return (word,)
+    raise NotShownError(f"{step.sum}, which was not the half of a sum and a word")
+
+
+def _drivers(module: Module) -> dict[Bit, str]:
+    """{net: cell}; NotShownError for a net that two drive."""
+    found: dict[Bit, str] = {}
+    for name, cell in module["cells"].items():
+        for bit in _written(cell):
+            if bit in found:
+                raise NotShownError(f"the net {bit} with two drivers")
+            found[bit] = name
+    inputs = (
+        bit for port in module["ports"].values() if port["direction"] == "input" for bit in port["bits"]
+    )
+    if twice := found.keys() & set(inputs):
+        raise NotShownError(f"the net {min(map(str, twice))} with two drivers")
+    return found
+
+
+def _pins(cell: Mapping[str, Any], direction: str) -> Iterator[int]:
+    for pin, bits in cell["connections"].items():
+        if cell["port_directions"][pin] == direction:
+            yield from (bit for bit in bits if isinstance(bit, int))
+
+
+def _written(cell: Mapping[str, Any]) -> Iterator[int]:
+    return _pins(cell, "output")
+
+
+def _read(cell: Mapping[str, Any]) -> Iterator[int]:
+    return _pins(cell, "input")
+
+
+def _operands(cell: Mapping[str, Any]) -> tuple[tuple[Bit, ...], tuple[Bit, ...]]:
+    """A and B as wide as Y; yosys takes a sign only where both have one."""
+    pins, width = cell["connections"], len(cell["connections"]["Y"])
+    signed = all(int(cell["parameters"].get(f"{pin}_SIGNED", "0"), 2) for pin in "AB")
+    a, b = (tuple((pins[pin] + [pins[pin][-1] if signed else "0"] * width)[:width]) for pin in "AB")
+    return a, b
+
+
+def _function(name: str, cell: Mapping[str, Any], place: int) -> Polynomial:
+    """What a bit of a cell's Y is."""
+    pins = cell["connections"]
+    if any(len(bits) != (1 if pin == "S" else len(pins["Y"])) for pin, bits in pins.items()):
+        raise NotShownError(f"{name}, whose operands are of other widths than its result")
+    inputs = [_bit(pins[pin][place]) for pin in "ABC" if pin in pins]
+    if cell["type"] == "$fa":
+        a, b, c = inputs
+        return _plus(_plus(_plus(a, b), c), _bit(pins["X"][place]), -2)
+    if cell["type"] == "$mux":
+        return _chosen(_bit(pins["S"][0]), *inputs)
+    if cell["type"] == "$not":
+        return _plus({ONE: 1}, inputs[0], -1)
+    a, b = inputs
+    both = _times(a, b)
+    factor = {"$and": 1, "$or": -1, "$xor": -2}[cell["type"]]
+    return both if factor == 1 else _plus(_plus(a, b), both, factor)
+
+
+def _bit(bit: Bit) -> Polynomial:
+    if isinstance(bit, int):
+        return {frozenset((bit,)): 1}
+    if bit not in VALUES:
+        raise NotShownError(f"a bit that is {bit}")
+    return {ONE: 1} if VALUES[bit] else {}
+
+
+def _number(word: Iterable[Bit]) -> Polynomial:
+    total: Polynomial = {}
+    for place, bit in enumerate(word):
+        total = _plus(total, _bit(bit), 1 << place)
+    return total
+
+
+def _plus(a: Polynomial, b: Polynomial, factor: int = 1) -> Polynomial:
+    total = dict(a)
+    for monomial, value in b.items():
+        total[monomial] = total.get(monomial, 0) + factor * value
+        if not total[monomial]:
+            del total[monomial]
+    return total
+
+
+def _times(a: Polynomial, b: Polynomial) -> Polynomial:
+    total: dict[Monomial, int] = defaultdict(int)
+    for one, value in a.items():
+        for other, factor in b.items():
+            total[one | other] += value * factor
+    return {monomial: value for monomial, value in total.items() if value}
+
+
+def _chosen(condition: Polynomial, if_zero: Polynomial, if_one: Polynomial) -> Polynomial:
+    return _plus(if_zero, _times(condition, _plus(if_one, if_zero, -1)))
+
+
+def _xor(a: Polynomial, b: Polynomial) -> Polynomial:
+    return _plus(_plus(a, b), _times(a, b), -2)
+
+
+def _reduced(polynomial: Polynomial, modulus: int) -> Polynomial:
+    return {monomial: factor % modulus for monomial, factor in polynomial.items() if factor % modulus}
+
+
+def _replaced(polynomial: Polynomial, bit: Bit, value: Polynomial) -> Polynomial:
+    """A polynomial with a bit replaced."""
+    kept = {monomial: factor for monomial, factor in polynomial.items() if bit not in monomial}
+    taken = {monomial - {bit}: factor for monomial, factor in polynomial.items() if bit in monomial}
+    if len(kept) + len(taken) * len(value) > MOST_PRODUCTS:
+        raise NotShownError("what has too many products of bits")
+    return _plus(kept, _times(taken, value))

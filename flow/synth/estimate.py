@@ -1,0 +1,102 @@
+"""How large a design will be, from its words and operators: the cells that synthesis will make, before it starts on them.
+
+Cells of the library for a bit of each operator, fitted to what synthesis makes of the machines of the catalogue; within a factor
+of 2 of it (the table is in tests/flow/test_synthesis.py). What is multiplied takes the product of both widths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+PER_BIT = {
+    **dict.fromkeys(("$dff", "$dffe", "$adff", "$adffe", "$sdff", "$sdffe", "$sdffce", "$aldff"), 1.3),
+    **dict.fromkeys(("$add", "$sub", "$neg", "$lt", "$le", "$gt", "$ge"), 4.0),
+    **dict.fromkeys(("$mux", "$xor", "$xnor", "$eq", "$ne", "$bmux", "$demux"), 1.2),
+    **dict.fromkeys(
+        ("$and", "$or", "$pmux", "$reduce_and", "$reduce_or", "$reduce_bool", "$reduce_xor"), 1.0
+    ),
+    **dict.fromkeys(("$not", "$logic_not", "$logic_and", "$logic_or"), 0.5),
+    **dict.fromkeys(("$shl", "$shr", "$sshl", "$sshr", "$shift", "$shiftx"), 8.0),
+    "$fa": 3.0,
+}
+PER_PRODUCT = {"$mul": 3.0, "$div": 7.0, "$mod": 7.0, "$divfloor": 7.0, "$modfloor": 7.0}
+
+
+def cells(design: dict[str, Any]) -> int:
+    """Of all modules of a design in yosys' JSON, which has a module for each instance."""
+    total = 0.0
+    for module in design["modules"].values():
+        for cell in module["cells"].values():
+            kind, pins = cell["type"], cell["connections"]
+            if kind in PER_PRODUCT:
+                total += PER_PRODUCT[kind] * _width(pins["A"]) * _width(pins["B"])
+            elif kind == "$pmux":
+                total += PER_BIT[kind] * len(pins["B"])
+            elif kind in PER_BIT:
+                total += PER_BIT[kind] * max(_width(bits) for bits in pins.values())
+    return round(total)
+
+
+def _width(bits: list[Any]) -> int:
+    """Of a word, without the constant bits."""
+    return sum(isinstance(bit, int) for bit in bits)
+
+
+# ---- time that carries take
+
+NS_PER_CARRY = 0.032
+REGISTERS = tuple(kind for kind, weight in PER_BIT.items() if weight == PER_BIT["$dff"])
+WITH_LAST_CARRY = ("$sub", "$neg", "$lt", "$le", "$gt", "$ge", "$mul")
+
+
+def carries_ns(module: dict[str, Any]) -> float:
+    """How long the subtractions, comparisons and products on one path of a flat module take if their carries ripple.
+
+    Each waits for the last carry of the one before, as what is subtracted, or chosen, depends on it; additions are left out, as
+    their ripples overlap.
+    """
+    arrival: dict[Any, float] = {}
+    for kind, pins in _in_order(module):
+        latest = max(
+            (arrival.get(bit, 0.0) for pin in pins if pin not in "XY" for bit in pins[pin]), default=0.0
+        )
+        if kind in WITH_LAST_CARRY:
+            latest += NS_PER_CARRY * max(_width(bits) for bits in pins.values())
+        for pin in "XY":
+            arrival |= dict.fromkeys(pins.get(pin, ()), latest)
+    return max(arrival.values(), default=0.0)
+
+
+def _in_order(module: dict[str, Any]) -> Iterator[tuple[str, dict[str, list[Any]]]]:
+    """(kind, connections) of all operators, each after those that it reads; no registers."""
+    cells = module["cells"]
+    driver = {}
+    for name, cell in cells.items():
+        if cell["type"] not in REGISTERS:
+            for pin, bits in cell["connections"].items():
+                if cell["port_directions"].get(pin) == "output":
+                    driver |= dict.fromkeys(bits, name)
+    waiting: dict[str, int] = {}
+    readers: dict[str, list[str]] = {}
+    for name, cell in cells.items():
+        if cell["type"] in REGISTERS:
+            continue
+        sources = {
+            driver[bit]
+            for pin, bits in cell["connections"].items()
+            if cell["port_directions"].get(pin) == "input"
+            for bit in bits
+            if bit in driver
+        }
+        waiting[name] = len(sources)
+        for source in sources:
+            readers.setdefault(source, []).append(name)
+    ready = [name for name, count in waiting.items() if not count]
+    for name in ready:  # grows
+        for reader in readers.get(name, ()):
+            waiting[reader] -= 1
+            if not waiting[reader]:
+                ready.append(reader)
+    for name in ready:
+        yield cells[name]["type"], cells[name]["connections"]

@@ -1,0 +1,75 @@
+"""DivUnit: div, divu, rem, remu: RISC-V's signs around the unsigned divider of rtl/units/div_rem.py.
+
+Magnitudes go in; the quotient is negated where the signs differ, the remainder where the dividend is negative. What RISC-V asks of
+a division by 0 (all ones, and the dividend) and of -2^31 / -1 (-2^31, and 0) comes out without a case of its own, but for
+the quotient of a division by 0, which is never negated.
+
+Ports: istream {funct3, a, b} -> ostream of 32 bits. Cycles: 32 / div_bits + 1.
+Area order: div_bits subtractors of 33 bits, three negations of 32, 96 flip-flops.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...rtl.units.div_rem import DivRem
+from .messages import mk_muldiv_req
+from .parameters import check_div_bits
+
+
+class DivUnit(Component):
+    def construct(s, div_bits=2):
+        check_div_bits(div_bits)
+        s.istream = RecvIfcRTL(mk_muldiv_req())
+        s.ostream = SendIfcRTL(Bits32)
+
+        s.divider = DivRem(32, 32, div_bits)
+        s.istream.val //= s.divider.istream.val
+        s.istream.rdy //= s.divider.istream.rdy
+        s.divider.ostream.val //= s.ostream.val
+        s.divider.ostream.rdy //= s.ostream.rdy
+
+        s.negative_a = Wire()
+        s.negative_b = Wire()
+
+        @update
+        def signs():
+            s.negative_a @= s.istream.msg.a[31] & ~s.istream.msg.funct3[0]
+            s.negative_b @= s.istream.msg.b[31] & ~s.istream.msg.funct3[0]
+
+        @update
+        def magnitudes():
+            s.divider.istream.msg.dividend @= s.istream.msg.a
+            s.divider.istream.msg.divisor @= s.istream.msg.b
+            if s.negative_a:
+                s.divider.istream.msg.dividend @= ~s.istream.msg.a + 1
+            if s.negative_b:
+                s.divider.istream.msg.divisor @= ~s.istream.msg.b + 1
+
+        s.remainder = Wire()  # asked for the remainder
+        s.negate = Wire()
+
+        @update_ff
+        def remember():
+            if s.istream.val & s.istream.rdy:
+                s.remainder <<= s.istream.msg.funct3[1]
+                if s.istream.msg.funct3[1]:
+                    s.negate <<= s.negative_a
+                else:
+                    s.negate <<= (s.negative_a ^ s.negative_b) & (s.istream.msg.b != 0)
+
+        s.magnitude = Wire(32)
+
+        @update
+        def choose():
+            s.magnitude @= s.divider.ostream.msg.quotient
+            if s.remainder:
+                s.magnitude @= s.divider.ostream.msg.remainder
+
+        @update
+        def negate_result():
+            s.ostream.msg @= s.magnitude
+            if s.negate:
+                s.ostream.msg @= ~s.magnitude + 1
+
+    def line_trace(s):
+        return s.divider.line_trace()

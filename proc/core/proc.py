@@ -1,0 +1,142 @@
+"""Proc: a pipelined RV32IM processor with an accelerator port (paper 001, section 2.4 and Figure 4).
+
+Five stages F D X M W, in order, full bypassing, branches predicted not taken and decided in X. Cycles, from one instruction to the next:
+1, and 1 more for a use right behind a load, 1 more for jal, 2 for jalr and a taken branch, mul_latency - 1 for a product, 32 / div_bits
+for a quotient. README.md has the datapath, the CSRs and the costs in full.
+
+Ports: imem and dmem (requests of aligned words, answers one or more cycles later), xcel (the accelerator's registers; its answer
+comes one or more cycles after the request, and the rdy of a request must not wait for the rdy of its answer), mngr2proc and proc2mngr
+(words from and to whoever drives the simulation), entry (first address) and core_id (static); halted, stats_en; commit
+(messages.mk_commit), the slot in W.
+Area order: register file and CSRs 1,300 flip-flops, pipeline 600, multiplier, divider.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...rtl.messages import mk_xcel_req, mk_xcel_resp
+from .decoder import Decoder
+from .div_unit import DivUnit
+from .fetch_unit import FetchUnit
+from .messages import mk_commit, mk_mem_req, mk_mem_resp
+from .mul_unit import MulUnit
+from .pipeline_trace import line
+from .proc_ctrl import ProcCtrl
+from .proc_dpath import ProcDpath
+
+
+class Proc(Component):
+    def construct(s, mul_latency=1, div_bits=2):
+        s.imem_req = SendIfcRTL(mk_mem_req())
+        s.imem_resp = RecvIfcRTL(mk_mem_resp())
+        s.dmem_req = SendIfcRTL(mk_mem_req())
+        s.dmem_resp = RecvIfcRTL(mk_mem_resp())
+        s.xcel_req = SendIfcRTL(mk_xcel_req())
+        s.xcel_resp = RecvIfcRTL(mk_xcel_resp())
+        s.mngr2proc = RecvIfcRTL(Bits32)
+        s.proc2mngr = SendIfcRTL(Bits32)
+        s.entry = InPort(32)
+        s.core_id = InPort(32)
+        s.halted = OutPort()
+        s.stats_en = OutPort()
+        s.commit = OutPort(mk_commit())
+
+        s.fetch = FetchUnit()
+        s.decoder = Decoder()
+        s.mul = MulUnit(mul_latency)
+        s.div = DivUnit(div_bits)
+        s.ctrl = ProcCtrl()
+        s.dpath = ProcDpath()
+
+        # ---- F
+        s.fetch.imem_req //= s.imem_req
+        s.imem_resp //= s.fetch.imem_resp
+        s.fetch.entry //= s.entry
+        s.fetch.stop //= s.ctrl.stop
+        s.fetch.out_val //= s.ctrl.fetch_val
+        s.fetch.out_rdy //= s.ctrl.fetch_rdy
+        s.fetch.out_error //= s.ctrl.fetch_error
+        s.fetch.fresh //= s.ctrl.fetch_fresh
+        s.fetch.out_pc //= s.dpath.fetch_pc
+        s.fetch.out_inst //= s.dpath.fetch_inst
+        s.dpath.fetch_rdy //= s.ctrl.fetch_rdy
+
+        @update
+        def redirect():
+            s.fetch.redirect_val @= s.ctrl.redirect_X | s.ctrl.redirect_D
+            s.fetch.redirect_pc @= s.dpath.target_D
+            if s.ctrl.redirect_X:
+                s.fetch.redirect_pc @= s.dpath.redirect_pc_X
+
+        # ---- D
+        s.decoder.inst //= s.dpath.inst_D
+        s.decoder.decoded //= s.dpath.decoded
+        s.decoder.decoded //= s.ctrl.decoded
+        s.ctrl.inst_D //= s.dpath.inst_D
+        s.ctrl.target_misaligned_D //= s.dpath.target_misaligned_D
+        for i in range(2):
+            s.ctrl.bypass_D[i] //= s.dpath.bypass_D[i]
+        s.mul.istream.val //= s.ctrl.mul_req_val
+        s.mul.istream.rdy //= s.ctrl.mul_req_rdy
+        s.mul.istream.msg //= s.dpath.muldiv_req
+        s.div.istream.val //= s.ctrl.div_req_val
+        s.div.istream.rdy //= s.ctrl.div_req_rdy
+        s.div.istream.msg //= s.dpath.muldiv_req
+
+        # ---- X
+        s.ctrl.enable_X //= s.dpath.enable_X
+        s.ctrl.decoded_X //= s.dpath.decoded_X
+        s.mul.ostream.val //= s.ctrl.mul_resp_val
+        s.mul.ostream.rdy //= s.ctrl.mul_resp_rdy
+        s.mul.ostream.msg //= s.dpath.mul_resp
+        s.div.ostream.val //= s.ctrl.div_resp_val
+        s.div.ostream.rdy //= s.ctrl.div_resp_rdy
+        s.div.ostream.msg //= s.dpath.div_resp
+        s.dpath.core_id //= s.core_id
+        for name in (
+            *("branch_taken_X", "target_misaligned_X", "access_misaligned_X", "csr_illegal_X", "has_handler"),
+            *("csr_from_manager_X", "csr_to_manager_X", "csr_to_xcel_X", "csr_go", "retire_X", "trap_X"),
+            *("cause_X", "enable_M", "is_load_M", "is_xcel_M", "fault_M", "enable_W", "wen_W", "is_store_W"),
+            *("rd_W", "stats_en"),
+        ):
+            connect(getattr(s.ctrl, name), getattr(s.dpath, name))
+        s.dpath.stats_en //= s.stats_en
+        s.dmem_req.val //= s.ctrl.dmem_req_val
+        s.dmem_req.rdy //= s.ctrl.dmem_req_rdy
+        s.dmem_req.msg //= s.dpath.dmem_req
+        s.xcel_req.val //= s.ctrl.xcel_req_val
+        s.xcel_req.rdy //= s.ctrl.xcel_req_rdy
+        s.xcel_req.msg //= s.dpath.xcel_req
+        s.mngr2proc.val //= s.ctrl.mngr2proc_val
+        s.mngr2proc.rdy //= s.ctrl.mngr2proc_rdy
+        s.mngr2proc.msg //= s.dpath.mngr2proc
+        s.proc2mngr.val //= s.ctrl.proc2mngr_val
+        s.proc2mngr.rdy //= s.ctrl.proc2mngr_rdy
+        s.proc2mngr.msg //= s.dpath.proc2mngr
+
+        # ---- M
+        s.dmem_resp.val //= s.ctrl.dmem_resp_val
+        s.dmem_resp.rdy //= s.ctrl.dmem_resp_rdy
+        s.dmem_resp.msg //= s.dpath.dmem_resp
+        s.dmem_resp.msg.error //= s.ctrl.dmem_resp_error
+        s.xcel_resp.val //= s.ctrl.xcel_resp_val
+        s.xcel_resp.rdy //= s.ctrl.xcel_resp_rdy
+        s.xcel_resp.msg //= s.dpath.xcel_resp
+
+        # ---- W
+        s.halted //= s.ctrl.halted
+        s.commit.val //= s.ctrl.val_W
+        s.commit.trap //= s.ctrl.trap_W
+        s.commit.halt //= s.ctrl.halt_W
+        s.commit.stats //= s.ctrl.stats_W
+        s.commit.wen //= s.ctrl.wen_W
+        s.commit.bubble //= s.ctrl.bubble_W
+        s.commit.cause //= s.ctrl.cause_W
+        s.commit.rd //= s.ctrl.rd_W
+        s.commit.pc //= s.dpath.pc_W
+        s.commit.inst //= s.dpath.inst_W
+        s.commit.data //= s.dpath.data_W
+        s.commit.addr //= s.dpath.addr_W
+
+    def line_trace(s):
+        return line(s)

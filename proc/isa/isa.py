@@ -1,0 +1,222 @@
+"""The instruction set RV32IM with Zicsr and Zifencei: one table for the simulator, the RTL, the tests and the README.
+
+RISC-V unprivileged specification (20191213), chapters 2, 3, 7, 9 and 24; mret and wfi from the privileged one. An
+instruction is a word that equals `match` where `mask` has ones; the format says where its operands are:
+
+    R  rd, rs1, rs2               S  rs2, imm(rs1)             C  rd, csr, rs1 (csrrw ...)
+    I  rd, rs1, imm or imm(rs1)   B  rs1, rs2, target          Z  rd, csr, uimm (csrrwi ...)
+    H  rd, rs1, shift amount      U  rd, imm (20 bits)         F  fence pred, succ
+                                  J  rd, target                N  nothing
+
+An immediate is the number that an assembler's programmer writes: bytes from pc for B and J, the upper 20 bits for U,
+the number of the register for C and Z, whose uimm is in the field rs1, and {fm, pred, succ} for F.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from ...fl.errors import BadInput
+from . import csrs
+
+LOAD, MISC_MEM, OP_IMM, AUIPC = 0x03, 0x0F, 0x13, 0x17
+STORE, OP, LUI = 0x23, 0x33, 0x37
+BRANCH, JALR, JAL, SYSTEM = 0x63, 0x67, 0x6F, 0x73
+
+REGISTERS = (
+    *("zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1"),
+    *(f"a{i}" for i in range(8)),
+    *(f"s{i}" for i in range(2, 12)),
+    *(f"t{i}" for i in range(3, 7)),
+)
+
+
+class Instruction(NamedTuple):
+    """One instruction; `group` is the class whose cost in cycles is the same."""
+
+    name: str
+    fmt: str
+    match: int
+    mask: int
+    group: str
+
+
+def _row(opcode: int, fmt: str, group: str, names: str, funct7: int | None = None) -> list[Instruction]:
+    """The instructions of one opcode whose funct3 counts up; a dot is a gap."""
+    mask = 0x707F if funct7 is None else 0xFE00_707F
+    return [
+        Instruction(name, fmt, opcode | funct3 << 12 | (funct7 or 0) << 25, mask, group)
+        for funct3, name in enumerate(names.split())
+        if name != "."
+    ]
+
+
+def _word(name: str, match: int) -> Instruction:
+    """An instruction without operands."""
+    return Instruction(name, "N", match, 0xFFFF_FFFF, "system")
+
+
+INSTRUCTIONS = (
+    Instruction("lui", "U", LUI, 0x7F, "alu"),
+    Instruction("auipc", "U", AUIPC, 0x7F, "alu"),
+    Instruction("jal", "J", JAL, 0x7F, "jump"),
+    *_row(JALR, "I", "jump", "jalr"),
+    *_row(BRANCH, "B", "branch", "beq bne . . blt bge bltu bgeu"),
+    *_row(LOAD, "I", "load", "lb lh lw . lbu lhu"),
+    *_row(STORE, "S", "store", "sb sh sw"),
+    *_row(OP_IMM, "I", "alu", "addi . slti sltiu xori . ori andi"),
+    *_row(OP_IMM, "H", "alu", ". slli . . . srli", 0x00),
+    *_row(OP_IMM, "H", "alu", ". . . . . srai", 0x20),
+    *_row(OP, "R", "alu", "add sll slt sltu xor srl or and", 0x00),
+    *_row(OP, "R", "alu", "sub . . . . sra", 0x20),
+    *_row(OP, "R", "mul", "mul mulh mulhsu mulhu", 0x01),
+    *_row(OP, "R", "div", ". . . . div divu rem remu", 0x01),
+    *_row(MISC_MEM, "F", "fence", "fence"),
+    # the other fields of fence.i are reserved, and an implementation ignores them (chapter 3)
+    Instruction("fence.i", "N", MISC_MEM | 1 << 12, 0x707F, "fence"),
+    *_row(SYSTEM, "C", "csr", ". csrrw csrrs csrrc"),
+    *_row(SYSTEM, "Z", "csr", ". . . . . csrrwi csrrsi csrrci"),
+    _word("ecall", 0x0000_0073),
+    _word("ebreak", 0x0010_0073),
+    _word("mret", 0x3020_0073),
+    _word("wfi", 0x1050_0073),
+)
+
+BY_NAME = {each.name: each for each in INSTRUCTIONS}
+
+# by opcode and funct3, which leaves three at most
+_CANDIDATES: dict[int, list[Instruction]] = {}
+for _each in INSTRUCTIONS:
+    for _funct3 in range(8):
+        if not (_funct3 << 12 ^ _each.match) & _each.mask & 0x7000:
+            _CANDIDATES.setdefault(_each.match & 0x7F | _funct3 << 12, []).append(_each)
+
+
+@lru_cache(maxsize=1 << 16)
+def decode(word: int) -> Instruction | None:
+    """The instruction in this word, or None if it is illegal (an unknown CSR is the business of `csrs`)."""
+    for each in _CANDIDATES.get(word & 0x707F, ()):
+        if word & each.mask == each.match:
+            return each
+    return None
+
+
+def rd(word: int) -> int:
+    """The number of the register that is written; it means nothing in formats S, B, F and N."""
+    return word >> 7 & 31
+
+
+def rs1(word: int) -> int:
+    """The number of the first register that is read; the shift amount is not here, but uimm is (format Z)."""
+    return word >> 15 & 31
+
+
+def rs2(word: int) -> int:
+    """The number of the second register that is read."""
+    return word >> 20 & 31
+
+
+def _signed(value: int, nbits: int) -> int:
+    return value - (value >> nbits - 1 << nbits)
+
+
+def imm(word: int, fmt: str) -> int:
+    """The immediate of a word of this format; 0 if the format has none."""
+    if fmt == "I":
+        return _signed(word >> 20, 12)
+    if fmt == "H":
+        return word >> 20 & 31
+    if fmt == "S":
+        return _signed(word >> 25 << 5 | word >> 7 & 31, 12)
+    if fmt == "B":
+        high = word >> 31 << 12 | (word >> 7 & 1) << 11
+        return _signed(high | (word >> 25 & 0x3F) << 5 | (word >> 8 & 0xF) << 1, 13)
+    if fmt == "U":
+        return word >> 12
+    if fmt == "J":
+        high = word >> 31 << 20 | (word >> 12 & 0xFF) << 12
+        return _signed(high | (word >> 20 & 1) << 11 | (word >> 21 & 0x3FF) << 1, 21)
+    return word >> 20 if fmt in ("C", "Z", "F") else 0
+
+
+# format: first and last immediate, and what it must be a multiple of
+_RANGES = {
+    "I": (-2048, 2047, 1),
+    "S": (-2048, 2047, 1),
+    "H": (0, 31, 1),
+    "B": (-4096, 4094, 2),
+    "U": (0, 0xF_FFFF, 1),
+    "J": (-(1 << 20), (1 << 20) - 2, 2),
+    "C": (0, 0xFFF, 1),
+    "Z": (0, 0xFFF, 1),
+    "F": (0, 0xFFF, 1),
+}
+_FIELDS = {"R": "rd rs1 rs2", "I": "rd rs1", "H": "rd rs1", "S": "rs1 rs2", "B": "rs1 rs2"}
+_FIELDS |= {"U": "rd", "J": "rd", "C": "rd rs1", "Z": "rd rs1", "F": "", "N": ""}
+
+
+def encode(name: str, rd: int = 0, rs1: int = 0, rs2: int = 0, imm: int = 0) -> int:
+    """The word of an instruction; csr instructions: imm is the number of the CSR, rs1 the register or the uimm."""
+    each = BY_NAME.get(name)
+    if each is None:
+        raise BadInput(f"no instruction named {name!r} in RV32IM: use one of {', '.join(BY_NAME)}")
+    fields = {"rd": rd, "rs1": rs1, "rs2": rs2}
+    for field, number in fields.items():
+        last = 31 if field in _FIELDS[each.fmt] else 0
+        if not 0 <= number <= last:
+            remedy = "0 to 31" if last else f"no {field}, {name} has none"
+            raise BadInput(f"{name}: {field} = {number}; give {remedy}")
+    first, last, unit = _RANGES.get(each.fmt, (0, 0, 1))
+    if not first <= imm <= last or imm % unit:
+        remedy = (
+            "no immediate"
+            if first == last
+            else f"{'an even number' if unit == 2 else 'one'} from {first} to {last}"
+        )
+        raise BadInput(f"{name}: immediate {imm}; give {remedy}")
+    word = each.match | rd << 7 | rs1 << 15 | rs2 << 20
+    if each.fmt == "S":
+        return word | (imm >> 5 & 0x7F) << 25 | (imm & 31) << 7
+    if each.fmt == "B":
+        high = (imm >> 12 & 1) << 31 | (imm >> 11 & 1) << 7
+        return word | high | (imm >> 5 & 0x3F) << 25 | (imm >> 1 & 0xF) << 8
+    if each.fmt == "U":
+        return word | imm << 12
+    if each.fmt == "J":
+        high = (imm >> 20 & 1) << 31 | (imm >> 12 & 0xFF) << 12
+        return word | high | (imm >> 11 & 1) << 20 | (imm >> 1 & 0x3FF) << 21
+    return word | (imm & 0xFFF) << 20 if each.fmt in _RANGES else word
+
+
+def disassemble(word: int, pc: int | None = None) -> str:
+    """The instruction as an assembler's programmer writes it; with the pc, targets are addresses."""
+    each = decode(word)
+    if each is None:
+        return f".word 0x{word:08x}"
+    name, fmt = each.name, each.fmt
+    d, a, b = REGISTERS[rd(word)], REGISTERS[rs1(word)], REGISTERS[rs2(word)]
+    value = imm(word, fmt)
+    if fmt in ("B", "J"):
+        target = f".{value:+d}" if pc is None else f"0x{pc + value & 0xFFFF_FFFF:x}"
+        return f"{name} {a}, {b}, {target}" if fmt == "B" else f"{name} {d}, {target}"
+    if fmt == "R":
+        return f"{name} {d}, {a}, {b}"
+    if fmt == "S":
+        return f"{name} {b}, {value}({a})"
+    if fmt == "U":
+        return f"{name} {d}, 0x{value:x}"
+    if fmt in ("C", "Z"):
+        return f"{name} {d}, {csrs.name_of(value)}, {a if fmt == 'C' else rs1(word)}"
+    if fmt == "F":
+        return f"{name} {_devices(value >> 4)}, {_devices(value)}"
+    if fmt == "N":
+        return name
+    if each.group in ("load", "jump"):
+        return f"{name} {d}, {value}({a})"
+    return f"{name} {d}, {a}, {value}"
+
+
+def _devices(bits: int) -> str:
+    """What a fence orders: of input, output, read and write."""
+    return "".join(letter for i, letter in enumerate("iorw") if bits >> 3 - i & 1) or "0"

@@ -1,0 +1,502 @@
+"""The instruction-set simulator: the processor at the functional level, against which the RTL is compared.
+
+Fast in plain Python: each instruction is decoded once, to a function without arguments that does it
+(`modexlab.proc.iss.semantics`), and straight lines of them are kept as blocks. A store into a word that has been decoded
+drops them all, and ends the block that it is in: what follows sees new code at once, without fence.i.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ...fl.errors import BadInput
+from ..isa import causes, csrs
+from ..isa.isa import Instruction, decode, imm, rd, rs1, rs2
+from ..software.memory import PAGE_SHIFT, AccessFault, Memory
+from .manager import out_of_words
+from .outcome import A0, LAST_PCS, TRAP_LOOP, Commit, Outcome, Stuck, Trap, Window
+from .semantics import BRANCHES, LOADS, MAKERS, STORES, VALUES, M, Step
+
+if TYPE_CHECKING:
+    from ..software.elf import Program
+
+SINK = 32  # the register that is written in place of x0
+
+MAX_INSTRUCTIONS = 1_000_000_000  # minutes; a program that runs longer has a limit of its own
+MAX_BLOCK = 64
+SLICE = 1 << 18  # instructions between reports of progress
+
+# number: the counter, and which bits of it
+COUNTERS = {
+    **dict.fromkeys((csrs.MCYCLE, csrs.CYCLE), (csrs.MCYCLE, 0)),
+    **dict.fromkeys((csrs.MCYCLEH, csrs.CYCLEH), (csrs.MCYCLE, 32)),
+    **dict.fromkeys((csrs.MINSTRET, csrs.INSTRET), (csrs.MINSTRET, 0)),
+    **dict.fromkeys((csrs.MINSTRETH, csrs.INSTRETH), (csrs.MINSTRET, 32)),
+}
+# the rest of those that are constant are 0
+CONSTANTS = {csrs.MSTATUS: csrs.MSTATUS_VALUE, csrs.MISA: csrs.MISA_VALUE, csrs.NUMCORES: 1}
+
+
+class Accelerator(Protocol):
+    """What is behind the accelerator registers: modexlab.fl.xcel.XcelFL is one."""
+
+    def write(self, addr: int, data: int) -> None:
+        """A write access."""
+
+    def read(self, addr: int) -> int:
+        """A read access."""
+
+
+class _Trapped(Exception):
+    """The instruction at pc traps and does not retire."""
+
+    def __init__(self, pc: int, cause: int, tval: int) -> None:
+        self.pc, self.cause, self.tval = pc, cause, tval
+
+
+class _ToHost(Exception):
+    """The store at pc has retired, and it ends the program."""
+
+    def __init__(self, pc: int, word: int) -> None:
+        self.pc, self.word = pc, word
+
+
+class _NewCode(Exception):
+    """The store at pc has retired, and what was decoded is gone: a block that has been begun ends here."""
+
+    def __init__(self, pc: int) -> None:
+        self.pc = pc
+
+
+class _Operation(NamedTuple):
+    """A decoded instruction, and what a commit tells of it."""
+
+    run: Step  # gives the next pc if `ends`
+    word: int
+    ends: bool = False  # the last one of a block
+    counts: bool = False  # may read how many have retired: a block of its own
+    rd: int = 0  # 0 if no register is written
+    base: int = -1  # register of the address of a load or store, else -1
+    offset: int = 0
+    source: int = -1  # register that a store writes, else -1
+
+
+class _Block(NamedTuple):
+    """Instructions in a straight line: all but the last one, and that one, which gives the next pc."""
+
+    steps: tuple[Step, ...]
+    last: Step
+    pcs: range
+    size: int
+
+
+class ISS:
+    """A processor with its memory. Each run starts from reset, with the program loaded anew.
+
+    xcel: what answers the accelerator registers; it is not reset between runs.
+    manager: the words that the program reads from mngr2proc.
+    After a run, `x` has the registers and `memory` the memory.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        xcel: Accelerator | None = None,
+        manager: Sequence[int] = (),
+        core_id: int = 0,
+    ) -> None:
+        self.program, self.xcel, self.manager, self.core_id = program, xcel, manager, core_id
+
+    def run(
+        self,
+        max_instructions: int | None = None,
+        record: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Outcome:
+        """Run until the program ends, traps where nobody handles it, or has retired so many instructions.
+
+        max_instructions: without it, MAX_INSTRUCTIONS. record: keep every commit; ten times as slow.
+        progress: called with the instructions that have retired, and the limit.
+        """
+        limit = MAX_INSTRUCTIONS if max_instructions is None else max_instructions
+        self._reset(record)
+        while self.retired < limit and self._stuck is None:
+            # the last ones one at a time: a block would run past the limit
+            fast = not record and self.retired + MAX_BLOCK <= limit
+            stop = min(self.retired + SLICE, limit - MAX_BLOCK + 1 if fast else limit)
+            try:
+                if fast:
+                    self._run_blocks(stop)
+                else:
+                    self._run_single(stop)
+            except _Trapped as trapped:
+                if not self._enter_handler(trapped):
+                    return self._halted(trapped)
+            except _ToHost as end:
+                return self._outcome("tohost", 0 if end.word == 1 else end.word >> 1)
+            except _NewCode:
+                pass  # go on with what is there now
+            if progress is not None:
+                progress(self.retired, limit)
+        return self._outcome("limit", None)
+
+    def _reset(self, record: bool) -> None:
+        self.x = [0] * (SINK + 1)
+        self.memory = Memory()
+        self.memory.load(self.program)
+        self.pc = self.program.entry
+        self.retired = 0
+        self._tohost = self.program.tohost
+        self._csrs = dict.fromkeys((csrs.MTVEC, csrs.MSCRATCH, csrs.MEPC, csrs.MCAUSE, csrs.MTVAL), 0)
+        # the counters are kept as their distance from the instructions that have retired
+        self._counters = {csrs.MCYCLE: 0, csrs.MINSTRET: 0}
+        self._stats_since: int | None = None
+        self._in_window = 0
+        self._words_read = 0
+        self._output: list[int] = []
+        self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
+        self._commits: list[Commit] | None = [] if record else None
+        self._stuck: Stuck | None = None
+        self._last_trap: Trap | None = None  # that a handler took
+        self._last_trap_after = 0  # so many had retired
+        self._operations: dict[int, _Operation] = {}
+        self._blocks: dict[int, _Block] = {}
+        # pages with code or tohost in them, and those into which a store is nothing but a store
+        self._watched = set() if self._tohost is None else {self._tohost >> PAGE_SHIFT}
+        self._plain: dict[int, list[int]] = {}
+
+    # ---- running
+
+    def _run_blocks(self, stop: int) -> None:
+        """Whole blocks until `stop` instructions have retired."""
+        blocks, pc, retired = self._blocks, self.pc, self.retired
+        recent: deque[_Block] = deque(maxlen=LAST_PCS)
+        try:
+            while retired < stop:
+                block = blocks.get(pc) or self._block(pc)
+                for step in block.steps:
+                    step()
+                pc = block.last()
+                self.retired = retired = retired + block.size
+                recent.append(block)
+        except _Trapped as trapped:
+            self._leave(recent, pc, trapped.pc)
+            raise
+        except (_ToHost, _NewCode) as end:
+            self._leave(recent, pc, end.pc + 4)
+            raise
+        self._leave(recent, pc, pc)
+
+    def _leave(self, recent: Iterable[_Block], start: int, end: int) -> None:
+        """Note what has retired: these blocks, and of one that was left in the middle what is before `end`."""
+        for block in recent:
+            self._last_pcs.extend(block.pcs)
+        begun = range(start, end, 4)
+        self._last_pcs.extend(begun)
+        self.retired += len(begun)
+        self.pc = end
+
+    def _block(self, pc: int) -> _Block:
+        """The instructions from pc on, up to a jump, and to where memory ends."""
+        steps: list[Step] = []
+        at = pc
+        while True:
+            if steps and not self.memory.mapped(at):
+                return self._straight(pc, at, steps)
+            operation = self._operation(at)
+            if steps and operation.counts:
+                return self._straight(pc, at, steps)
+            at += 4
+            if operation.ends:
+                return self._keep(_Block(tuple(steps), operation.run, range(pc, at, 4), at - pc >> 2))
+            steps.append(operation.run)
+            if len(steps) == MAX_BLOCK:
+                return self._straight(pc, at, steps)
+
+    def _straight(self, pc: int, after: int, steps: list[Step]) -> _Block:
+        """A block that goes on with the instruction after it."""
+        return self._keep(_Block(tuple(steps), lambda: after, range(pc, after, 4), len(steps)))
+
+    def _keep(self, block: _Block) -> _Block:
+        self._blocks[block.pcs.start] = block
+        return block
+
+    def _run_single(self, stop: int) -> None:
+        """One instruction at a time until `stop` have retired; keeps the commits if they are wanted."""
+        commits, x = self._commits, self.x
+        while self.retired < stop:
+            pc = self.pc
+            operation = self._operation(pc)
+            addr = x[operation.base] + operation.offset & M if operation.base >= 0 else 0
+            data = x[operation.source] if operation.source >= 0 else 0
+            after = None
+            try:
+                after = operation.run()
+            except _NewCode:
+                pass  # the next instruction is decoded anew in any case
+            except _ToHost:
+                self._retire(pc)
+                if commits is not None:
+                    commits.append(Commit(pc, operation.word, 0, data, addr))
+                raise
+            self._retire(pc)
+            self.pc = after if operation.ends else pc + 4
+            if commits is not None:
+                commits.append(
+                    Commit(pc, operation.word, operation.rd, x[operation.rd] if operation.rd else data, addr)
+                )
+
+    def _retire(self, pc: int) -> None:
+        self.retired += 1
+        self._last_pcs.append(pc)
+
+    # ---- the end
+
+    def _enter_handler(self, trapped: _Trapped) -> bool:
+        """Go to mtvec, if there is a handler and it can be entered."""
+        handler = self._csrs[csrs.MTVEC]
+        if not handler or trapped.cause in causes.ALWAYS_HALT:
+            return False
+        self._csrs |= {csrs.MEPC: trapped.pc, csrs.MCAUSE: trapped.cause, csrs.MTVAL: trapped.tval}
+        self.pc = handler
+        if self._last_trap is not None and self._last_trap_after == self.retired:
+            self._stuck = Stuck(TRAP_LOOP, None)
+        self._last_trap, self._last_trap_after = self._trap(trapped), self.retired
+        return True
+
+    def _halted(self, trapped: _Trapped) -> Outcome:
+        if trapped.cause == causes.ECALL:
+            return self._outcome("exit", self.x[A0])
+        return self._outcome("trap", None, self._trap(trapped))
+
+    def _trap(self, trapped: _Trapped) -> Trap:
+        word = 0 if trapped.cause == causes.FETCH_FAULT else self.memory.read(trapped.pc, 4)
+        return Trap(trapped.pc, word, trapped.cause, trapped.tval)
+
+    def _outcome(self, reason: str, exit_code: int | None, trap: Trap | None = None) -> Outcome:
+        inside = self._in_window
+        if self._stats_since is not None:
+            inside += self.retired - self._stats_since
+        return Outcome(
+            reason=reason,
+            exit_code=exit_code,
+            instructions=self.retired,
+            cycles=None,
+            where={},
+            window=Window(inside),
+            output=self._output,
+            trap=trap,
+            last_trap=self._last_trap,
+            stuck=self._stuck,
+            last_pcs=list(self._last_pcs),
+            commits=self._commits,
+            level="fl",
+            stage=None,
+        )
+
+    # ---- memory, where an access is more than an access to a list
+
+    def _load(self, pc: int, at: int, nbytes: int) -> int:
+        """The word with this address, which is misaligned, in a page of which nothing was touched, or in none."""
+        if at & nbytes - 1:
+            raise _Trapped(pc, causes.MISALIGNED_LOAD, at)
+        try:
+            return self.memory.read(at & ~3, 4)
+        except AccessFault:
+            raise _Trapped(pc, causes.LOAD_FAULT, at) from None
+
+    def _store(self, pc: int, at: int, nbytes: int, value: int) -> None:
+        """A store that is misaligned, or into a page that is new, that has code or tohost in it, or that is none."""
+        if at & nbytes - 1:
+            raise _Trapped(pc, causes.MISALIGNED_STORE, at)
+        try:
+            page = self.memory.page(at)
+        except AccessFault:
+            raise _Trapped(pc, causes.STORE_FAULT, at) from None
+        self.memory.write(at, nbytes, value)
+        number = at >> PAGE_SHIFT
+        if number not in self._watched:
+            self._plain[number] = page
+            return
+        changes_code = at & ~3 in self._operations
+        if changes_code:
+            self._forget()
+        if at == self._tohost and nbytes == 4 and value:
+            raise _ToHost(pc, value)
+        if changes_code:
+            raise _NewCode(pc)
+
+    def _forget(self) -> None:
+        """Decode everything anew, as memory may have changed."""
+        self._operations.clear()
+        self._blocks.clear()
+
+    # ---- decoding
+
+    def _operation(self, pc: int) -> _Operation:
+        """The instruction at pc, decoded; a trap if there is none."""
+        operation = self._operations.get(pc)
+        if operation is None:
+            try:
+                word = self.memory.read(pc, 4)
+            except AccessFault:
+                raise _Trapped(pc, causes.FETCH_FAULT, pc) from None
+            self._watched.add(pc >> PAGE_SHIFT)
+            self._plain.pop(pc >> PAGE_SHIFT, None)
+            operation = self._operations[pc] = self._decoded(pc, word)
+        return operation
+
+    def _decoded(self, pc: int, word: int) -> _Operation:
+        each = decode(word)
+        if each is None:
+            return self._trapping(pc, word, causes.ILLEGAL, word)
+        name, value = each.name, imm(word, each.fmt)
+        d, a, b = rd(word), rs1(word), rs2(word)
+        x, to = self.x, d or SINK
+        if name in VALUES:
+            i = value & M
+            if each.fmt == "U":
+                i = (value << 12) + (pc if name == "auipc" else 0) & M
+            return _Operation(MAKERS[name](x, to, a, b, i), word, rd=d)
+        if name in LOADS:
+            run = MAKERS[name](x, to, a, value, pc, self.memory.pages, self._load)
+            return _Operation(run, word, rd=d, base=a, offset=value)
+        if name in STORES:
+            run = MAKERS[name](x, a, b, value, pc, self._plain, self._store)
+            return _Operation(run, word, base=a, offset=value, source=b)
+        if name in BRANCHES:
+            return self._branch(pc, word, MAKERS[name], pc + value & M)
+        return getattr(self, f"_{each.group}")(pc, word, each)
+
+    def _trapping(self, pc: int, word: int, cause: int, tval: int) -> _Operation:
+        """An instruction that always traps."""
+
+        def run() -> int:
+            raise _Trapped(pc, cause, tval)
+
+        return _Operation(run, word, ends=True)
+
+    def _branch(self, pc: int, word: int, maker: Callable[..., Callable[[], int]], target: int) -> _Operation:
+        after = pc + 4 & M
+        run = maker(self.x, rs1(word), rs2(word), target, after)
+        if target & 3:
+            taken = run
+
+            def run() -> int:
+                if taken() == target:
+                    raise _Trapped(pc, causes.MISALIGNED_FETCH, target)
+                return after
+
+        return _Operation(run, word, ends=True)
+
+    def _jump(self, pc: int, word: int, each: Instruction) -> _Operation:
+        x, d, a, offset = self.x, rd(word) or SINK, rs1(word), imm(word, each.fmt)
+        after = pc + 4 & M
+        if each.name == "jal":
+            target = pc + offset & M
+            if target & 3:
+                return self._trapping(pc, word, causes.MISALIGNED_FETCH, target)
+
+            def run() -> int:
+                x[d] = after
+                return target
+
+        else:
+
+            def run() -> int:
+                target = x[a] + offset & M & ~1
+                if target & 3:
+                    raise _Trapped(pc, causes.MISALIGNED_FETCH, target)
+                x[d] = after
+                return target
+
+        return _Operation(run, word, ends=True, rd=rd(word))
+
+    def _fence(self, pc: int, word: int, each: Instruction) -> _Operation:
+        return _Operation(lambda: None, word)  # stores are done, and have dropped the code that they changed
+
+    def _system(self, pc: int, word: int, each: Instruction) -> _Operation:
+        if each.name == "ecall":
+            return self._trapping(pc, word, causes.ECALL, 0)
+        if each.name == "ebreak":
+            return self._trapping(pc, word, causes.BREAKPOINT, 0)
+        if each.name == "mret":
+            return _Operation(lambda: self._csrs[csrs.MEPC], word, ends=True)
+        after = pc + 4 & M
+        return _Operation(lambda: after, word, ends=True)  # wfi: nothing to wait for
+
+    # ---- control and status registers
+
+    def _csr(self, pc: int, word: int, each: Instruction) -> _Operation:
+        number, field, d = imm(word, each.fmt), rs1(word), rd(word)
+        legal = csrs.accesses(number, each.name.startswith("csrrw"), d, field)
+        if legal is None:
+            return self._trapping(pc, word, causes.ILLEGAL, word)
+        reads, writes = legal
+        x, to, after = self.x, d or SINK, pc + 4 & M
+        function = each.name[4]
+
+        def run() -> int:
+            source = field if each.fmt == "Z" else x[field]
+            old = self._read_csr(number) if reads else 0
+            if writes:
+                new = {"w": source, "s": old | source, "c": old & ~source}[function]
+                self._write_csr(number, new)
+            x[to] = old
+            return after
+
+        return _Operation(run, word, ends=True, counts=True, rd=d)
+
+    def _read_csr(self, number: int) -> int:
+        if number in self._csrs:
+            return self._csrs[number]
+        if number in COUNTERS:
+            counter, shift = COUNTERS[number]
+            return self.retired + self._counters[counter] >> shift & M
+        if number == csrs.STATS_EN:
+            return 0 if self._stats_since is None else 1
+        if number == csrs.MNGR2PROC:
+            if self._words_read == len(self.manager):
+                raise out_of_words(len(self.manager))
+            self._words_read += 1
+            return self.manager[self._words_read - 1] & M
+        if csrs.XCEL_FIRST <= number <= csrs.XCEL_LAST:
+            return self._accelerator(number).read(number - csrs.XCEL_FIRST) & M
+        if number == csrs.MHARTID:
+            return self.core_id
+        return CONSTANTS.get(number, 0)
+
+    def _write_csr(self, number: int, value: int) -> None:
+        if number in (csrs.MTVEC, csrs.MEPC):
+            self._csrs[number] = value & ~3
+        elif number in self._csrs:
+            self._csrs[number] = value
+        elif number in COUNTERS:
+            counter, shift = COUNTERS[number]
+            old = self.retired + self._counters[counter]
+            # counts on from the next instruction
+            self._counters[counter] = (old & ~(M << shift) | value << shift) - (self.retired + 1)
+        elif number == csrs.STATS_EN:
+            self._write_stats_en(value & 1)
+        elif number == csrs.PROC2MNGR:
+            self._output.append(value)
+        elif csrs.XCEL_FIRST <= number <= csrs.XCEL_LAST:
+            self._accelerator(number).write(number - csrs.XCEL_FIRST, value)
+
+    def _write_stats_en(self, enable: int) -> None:
+        """The instruction that writes is inside the window if the window was open."""
+        after = self.retired + 1
+        if enable and self._stats_since is None:
+            self._stats_since = after
+        elif not enable and self._stats_since is not None:
+            self._in_window += after - self._stats_since
+            self._stats_since = None
+
+    def _accelerator(self, number: int) -> Accelerator:
+        if self.xcel is None:
+            raise BadInput(
+                f"the program uses accelerator register {csrs.name_of(number)}, and there is no accelerator; choose one"
+            )
+        return self.xcel

@@ -1,0 +1,154 @@
+"""What a run of a program is, at every level and stage: how it ended, what it did, and where the cycles went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..isa import csrs
+from ..isa.causes import FETCH_FAULT, ILLEGAL, MEANING
+from ..isa.isa import REGISTERS, decode, disassemble, imm
+
+if TYPE_CHECKING:
+    from ..software.elf import Program
+
+# What a cycle was spent on, in the words of the table: an instruction retires or traps (issue), or a bubble leaves
+# the pipeline in its place, and this is why. BUBBLES are in the order of the commit port's field `bubble`.
+CAUSES_OF_CYCLES = (
+    "issue",
+    "load_use",
+    "branch",
+    "multiplier",
+    "divider",
+    "accelerator",
+    "fetch",
+    "data_memory",
+    "manager",
+    "flush",
+    "start",
+)
+BUBBLES = ("start", *CAUSES_OF_CYCLES[1:-1])
+
+A0 = REGISTERS.index("a0")  # has the exit code
+LAST_PCS = 16  # how many are kept
+
+# Why nothing retires any more: of two traps in a row, the second is that of the handler's first instruction, and so
+# is every further one; an instruction waits for the accelerator; something else.
+TRAP_LOOP, ACCELERATOR_WAIT, HANG = "trap loop", "waiting for the accelerator", "hang"
+
+
+class Commit(NamedTuple):
+    """One instruction that has retired.
+
+    data: what was written to register rd; both are 0 if none was, and for x0. For a store, the whole of rs2.
+    addr: of a load or store, else 0.
+    """
+
+    pc: int
+    inst: int
+    rd: int
+    data: int
+    addr: int
+
+
+class Trap(NamedTuple):
+    """The trap at which a machine stopped: mcause and mtval of `modexlab.proc.isa.causes`."""
+
+    pc: int
+    inst: int
+    cause: int
+    tval: int
+
+
+class Stuck(NamedTuple):
+    """A run that was given up because nothing retired any more: TRAP_LOOP ..., and for how many cycles."""
+
+    why: str
+    cycles: int | None
+
+
+@dataclass(frozen=True)
+class Window:
+    """What was inside the stats window; the functional level has no cycles."""
+
+    instructions: int
+    cycles: int | None = None
+    where: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def cpi(self) -> float | None:
+        """Cycles per instruction, where there are both."""
+        return self.cycles / self.instructions if self.cycles is not None and self.instructions else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a run.
+
+    reason: "exit" (an ecall; the code is in a0), "tohost" (a word was stored there), "trap", or "limit" (given up).
+    cycles: from the first after reset to the one in which the last instruction retires or traps, inclusive.
+    where: cycles by CAUSES_OF_CYCLES; their sum is `cycles`.
+    output: the words that the program sent to the manager.
+    last_trap: the last one that a handler took; `trap` is the one that ended the run.
+    stuck: with the reason "limit", that nothing retired any more; without it, the limit was too small.
+    last_pcs: of the last instructions that retired, at most LAST_PCS, the latest last.
+    """
+
+    reason: str
+    exit_code: int | None
+    instructions: int
+    cycles: int | None
+    where: Mapping[str, int]
+    window: Window
+    output: list[int]
+    trap: Trap | None
+    last_trap: Trap | None
+    stuck: Stuck | None
+    last_pcs: list[int]
+    commits: list[Commit] | None
+    level: str
+    stage: str | None
+
+    @property
+    def cpi(self) -> float | None:
+        """Cycles per instruction, where there are both."""
+        return self.cycles / self.instructions if self.cycles is not None and self.instructions else None
+
+    def explain(self, program: Program) -> str:
+        """One line on an end that is not the program's own: which instruction trapped and why, or where it still was."""
+        if self.trap is not None:
+            return explained(self.trap, program)
+        if self.stuck is not None:
+            return self._explain_stuck(self.stuck, program)
+        if self.reason == "limit":
+            cycles = "" if self.cycles is None else f" and {self.cycles} cycles"
+            pcs = " ".join(f"0x{pc:x}" for pc in self.last_pcs) or "none"
+            last = f", the last in {program.near(self.last_pcs[-1])}" if self.last_pcs else ""
+            return f"no end after {self.instructions} instructions{cycles}; last pcs: {pcs}{last}"
+        return f"the program ended with exit code {self.exit_code}"
+
+    def _explain_stuck(self, stuck: Stuck, program: Program) -> str:
+        """Since when nothing retires, and why."""
+        for_long = "" if stuck.cycles is None else f" for {stuck.cycles} cycles"
+        since = f"since pc {program.place(self.last_pcs[-1])}" if self.last_pcs else "since reset"
+        text = f"nothing has retired{for_long} {since}"
+        if stuck.why == HANG:
+            return text
+        text += f": {stuck.why}"
+        if stuck.why == TRAP_LOOP and self.last_trap is not None:
+            text += f", the handler's first instruction traps: {explained(self.last_trap, program)}"
+        return text
+
+
+def explained(trap: Trap, program: Program) -> str:
+    """A trap in words: its cause, and at which instruction."""
+    pc, inst, cause, tval = trap
+    text = f"{MEANING[cause]} (mcause {cause}, mtval 0x{tval:x}) at pc {program.place(pc)}"
+    if cause == FETCH_FAULT:  # there is no word that could not be fetched
+        return text
+    text += f": {disassemble(inst, pc)}"
+    each = decode(inst)
+    if cause == ILLEGAL and each is not None and each.group == "csr":
+        text += f"; {csrs.refusal(imm(inst, each.fmt))}"
+    return text

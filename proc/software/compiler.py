@@ -1,0 +1,171 @@
+"""C and assembly to a program: the cross compiler, and the cache of builds.
+
+A program is linked by software/link.ld with software/crt0.S and an archive of the functions in software/, of which
+it gets those that it calls and does not define itself. Its own sources are compiled in every run: that takes
+milliseconds, and it is how the compiler's warnings are seen every time. The name of the program's entry in the cache is
+a hash of these object files, which covers every file that they were made from, and of all of software/.
+
+The compiler is Debian's riscv64-unknown-elf-gcc, or what RISCV_CC names.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from ...fl.errors import BadInput
+from ...rtl.sim import cache
+
+SOFTWARE = Path(__file__).parent
+START = SOFTWARE / "crt0.S"
+LINK_SCRIPT = SOFTWARE / "link.ld"
+LIBRARY = tuple(
+    SOFTWARE / name
+    for name in (
+        "mod_exp.c",
+        "mont_mod_exp.c",
+        "mont_mod_exp_ct.c",
+        "xcel_mod_exp.c",
+        "mod_exp_words.c",
+        "mont_mod_exp_words.c",
+        "mont_mod_exp_ct_words.c",
+        "division.c",
+        "memory.c",
+    )
+)
+
+SUFFIXES = (".c", ".S", ".s")
+OPT = "-O2"
+OPTS = ("-O0", "-O1", "-O2", "-O3", "-Os")
+FLAGS = (
+    # by the specification 2.2, the csr instructions and fence.i are part of "i": an -march that names them finds
+    # no libgcc in Debian's package, where it is filed under rv32im alone
+    "-march=rv32im",
+    "-misa-spec=2.2",
+    "-mabi=ilp32",
+    "-std=gnu11",
+    "-ffreestanding",
+    "-fno-common",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-fno-tree-loop-distribute-patterns",  # a loop is what is measured, and no call of memset in its place
+)
+LINK = ("-nostdlib", "-static", "-Wl,--gc-sections")
+WARNINGS = ("-Wall",)
+SHOWN_ERRORS = 2
+
+
+@functools.cache
+def compiler() -> Path:
+    """The cross compiler."""
+    name = os.environ.get("RISCV_CC", "riscv64-unknown-elf-gcc")
+    found = shutil.which(name)
+    if found is None:
+        raise BadInput(
+            f"the RISC-V compiler {name} is missing: run `apt-get install gcc-riscv64-unknown-elf`, or set RISCV_CC"
+        )
+    return Path(found)
+
+
+@functools.cache
+def fingerprint() -> str:
+    """Changes whenever the compiler does."""
+    stat = compiler().stat()
+    return f"{compiler()}:{stat.st_size}:{stat.st_mtime_ns}"
+
+
+def compile_program(
+    sources: Sequence[str | Path],
+    *,
+    defines: Mapping[str, str | int] | None = None,
+    opt: str = OPT,
+    warned: Callable[[str], object] | None = None,
+) -> Path:
+    """The ELF file of a program made of these sources, C or assembly, one of which has `main` or `_start`.
+
+    defines: macros; opt: the compiler's level; warned: called with the compiler's warnings, if there are any.
+    Headers are looked for beside a source and in software/.
+    """
+    paths = [_source(source) for source in sources]
+    if opt not in OPTS:
+        raise BadInput(f"level of optimization {opt!r}: give one of {', '.join(OPTS)}")
+    macros = [f"-D{name}={value}" for name, value in (defines or {}).items()]
+    compile_ = [*macros, f"-I{SOFTWARE}", opt, *FLAGS]
+    names = " ".join(path.name for path in paths)
+    stem = re.sub(r"\W", "_", paths[0].stem, flags=re.ASCII)
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
+        # in the user's directory: .incbin and .include look for their files there
+        objects = [Path(own) / f"{i}.o" for i in range(len(paths))]
+        for path, made in zip(paths, objects, strict=True):
+            warnings = _gcc(names, [*compile_, *WARNINGS, "-c", str(path), "-o", str(made)]).stderr
+            if warned is not None and warnings.strip():
+                warned(warnings.strip())
+        ours = [path.read_text() for path in sorted(SOFTWARE.iterdir()) if path.is_file()]
+        key = cache.key(*map(cache.file_digest, objects), *ours, *compile_, *LINK, fingerprint())
+
+        def make(directory: Path) -> Path:
+            _gcc(names, [*compile_, "-c", *map(str, LIBRARY)], cwd=directory)
+            archive, product = directory / "library.a", directory / "program"
+            members = [f"{path.stem}.o" for path in LIBRARY]
+            _run(names, [_archiver(), "rc", archive.name, *members], cwd=directory)
+            inputs = [str(START), *map(str, objects), str(archive), "-lgcc"]
+            _gcc(names, [*compile_, *LINK, "-T", str(LINK_SCRIPT), *inputs, "-o", str(product)])
+            return product
+
+        return cache.cached(f"{stem}-{key}", make)
+
+
+def _source(source: str | Path) -> Path:
+    path = Path(source)
+    if path.suffix not in SUFFIXES:
+        raise BadInput(f"source {path}: give a file of C or assembly ({', '.join(SUFFIXES)})")
+    if path.is_dir():
+        raise BadInput(f"source {path}: this is a directory; give a file of C or assembly in it")
+    if not path.is_file():
+        raise BadInput(f"source {path}: there is no such file")
+    return path
+
+
+@functools.cache
+def _archiver() -> str:
+    """The `ar` that goes with the compiler."""
+    return _gcc("ar", ["-print-prog-name=ar"]).stdout.strip()
+
+
+def _gcc(names: str, arguments: Sequence[str], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return _run(names, [str(compiler()), *arguments], cwd)
+
+
+def _run(names: str, command: Sequence[str], cwd: Path | None) -> subprocess.CompletedProcess[str]:
+    """Run a tool for these sources, to its good end. Its first errors are the user's."""
+    environment = os.environ | {"LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, text=True, errors="replace"
+        )
+    except OSError as error:
+        raise BadInput(f"{command[0]} cannot be run: {error.strerror}; set RISCV_CC to a compiler") from None
+    if done.returncode:
+        raise BadInput(f"{names} does not compile: {_first_errors(done.stderr)}")
+    return done
+
+
+def _first_errors(messages: str) -> str:
+    """The first errors of the compiler or the linker, in one line."""
+    if undefined := re.findall(r"undefined reference to `([^']*)'", messages):
+        return f"undefined: {', '.join(dict.fromkeys(undefined))}; there is no C library, and a program needs `main`"
+    if overflow := re.search(r"overflowed by (\d+) bytes", messages):
+        return f"it is {overflow[1]} bytes larger than the memory; make it smaller"
+    if twice := re.findall(r"multiple definition of `([^']*)'", messages):
+        return f"defined twice: {', '.join(dict.fromkeys(twice))}"
+    # the linker's lines begin with its own path
+    lines = [re.sub(r"^(\S*/)?ld: ", "", line) for line in messages.strip().splitlines()]
+    lines = [line for line in lines if not line.startswith("collect2:")]
+    errors = [line for line in lines if re.search(r"\b[Ee]rror: ", line)] or lines or ["no message"]
+    return "; ".join(errors[:SHOWN_ERRORS])

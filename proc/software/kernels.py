@@ -1,0 +1,225 @@
+"""The kernels: ways to compute base^exp mod n on the processor, in software/, and the programs around them.
+
+A kernel of one word takes and returns values, as in the listings of paper 001; for longer operands, or with no
+version of its own for one word, it takes addresses of words. One build serves all operands of a width: they and the
+expected result are written into the loaded image (software/kernel_main.c says what the program does with them).
+
+Cycles are normalised as in paper 001, section 5.1: those of the stats window, less those of the dummy of that width.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import rsa.prime
+
+from ...fl.errors import BadInput, shown, unknown
+from ...fl.rsa_keys import SMALLEST_NBITS, RSAKey
+from ...fl.xcel import to_words, words_of
+from .compiler import SOFTWARE, compile_program
+from .elf import Program, load_elf
+
+MAX_NBITS = 4096
+SIEVE_END = 1 << 16
+# The kernels' level of optimization. In cycles of the pipeline -O3 is never worse than -O2 and up to 15 % better
+# (naive, 64 to 128 bits); -Os is a third worse.
+OPT = "-O3"
+
+
+class Kernel(NamedTuple):
+    """One kernel: the functions in software/, and what they want."""
+
+    name: str
+    summary: str
+    one_word: str  # function of values
+    many_words: str  # function of addresses
+    odd_only: bool = False
+    accelerated: bool = False
+    constant_time: bool = False
+
+
+KERNELS = {
+    kernel.name: kernel
+    for kernel in (
+        Kernel("dummy", "returns the expected answer: the overhead of the call", "dummy", "dummy_words"),
+        Kernel(
+            "naive",
+            "paper 001, Listing 3; many words: schoolbook product and division",
+            "mod_exp",
+            "mod_exp_words",
+        ),
+        Kernel(
+            "montgomery",
+            "paper 001, Listing 4; many words: CIOS",
+            "mont_mod_exp",
+            "mont_mod_exp_words",
+            odd_only=True,
+        ),
+        Kernel(
+            "montgomery-ct",
+            "Montgomery in constant time",
+            "mont_mod_exp_ct",
+            "mont_mod_exp_ct_words",
+            odd_only=True,
+            constant_time=True,
+        ),
+        Kernel("xcel", "by the accelerator", "xcel_mod_exp", "xcel_mod_exp_words", accelerated=True),
+    )
+}
+
+
+# those that can stand behind encrypt() and decrypt() of software/rsa.c
+RSA_KERNELS = tuple(name for name, kernel in KERNELS.items() if name != "dummy" and not kernel.constant_time)
+
+
+def find_kernel(name: str) -> Kernel:
+    """The kernel of this name."""
+    if name not in KERNELS:
+        raise unknown("kernel", name, KERNELS)
+    return KERNELS[name]
+
+
+def kernel_program(
+    kernel: str,
+    nbits: int,
+    base: int,
+    exp: int,
+    mod: int,
+    *,
+    expected: int | None = None,
+    exp_nbits: int | None = None,
+    opt: str = OPT,
+) -> Program:
+    """The program that computes base^exp mod `mod` by this kernel, and exits with 0 if the result is right.
+
+    nbits: width of the operands, in whole words for software. expected: what is right, by default what `pow` says.
+    exp_nbits: bits of the exponent that a kernel of constant time scans, by default all nbits of them.
+    """
+    chosen = find_kernel(kernel)
+    _check_width(nbits)
+    for name, value in (("base", base), ("exponent", exp), ("modulus", mod)):
+        if not 0 <= value < 1 << nbits:
+            raise BadInput(f"{name} {shown(value)} is not a number of {nbits} bits: give 0 to 2^{nbits} - 1")
+    if mod == 0:
+        raise BadInput("modulus 0: there are no numbers below it, give 1 or more")
+    if chosen.odd_only and mod % 2 == 0:
+        raise BadInput(f"modulus {shown(mod)} is even: kernel {kernel} takes odd ones, kernel naive any")
+    if exp_nbits is None:
+        exp_nbits = nbits
+    if not exp.bit_length() <= exp_nbits <= nbits:
+        raise BadInput(
+            f"{exp_nbits} bits of the exponent: give {exp.bit_length()}, its length, to {nbits}, that of the operands"
+        )
+    values = {
+        "operand_base": base,
+        "operand_exp": exp,
+        "operand_mod": mod,
+        "operand_expected": pow(base, exp, mod) if expected is None else expected,
+    }
+    patches = {symbol: to_words(value, nbits) for symbol, value in values.items()}
+    patches["operand_exp_nbits"] = [exp_nbits]
+    program = _build("kernel", kernel, words_of(nbits), opt)
+    return patched(replace(program, name=f"{kernel}-{nbits}"), patches)
+
+
+def rsa_program(
+    kernel: str, key: RSAKey, message: int, *, nbits: int | None = None, opt: str = OPT
+) -> Program:
+    """The RSA program (software/rsa.c) with this private key: encrypts the message and decrypts the ciphertext.
+
+    nbits: width of the operands, by default the length of the modulus.
+    """
+    find_kernel(kernel)
+    nbits = key.nbits if nbits is None else nbits
+    _check_width(nbits)
+    if kernel not in RSA_KERNELS:
+        raise BadInput(f"kernel {kernel} in the RSA program: give one of {', '.join(RSA_KERNELS)}")
+    if key.d is None:
+        raise BadInput(f"the key with n = {shown(key.n)} is public: give the private key")
+    longest = max(key.n, key.e, key.d).bit_length()
+    if longest > nbits:
+        raise BadInput(
+            f"the key with n = {shown(key.n)} does not fit in {nbits} bits: give {longest} or more"
+        )
+    if not 0 <= message < key.n:
+        raise BadInput(
+            f"message {shown(message)} is not in 0..n-1 for n = {shown(key.n)}: give a smaller one"
+        )
+    values = {"rsa_n": key.n, "rsa_e": key.e, "rsa_d": key.d, "rsa_message": message}
+    program = _build("rsa", kernel, words_of(nbits), opt)
+    return patched(
+        replace(program, name=f"rsa-{kernel}-{nbits}"),
+        {symbol: to_words(value, nbits) for symbol, value in values.items()},
+    )
+
+
+def seeded_key(nbits: int, seed: int = 1) -> RSAKey:
+    """A private key whose modulus has exactly nbits bits, the same for the same seed: for measurements, not for secrets.
+
+    The public exponent is 65537, or 17 where that would be longer than the modulus.
+    """
+    if nbits < SMALLEST_NBITS or nbits % 2:
+        raise BadInput(f"RSA key of {nbits} bits: ask for an even number of {SMALLEST_NBITS} or more")
+    e = 65537 if nbits > 17 else 17
+    generator = random.Random(f"{nbits} {seed}")
+    primes: list[int] = []
+    while len(primes) < 2:
+        half = nbits // 2
+        candidate = generator.getrandbits(half) | 0b11 << (half - 2) | 1  # the product has 2 * half bits
+        if candidate in primes or (candidate - 1) % e == 0:
+            continue
+        # what has a small factor is no prime: said a hundred times faster than by the test below
+        if math.gcd(candidate, _small_primes()) in (1, candidate) and rsa.prime.is_prime(candidate):
+            primes.append(candidate)
+    p, q = primes
+    return RSAKey(p * q, e, pow(e, -1, (p - 1) * (q - 1)), p, q)
+
+
+@functools.cache
+def _small_primes() -> int:
+    """The product of the primes below 2^16."""
+    sieve = bytearray([1]) * SIEVE_END
+    for number in range(2, math.isqrt(SIEVE_END) + 1):
+        if sieve[number]:
+            sieve[number * number :: number] = bytes(len(range(number * number, SIEVE_END, number)))
+    return math.prod(number for number in range(2, SIEVE_END) if sieve[number])
+
+
+def patched(program: Program, patches: Mapping[str, list[int]]) -> Program:
+    """The program with other words at some of its symbols."""
+    segments = [(addr, bytearray(content)) for addr, content in program.segments]
+    for symbol, words in patches.items():
+        data = b"".join(word.to_bytes(4, "little") for word in words)
+        start = program.symbols[symbol]
+        for addr, content in segments:
+            if addr <= start and start + len(data) <= addr + len(content):
+                content[start - addr : start - addr + len(data)] = data
+                break
+        else:
+            raise BadInput(
+                f"{program.name}: no room for {len(data)} bytes at symbol {symbol} in what is loaded"
+            )
+    return replace(program, segments=tuple((addr, bytes(content)) for addr, content in segments))
+
+
+def _check_width(nbits: int) -> None:
+    if not 1 <= nbits <= MAX_NBITS:
+        raise BadInput(f"operands of {nbits} bits: give 1 to {MAX_NBITS}")
+
+
+@functools.lru_cache(maxsize=64)
+def _build(main: str, kernel: str, words: int, opt: str) -> Program:
+    """The program around a kernel, with operands of 0 (kernel_main.c) or the key of rsa.c."""
+    chosen = KERNELS[kernel]
+    defines: dict[str, str | int] = {"WORDS": words}
+    if words == 1:
+        defines["KERNEL"] = chosen.one_word
+    else:
+        defines |= {"KERNEL": chosen.many_words, "BY_ADDRESS": 1}
+    sources = ("kernel_main.c", "dummy.c") if main == "kernel" else ("rsa.c",)
+    return load_elf(compile_program([SOFTWARE / name for name in sources], defines=defines, opt=opt))

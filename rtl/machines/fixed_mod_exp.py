@@ -1,0 +1,146 @@
+"""FixedModExp: a machine for one modulus m, known when it is made (paper 000, Figures 16 to 19, 37 and 38).
+
+An inspection of the operands, a ModExp that takes them as given, and what is left to do with the result (`finish`):
+    "none"      the ModExp works modulo m and reduces
+    "subtract"  it works modulo m, but ends at m for 0 (Montgomery without last subtraction)
+    "reduce"    it works modulo a pseudo-modulus, a multiple of m with arithmetic that is cheap: one reduction, "the final correction
+                block", which takes a cycle (a compression tree, pseudo_mul.py)
+    "remainder" the same by `%`, for a modulus that has no tree
+Without a modulus of its own (modulus = 0) it is a Montgomery machine for any odd one, of which it makes the same inspection.
+
+Ports: istream {base, exp, mod} -> ostream {status, result}. A request with another modulus than m is answered with a status, and so
+is a base not below it. Cycles: those of the ModExp, 1 more with "reduce" and "remainder". Area order: the ModExp and the tree.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.compression import BEST
+from ...fl.status import STATUS_NBITS, Status
+from ..messages import mk_modexp_req, mk_modexp_resp
+from ..units.cond_sub import CondSub
+from ..units.pseudo_mul import PseudoReduce, Registered, modulus_of
+from .mod_exp import ModExp
+from .operand_check import OperandCheck
+
+
+class FixedCheck(Component):
+    """Is it the modulus of this machine, and is the base below it? Combinational."""
+
+    def construct(s, nbits, modulus):
+        s.base = InPort(nbits)
+        s.mod = InPort(nbits)
+        s.status = OutPort(STATUS_NBITS)
+        MODULUS = mk_bits(nbits)(modulus)
+        OK, WRONG_MODULUS = int(Status.OK), int(Status.WRONG_MODULUS)
+        BASE_TOO_LARGE = int(Status.BASE_TOO_LARGE)
+
+        @update
+        def judge():
+            s.status @= OK
+            if s.mod != MODULUS:
+                s.status @= WRONG_MODULUS
+            elif s.base >= MODULUS:
+                s.status @= BASE_TOO_LARGE
+
+
+class Remainder(Component):
+    """x mod m by `%`, registered; ports as PseudoReduce."""
+
+    def construct(s, nbits, modulus):
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        MODULUS = mk_bits(nbits)(modulus)
+        s.residue = Wire(nbits)
+
+        @update
+        def divide():
+            s.residue @= s.istream.msg % MODULUS
+
+        s.out = Registered(nbits)
+        s.out.x //= s.residue
+        s.out.in_val //= s.istream.val
+        s.istream.rdy //= s.out.in_rdy
+        s.ostream //= s.out.ostream
+
+
+class FixedModExp(Component):
+    def construct(
+        s,
+        nbits,
+        plan,
+        mk_unit,
+        modulus=0,
+        working_modulus=0,
+        finish="none",
+        strategy=BEST,
+        adder="brent-kung",
+    ):
+        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
+        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        wide = plan.nbits
+        word = mk_bits(wide)
+
+        if modulus:
+            s.operand_check = FixedCheck(nbits, modulus)
+        else:
+            s.operand_check = OperandCheck(nbits, odd_only=True, reduced_only=True)
+        s.operand_check.base //= s.istream.msg.base
+        s.operand_check.mod //= s.istream.msg.mod
+
+        # a message field of nbits on a field of the ModExp, which may be wider
+        def widen(narrow, field):
+            field[0:nbits] //= narrow
+            if wide > nbits:
+                field[nbits:wide] //= 0
+
+        s.mod_exp = ModExp(plan, mk_unit)
+        s.istream.val //= s.mod_exp.istream.val
+        s.istream.rdy //= s.mod_exp.istream.rdy
+        s.mod_exp.istream.msg.status //= s.operand_check.status
+        s.mod_exp.istream.msg.one //= 1
+        widen(s.istream.msg.base, s.mod_exp.istream.msg.base)
+        widen(s.istream.msg.exp, s.mod_exp.istream.msg.exp)
+        if working_modulus:
+            s.mod_exp.istream.msg.mod //= word(working_modulus)
+        else:
+            widen(s.istream.msg.mod, s.mod_exp.istream.msg.mod)
+
+        if finish in ("reduce", "remainder"):
+            if finish == "reduce":
+                s.correction = PseudoReduce(wide, modulus, None, strategy, adder)
+                s.correction.modulus //= 0
+                residue_nbits = min(modulus_of(modulus, None, wide).operand_nbits, nbits)
+            else:
+                s.correction = Remainder(wide, modulus)
+                residue_nbits = nbits
+            s.correction.istream.val //= s.mod_exp.ostream.val
+            s.correction.istream.rdy //= s.mod_exp.ostream.rdy
+            s.correction.istream.msg //= s.mod_exp.ostream.msg.result
+            s.ostream.val //= s.correction.ostream.val
+            s.ostream.rdy //= s.correction.ostream.rdy
+            s.status = Wire(STATUS_NBITS)
+            s.ostream.msg.status //= s.status
+            s.ostream.msg.result[0:residue_nbits] //= s.correction.ostream.msg[0:residue_nbits]
+            if residue_nbits < nbits:
+                s.ostream.msg.result[residue_nbits:nbits] //= 0
+
+            @update_ff
+            def keep_status():
+                if s.mod_exp.ostream.val & s.mod_exp.ostream.rdy:
+                    s.status <<= s.mod_exp.ostream.msg.status
+
+        else:
+            s.ostream.val //= s.mod_exp.ostream.val
+            s.ostream.rdy //= s.mod_exp.ostream.rdy
+            s.ostream.msg.status //= s.mod_exp.ostream.msg.status
+            if finish == "subtract":
+                s.correction = CondSub(nbits)
+                s.correction.value //= s.mod_exp.ostream.msg.result[0 : nbits + 1]
+                s.correction.n //= s.mod_exp.ostream.msg.mod[0:nbits]
+                s.ostream.msg.result //= s.correction.out
+            else:
+                s.ostream.msg.result //= s.mod_exp.ostream.msg.result[0:nbits]
+
+    def line_trace(s):
+        return f"{s.istream}|{s.mod_exp.line_trace()}|{s.ostream}"

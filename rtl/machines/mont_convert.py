@@ -1,0 +1,144 @@
+"""MontConvertIn and MontConvertOut: into Montgomery form and back by units of their own (paper 001, Figures 11 and 12).
+
+MontConvertIn: R^2 mod n is the remainder of 2^(2 nbits), from a divider; two product units make base * R and 1 * R of it.
+    istream {base, exp, mod} -> ostream {status, one, base, exp, mod}. Operands that cannot be computed go on with their status
+    (OperandCheck) and without conversion. Cycles: divider + product; 1 for a bad operand.
+MontConvertOut: the product of the result with 1. istream {status, result, mod} -> ostream {status, result}.
+    Cycles: product.
+Both hold one operation at a time; `mk_unit(nbits)` makes a product unit. Area order: three units and a divider of 2n + 1 bits.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.status import STATUS_NBITS
+from ..messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
+from ..units.div_rem import AlignedDivRem
+from .operand_check import OperandCheck
+
+
+class MontConvertIn(Component):
+    def construct(s, nbits, mk_unit):
+        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
+        s.ostream = SendIfcRTL(mk_entered_req(nbits))
+
+        IDLE, DIVIDE, MULTIPLY, BAD = (b2(i) for i in range(4))
+        s.st = Wire(2)
+        s.status = Wire(STATUS_NBITS)
+        s.base = Wire(nbits)
+        s.exp = Wire(nbits)
+        s.mod = Wire(nbits)
+        s.handed_over = Wire()
+        s.converted = Wire()
+        s.leaves = Wire()
+
+        s.operand_check = OperandCheck(nbits, odd_only=True, reduced_only=True)
+        s.operand_check.base //= s.istream.msg.base
+        s.operand_check.mod //= s.istream.msg.mod
+
+        dividend_nbits = 2 * nbits + 1
+        s.divider = AlignedDivRem(dividend_nbits, nbits)
+        s.divider.istream.msg.dividend //= mk_bits(dividend_nbits)(1 << (2 * nbits))
+        s.divider.istream.msg.divisor //= s.istream.msg.mod
+
+        s.units = [mk_unit(nbits) for _ in range(2)]
+        for unit in s.units:
+            unit.modulus //= s.mod
+            unit.istream.val //= s.handed_over
+            unit.istream.msg.b //= s.divider.ostream.msg.remainder
+            unit.ostream.rdy //= s.leaves
+        s.units[0].istream.msg.a //= 1
+        s.units[1].istream.msg.a //= s.base
+        s.ostream.msg.one //= s.units[0].ostream.msg
+        s.ostream.msg.base //= s.units[1].ostream.msg
+        s.ostream.msg.exp //= s.exp
+        s.ostream.msg.mod //= s.mod
+        s.ostream.msg.status //= s.status
+
+        @update
+        def arrival():
+            s.istream.rdy @= (s.st == IDLE) & s.divider.istream.rdy
+            s.divider.istream.val @= (s.st == IDLE) & s.istream.val & (s.operand_check.status == 0)
+
+        @update
+        def both_units():
+            s.divider.ostream.rdy @= s.units[0].istream.rdy & s.units[1].istream.rdy
+            s.handed_over @= s.divider.ostream.val & s.units[0].istream.rdy & s.units[1].istream.rdy
+
+        @update
+        def departure():
+            s.converted @= s.units[0].ostream.val & s.units[1].ostream.val
+            s.ostream.val @= (s.st == BAD) | ((s.st == MULTIPLY) & s.converted)
+
+        @update
+        def let_go():
+            s.leaves @= (s.st == MULTIPLY) & s.converted & s.ostream.rdy
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.st == IDLE:
+                if s.divider.istream.val & s.divider.istream.rdy:
+                    s.st <<= DIVIDE
+                elif s.istream.val & s.istream.rdy:
+                    s.st <<= BAD
+            elif s.st == DIVIDE:
+                if s.divider.ostream.val & s.divider.ostream.rdy:
+                    s.st <<= MULTIPLY
+            elif s.ostream.val & s.ostream.rdy:
+                s.st <<= IDLE
+
+        @update_ff
+        def operands():
+            if s.istream.val & s.istream.rdy:
+                s.status <<= s.operand_check.status
+                s.base <<= s.istream.msg.base
+                s.exp <<= s.istream.msg.exp
+                s.mod <<= s.istream.msg.mod
+
+    def line_trace(s):
+        return f"{s.istream}|{'IDM!'[int(s.st)]}|{s.ostream}"
+
+
+class MontConvertOut(Component):
+    def construct(s, nbits, mk_unit):
+        s.istream = RecvIfcRTL(mk_entered_resp(nbits))
+        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+
+        s.busy = Wire()
+        s.status = Wire(STATUS_NBITS)
+        s.mod = Wire(nbits)
+
+        s.unit = mk_unit(nbits)
+        s.unit.modulus //= s.mod
+        s.unit.istream.msg.a //= s.istream.msg.result
+        s.unit.istream.msg.b //= 1
+        s.unit.ostream.rdy //= s.ostream.rdy
+        s.ostream.val //= s.unit.ostream.val
+        s.ostream.msg.result //= s.unit.ostream.msg
+        s.ostream.msg.status //= s.status
+
+        # the modulus of one operation must stay until its product has left
+        @update
+        def arrival():
+            s.istream.rdy @= ~s.busy & s.unit.istream.rdy
+            s.unit.istream.val @= ~s.busy & s.istream.val
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.busy <<= 0
+            elif s.istream.val & s.istream.rdy:
+                s.busy <<= 1
+            elif s.ostream.val & s.ostream.rdy:
+                s.busy <<= 0
+
+        @update_ff
+        def operands():
+            if s.istream.val & s.istream.rdy:
+                s.status <<= s.istream.msg.status
+                s.mod <<= s.istream.msg.mod
+
+    def line_trace(s):
+        return f"{s.istream}|{'*' if s.busy else '.'}|{s.ostream}"

@@ -1,0 +1,35 @@
+"""MontModExp: the paper's Montgomery machine, three units in a row (paper 001, Figure 13).
+
+MontConvertIn (two product units and a divider), a ModExp that takes its operands as given (two product units), and
+MontConvertOut (one): five product units, and up to three operations under way.
+
+Ports: istream {base, exp, mod} -> ostream {status, result}, as every machine.
+Cycles: the sum of the three; modexlab.cl.timing has the closed formula.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..messages import mk_modexp_req, mk_modexp_resp
+from .mod_exp import ModExp
+from .mont_convert import MontConvertIn, MontConvertOut
+
+
+class MontModExp(Component):
+    def construct(s, plan, mk_unit):
+        nbits = plan.nbits
+        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
+        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+
+        s.convert_in = MontConvertIn(nbits, mk_unit)
+        s.mod_exp = ModExp(plan, mk_unit)
+        s.convert_out = MontConvertOut(nbits, mk_unit)
+
+        s.istream //= s.convert_in.istream
+        s.convert_in.ostream //= s.mod_exp.istream
+        s.mod_exp.ostream //= s.convert_out.istream
+        s.ostream //= s.convert_out.ostream
+
+    def line_trace(s):
+        parts = (s.convert_in, s.mod_exp, s.convert_out)
+        return "  ".join(part.line_trace() for part in parts)

@@ -1,0 +1,53 @@
+"""OperandCheck: the preconditions of a machine, looked at once, when an operation arrives.
+
+Any modulus but 0 will do for a machine that divides. A Montgomery machine needs an odd one (odd_only), and all machines that do
+not divide need a base below it (reduced_only).
+Ports: base (with reduced_only), mod -> status (codes in modexlab.fl.status); combinational, one comparator.
+"""
+
+from pymtl3 import *
+
+from ...fl.status import STATUS_NBITS, Status
+
+
+class OperandCheck(Component):
+    def construct(s, nbits, odd_only, reduced_only):
+        s.mod = InPort(nbits)
+        s.status = OutPort(STATUS_NBITS)
+
+        OK = int(Status.OK)
+        ZERO_MODULUS = int(Status.ZERO_MODULUS)
+        EVEN_MODULUS = int(Status.EVEN_MODULUS)
+        BASE_TOO_LARGE = int(Status.BASE_TOO_LARGE)
+
+        s.even = Wire()
+        s.too_large = Wire()
+
+        if odd_only:
+
+            @update
+            def parity():
+                s.even @= ~s.mod[0]
+
+        else:
+            s.even //= 0
+
+        if reduced_only:
+            s.base = InPort(nbits)
+
+            @update
+            def compare():
+                s.too_large @= s.base >= s.mod
+
+        else:
+            s.too_large //= 0
+
+        @update
+        def judge():
+            s.status @= OK
+            if s.mod == 0:
+                s.status @= ZERO_MODULUS
+            elif s.even:
+                s.status @= EVEN_MODULUS
+            elif s.too_large:
+                s.status @= BASE_TOO_LARGE

@@ -1,0 +1,157 @@
+"""ScaledConvertIn and ScaledConvertOut: into the form of a scaled modulus and back (fl/scaled.py), with no divider.
+
+ScaledConvertIn: base * R and R modulo N by doublings of base and of 1 (R = 2^wide), and beside them M' = 2^-w mod N by w halvings
+of 1. That is all there is to scaling: nobody needs c, M or R^2, and modulo N is as good as modulo M = c*N, but w bits narrower.
+    istream {base, exp, mod} of nbits -> ostream {status, one, base, exp, mod} of `wide` bits with mod = M'; `modulus` is N, of
+    the operation at ostream. Operands that cannot be computed go on with their status (OperandCheck) and without conversion.
+    Cycles: max(wide / doublings_per_cycle, w / halvings_per_cycle); 1 for a bad operand.
+ScaledConvertOut: result / R modulo N by halvings and a conditional subtraction: the product with 1, under N instead of M, so that
+it ends below N.
+    istream {status, result, mod} of `wide` bits, with N of the operation on the port `modulus` -> ostream {status, result}.
+    Cycles: wide / halvings_per_cycle.
+Both hold one operation at a time. Area order: 2 doublings_per_cycle + 2 halvings_per_cycle adders of n bits, 9n register bits.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.status import STATUS_NBITS
+from ..messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
+from ..units.cond_sub import CondSub
+from ..units.mod_double import ModDouble
+from ..units.mod_halve import ModHalve
+from .operand_check import OperandCheck
+
+
+class ScaledConvertIn(Component):
+    def construct(s, shape, doublings_per_cycle, halvings_per_cycle):
+        nbits, wide = shape.nbits, shape.wide
+        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
+        s.ostream = SendIfcRTL(mk_entered_req(wide))
+        s.modulus = OutPort(nbits)
+
+        IDLE, CONVERT, BAD = (b2(i) for i in range(3))
+        s.st = Wire(2)
+        s.status = Wire(STATUS_NBITS)
+        s.exp = Wire(nbits)
+        s.mod = Wire(nbits)
+        s.starts = Wire()
+        s.converted = Wire()
+        s.leaves = Wire()
+        s.modulus //= s.mod
+
+        s.operand_check = OperandCheck(nbits, True, True)
+        s.operand_check.base //= s.istream.msg.base
+        s.operand_check.mod //= s.istream.msg.mod
+
+        s.base = ModDouble(nbits, wide, doublings_per_cycle)
+        s.one = ModDouble(nbits, wide, doublings_per_cycle)
+        s.constant = ModHalve(nbits, nbits, shape.digit_nbits, halvings_per_cycle)
+        for unit in (s.base, s.one, s.constant):
+            unit.modulus //= s.mod
+            unit.istream.val //= s.starts
+            unit.ostream.rdy //= s.leaves
+        s.base.istream.msg //= s.istream.msg.base
+        s.constant.istream.msg //= 1
+
+        # 1 modulo 1 is 0; otherwise doublings start from 1
+        @update
+        def unity():
+            s.one.istream.msg @= zext(s.istream.msg.mod != 1, nbits)
+
+        @update
+        def arrival():
+            s.istream.rdy @= s.st == IDLE
+            s.starts @= (s.st == IDLE) & s.istream.val & (s.operand_check.status == 0)
+
+        @update
+        def departure():
+            s.converted @= (s.st == CONVERT) & s.base.ostream.val & s.one.ostream.val & s.constant.ostream.val
+            s.ostream.val @= (s.st == BAD) | s.converted
+
+        @update
+        def let_go():
+            s.leaves @= s.converted & s.ostream.rdy
+
+        @update
+        def message():
+            s.ostream.msg.status @= s.status
+            s.ostream.msg.one @= zext(s.one.ostream.msg, wide)
+            s.ostream.msg.base @= zext(s.base.ostream.msg, wide)
+            s.ostream.msg.exp @= zext(s.exp, wide)
+            s.ostream.msg.mod @= zext(s.constant.ostream.msg, wide)
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.st == IDLE:
+                if s.starts:
+                    s.st <<= CONVERT
+                elif s.istream.val:
+                    s.st <<= BAD
+            elif s.ostream.val & s.ostream.rdy:
+                s.st <<= IDLE
+
+        @update_ff
+        def operands():
+            if (s.st == IDLE) & s.istream.val:
+                s.status <<= s.operand_check.status
+                s.exp <<= s.istream.msg.exp
+                s.mod <<= s.istream.msg.mod
+
+    def line_trace(s):
+        return f"{s.istream}|{'IC!'[int(s.st)]}|{s.ostream}"
+
+
+class ScaledConvertOut(Component):
+    def construct(s, shape, halvings_per_cycle):
+        nbits, wide, operand = shape.nbits, shape.wide, shape.operand_nbits
+        s.istream = RecvIfcRTL(mk_entered_resp(wide))
+        s.modulus = InPort(nbits)
+        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+
+        s.busy = Wire()
+        s.status = Wire(STATUS_NBITS)
+        s.mod = Wire(nbits)
+
+        s.unit = ModHalve(operand, nbits, wide, halvings_per_cycle)
+        s.unit.modulus //= s.mod
+        s.unit.istream.msg //= s.istream.msg.result[0:operand]
+        s.unit.ostream.rdy //= s.ostream.rdy
+        s.reduction = CondSub(nbits)
+        s.reduction.value //= s.unit.ostream.msg[0 : nbits + 1]
+        s.reduction.n //= s.mod
+        s.ostream.val //= s.unit.ostream.val
+
+        # an operation without a result has none to show, not the remainder of its modulus either
+        @update
+        def message():
+            s.ostream.msg.status @= s.status
+            s.ostream.msg.result @= 0
+            if s.status == 0:
+                s.ostream.msg.result @= s.reduction.out
+
+        # the modulus of one operation must stay until its result has left
+        @update
+        def arrival():
+            s.istream.rdy @= ~s.busy & s.unit.istream.rdy
+            s.unit.istream.val @= ~s.busy & s.istream.val
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.busy <<= 0
+            elif s.istream.val & s.istream.rdy:
+                s.busy <<= 1
+            elif s.ostream.val & s.ostream.rdy:
+                s.busy <<= 0
+
+        @update_ff
+        def operands():
+            if s.istream.val & s.istream.rdy:
+                s.status <<= s.istream.msg.status
+                s.mod <<= s.modulus
+
+    def line_trace(s):
+        return f"{s.istream}|{'*' if s.busy else '.'}|{s.ostream}"

@@ -1,0 +1,119 @@
+"""What a result depends on of this package's own sources: the modules that are imported, from those that one names, and the files
+beside them. Keys of caches and of the ledger have this digest, so that nobody keeps a list by hand.
+
+A module stands for its text, for the packages around it, for all that it imports from this package (inside functions too, but not
+for type checkers alone), for modules that it runs (a string "modexlab.room.module"), for the files in its folder that are no Python,
+and for those in folders below that its text names.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from . import cache
+
+ROOT = Path(__file__).parents[2]  # of the rooms
+PACKAGE = __name__.split(".")[0]
+NOT_SOURCES = (".py", ".pyc", ".md", ".svg", ".so")
+
+
+@functools.cache
+def digest(*modules: str, without: tuple[str, ...] = ()) -> str:
+    """Of these modules ("flow.synth.synthesis") and all that they import; `without`: rooms and modules that do not count."""
+    files = sorted(files_of(*modules, without=without))
+    return cache.key(*(f"{path.relative_to(ROOT)} {cache.file_digest(path)}" for path in files))
+
+
+def files_of(*modules: str, without: Collection[str] = ()) -> set[Path]:
+    """The files behind `digest`."""
+    files: set[Path] = set()
+    for module in closure(*modules, without=without):
+        path = _path(module)
+        assert path is not None
+        files.add(path)
+        if path.name != "__init__.py":
+            files |= set(_data(path))
+    return files
+
+
+def closure(*modules: str, without: Collection[str] = ()) -> set[str]:
+    """All modules that these import, and themselves."""
+    seen: set[str] = set()
+    ahead = list(modules)
+    for module in modules:
+        if _path(module) is None:
+            raise ValueError(f"there is no module {module} in this package")
+    while ahead:
+        module = ahead.pop()
+        if module in seen or any(f"{module}.".startswith(f"{each}.") for each in without):
+            continue
+        seen.add(module)
+        ahead += imports(module)
+        if "." in module:
+            ahead.append(module.rpartition(".")[0])
+    return {module for module in seen if _path(module)}
+
+
+@functools.cache
+def imports(module: str) -> tuple[str, ...]:
+    """The modules of this package that one module imports."""
+    path = _path(module)
+    if path is None:
+        return ()
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found: list[str] = []
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and str(node.value).startswith(f"{PACKAGE}."):
+            run = str(node.value).partition(".")[2]
+            found += [run] if run.replace(".", "").isidentifier() and _path(run) else []
+    for node in _imports(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            found += [name.partition(".")[2] for name in names if name.startswith(f"{PACKAGE}.")]
+            continue
+        if node.level:
+            parts = package.split(".")
+            base = parts[: len(parts) - node.level + 1] + (node.module.split(".") if node.module else [])
+        elif node.module and node.module.split(".")[0] == PACKAGE:
+            base = node.module.split(".")[1:]
+        else:
+            continue
+        whole = ".".join(base)
+        for alias in node.names:
+            inner = f"{whole}.{alias.name}".lstrip(".")
+            found.append(inner if _path(inner) else whole)
+    return tuple(dict.fromkeys(each for each in found if each))
+
+
+def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """All import statements that run."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            for other in child.orelse:
+                yield from _imports(other)
+        else:
+            yield from _imports(child)
+
+
+def _path(module: str) -> Path | None:
+    base = ROOT.joinpath(*module.split("."))
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+def _data(path: Path) -> Iterator[Path]:
+    """Files that are no Python, in the folder of a module and in those below that it names."""
+    text = path.read_text(encoding="utf-8")
+    for each in path.parent.iterdir():
+        if each.is_file() and each.suffix not in NOT_SOURCES:
+            yield each
+        elif each.is_dir() and f'"{each.name}' in text and not (each / "__init__.py").exists():
+            yield from (file for file in each.rglob("*") if file.is_file() and file.suffix != ".pyc")

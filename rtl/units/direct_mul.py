@@ -1,0 +1,40 @@
+"""DirectMul: a * b mod m for one modulus, as the hardware language has it: `*`, then `%` (paper 000, equations 24 to 26).
+
+What the synthesis tool makes of it is the point: it is the reference of paper 000 for its compression trees.
+
+Ports: istream {a, b} -> ostream; any words. The port `modulus`, which every product unit has, is not read: the modulus is baked in.
+Cycles: 1, the result is registered. Takes the next operands in the cycle in which its result is taken.
+Area order: n^2 full adders for the product and about as many for the remainder.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..messages import mk_product_req
+from .pseudo_mul import Registered
+
+
+class DirectMul(Component):
+    UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
+
+    def construct(s, nbits, modulus):
+        s.istream = RecvIfcRTL(mk_product_req(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.modulus = InPort(nbits)
+
+        double = 2 * nbits
+        MODULUS = mk_bits(double)(modulus)
+        s.residue = Wire(double)
+
+        @update
+        def multiply():
+            s.residue @= (zext(s.istream.msg.a, double) * zext(s.istream.msg.b, double)) % MODULUS
+
+        s.out = Registered(nbits)
+        s.out.x //= s.residue[0:nbits]
+        s.out.in_val //= s.istream.val
+        s.istream.rdy //= s.out.in_rdy
+        s.ostream //= s.out.ostream
+
+    def line_trace(s):
+        return f"{s.istream}|{s.ostream}"

@@ -1,0 +1,161 @@
+"""MontMulRem: the Montgomery product a * b / 2^nbits mod n, radix 2, from chained AddRed steps.
+
+Paper 001, Algorithm 4 and Figure 9; the form of the step is a parameter (`add_red`, see add_red.py).
+`nstages` pipeline stages of `steps_per_stage` AddReds each. When nstages * steps_per_stage = nbits, the loop over
+the bits of a is fully unrolled, as in the paper (32 bits: 4 x 8). With fewer steps in hardware than bits, the stages
+form a ring and a product goes around nbits / (nstages * steps_per_stage) times.
+
+Ports: istream {a, b} -> ostream; `modulus` odd, static while the unit is busy; b < modulus (a may be any word).
+Cycles: nbits / steps_per_stage, whatever the operands. `pipelined`: every stage has its own operands, so up to
+nstages products are under way and an unrolled unit takes a new one every cycle. Not pipelined: one product at a time,
+operands registered once; the next one is taken in the cycle in which a result leaves.
+The registers of a stage take only what a product leaves behind them, so that the clock of an idle stage can be gated.
+Area order: nstages * steps_per_stage AddReds, and 3n register bits a stage (pipelined) or 2n + n a stage.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..messages import mk_product_req
+from .add_red import ADD_REDS, Resolve
+from .cond_sub import CondSub
+
+
+class MontMulRem(Component):
+    def construct(s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True):
+        s.istream = RecvIfcRTL(mk_product_req(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.modulus = InPort(nbits)
+
+        AddRed = ADD_REDS[add_red]
+        state_nbits = AddRed.state_nbits(nbits)
+        nsteps = nstages * steps_per_stage
+        npasses = nbits // nsteps
+        assert npasses * nsteps == nbits
+        LAST = nstages - 1
+        LAST_PASS = npasses - 1
+        ncopies = nstages if pipelined else 1  # of the operands
+
+        s.valid = [Wire(1) for _ in range(nstages)]
+        s.a = [Wire(nbits) for _ in range(ncopies)]
+        s.b = [Wire(nbits) for _ in range(ncopies)]
+        s.state = [Wire(state_nbits) for _ in range(nstages)]
+        s.stage_out = [Wire(state_nbits) for _ in range(nstages)]
+
+        # The chain of steps: stage k works on its share of the bits of a.
+        s.steps = [AddRed(nbits) for _ in range(nsteps)]
+        for i, step in enumerate(s.steps):
+            stage, first = i // steps_per_stage, i % steps_per_stage == 0
+            copy = stage if pipelined else 0
+            step.state //= s.state[stage] if first else s.steps[i - 1].out
+            step.x_i //= s.a[copy][i]
+            step.y //= s.b[copy]
+            step.n //= s.modulus
+            if i % steps_per_stage == steps_per_stage - 1:
+                s.stage_out[stage] //= step.out
+
+        # The last state, as a number, reduced below n.
+        s.reduction = CondSub(nbits)
+        s.reduction.n //= s.modulus
+        if state_nbits == nbits + 1:
+            s.reduction.value //= s.stage_out[LAST]
+        else:
+            s.resolve = Resolve(nbits)
+            s.resolve.state //= s.stage_out[LAST]
+            s.reduction.value //= s.resolve.value
+        s.ostream.msg //= s.reduction.out
+
+        # A product in the last stage leaves, or goes around again.
+        s.again = Wire(1)
+        s.go = Wire(1)
+        if npasses == 1:
+            s.again //= 0
+        else:
+            s.turn = [Wire(clog2(npasses)) for _ in range(nstages)]
+
+            @update
+            def goes_around():
+                s.again @= s.valid[LAST] & (s.turn[LAST] != LAST_PASS)
+
+            @update_ff
+            def count_turns():
+                if s.go:
+                    s.turn[0] <<= 0
+                    if s.again:
+                        s.turn[0] <<= s.turn[LAST] + 1
+                    for i in range(LAST):
+                        s.turn[i + 1] <<= s.turn[i]
+
+        @update
+        def out_val():
+            s.ostream.val @= s.valid[LAST] & ~s.again
+
+        @update
+        def advance():
+            s.go @= ~s.ostream.val | s.ostream.rdy
+
+        if pipelined or nstages == 1:
+
+            @update
+            def in_rdy_pipelined():
+                s.istream.rdy @= s.go & ~s.again
+
+        else:
+            s.occupied = Wire(nstages)
+            for i in range(nstages):
+                s.occupied[i] //= s.valid[i]
+
+            @update
+            def in_rdy_single():
+                s.istream.rdy @= (s.occupied == 0) | (s.ostream.val & s.ostream.rdy)
+
+        @update_ff
+        def control():
+            if s.reset:
+                for i in range(nstages):
+                    s.valid[i] <<= 0
+            elif s.go:
+                s.valid[0] <<= s.again | (s.istream.val & s.istream.rdy)
+                for i in range(LAST):
+                    s.valid[i + 1] <<= s.valid[i]
+
+        @update_ff
+        def states():
+            if s.go & (s.again | s.istream.val):
+                s.state[0] <<= 0
+                if s.again:
+                    s.state[0] <<= s.stage_out[LAST]
+            for i in range(LAST):
+                if s.go & s.valid[i]:
+                    s.state[i + 1] <<= s.stage_out[i]
+
+        LAST_COPY = ncopies - 1
+        if npasses == 1:
+
+            @update_ff
+            def operands_unrolled():
+                if s.istream.val & s.istream.rdy:
+                    s.a[0] <<= s.istream.msg.a
+                    s.b[0] <<= s.istream.msg.b
+                for i in range(LAST_COPY):
+                    if s.go & s.valid[i]:
+                        s.a[i + 1] <<= s.a[i]
+                        s.b[i + 1] <<= s.b[i]
+
+        else:
+
+            @update_ff
+            def operands_folded():
+                if s.istream.val & s.istream.rdy:
+                    s.a[0] <<= s.istream.msg.a
+                    s.b[0] <<= s.istream.msg.b
+                elif s.again:
+                    s.a[0] <<= s.a[LAST_COPY] >> nsteps
+                    s.b[0] <<= s.b[LAST_COPY]
+                for i in range(LAST_COPY):
+                    if s.go & s.valid[i]:
+                        s.a[i + 1] <<= s.a[i]
+                        s.b[i + 1] <<= s.b[i]
+
+    def line_trace(s):
+        return f"{s.istream}|{''.join('*' if v else '.' for v in s.valid)}|{s.ostream}"

@@ -1,0 +1,42 @@
+"""MulRem: a * b mod n by a full product and a division (paper 001, section 3.1 and Figure 5).
+
+A Multiplier feeds a divider of 2n by n bits; each works on its own product, so a second one may follow.
+`divider`: "aligned" is the paper's (Figure 2, data-dependent), "restoring" takes `quotient_bits_per_cycle` whatever the
+operands. `multiplier_bits_per_cycle` = 0 is a combinational multiplier.
+
+Ports: istream {a, b} -> ostream; `modulus` is static while the unit is busy; any operands, any modulus but 0.
+Cycles: multiplier + divider (multiplier.py, div_rem.py).
+Area order: n^2 full adders for a combinational product, 7n register bits.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..messages import mk_product_req
+from .div_rem import AlignedDivRem, DivRem
+from .multiplier import Multiplier
+
+
+class MulRem(Component):
+    def construct(s, nbits, divider="restoring", quotient_bits_per_cycle=1, multiplier_bits_per_cycle=0):
+        s.istream = RecvIfcRTL(mk_product_req(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.modulus = InPort(nbits)
+
+        s.multiplier = Multiplier(nbits, multiplier_bits_per_cycle)
+        if divider == "aligned":
+            s.divider = AlignedDivRem(2 * nbits, nbits)
+        else:
+            s.divider = DivRem(2 * nbits, nbits, quotient_bits_per_cycle)
+
+        s.istream //= s.multiplier.istream
+        s.multiplier.ostream.val //= s.divider.istream.val
+        s.multiplier.ostream.rdy //= s.divider.istream.rdy
+        s.multiplier.ostream.msg //= s.divider.istream.msg.dividend
+        s.divider.istream.msg.divisor //= s.modulus
+        s.ostream.val //= s.divider.ostream.val
+        s.ostream.rdy //= s.divider.ostream.rdy
+        s.ostream.msg //= s.divider.ostream.msg.remainder
+
+    def line_trace(s):
+        return f"{s.istream}|{s.multiplier.line_trace()}|{s.divider.line_trace()}|{s.ostream}"

@@ -1,0 +1,152 @@
+"""PseudoMul: a * b mod m for one modulus m that is known when the hardware is made (paper 000, sections 2.2.1 and 4.1).
+
+A CompressionTree folds and compresses the partial products to two rows, a ModAdder adds them modulo m. The modulus is any of
+the shapes 2^n, 2^n - 1, 2^n + 1, 2^n - k, 2^n + k; the paper's machines take a pseudo-modulus, a multiple c * m of shape 2^n - 1,
+and reduce once at the end. `PseudoSquare` is the same for a * a with half of the products, `PseudoReduce` gives the residue of
+a longer word (section 5.1).
+
+Ports: istream {a, b} -> ostream, the residue; a and b may be any words of nbits. PseudoSquare: istream a. PseudoReduce:
+istream of nbits, ostream as long as a residue. The static port `modulus`, which every product unit has, is not read: the
+modulus is baked in. `plan` is the plan of the tree.
+Cycles: 1, the tree is combinational and its result is registered, as operands come from registers in all machines. Takes the
+next operands in the cycle in which its result is taken.
+Area order: that of the tree (compression_tree.py), one register of nbits.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.compression import BEST, make_plan
+from ...fl.errors import BadInput
+from ...fl.moduli import classify, fit
+from ..messages import mk_product_req
+from .compression_tree import CompressionTree
+from .mod_adder import ModAdder
+
+MIN_NBITS = 4
+
+
+def modulus_of(modulus, shape, nbits):
+    """The modulus of a unit; BadInput if it is not of the shape, or its residues are longer than the unit's words."""
+    found = fit(modulus, shape) if shape else classify(modulus)
+    if nbits < MIN_NBITS:
+        raise BadInput(f"a compression tree of {nbits} bits: give {MIN_NBITS} or more")
+    if found.operand_nbits > nbits:
+        raise BadInput(
+            f"the residues modulo {found} have {found.operand_nbits} bits, the unit has {nbits}: "
+            f"give it {found.operand_nbits} bits or more"
+        )
+    return found
+
+
+class PseudoMul(Component):
+    UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
+
+    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
+        m = modulus_of(modulus, shape, nbits)
+        s.istream = RecvIfcRTL(mk_product_req(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.modulus = InPort(nbits)
+        s.plan = make_plan("multiply", m, nbits, strategy, adder)
+        s.core = PseudoCore("multiply", nbits, nbits, m.value, strategy, adder)
+        s.core.a //= s.istream.msg.a
+        s.core.b //= s.istream.msg.b
+        s.out = Registered(nbits)
+        s.out.x //= s.core.out
+        s.out.in_val //= s.istream.val
+        s.istream.rdy //= s.out.in_rdy
+        s.ostream //= s.out.ostream
+
+    def line_trace(s):
+        return f"{s.istream}|{s.ostream}"
+
+
+class PseudoSquare(Component):
+    UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
+
+    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
+        m = modulus_of(modulus, shape, nbits)
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.modulus = InPort(nbits)
+        s.plan = make_plan("square", m, nbits, strategy, adder)
+        s.core = PseudoCore("square", nbits, nbits, m.value, strategy, adder)
+        s.core.a //= s.istream.msg
+        s.out = Registered(nbits)
+        s.out.x //= s.core.out
+        s.out.in_val //= s.istream.val
+        s.istream.rdy //= s.out.in_rdy
+        s.ostream //= s.out.ostream
+
+    def line_trace(s):
+        return f"{s.istream}|{s.ostream}"
+
+
+class PseudoReduce(Component):
+    UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
+
+    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
+        m = modulus_of(modulus, shape, nbits)
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(m.operand_nbits))
+        s.modulus = InPort(nbits)
+        s.plan = make_plan("reduce", m, nbits, strategy, adder)
+        s.core = PseudoCore("reduce", nbits, m.operand_nbits, m.value, strategy, adder)
+        s.core.a //= s.istream.msg
+        s.out = Registered(m.operand_nbits)
+        s.out.x //= s.core.out
+        s.out.in_val //= s.istream.val
+        s.istream.rdy //= s.out.in_rdy
+        s.ostream //= s.out.ostream
+
+    def line_trace(s):
+        return f"{s.istream}|{s.ostream}"
+
+
+class PseudoCore(Component):
+    """The combinational part: tree and final adder, the residue extended to the word."""
+
+    def construct(s, operation, nbits, out_nbits, m, strategy, adder):
+        plan = make_plan(operation, classify(m), nbits, strategy, adder)
+        s.a = InPort(nbits)
+        s.out = OutPort(out_nbits)
+        s.tree = CompressionTree(operation, m, nbits, strategy, adder)
+        s.tree.a //= s.a
+        if operation == "multiply":
+            s.b = InPort(nbits)
+            s.tree.b //= s.b
+        final = plan.mod_sum
+        s.mod_adder = ModAdder(m, plan.columns, final.most_a, final.most_b, adder)
+        s.mod_adder.a //= s.tree.row_a
+        s.mod_adder.b //= s.tree.row_b
+        residue_nbits = plan.modulus.operand_nbits
+        s.out[0:residue_nbits] //= s.mod_adder.out
+        if out_nbits > residue_nbits:
+            s.out[residue_nbits:out_nbits] //= 0
+
+
+class Registered(Component):
+    """A register behind combinational logic: it takes x when it is empty, or when what it holds is taken."""
+
+    def construct(s, nbits):
+        s.x = InPort(nbits)
+        s.in_val = InPort(1)
+        s.in_rdy = OutPort(1)
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.full = Wire(1)
+        s.value = Wire(nbits)
+        s.ostream.val //= s.full
+        s.ostream.msg //= s.value
+
+        @update
+        def ready():
+            s.in_rdy @= ~s.full | s.ostream.rdy
+
+        @update_ff
+        def hold():
+            if s.reset:
+                s.full <<= 0
+            elif s.in_rdy:
+                s.full <<= s.in_val
+            if s.in_val & s.in_rdy:
+                s.value <<= s.x

@@ -1,0 +1,255 @@
+"""ShiftSubCarrySave: paper 004's shift-sub product with c and p in carry-save form: no carry runs across the word.
+
+The paper subtracts the modulus where it fits, and to know that takes a comparison of n bits. Here p and c are pairs
+(sum, carry) in two's complement with -n <= value <= n, and q in {-1, 0, 1} is chosen by the top four bits of a pair, as in
+radix-2 SRT division with a carry-save residual (Ercegovac and Lang, Division and Square Root, 1994, section 3.2):
+
+    y = 2c or p + b_i * c, |y| <= 2n;  est = y by its bits from 2^(nbits-1) on, at most 2^nbits too small;
+    q = 1 if est >= 0, 0 if est = -2^(nbits-1), else -1;  |y - q * n| <= n
+
+That needs a modulus with its top bit set; a shorter one, and a with it, is shifted up first and the product down in the end.
+
+Ports: istream {a, b} -> ostream; `modulus` not 0 and static while the unit is busy; a < modulus, b may be any word.
+Cycles: steps + 3 + twice the leading zeros of the modulus, where steps = nbits / bits_per_cycle (until = "count": constant time) or
+the cycles that b's ones take (until = "spent").
+Area order: 5 rows of full adders a step, one adder, 7n registers.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..messages import mk_product_req
+
+
+class SelectSubtract(Component):
+    """The pair y - q * n, with q from the top bits of the pair y."""
+
+    def construct(s, nbits):
+        wide = nbits + 3
+        LOW, HIGH = nbits - 1, nbits + 3  # the bits of the estimate
+        HALF_BELOW = 15  # -1, in units of 2^(nbits-1)
+        s.y_sum = InPort(wide)
+        s.y_carry = InPort(wide)
+        s.n = InPort(nbits)
+        s.out_sum = OutPort(wide)
+        s.out_carry = OutPort(wide)
+        s.estimate = Wire(4)
+        s.multiple = Wire(wide)  # -q * n, but for the 1 that completes the complement
+        s.complete = Wire()
+
+        @update
+        def select():
+            s.estimate @= s.y_sum[LOW:HIGH] + s.y_carry[LOW:HIGH]
+            s.multiple @= 0
+            s.complete @= 0
+            if ~s.estimate[3]:
+                s.multiple @= ~zext(s.n, wide)
+                s.complete @= 1
+            elif s.estimate != HALF_BELOW:
+                s.multiple @= zext(s.n, wide)
+
+        @update
+        def subtract():
+            s.out_sum @= s.y_sum ^ s.y_carry ^ s.multiple
+            s.out_carry @= (
+                ((s.y_sum & s.y_carry) | (s.y_sum & s.multiple) | (s.y_carry & s.multiple)) << 1
+            ) | zext(s.complete, wide)
+
+
+class ShiftSubCarrySaveStep(Component):
+    """One bit of b."""
+
+    def construct(s, nbits):
+        wide = nbits + 3
+        s.p_sum = InPort(wide)
+        s.p_carry = InPort(wide)
+        s.c_sum = InPort(wide)
+        s.c_carry = InPort(wide)
+        s.b_i = InPort()
+        s.n = InPort(nbits)
+        s.p_sum_out = OutPort(wide)
+        s.p_carry_out = OutPort(wide)
+        s.c_sum_out = OutPort(wide)
+        s.c_carry_out = OutPort(wide)
+
+        # p + b_i * c: four rows to two
+        s.add_sum = Wire(wide)
+        s.add_carry = Wire(wide)
+        s.row_sum = Wire(wide)
+        s.row_carry = Wire(wide)
+        s.y_sum = Wire(wide)
+        s.y_carry = Wire(wide)
+
+        @update
+        def gate():
+            s.add_sum @= 0
+            s.add_carry @= 0
+            if s.b_i:
+                s.add_sum @= s.c_sum
+                s.add_carry @= s.c_carry
+
+        @update
+        def compress():
+            s.row_sum @= s.p_sum ^ s.p_carry ^ s.add_sum
+            s.row_carry @= ((s.p_sum & s.p_carry) | (s.p_sum & s.add_sum) | (s.p_carry & s.add_sum)) << 1
+            s.y_sum @= s.row_sum ^ s.row_carry ^ s.add_carry
+            s.y_carry @= (
+                (s.row_sum & s.row_carry) | (s.row_sum & s.add_carry) | (s.row_carry & s.add_carry)
+            ) << 1
+
+        s.reduce_p = SelectSubtract(nbits)
+        s.reduce_p.y_sum //= s.y_sum
+        s.reduce_p.y_carry //= s.y_carry
+        s.reduce_p.n //= s.n
+        s.reduce_p.out_sum //= s.p_sum_out
+        s.reduce_p.out_carry //= s.p_carry_out
+
+        s.reduce_c = SelectSubtract(nbits)
+        for doubled, single in ((s.reduce_c.y_sum, s.c_sum), (s.reduce_c.y_carry, s.c_carry)):
+            doubled[0] //= 0
+            doubled[1:wide] //= single[0 : wide - 1]
+        s.reduce_c.n //= s.n
+        s.reduce_c.out_sum //= s.c_sum_out
+        s.reduce_c.out_carry //= s.c_carry_out
+
+
+class ShiftSubCarrySave(Component):
+    def construct(s, nbits, bits_per_cycle=1, until="count"):
+        s.istream = RecvIfcRTL(mk_product_req(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.modulus = InPort(nbits)
+
+        wide = nbits + 3
+        SIGN = nbits + 2
+        TOP = nbits - 1
+        BELOW_TOP = nbits - 2
+        IDLE, RAISE, STEP, RESOLVE, CORRECT, LOWER, DONE = (b3(i) for i in range(7))
+        s.st = Wire(3)
+        s.n = Wire(nbits)  # the modulus, its top bit set after RAISE
+        s.b = Wire(nbits)
+        s.b_n = Wire(nbits)
+        s.c_sum = Wire(wide)
+        s.c_carry = Wire(wide)
+        s.p_sum = Wire(wide)  # after RESOLVE, the product as a number
+        s.p_carry = Wire(wide)
+        s.nraised = Wire(clog2(nbits + 1))
+        s.ostream.msg //= s.p_sum[0:nbits]
+
+        s.steps = [ShiftSubCarrySaveStep(nbits) for _ in range(bits_per_cycle)]
+        for i, step in enumerate(s.steps):
+            before = s.steps[i - 1]
+            step.p_sum //= s.p_sum if i == 0 else before.p_sum_out
+            step.p_carry //= s.p_carry if i == 0 else before.p_carry_out
+            step.c_sum //= s.c_sum if i == 0 else before.c_sum_out
+            step.c_carry //= s.c_carry if i == 0 else before.c_carry_out
+            step.b_i //= s.b[i]
+            step.n //= s.n
+        LAST_STEP = bits_per_cycle - 1
+
+        @update
+        def handshakes():
+            s.istream.rdy @= (s.st == IDLE) | ((s.st == DONE) & s.ostream.rdy)
+            s.load @= s.istream.rdy & s.istream.val
+
+        @update
+        def offers():
+            s.ostream.val @= s.st == DONE
+
+        s.load = Wire()
+
+        s.ends = Wire()
+
+        @update
+        def what_is_left():
+            s.b_n @= s.b >> bits_per_cycle
+
+        if until == "spent":
+
+            @update
+            def ends_when_spent():
+                s.ends @= s.b_n == 0
+
+        else:
+            ncycles = nbits // bits_per_cycle
+            FINAL = ncycles - 1
+            s.count = Wire(max(1, clog2(ncycles)))
+
+            @update
+            def ends_by_count():
+                s.ends @= s.count == FINAL
+
+            @update_ff
+            def counter():
+                s.count <<= 0
+                if s.st == STEP:
+                    s.count <<= s.count + 1
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.load:
+                s.st <<= RAISE
+                if s.modulus[TOP]:
+                    s.st <<= STEP
+            elif s.st == RAISE:
+                if s.n[BELOW_TOP]:
+                    s.st <<= STEP
+            elif s.st == STEP:
+                if s.ends:
+                    s.st <<= RESOLVE
+            elif s.st == RESOLVE:
+                s.st <<= CORRECT
+            elif s.st == CORRECT:
+                s.st <<= LOWER
+                if s.nraised == 0:
+                    s.st <<= DONE
+            elif s.st == LOWER:
+                if s.nraised == 1:
+                    s.st <<= DONE
+            elif s.ostream.val & s.ostream.rdy:
+                s.st <<= IDLE
+
+        # p = sum + carry; then p + n if it is negative, p - n if it is n
+        s.addend = Wire(wide)
+        s.corrected = Wire(wide)
+
+        @update
+        def add():
+            s.addend @= s.p_carry
+            if s.st == CORRECT:
+                s.addend @= 0
+                if s.p_sum[SIGN]:
+                    s.addend @= zext(s.n, wide)
+            s.corrected @= s.p_sum + s.addend
+            if (s.st == CORRECT) & (s.p_sum == zext(s.n, wide)):
+                s.corrected @= 0
+
+        @update_ff
+        def data():
+            if s.load:
+                s.n <<= s.modulus
+                s.b <<= s.istream.msg.b
+                s.c_sum <<= zext(s.istream.msg.a, wide)
+                s.c_carry <<= 0
+                s.p_sum <<= 0
+                s.p_carry <<= 0
+                s.nraised <<= 0
+            elif s.st == RAISE:
+                s.n <<= s.n << 1
+                s.c_sum <<= s.c_sum << 1
+                s.nraised <<= s.nraised + 1
+            elif s.st == STEP:
+                s.b <<= s.b_n
+                s.c_sum <<= s.steps[LAST_STEP].c_sum_out
+                s.c_carry <<= s.steps[LAST_STEP].c_carry_out
+                s.p_sum <<= s.steps[LAST_STEP].p_sum_out
+                s.p_carry <<= s.steps[LAST_STEP].p_carry_out
+            elif (s.st == RESOLVE) | (s.st == CORRECT):
+                s.p_sum <<= s.corrected
+            elif s.st == LOWER:
+                s.p_sum <<= s.p_sum >> 1
+                s.nraised <<= s.nraised - 1
+
+    def line_trace(s):
+        return f"{s.istream}|{'IRSVCLD'[int(s.st)]}|{s.ostream}"

@@ -1,0 +1,264 @@
+"""`modexlab check`: files of every format through native RTL, counts, reasons, failures and exit codes."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import cryptography_vectors
+import pytest
+from modexlab.eval import progress
+from modexlab.eval.cli.commands import check as command
+from modexlab.eval.designs.machine import Answer, Machine
+from modexlab.eval.vectors import VectorFile, load
+from modexlab.fl.status import Status
+
+from tests.paths import DATA
+
+from ..command_line import Cli
+
+RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+@pytest.mark.parametrize(
+    ("name", "passed", "skipped"),
+    [
+        ("bn_small.txt", 16, 8),
+        ("eip198_small.json", 6, 7),
+        ("modexp_plain.json", 2, 0),
+        ("wycheproof_signature_512.json", 5, 1),
+        ("wycheproof_decrypt_512.json", 3, 0),
+        ("sigver_512.rsp", 3, 0),
+        ("rsadp_512.rsp", 2, 1),
+        ("pkcs1_sign_512.txt", 2, 0),
+    ],
+)
+def test_every_format(cli: Cli, name: str, passed: int, skipped: int) -> None:
+    result = cli("check", DATA / name, "--json")
+    report = result.json()
+    assert result.code == 0
+    assert (report["passed"], report["failed"], report["skipped"]) == (passed, 0, skipped)
+    assert sum(report["reasons"].values()) == skipped
+    assert (report["design"], report["stage"], report["failures"]) == ("mont", "native", [])
+
+
+def test_text(cli: Cli) -> None:
+    out = cli("check", DATA / "wycheproof_signature_512.json", DATA / "bn_small.txt").out
+    assert "wycheproof_signature_512.json: Project Wycheproof JSON, on mont (native)\n" in out
+    assert "  passed 5, failed 0, not applicable 1\n" in out
+    assert "    not applicable, 1: the base is not below the modulus\n" in out
+    assert "    passed, 1: the file accepts either verdict; the power itself is right\n" in out
+    assert "total: passed 21, failed 0, not applicable 9\n" in out
+
+
+@pytest.mark.parametrize("stage", ["python", "verilog"])
+def test_stages(cli: Cli, stage: str) -> None:
+    report = cli("check", DATA / "modexp_plain.json", "--stage", stage, "--json").json()
+    assert (report["passed"], report["stage"]) == (2, stage)
+
+
+def test_other_design_and_reduction(cli: Cli) -> None:
+    """The naive machine takes even moduli and large bases; with --reduce, negative ones are positive."""
+    assert cli("check", DATA / "bn_small.txt", "--design", "naive", "--json").json()["passed"] == 19
+    report = cli("check", DATA / "bn_small.txt", "--design", "naive", "--reduce", "--json").json()
+    assert (report["passed"], report["skipped"]) == (20, 4)
+
+
+def test_a_signature_above_the_modulus_is_invalid_even_where_it_can_be_computed(cli: Cli) -> None:
+    """The naive machine takes it; RFC 8017 has the verifier refuse it."""
+    report = cli("check", DATA / "wycheproof_signature_512.json", "--design", "naive", "--json").json()
+    assert (report["passed"], report["failed"], report["skipped"]) == (6, 0, 0)
+
+
+def test_counts_by_file(cli: Cli) -> None:
+    report = cli("check", DATA / "modexp_plain.json", DATA / "rsadp_512.rsp", "--json").json()
+    assert [part["passed"] for part in report["files"]] == [2, 2]
+    assert report["passed"] == 4
+
+
+def test_failures_are_shown_and_exit_1(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.txt"
+    power, right, wrong = (
+        "ModExp = 6\nA = 3\nE = 5\nM = 7\n",
+        "ModMul = 1\nA = 3\nB = 5\nM = 7\n",
+        "ModMul = 2\nA = 3\nB = 5\nM = 7\n",
+    )
+    path.write_text(f"{power}\n{right}\n{wrong}")
+    result = cli("check", path, "--json")
+    report = result.json()
+    assert result.code == 1
+    assert (report["passed"], report["failed"]) == (1, 2)
+    failure = report["failures"][0]
+    assert failure["name"] == "line 1 ModExp"
+    assert failure["operands"] == {"base": 3, "exp": 5, "mod": 7}
+    assert (failure["result"], failure["golden"]) == (5, 5)
+    result = cli("check", path)
+    assert result.code == 1
+    said = "the result equals the golden value, but the file has"
+    assert f"FAILED {path}: line 1 ModExp: {said} 6\n  base    3\n  exp     5\n  mod     7\n" in result.out
+    assert f"FAILED {path}: line 11 ModMul: {said} 2\n" in result.out
+
+
+def test_many_failures_are_cut_short_in_text_only(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.txt"
+    path.write_text("\n".join(f"ModExp = 6\nA = 3\nE = {exp}\nM = 65521\n" for exp in range(23)))
+    assert len(cli("check", path, "--json").json()["failures"]) == 23
+    out = cli("check", path).out
+    assert out.count("FAILED") == 20
+    assert "... and 3 more failures; --json has them all\n" in out
+
+
+def test_a_wrong_machine_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Machine, "run", lambda _, operands, *__: [Answer(Status.OK, 1, 9)] * len(operands))
+    result = cli("check", DATA / "wycheproof_signature_512.json", "--json")
+    assert result.code == 1
+    assert result.json()["failed"] == 5
+
+
+def test_nothing_usable_is_said_loudly(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "sums.txt"
+    path.write_text("Sum = 3\nA = 1\nB = 2\n\nModExp = 1\nA = 1\nE = 1\nM = 8\n")
+    for how in ([], ["--json"]):
+        result = cli("check", path, *how)
+        assert result.code == 2
+        assert result.err.startswith("modexlab: error: NOTHING WAS CHECKED: all 2 vectors were skipped; ")
+        assert "Sum is not a modular exponentiation or product" in result.out, (
+            "the reasons are told all the same"
+        )
+    result = cli("check", path, "--allow-empty")
+    assert result.code == 0
+    assert result.err == f"modexlab: warning: {path}: NOTHING WAS CHECKED, all 2 vectors were skipped\n"
+    result = cli("check", path, DATA / "modexp_plain.json")
+    assert result.code == 0
+    assert f"warning: {path}: NOTHING WAS CHECKED" in result.err
+
+
+def test_an_excerpt_is_checked_with_a_warning(cli: Cli, tmp_path: Path) -> None:
+    document = json.loads((DATA / "wycheproof_signature_512.json").read_text())
+    del document["testGroups"][0]["tests"][1:]
+    path = tmp_path / "excerpt.json"
+    path.write_text(json.dumps(document))
+    result = cli("check", path, "--json")
+    assert (result.code, result.json()["passed"]) == (0, 3)
+    assert result.err == f"modexlab: warning: {path}: it announces 6 vectors, but holds 4\n"
+
+
+def test_reading_shows_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(path: str) -> VectorFile:
+        time.sleep(0.2)
+        return load(path)
+
+    monkeypatch.setattr(command, "load", slow)
+    monkeypatch.setattr(progress, "DELAY", 0.05)
+    path = DATA / "modexp_plain.json"
+    result = cli("check", path)
+    assert result.code == 0
+    assert result.err.startswith(f"reading {path}: 0 of 1 files, 0 s\n")
+
+
+def test_limit(cli: Cli) -> None:
+    report = cli("check", DATA / "sigver_512.rsp", "--limit", 1, "--json").json()
+    assert (report["passed"], report["reasons"]) == (1, {"beyond --limit 1": 2})
+
+
+def test_corrupt_file_is_exit_2_and_nothing_is_run(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text((DATA / "eip198_small.json").read_text()[:500])
+    message = cli.fails("check", DATA / "modexp_plain.json", path)
+    assert message.startswith(f"{path}: line ")
+    assert "not valid JSON" in message
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["/nowhere.json"], "/nowhere.json: cannot be read: No such file"),
+        ([DATA / "rsa512.pem"], "this text is of no known format; known formats: Project Wycheproof"),
+        ([DATA / "bn_small.txt", "--design", "mnt"], "did you mean 'mont'?"),
+        ([DATA / "bn_small.txt", "--stage", "spice"], "no stage named 'spice'"),
+        ([DATA / "bn_small.txt", "--set", "nstage=3"], "did you mean 'nstages'?"),
+        ([DATA / "bn_small.txt", "--nbits", 9999], "out of range"),
+        ([DATA / "bn_small.txt", "--nbits", 4], "out of range; give 8 to 4096"),
+        ([DATA / "bn_small.txt", "--nbits", 2048, "--design", "cm-m-000"], "too large"),
+        (
+            [DATA / "bn_small.txt", "--nbits", 64, "--set", "steps_per_stage=5"],
+            "does not divide the width of 64 bits",
+        ),
+        ([DATA / "bn_small.txt", "--limit", 0], "0 is too few; give a number from 1 up"),
+        ([], "FILE"),
+    ],
+)
+def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+    assert message in cli.fails("check", *argv)
+
+
+def test_a_signature_file_of_nist_at_1024_bits(cli: Cli) -> None:
+    report = cli("check", RSA / "FIPS_186-2" / "SigVer15_186-3.rsp", "--limit", 60, "--json").json()
+    assert (report["passed"], report["failed"]) == (60, 0)
+
+
+# ---- the long runs: whole files, private exponents, 1024 and 2048 bits
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(
+    ("name", "passed"),
+    [
+        ("FIPS_186-2/SigVer15_186-3.rsp", 450),
+        ("FIPS_186-2/SigVerPSS_186-3.rsp", 448),
+        ("FIPS_186-2/SigVerRSA.rsp", 360),
+        ("FIPS_186-2/SigGen15_186-3.rsp", 250),
+        ("FIPS_186-2/SigGenPSS_186-3.rsp", 250),
+        ("SigVer15EMTest.txt", 150),
+    ],
+)
+def test_public_exponents_of_nist(cli: Cli, name: str, passed: int) -> None:
+    report = cli("check", RSA / name, "--json").json()
+    assert (report["passed"], report["failed"]) == (passed, 0)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("design", ["mont", "mont-ct"])
+@pytest.mark.parametrize(
+    "name", ["FIPS_186-2/SigGen15_186-2.txt", "FIPS_186-2/SigGenPSS_186-2.txt", "FIPS_186-2/KeyGenRSA.rsp"]
+)
+def test_private_exponents_of_nist(cli: Cli, tmp_path: Path, name: str, design: str) -> None:
+    """1024 and 2048 bits: three tests of each section (a section is a key in the SigGen files)."""
+    text = (RSA / name).read_text()
+    head, *sections = text.split("[mod = ")
+    kept = []
+    for section in sections:
+        if section.startswith(("1024", "2048")):
+            marker = "SHAAlg" if "SHAAlg" in section else "\ne = "
+            kept.append(marker.join(section.split(marker)[:4]))
+    path = tmp_path / "private.rsp"
+    path.write_text(head + "".join(f"[mod = {section}\n\n" for section in kept))
+    report = cli("check", path, "--design", design, "--json").json()
+    assert (report["passed"], report["failed"], report["skipped"]) == (6, 0, 0)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pkcs1v15sign-vectors.txt",
+        "pkcs1v15crypt-vectors.txt",
+        *(f"pkcs-1v2-1d2-vec/{kind}-vect.txt" for kind in ("pss", "oaep")),
+    ],
+)
+def test_private_exponents_of_rsa_laboratories(cli: Cli, name: str) -> None:
+    """1024-bit keys at the head of the files; the rest is at odd widths."""
+    report = cli("check", RSA / name, "--limit", 24, "--json").json()
+    assert (report["passed"], report["failed"]) == (24, 0)
+
+
+def test_json_is_one_object_on_stdout(cli: Cli) -> None:
+    result = cli("check", DATA / "modexp_plain.json", "--json")
+    assert isinstance(json.loads(result.out), dict)
+    assert result.err == ""

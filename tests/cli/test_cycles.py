@@ -1,0 +1,89 @@
+"""`modexlab cycles`: the closed formula, quick at any width."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.fl.errors import BadInput
+
+from ..command_line import DECRYPT, ENCRYPT, Cli
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def test_json(cli: Cli) -> None:
+    report = cli("cycles", "mont", "--nbits", 1024, "--exp", 65537, "--json").json()
+    assert report.keys() >= {"design", "nbits", "cycles"}
+    assert (report["design"], report["nbits"], report["exp"]) == ("mont", 1024, 65537)
+    assert isinstance(report["cycles"], int)
+    assert report["mod"].startswith("0x"), "too large for a double"
+
+
+@pytest.mark.parametrize(("operands", "most"), [(ENCRYPT, 100), (DECRYPT, 140)])
+def test_ours_beats_the_goal(cli: Cli, operands: tuple[str, ...], most: int) -> None:
+    assert cli("cycles", "mont", *operands, "--json").json()["cycles"] <= most
+
+
+@pytest.mark.parametrize(("operands", "published"), [(ENCRYPT, 162), (DECRYPT, 227)])
+def test_the_twin_is_near_the_published_machine(cli: Cli, operands: tuple[str, ...], published: int) -> None:
+    assert cli("cycles", "mont-001", *operands, "--json").json()["cycles"] == pytest.approx(
+        published, rel=0.05
+    )
+
+
+def test_the_same_operands_in_every_call(cli: Cli) -> None:
+    assert (
+        cli("cycles", "mont", "--nbits", 256, "--json").out
+        == cli("cycles", "mont", "--nbits", 256, "--json").out
+    )
+
+
+def test_text(cli: Cli) -> None:
+    assert cli("cycles", "mont", *ENCRYPT).out.startswith("mont, 32 bits, exponent of 17 bits: ")
+
+
+@pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
+@pytest.mark.parametrize("nbits", [8, 32, 1024, 4096])
+def test_all_designs_and_widths_in_a_second(cli: Cli, design: str, nbits: int) -> None:
+    try:
+        catalogue.find(design).resolve(nbits, {})
+    except BadInput as error:  # a tree has a largest width
+        assert cli.fails("cycles", design, "--nbits", nbits) == str(error)
+        assert nbits >= 1024
+        return
+    start = time.process_time()
+    report = cli("cycles", design, "--nbits", nbits, "--json").json()
+    assert report["cycles"] > 0
+    assert time.process_time() - start < 1
+
+
+def test_a_fixed_modulus_is_the_default(cli: Cli) -> None:
+    report = cli("cycles", "dm-m-000", "--nbits", 64, "--json").json()
+    assert report["mod"] == report["params"]["modulus"] == hex((2**64 - 1) // 3), "too large for a double"
+
+
+def test_constant_time_machines_do_not_look_at_the_exponent(cli: Cli) -> None:
+    def cycles(exp: int) -> int:
+        return cli("cycles", "mont-ct", "--nbits", 64, "--exp", exp, "--json").json()["cycles"]
+
+    assert cycles(2**63) == cycles(2**64 - 1) == cycles(2**63 + 12345)
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["mont"], "neither --nbits nor --mod"),
+        (["mont", "--nbits", 4097], "out of range"),
+        (["mont", "--nbits", 32, "--mod", 8], "even"),
+        (["mont", "--nbits", 32, "--exp", 2**40], "does not fit in 32 bits; give --nbits 64 or more"),
+        (["mont", "--nbits", 64, "--set", "steps_per_stage=5"], "does not divide the width of 64 bits"),
+        (["monty", "--nbits", 32], "did you mean 'mont'?"),
+    ],
+)
+def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+    assert message in cli.fails("cycles", *argv)

@@ -1,0 +1,73 @@
+"""`modexlab designs`: names and JSON keys are an interface that others script against."""
+
+from __future__ import annotations
+
+import pytest
+from modexlab.eval.designs import catalogue
+
+from ..command_line import Cli
+
+KEYS = {"name", "family", "paper", "domain", "schedule", "constant_time", "params"}
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def test_json(cli: Cli) -> None:
+    designs = cli("designs", "--json").json()
+    by_name = {design["name"]: design for design in designs}
+    assert {"naive-001", "mont-001", "mont", "mont-ct"} <= by_name.keys()
+    for design in designs:
+        assert design.keys() >= KEYS
+        assert isinstance(design["constant_time"], bool)
+        for param in design["params"]:
+            assert param.keys() >= {"name", "default", "legal"}
+            assert isinstance(param["legal_text"], str)
+            assert param["default_nbits"] == 32
+            if isinstance(param["legal"], list):
+                assert param["default"] in param["legal"]
+            else:
+                assert param["legal"].keys() == {"least"}
+                assert number(param["default"]) >= number(param["legal"]["least"])
+    assert by_name["mont-001"]["paper"] == "001"
+    assert by_name["mont"]["paper"] == ""
+    assert by_name["mont-ct"]["constant_time"] is True
+    assert by_name["mont"]["domain"] == "montgomery"
+
+
+def number(value: int | str) -> int:
+    """A number of our JSON: an integer, or hexadecimal text where it is large."""
+    return value if isinstance(value, int) else int(value, 16)
+
+
+def test_json_of_parameters(cli: Cli) -> None:
+    (mont,) = cli("designs", "mont", "--json").json()
+    params = {param["name"]: param for param in mont["params"]}
+    assert params["nstages"]["legal"] == {"least": 1}
+    assert params["nstages"]["legal_text"] == "1 or more"
+    assert params["pipelined"]["legal"] == [False, True]
+    assert params["pipelined"]["default"] is False
+    assert "ladder" in params["schedule"]["legal"]
+
+
+def test_table(cli: Cli) -> None:
+    lines = cli("designs").out.splitlines()
+    assert lines[0].split()[:3] == ["design", "family", "paper"]
+    for design in catalogue.designs():
+        assert any(line.split()[:1] == [design.name] for line in lines)
+
+
+def test_detail(cli: Cli) -> None:
+    out = cli("designs", "mont-001").out
+    assert "nstages = 4" in out
+    assert "published      encrypt: 162 cycles" in out
+
+
+def test_one_as_json(cli: Cli) -> None:
+    assert [design["name"] for design in cli("designs", "mont", "--json").json()] == ["mont"]
+
+
+def test_unknown(cli: Cli) -> None:
+    assert "did you mean 'mont'?" in cli.fails("designs", "mout")

@@ -1,0 +1,112 @@
+"""The examples in the help texts work as they stand."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from modexlab.eval.cli import main as command_line
+from modexlab.eval.cli.commands import (
+    asic,
+    check,
+    compare,
+    completion,
+    cycles,
+    designs,
+    draw,
+    fpga,
+    ledger,
+    papers,
+    proc,
+    pseudo,
+    report,
+    reproduce,
+    run,
+    systems,
+    verilog,
+)
+from modexlab.eval.designs import catalogue
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.measure import measure
+from modexlab.eval.lab.point import Point
+from modexlab.rtl.sim import translate
+
+from tests.paths import DATA
+
+from ..command_line import Cli
+
+FILES = {  # what the examples call it -> a small file of that kind
+    "key.pem": "rsa512.pem",
+    "rsa_signature_2048_sha256_test.json": "wycheproof_signature_512.json",
+    "bn_tests.txt": "bn_small.txt",
+    "SigVer15_186-3.rsp": "sigver_512.rsp",
+    "modexp.json": "eip198_small.json",
+    "program.c": "gcd.c",
+    "power.c": "power.c",
+}
+TEXTS = [
+    command_line.EXAMPLES,
+    *(module.EXAMPLES for module in (check, completion, cycles, designs, draw, proc)),
+    *(module.EXAMPLES for module in (papers, pseudo, report, run, systems, verilog)),
+    *(module.EXAMPLES for module in (ledger, reproduce, compare)),
+    *(module.EXAMPLES for module in (asic, fpga)),
+]
+EXAMPLES = {
+    line.strip() for text in TEXTS for line in text.splitlines() if line.strip().startswith("modexlab ")
+}
+
+
+# through the flow, but small: test_cli_asic.py makes it too
+QUICK = ("modexlab asic mont --nbits 8", "modexlab asic mont --nbits 8 --layout")
+
+
+def marked(example: str) -> object:
+    """All machines in one table, and machines through the flow, take a while: `make test` has one, for the README's sake."""
+    whole = re.fullmatch(r"modexlab (report.*|systems( --json|  .*)?)", example)
+    whole = whole or "2048 --output" in example or "--table RTL --measure" in example
+    flow = re.match(r"modexlab (asic|fpga) ", example) and example not in QUICK
+    return pytest.param(example, marks=[pytest.mark.regress] if whole or flow else [])
+
+
+def arguments(example: str) -> list[str]:
+    """What an example says to modexlab."""
+    command = example.split("  ", 1)[0].partition(" > ")[0]
+    return shlex.split(command)[1:]
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES))
+def test_example_is_understood(example: str) -> None:
+    """Those too that only run in the long regression."""
+    assert callable(command_line.build_parser().parse_args(arguments(example)).execute)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with one figure, which stands in row 1."""
+    path = tmp_path_factory.mktemp("ledger") / "ledger.sqlite"
+    point = Point("mmmul-004", 1024, stage="formula")
+    with Ledger(path) as ledger:
+        ledger.record(point, measure(point))
+    return path
+
+
+@pytest.mark.parametrize("example", [marked(example) for example in sorted(EXAMPLES)])
+def test_example(
+    example: str,
+    tmp_path: Path,
+    measured: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copy(measured, tmp_path / "ledger.sqlite")
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    for name, source in FILES.items():
+        shutil.copy(DATA / source, tmp_path / name)
+    if "MontMulRem.v" in example:
+        unit = catalogue.find("mont").multiplier(8)
+        (tmp_path / "MontMulRem.v").write_text(translate(unit, "MontMulRem"))
+    monkeypatch.chdir(tmp_path)
+    assert Cli(capsys)(*arguments(example)).code == 0

@@ -1,0 +1,76 @@
+"""`modexlab fpga`: a small machine with place and route, Verilog from elsewhere, and what is refused."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from ..command_line import Cli
+
+ADDER = "module adder(input logic [7:0] a, b, output logic [7:0] s);\n  assign s = a + b;\nendmodule\n"
+SMALL = ("naive", "--nbits", 8, "--device", "ecp5", "--pnr")
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def test_small_machine_is_routed_and_kept(cli: Cli) -> None:
+    report = cli(*("fpga", *SMALL), "--json").json()
+    assert (report["name"], report["nbits"], report["top"]) == ("naive", 8, "naive_8")
+    (found,) = report["devices"].values()
+    assert found["family"] == "ECP5" and found["fits"]
+    assert 150 < found["luts"] < 400 and 100 < found["ffs"] < 250 and found["dsps"] == 2
+    pnr = found["pnr"]
+    assert pnr["part"] == "LFE5U-25F" and 50 < pnr["fmax_mhz"] < 250
+    path = pnr["critical_path"]
+    assert path["logic_ns"] + path["routing_ns"] == pytest.approx(1000 / pnr["fmax_mhz"], rel=0.01)
+    # what is placed is what was counted, and the frame
+    used = pnr["utilization"]
+    assert used["TRELLIS_FF"]["used"] == found["ffs"] + pnr["frame"]["registers"]
+    assert used["MULT18X18D"]["used"] == found["dsps"] and used["TRELLIS_IO"]["used"] == 3
+    assert found["luts"] + pnr["frame"]["luts"] <= used["TRELLIS_COMB"]["used"]
+
+    start = time.monotonic()
+    again = cli("fpga", *SMALL)
+    assert time.monotonic() - start < 5
+    assert again.code == 0
+    for text in (
+        "naive, 8 bits, stream (module naive_8)",
+        "ECP5 routed in LFE5U-25F",
+        "out of context",
+        "MHz",
+    ):
+        assert text in again.out, text
+
+
+def test_verilog_from_elsewhere(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "adder.sv").write_text(ADDER)
+    files = ("--verilog", tmp_path / "adder.sv", "--top", "adder")
+    report = cli("fpga", *files, "--device", "ecp5", "cyclone-v", "--json").json()
+    assert list(report["devices"]) == ["ecp5", "cyclone-v"]
+    assert report["devices"]["ecp5"]["luts"] == 8 and report["devices"]["cyclone-v"]["alms"] == 4
+    assert report["nbits"] is None
+
+
+def test_mistakes_are_one_line(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "adder.sv").write_text(ADDER)
+    there = tmp_path / "adder.sv"
+    assert "neither a design nor Verilog" in cli.fails("fpga")
+    assert "--top is for Verilog from elsewhere" in cli.fails("fpga", "mont", "--top", "x")
+    assert "--verilog without --top" in cli.fails("fpga", "--verilog", there)
+    assert "DESIGN with --verilog" in cli.fails("fpga", "mont", "--verilog", there, "--top", "adder")
+    assert "there is no file" in cli.fails("fpga", "--verilog", tmp_path / "no.sv", "--top", "adder")
+    assert "unknown device 'virtex-e': there are artix-7" in cli.fails("fpga", "mont", "--device", "virtex-e")
+    assert "out of range" in cli.fails("fpga", "mont", "--nbits", "5")
+    # what a tool says may come after lines of progress
+    for arguments, message in (
+        (("--verilog", there, "--top", "other"), "'other' is not a valid top-level module"),
+        (("mont", "--nbits", "8", "--device", "cyclone-v", "--pnr"), "there is no open tool for it"),
+    ):
+        result = cli("fpga", *arguments)
+        assert result.code == 2 and result.out == ""
+        assert message in result.err.splitlines()[-1]

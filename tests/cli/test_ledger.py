@@ -1,0 +1,357 @@
+"""`modexlab ledger` and `modexlab reproduce`: rows of a real measurement as tables, files and commands, and measured again."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from modexlab.eval.lab import point as points
+from modexlab.eval.lab.ledger import Figure, Ledger, Measurement
+from modexlab.eval.lab.measure import measure
+from modexlab.eval.lab.point import Point
+
+from ..command_line import Cli
+
+SMALL = Point("mont", 8, settings=(("nstages", 2), ("steps_per_stage", 4)), stage="cl")
+FLOW = Point("naive", 8, stage="flow", flow=(("clock_period", 2.0), ("style", "fast")))
+# of a flow, which takes long to run: made up here, as nothing looks at the values
+MADE_UP = Measurement(
+    figures=(Figure("area_um2", 1234.5, "um2"), Figure("energy_nj", 0.25, "nJ", "encrypt")),
+    seconds=12.0,
+    tools={"yosys": "0.70"},
+    verilog_hash="cd" * 32,
+    tests="3 rows at RTL, 3 at gates",
+    marks=("2 ns is missed by 0.1 ns",),
+    details={"caveats": ["one corner, typical"]},
+    artifacts={"amoeba.png": b"\x89PNG"},
+)
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+@pytest.fixture(scope="module")
+def measured() -> Measurement:
+    """The small machine."""
+    return measure(SMALL)
+
+
+@pytest.fixture(name="ledger", autouse=True)
+def make_ledger(tmp_path: Path, measured: Measurement, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+    """One real measurement, one of a flow, and a failure, where the environment says."""
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    with Ledger() as ledger:
+        ledger.record(SMALL, measured)
+        ledger.record(FLOW, MADE_UP)
+        ledger.fail(SMALL.at(nbits=16), "the machine is on fire", 3.25)
+        yield ledger
+
+
+def rows_of(ledger: Ledger, metric: str) -> list[int]:
+    return [row.id for row in ledger.rows(metric=metric, history=True)]
+
+
+# ---- tables
+
+
+def test_list(cli: Cli, ledger: Ledger) -> None:
+    for argv in ((), ("list",), ("list", "--ledger", ledger.path)):
+        lines = cli("ledger", *argv).out.splitlines()
+        assert lines[0].split()[:4] == ["row", "design", "bits", "settings"]
+    (cycles,) = (line.split() for line in lines if " cycles " in line)
+    value = next(each.value for each in measure(SMALL).figures if each.metric == "cycles")
+    assert cycles[1:9] == [
+        "mont",
+        "8",
+        "nstages=2",
+        "steps_per_stage=4",
+        "cl",
+        "encrypt",
+        "cycles",
+        str(value),
+    ]
+    (area,) = (line for line in lines if "area_um2" in line)
+    assert area.split()[1:4] == ["naive", "8", "style=fast"] or "clock_period=2.0 style=fast" in area
+    assert area.split()[-1] == "marked" and " 1234.5  um2 " in area
+    assert "marked: not comparable; `modexlab ledger show ROW` says why" in lines
+
+
+def test_filters(cli: Cli) -> None:
+    def designs(*argv: object) -> set[tuple[str, str]]:
+        return {(row["subject"], row["metric"]) for row in cli("ledger", "list", *argv, "--json").json()}
+
+    both = {("naive", "area_um2"), ("naive", "energy_nj")}
+    assert designs("--design", "naive") == designs("--stage", "flow") == both
+    assert designs("--metric", "area_um2", "--metric", "energy_nj") == both
+    assert designs("--operation", "encrypt", "--stage", "flow") == {("naive", "energy_nj")}
+    assert designs("--nbits", 9) == set()
+    assert (
+        cli("ledger", "--nbits", 9).out == "no such rows; `modexlab ledger list` without filters shows all\n"
+    )
+
+
+def test_history(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
+    before = cli("ledger", "--json").json()
+    ledger.record(SMALL, measured)
+    after, whole = cli("ledger", "--json").json(), cli("ledger", "--history", "--json").json()
+    assert len(after) == len(before) < len(whole) == len(before) + len(measured.figures)
+
+
+def test_json_says_all(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
+    row = cli("ledger", "--design", "mont", "--metric", "cycles", "--json").json()[0]
+    assert shlex.split(row["command"]) == SMALL.command
+    assert row["stale"] is False and row["key"] == SMALL.key and row["verilog_hash"] == measured.verilog_hash
+    assert row["tests"] == measured.tests != ""
+    assert row["parameters"]["nstages"] == 2 and row["point"] == SMALL.as_json()
+
+
+def test_stale_rows_say_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(points, "_sources", lambda *_: "other sources")
+    assert all(row["stale"] for row in cli("ledger", "--json").json())
+    (line,) = (line for line in cli("ledger").out.splitlines() if " area_um2 " in line)
+    assert line.endswith("  stale, marked")
+
+
+def test_failures(cli: Cli) -> None:
+    out = cli("ledger", "list", "--failures").out
+    assert "--nbits 16" in out and "  the machine is on fire (after 3.2 s)" in out
+    (failure,) = cli("ledger", "--failures", "--json").json()
+    assert failure["message"] == "the machine is on fire"
+    assert failure["command"] == shlex.join(SMALL.at(nbits=16).command)
+
+
+def test_failures_of_some_points(cli: Cli, ledger: Ledger) -> None:
+    ledger.fail(FLOW, "no clock", 1.0)
+
+    def messages(*argv: object) -> list[str]:
+        return [each["message"] for each in cli("ledger", "--failures", *argv, "--json").json()]
+
+    assert messages() == ["the machine is on fire", "no clock"]
+    assert messages("--design", "mont") == messages("--nbits", 16) == ["the machine is on fire"]
+    assert messages("--stage", "flow", "--nbits", 8) == ["no clock"]
+    assert cli("ledger", "--failures", "--nbits", 9).out == "no such point has failed\n"
+
+
+def test_names_of_yesterday_can_be_asked_for(
+    cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modexlab.eval.designs.catalogue.designs", list)
+    assert {row["subject"] for row in cli("ledger", "--design", "naive", "--json").json()} == {"naive"}
+    assert "unknown design or system 'ssmm'" in cli.fails("ledger", "--design", "ssmm")
+
+
+def test_show(cli: Cli, ledger: Ledger) -> None:
+    (area,) = rows_of(ledger, "area_um2")
+    out = cli("ledger", "show", area).out
+    for text in (
+        "area_um2 = 1234.5 um2: naive, 8 bits",
+        f"command       {shlex.join(FLOW.command)}",
+        "tests         3 rows at RTL, 3 at gates",
+        "mark          2 ns is missed by 0.1 ns",
+        f"Verilog       sha256 {'cd' * 32}",
+        "tools         yosys 0.70",
+        "sources       the present ones",
+        "with it       area_um2 1234.5, encrypt energy_nj 0.25",
+        "caveat        one corner, typical",
+        "pictures      amoeba.png",
+    ):
+        assert text in out, text
+    shown = cli("ledger", "show", area, "--json").json()
+    assert shown["details"] == MADE_UP.details and shown["artifacts"] == {"amoeba.png": 4}
+    assert [each["metric"] for each in shown["figures"]] == ["area_um2", "energy_nj"]
+
+
+def test_nothing_yet(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "new.sqlite"
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
+    out = cli("ledger").out
+    assert (
+        out == f"nothing has been measured yet ({path}); `modexlab explore course` measures a first space\n"
+    )
+    assert cli("ledger", "--failures").out == "no point has failed\n"
+    assert cli("ledger", "--json").json() == [] and not path.exists()
+    assert cli("ledger", "path").out == f"{path}\n"
+    assert cli("ledger", "path", "--json").json() == {"path": str(path)} and not path.exists()
+
+
+# ---- files
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_export(cli: Cli, ledger: Ledger, tmp_path: Path, format: str) -> None:
+    """That they hold every row is for test_ledger.py to show."""
+    by_suffix, by_option = tmp_path / f"figures.{format.upper()}", tmp_path / "figures"
+    assert "rows to" in cli("ledger", "export", by_suffix).err
+    assert cli("ledger", "export", by_option, "--format", format, "--metric", "area_um2").code == 0
+    text = by_option.read_text()
+    (row,) = csv.DictReader(text.splitlines()) if format == "csv" else map(json.loads, text.splitlines())
+    assert (row["metric"], float(row["value"])) == ("area_um2", 1234.5)
+    assert len(by_suffix.read_text().splitlines()) == len(ledger.rows()) + (format == "csv")
+
+
+# ---- again
+
+
+def test_reproduce_prints_the_command(cli: Cli, ledger: Ledger) -> None:
+    number = rows_of(ledger, "cycles")[0]
+    result = cli("reproduce", number)
+    assert (result.code, result.err) == (0, "")
+    assert shlex.split(result.out) == SMALL.command
+    assert cli("reproduce", number, "--json").json() == {
+        "row": number,
+        "command": shlex.join(SMALL.command),
+        "stale": False,
+    }
+
+
+def test_reproduce_runs_and_finds_it_equal(cli: Cli, ledger: Ledger) -> None:
+    result = cli("reproduce", rows_of(ledger, "cycles")[0], "--run")
+    assert result.code == 0
+    assert result.err.splitlines()[:2] == [
+        f"measuring anew: {SMALL}",
+        f"as a command: {shlex.join(SMALL.command)}",
+    ]
+    lines = result.out.splitlines()
+    assert lines[0].split()[:4] == ["operation", "metric", "ledger", "now"]
+    assert lines[2:] and all(line.endswith("  equal") for line in lines[2:])
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        Point("mont", 32, stage="formula", workload="decrypt"),
+        Point("mont", 8, workload="exponents", stage="cl"),
+        Point("mont-ct", 8, stage="cl", workload="encrypt"),
+        Point("naive", 8, stage="python", interface="xcel"),
+        SMALL.at(stage="native", workload="encrypt"),
+    ],
+    ids=str,
+)
+def test_the_command_gives_the_figures_of_the_row(cli: Cli, ledger: Ledger, point: Point) -> None:
+    """What reproduce prints is no decoration: it measures what the row has."""
+    ledger.record(point, measure(point))
+    (row,) = ledger.rows(key=point.key)
+    program, *argv = shlex.split(cli("reproduce", row.id).out)
+    assert program == "modexlab"
+    assert cli(*argv).json()["cycles"] == row.value > 0
+
+
+@pytest.mark.regress
+def test_the_command_gives_the_figures_of_a_flow(cli: Cli, ledger: Ledger) -> None:
+    point = Point("naive", 8, interface="xcel", stage="flow")
+    ledger.record(point, measure(point))
+    rows = ledger.rows(key=point.key)
+    _, *argv = shlex.split(cli("reproduce", rows[0].id).out)
+    report = cli(*argv).json()
+    assert {row.metric for row in rows} >= {"area_um2", "energy_nj", "cycles", "fmax_mhz"}
+    for row in rows:
+        now = report[row.metric][row.operation] if row.operation else report[row.metric]
+        assert now == row.value, row.metric
+
+
+def test_reproduce_finds_a_difference(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
+    """In a ledger that does not tell the truth, and of other hardware."""
+    wrong = [
+        replace(each, value=each.value * 2) if each.metric == "cycles" else each for each in measured.figures
+    ]
+    ledger.record(SMALL, replace(measured, figures=(*wrong, Figure("dsp", 1, "DSP")), verilog_hash="0" * 64))
+    number = rows_of(ledger, "cycles")[-1]
+    result = cli("reproduce", number, "--run")
+    assert result.code == 1
+    (line,) = (line for line in result.out.splitlines() if " cycles " in line)
+    true = next(each.value for each in measured.figures if each.metric == "cycles")
+    assert line.endswith(f"differs by -{true} (-50.00%)")
+    assert "only then" in result.out
+    assert f"The Verilog is not that of row {number}: the hardware has changed since." in result.out
+    report = cli("reproduce", number, "--run", "--json").json()
+    assert (report["equal"], report["same_hardware"]) == (False, False)
+    assert {
+        "metric": "dsp",
+        "operation": "",
+        "unit": "DSP",
+        "ledger": 1,
+        "now": None,
+        "equal": False,
+    } in report["figures"]
+
+
+def test_reproduce_fresh(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a cache of its own, which is gone afterwards."""
+    seen: list[str] = []
+
+    def noted(point: Point, progress: object = None) -> Measurement:
+        seen.append(os.environ["MODEXLAB_CACHE"])
+        assert Path(seen[0]).is_dir() and not list(Path(seen[0]).iterdir())
+        return measure(point)
+
+    monkeypatch.setattr("modexlab.eval.lab.measure.measure", noted)
+    monkeypatch.setenv("MODEXLAB_CACHE", "mine")
+    assert cli("reproduce", rows_of(ledger, "cycles")[0], "--run", "--fresh").code == 0
+    assert os.environ["MODEXLAB_CACHE"] == "mine" and len(seen) == 1 and not Path(seen[0]).exists()
+
+
+def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(points, "_sources", lambda *_: "other sources")
+    result = cli("reproduce", rows_of(ledger, "cycles")[0])
+    assert "was measured with other sources or tools than the present ones" in result.err
+    assert shlex.split(result.out) == SMALL.command
+
+
+# ---- refused
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (("ledger", "show"), "which row? give its number"),
+        (("ledger", "show", "x"), "row 'x' is not a number"),
+        (("ledger", "show", 99), "has no row 99; `modexlab ledger list` shows those that there are"),
+        (("ledger", "list", "5"), "list 5: it takes no argument; drop it"),
+        (("ledger", "lst"), "invalid choice: 'lst'"),
+        (("ledger", "export"), "export to which file? give its name"),
+        (("ledger", "export", "figures.xls"), "export figures.xls: no format has this suffix"),
+        (("ledger", "export", "nowhere/figures.csv"), "there is no such directory"),
+        (("ledger", "--ledger", "nix.sqlite"), "there is no such file; `modexlab explore` writes one"),
+        (("ledger", "--ledger", __file__), "is no ledger, or is damaged"),
+        (("ledger", "--nbits", "x"), "'x' is not a number"),
+        (("ledger", "--design", "nave"), "unknown design or system 'nave': did you mean 'naive'?"),
+        (("ledger", "--design", "naive", "--design", "proc-nave"), "did you mean 'proc-naive'?"),
+        (("ledger", "--metric", "cycle"), "unknown metric 'cycle': did you mean 'cycles'?"),
+        (("ledger", "--stage", "flw"), "unknown stage 'flw': did you mean 'flow'?"),
+        (("ledger", "--operation", "encript"), "unknown operation 'encript': did you mean 'encrypt'?"),
+        (("ledger", "export", "x.csv", "--metric", "cycle"), "did you mean 'cycles'?"),
+        (("ledger", "--failures", "--stage", "flw"), "did you mean 'flow'?"),
+        (
+            ("ledger", "--failures", "--metric", "cycles"),
+            "--metric with --failures: a point that failed has no",
+        ),
+        (
+            ("ledger", "--failures", "--history"),
+            "--history with --failures: a point that failed has no figures",
+        ),
+        (
+            ("ledger", "export", "x.csv", "--failures"),
+            "--failures with export: it is an option of list; drop it",
+        ),
+        (
+            ("ledger", "export", "x.csv", "--json"),
+            "--json with export: it is an option of list and show and path",
+        ),
+        (("ledger", "path", "--failures"), "--failures with path: it is an option of list; drop it"),
+        (("ledger", "show", 1, "--design", "mont"), "--design with show: it is an option of list and export"),
+        (("ledger", "list", "--format", "csv"), "--format with list: it is an option of export; drop it"),
+        (("reproduce", 99), "has no row 99"),
+        (("reproduce", "-1"), "row -1 is negative; give a number from 0 up"),
+        (("reproduce", 1, "--fresh"), "--fresh without --run: nothing is made; add --run"),
+    ],
+)
+def test_refused(cli: Cli, argv: tuple[object, ...], message: str) -> None:
+    assert message in cli.fails(*argv)

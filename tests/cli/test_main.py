@@ -1,0 +1,273 @@
+"""The command line as a whole: help, start-up, exit codes, interruption, broken pipes, completion."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from modexlab.eval.cli import main as cli
+from modexlab.eval.cli.commands import run
+from modexlab.eval.designs import catalogue
+
+from ..command_line import ENCRYPT, Cli
+
+COMMANDS = (
+    *("designs", "run", "cycles", "verilog", "check", "bench", "report"),
+    *("proc", "systems", "asic", "fpga", "papers", "pseudo", "draw", "completion"),
+    *("ledger", "reproduce", "compare"),
+)
+MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli.main"]
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def test_help(cli: Cli) -> None:
+    result = cli("--help")
+    assert result.code == 0
+    assert all(f"\n    {command}" in result.out for command in COMMANDS)
+    assert "examples:" in result.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_commands_has_examples(cli: Cli, command: str) -> None:
+    result = cli(command, "--help")
+    assert result.code == 0
+    assert f"examples:\n  modexlab {command}" in result.out
+
+
+def test_help_is_quick() -> None:
+    """PyMTL3 must not be imported for it: that alone takes longer than all the rest."""
+    code = (
+        "import sys, time; from modexlab.eval.cli.main import main; main(['--help']);"
+        "print(time.process_time()); sys.exit('pymtl3' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, "pymtl3 was imported"
+    assert float(done.stdout.split()[-1]) < 0.3
+
+
+def test_no_command(cli: Cli) -> None:
+    assert "COMMAND" in cli.fails()
+
+
+def test_unknown_command(cli: Cli) -> None:
+    message = cli.fails("rum")
+    assert "'rum'" in message
+    assert "see `modexlab --help`" in message
+
+
+def test_unknown_option(cli: Cli) -> None:
+    assert "see `modexlab --help`" in cli.fails("run", "mont", *ENCRYPT, "--colour")
+
+
+def test_exit_codes_of_the_program() -> None:
+    good = subprocess.run([*MODEXLAB, "cycles", "mont", "--nbits", "64"], capture_output=True, text=True)
+    assert (good.returncode, good.stderr) == (0, "")
+    bad = subprocess.run([*MODEXLAB, "cycles", "mnt", "--nbits", "64"], capture_output=True, text=True)
+    assert bad.returncode == 2
+    assert bad.stderr.startswith("modexlab: error: unknown design 'mnt': did you mean 'mont'?")
+    assert "Traceback" not in bad.stderr
+
+
+@pytest.mark.parametrize("argv", [["designs", "--json"], ["--help"]])
+def test_broken_pipe_is_quiet(argv: list[str]) -> None:
+    """The reader closes its end before anything is written."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*MODEXLAB, *argv], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert done.returncode == 141
+    assert done.stderr == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("argv", [["designs", "--json"], ["cycles", "mont", "--nbits", "64"], ["--help"]])
+def test_a_full_device_is_one_line(argv: list[str]) -> None:
+    """Whether a print finds out, or the last flush."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*MODEXLAB, *argv], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("modexlab: error: the output cannot be written: No space left on device")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_stderr_leaves_the_exit_code() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*MODEXLAB, "cycles", "mnt", "--nbits", "64"], stdout=full, stderr=full)
+    assert done.returncode == 2
+
+
+def test_a_system_that_refuses_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "/cache/of/others")
+
+    monkeypatch.setattr(run.Machine, "run", refused)
+    message = cli.fails("run", "mont", *ENCRYPT, "--level", "fl")
+    assert message.startswith("/cache/of/others: Permission denied; ")
+
+
+# ---- numbers and settings
+
+
+@pytest.mark.parametrize("text", ["1_0", "+5", "\u0663", "0x", "0x1_0", "0b11", "1e3", "", "seven"])
+def test_what_is_no_number(cli: Cli, text: str) -> None:
+    assert "is not a number; write it in decimal, or as 0x..." in cli.fails(
+        "run", "mont", "--base", text, "--exp", 3, "--mod", 7
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "7" * 5000,
+            "7777777777777777...7777777777777777 has 5000 digits, and no machine takes more than 1234",
+        ),
+        ("-" + "7" * 5000, "is negative; give a number from 0 up"),
+        ("z" * 5000, "is not a number"),
+        ("0x" + "7" * 5000, "(19999 bits) does not fit in 32 bits; no machine is wider than 4096"),
+    ],
+)
+def test_long_numbers_are_not_echoed(cli: Cli, text: str, message: str) -> None:
+    said = cli.fails("run", "mont", f"--base={text}", "--exp", 3, "--mod", 7)
+    assert message in said
+    assert len(said) < 250
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["nstages=1", "nstages=1"], "--set nstages is given twice; give it once"),
+        (["nstages=1_0"], "nstages = 1_0 is not possible: '1_0' is not a number"),
+        (["nstages=0"], "nstages = 0 is not possible; give 1 or more"),
+        (["nstages"], "--set nstages: write PARAM=VALUE"),
+        (["forward=" + "x" * 5000], "give one of false, true"),
+        (["x" * 5000 + "=1"], "unknown parameter of mont"),
+    ],
+)
+def test_bad_settings(cli: Cli, settings: list[str], message: str) -> None:
+    given = [part for setting in settings for part in ("--set", setting)]
+    said = cli.fails("cycles", "mont", "--nbits", 32, *given)
+    assert message in said
+    assert len(said) < 300
+
+
+@pytest.mark.parametrize("nbits", [0, 4, 5000])
+@pytest.mark.parametrize("command", [["cycles"], ["verilog"], ["run", *ENCRYPT]])
+def test_one_range_of_widths(cli: Cli, command: list[str], nbits: int) -> None:
+    name, *rest = command
+    said = cli.fails(name, "mont", *rest, "--nbits", nbits)
+    assert said == f"a width of {nbits} bits is out of range; give 8 to 4096"
+
+
+def test_interrupt_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run.Machine, "run", interrupted)
+    result = cli("run", "mont", *ENCRYPT, "--level", "fl")
+    assert (result.code, result.out, result.err) == (130, "", "")
+
+
+def test_interrupt_by_signal() -> None:
+    """In the middle of a simulation that would take minutes."""
+    command = [
+        *MODEXLAB,
+        "run",
+        "naive-001",
+        *ENCRYPT[:2],
+        "--exp",
+        str(2**255 - 1),
+        "--mod",
+        str(2**256 - 189),
+    ]
+    process = subprocess.Popen(
+        [*command, "--stage", "python"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline()  # the first sign of progress
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == b""
+    assert b"Traceback" not in err
+
+
+def test_an_error_of_ours_in_the_middle_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from modexlab.rtl.sim import SimulationTimeout
+
+    def hangs(*_: object, **__: object) -> None:
+        raise SimulationTimeout("transaction 0 of 1 accepted, but not answered")
+
+    monkeypatch.setattr(run.Machine, "run", hangs)
+    result = cli("run", "mont", *ENCRYPT, "--level", "fl")
+    assert result.code == 1
+    assert result.err == "modexlab: error: transaction 0 of 1 accepted, but not answered\n"
+
+
+def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(run.Machine, "run", broken)
+    with pytest.raises(RuntimeError, match="a bug"):
+        cli.main(["run", "mont", *ENCRYPT, "--level", "fl"])
+
+
+# ---- completion
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> None:
+    script = cli("completion", shell).out
+    for word in (*COMMANDS, "native", "nbits"):
+        assert word in script
+    for design in catalogue.designs():
+        assert design.name in script
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["modexlab", "des"], {"designs"}),
+        (["modexlab", "run", "mont-c"], {"mont-ct"}),
+        (["modexlab", "run", "mont", "--level", "c"], {"cl"}),
+        (["modexlab", "check", "--design", "naive-0"], {"naive-001"}),
+        (["modexlab", "draw", "mmmul"], {"mmmul-004"}),
+        (["modexlab", "draw", "--operation", "s"], {"square"}),
+        (["modexlab", "pseudo", "--k"], {"--key"}),
+        (["modexlab", "run", "mont", "--interface", "x"], {"xcel"}),
+        (["modexlab", "proc", "a.elf", "--xcel", "mont-0"], {"mont-001"}),
+        (["modexlab", "systems", "--system", "proc-n"], {"proc-naive"}),
+        (["modexlab", "verilog", "pr"], {"proc"}),
+        (["modexlab", "papers", "00"], {"000", "001", "002", "003", "004"}),
+    ],
+)
+def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: set[str]) -> None:
+    script = tmp_path / "completion.bash"
+    script.write_text(cli("completion", "bash").out)
+    program = f"""
+        source {script}
+        COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}
+        _shtab_modexlab modexlab {words[-1]} {words[-2]}
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
+    assert set(done.stdout.split()) == expected
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_script_is_valid(cli: Cli, tmp_path: Path) -> None:
+    script = tmp_path / "completion.bash"
+    script.write_text(cli("completion", "bash").out)
+    assert subprocess.run(["bash", "-n", script]).returncode == 0

@@ -1,0 +1,89 @@
+"""`modexlab papers`: the tables as printed, their errata, and every cell as JSON."""
+
+from __future__ import annotations
+
+import pytest
+from modexlab.eval.papers.published import NUMBERS, errata, figures, paper, papers
+
+from ..command_line import Cli
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def test_list(cli: Cli) -> None:
+    lines = cli("papers").out.splitlines()
+    assert [line.split()[0] for line in lines[2:7]] == list(NUMBERS)
+    assert lines[5].split()[1:5] == ["-", "3", "134", "5"]
+    assert all(each.title in line for each, line in zip(papers(), lines[2:], strict=False))
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_every_table_is_printed(cli: Cli, number: str) -> None:
+    """All cells of a row, in order; a star at those, and only those, that are wrong."""
+    for table in paper(number).tables:
+        out = cli("papers", number, "--table", table.number).out
+        lines = out.splitlines()
+        assert table.caption in lines[0] and table.source in lines[1]
+        for name, cells in table.rows.items():
+            wrong = {erratum.column for erratum in table.errata if erratum.row == name}
+            shown = [
+                f"{cell}*" if column in wrong else cell
+                for column, cell in zip(table.columns, cells, strict=True)
+            ]
+            wanted = " ".join([*table.names[name], *shown]).split()
+            assert any(line.split() == wanted for line in lines), (table.source, name)
+        assert ("* wrong:" in out) == bool(table.errata)
+        for erratum in table.errata:
+            assert erratum.reason in out
+
+
+def test_detail(cli: Cli) -> None:
+    out = cli("papers", "003").out
+    assert "Alessandro Cilardo" in out and "Virtex-E" in out
+    assert "product_cycles = (2*M + 2) + (K + 3)*M" in out
+    assert out.count("Exchanged with that of") == 2
+    assert "17.4      4        5  RSA encryption with 1024 bit key" in out
+    assert "Formulas:" not in cli("papers", "001").out
+
+
+def test_errata(cli: Cli) -> None:
+    out = cli("papers", "--errata").out
+    assert all(erratum.reason in out for erratum in errata())
+    of_one = cli("papers", "004", "--errata").out
+    assert all(erratum.reason in of_one for erratum in errata("004")) and "paper 000" not in of_one
+    assert len(cli("papers", "--errata", "--json").json()) == len(errata())
+
+
+def test_json(cli: Cli) -> None:
+    assert len(cli("papers", "--json").json()) == sum(1 for _ in figures())
+    rows = cli("papers", "003", "--table", "17.4", "--json").json()
+    (row,) = [row for row in rows if (row["row"], row["column"]) == ("64", "N_CK")]
+    assert (row["printed"], row["value"], row["corrected"], row["amount"]) == (
+        "176016",
+        176016,
+        332440,
+        332440,
+    )
+    assert (row["metric"], row["operation"], row["nbits"], row["comparable"]) == (
+        "cycles",
+        "encrypt",
+        1024,
+        True,
+    )
+    assert row["source"] == "paper 003, section 17.3, Figure 17.4"
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["005"], "unknown paper '005'"),
+        (["001", "--table", "7"], "unknown table of paper 001 '7'"),
+        (["--table", "1"], "of which paper"),
+        (["001", "--table", "1", "--errata"], "drop one of them"),
+    ],
+)
+def test_refused(cli: Cli, argv: list[str], message: str) -> None:
+    assert message in cli.fails("papers", *argv)

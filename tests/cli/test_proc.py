@@ -1,0 +1,419 @@
+"""`modexlab proc`: exit codes, figures and JSON at both levels, traces, commits, the accelerator, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from modexlab.eval.cli.commands import proc as command
+from modexlab.proc.iss.outcome import CAUSES_OF_CYCLES
+from modexlab.proc.software.compiler import compile_program
+
+from tests.paths import DATA
+
+from ..command_line import Cli
+
+GCD = DATA / "gcd.c"
+POWER = DATA / "power.c"
+POWER_RESULT = pow(5, 117, 2603398711)
+
+FL = ("--level", "fl")
+RTL = ("--stage", "python")  # for some dozens of cycles the quickest
+LEVELS = pytest.mark.parametrize("level", [FL, RTL], ids=["fl", "rtl"])
+
+TOHOST = """
+    .globl tohost
+    .data
+tohost: .word 0
+    .text
+    .globl main
+main:
+    la a0, tohost
+    li a1, {word}
+    sw a1, 0(a0)
+1:  j 1b
+"""
+TAKES_TWO = """
+    csrr a0, 0xFC0
+    csrr a1, 0xFC0
+    add a0, a0, a1
+    csrw 0x7C0, a0
+    li a0, 0
+    ret
+"""
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def assembly(directory: Path, body: str) -> Path:
+    """A source file whose main is this; a body with a label of that name is the whole file."""
+    path = directory / "some.S"
+    path.write_text(body if "main:" in body else f".globl main\nmain:\n{body}\n")
+    return path
+
+
+# ---- figures
+
+
+def test_levels_and_stages_agree(cli: Cli) -> None:
+    """The same program: equal instructions everywhere, equal cycles wherever there is a clock."""
+    reports = [
+        cli("proc", GCD, *how, "--json").json()
+        for how in (["--level", "fl"], [], ["--stage", "verilog"], ["--stage", "python"])
+    ]
+    fl, native, verilog, python = reports
+    for report in reports:
+        assert (report["exit_code"], report["reason"], report["output"]) == (0, "exit", [21])
+        assert report["instructions"] == fl["instructions"]
+        assert report["window"]["instructions"] == fl["window"]["instructions"] > 0
+    assert (fl["level"], fl["stage"], fl["cycles"], fl["cpi"], fl["where"]) == ("fl", None, None, None, {})
+    assert (native["level"], native["stage"]) == ("rtl", "native")
+    assert native | {"stage": "verilog"} == verilog
+    assert native | {"stage": "python"} == python
+
+
+def test_json_of_cycles(cli: Cli) -> None:
+    report = cli("proc", GCD, *RTL, "--json").json()
+    assert report["cpi"] == round(report["cycles"] / report["instructions"], 4)
+    for counted in (report, report["window"]):
+        assert tuple(counted["where"]) == CAUSES_OF_CYCLES
+        assert sum(counted["where"].values()) == counted["cycles"]
+    assert report["where"]["divider"] > report["window"]["where"]["issue"]
+    assert (report["program"], report["xcel"], report["nbits"]) == ("gcd.c", "null", None)
+
+
+def test_text(cli: Cli) -> None:
+    report = cli("proc", GCD, "--json").json()
+    lines = cli("proc", GCD).out.splitlines()
+    assert lines[0] == "gcd.c (rtl, native; accelerator: null)"
+    assert "exit code       0" in lines
+    assert "output          21" in lines
+    cells = {line.split()[0]: line.split()[1:] for line in lines[4:] if line}
+    assert cells["instructions"] == [str(report["instructions"])]
+    assert cells["cycles"] == [str(report["cycles"])]
+    assert cells["CPI"] == [f"{report['cycles'] / report['instructions']:.2f}"]
+    share = f"{100 * report['where']['divider'] / report['cycles']:.1f}"
+    assert cells["divider"] == [str(report["where"]["divider"]), share]
+    causes = [line for line in lines[lines.index("") :] if line.startswith(tuple(command.NAMES.values()))]
+    assert len(causes) == len(CAUSES_OF_CYCLES) == len(command.NAMES)
+    assert causes[0].startswith("issue")
+
+
+def test_stats(cli: Cli) -> None:
+    """The window beside the whole run."""
+    report = cli("proc", GCD, *RTL, "--json").json()
+    lines = cli("proc", GCD, *RTL, "--stats").out.splitlines()
+    (cycles,) = (line.split()[1:] for line in lines if line.startswith("cycles"))
+    assert cycles == [str(report["cycles"]), str(report["window"]["cycles"])]
+    (issue,) = (line.split()[1:] for line in lines if line.startswith("issue"))
+    assert issue[2] == str(report["window"]["where"]["issue"])
+
+
+def test_text_without_a_clock_and_without_a_window(cli: Cli, tmp_path: Path) -> None:
+    out = cli("proc", assembly(tmp_path, "li a0, 0\nret"), "--level", "fl", "--stats").out
+    assert out.startswith("some.S (fl; accelerator: null)\n")
+    assert "The stats window was never open" in out
+    assert "This level has no clock.\n" in out
+    assert "where the cycles went" not in out
+
+
+def test_many_words_of_output_are_cut_in_text_only(cli: Cli, tmp_path: Path) -> None:
+    body = "li a0, 0\n" + "csrw 0x7C0, a0\naddi a0, a0, 1\n" * 20 + "li a0, 0\nret"
+    path = assembly(tmp_path, body)
+    assert cli("proc", path, "--level", "fl", "--json").json()["output"] == list(range(20))
+    assert " 14 15 and 4 more (all with --json)\n" in cli("proc", path, "--level", "fl").out
+
+
+def test_an_elf_file(cli: Cli, tmp_path: Path) -> None:
+    """As another toolchain would leave it."""
+    path = tmp_path / "gcd.elf"
+    path.write_bytes(compile_program([GCD]).read_bytes())
+    report = cli("proc", path, "--level", "fl", "--json").json()
+    assert (report["program"], report["exit_code"], report["output"]) == ("gcd.elf", 0, [21])
+
+
+def test_optimization(cli: Cli) -> None:
+    plain, best = (cli("proc", GCD, f"-O{opt}", "--level", "fl", "--json").json() for opt in "02")
+    assert plain["instructions"] > best["instructions"]
+    assert best == cli("proc", GCD, "--level", "fl", "--json").json()
+
+
+# ---- exit codes
+
+
+@LEVELS
+@pytest.mark.parametrize(
+    ("body", "reason", "exit_code", "code"),
+    [
+        ("li a0, 3\nret", "exit", 3, 1),
+        ("li a0, 256\nret", "exit", 256, 1),
+        (TOHOST.format(word=1), "tohost", 0, 0),
+        (TOHOST.format(word=11), "tohost", 5, 1),
+    ],
+)
+def test_exit_codes(
+    cli: Cli, tmp_path: Path, level: tuple[str, ...], body: str, reason: str, exit_code: int, code: int
+) -> None:
+    result = cli("proc", assembly(tmp_path, body), *level, "--json")
+    assert result.code == code
+    report = result.json()
+    assert (report["reason"], report["exit_code"]) == (reason, exit_code)
+    assert report["level"] == ("fl" if level is FL else "rtl")
+
+
+def test_a_failed_test_is_named(cli: Cli, tmp_path: Path) -> None:
+    result = cli("proc", assembly(tmp_path, TOHOST.format(word=11)), "--level", "fl")
+    assert result.code == 1
+    assert "exit code       5: test 5 failed\n" in result.out
+    assert "last trap" not in result.out, "there was none"
+
+
+@LEVELS
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("csrr a0, 0x123\nret", "csrrs a0, 0x123, zero; there is no CSR 0x123; see the table of CSRs"),
+        ("csrw cycle, a0\nret", "csrrw zero, cycle, a0; cycle is read only"),
+        (
+            "jr zero",
+            "(mcause 1, mtval 0x0) at pc 0x0; the instruction before it was at 0x234 (main); stay in",
+        ),
+        (".word 0", ".word 0x00000000; this is no instruction of RV32IM"),
+        ("li a1, 0x1001\nlw a0, 0(a1)", "misaligned load (mcause 4, mtval 0x1001)"),
+        ("sw a0, 0(zero)", "sw a0, 0(zero); stay in memory, which is 0x200 to 0x3fffff and 0x80000000 to"),
+        (
+            "ebreak",
+            "ebreak; in compiled C, gcc puts an ebreak where the C has no meaning, such as a division by",
+        ),
+    ],
+)
+def test_traps_name_pc_instruction_and_cause(
+    cli: Cli, tmp_path: Path, level: tuple[str, ...], body: str, message: str
+) -> None:
+    said = cli.fails("proc", assembly(tmp_path, body), *level, "--json")
+    assert said.startswith("some.S: ")
+    assert " (mcause " in said
+    assert " at pc 0x" in said
+    assert "(main" in said
+    assert message in said
+
+
+@LEVELS
+def test_a_program_that_does_not_end(cli: Cli, tmp_path: Path, level: tuple[str, ...]) -> None:
+    path = assembly(tmp_path, "nop\n1:  j 1b")
+    said = cli.fails("proc", path, *level, "--max-cycles", 400, "--json")
+    assert said.startswith("some.S: no end after ")
+    assert "last pcs: 0x" in said
+    assert "main+0x4; if it only takes long, give a larger --max-cycles" in said
+
+
+@LEVELS
+@pytest.mark.parametrize("limit", [(), ("--max-cycles", 100_000)])
+def test_a_trap_loop(cli: Cli, tmp_path: Path, level: tuple[str, ...], limit: tuple[object, ...]) -> None:
+    path = assembly(tmp_path, "la a0, 1f\ncsrw mtvec, a0\n.align 2\n1:  .word 0")
+    said = cli.fails("proc", path, *level, *limit, "--json")
+    assert said.startswith("some.S: nothing has retired ")
+    assert (
+        "trap loop, the handler's first instruction traps: illegal instruction (mcause 2, mtval 0x0)" in said
+    )
+    assert said.endswith("; set mtvec to the first instruction of a handler that can run")
+
+
+def test_there_is_a_limit_without_being_asked(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(command.LIMITS, None, 3000)
+    said = cli.fails("proc", assembly(tmp_path, "1:  j 1b"), "--level", "fl")
+    assert "no end after 3000 instructions" in said
+    assert said.endswith("if it only takes long, give --max-cycles")
+
+
+# ---- around the processor
+
+
+@LEVELS
+def test_words_of_the_manager(cli: Cli, tmp_path: Path, level: tuple[str, ...]) -> None:
+    path = assembly(tmp_path, TAKES_TWO)
+    report = cli("proc", path, *level, "--input", "5,0x10", "--json").json()
+    assert report["output"] == [21]
+    assert "word 2" in cli.fails("proc", path, *level, "--input", "5", "--max-cycles", 1500, "--json")
+
+
+def test_memory_and_units_cost_cycles(cli: Cli) -> None:
+    ideal = cli("proc", GCD, *RTL, "--json").json()
+    slow = cli(
+        "proc", GCD, *RTL, "--latency", 4, "--extra", 2, "--stall", "0.3", "--seed", 9, "--json"
+    ).json()
+    assert slow["instructions"] == ideal["instructions"]
+    assert slow["where"]["fetch"] > 0 == ideal["where"]["fetch"]
+    fast = cli("proc", GCD, *RTL, "--div-bits", 8, "--json").json()
+    assert fast["where"]["divider"] < ideal["where"]["divider"]
+    assert fast["output"] == ideal["output"] == slow["output"]
+
+
+@LEVELS
+def test_an_accelerator(cli: Cli, level: tuple[str, ...]) -> None:
+    report = cli("proc", POWER, "--xcel", "mont", "--set", "nstages=2", *level, "--json").json()
+    assert (report["exit_code"], report["output"]) == (0, [POWER_RESULT])
+    assert (report["xcel"], report["nbits"], report["params"]["nstages"]) == ("mont", 32, 2)
+    if level is RTL:
+        assert report["window"]["where"]["accelerator"] > report["window"]["instructions"]
+
+
+def test_the_null_accelerator_computes_nothing(cli: Cli) -> None:
+    result = cli("proc", POWER, "--level", "fl", "--json")
+    assert (result.code, result.json()["output"]) == (1, [0])
+
+
+# ---- what is shown of a run
+
+
+def test_trace(cli: Cli) -> None:
+    report = cli("proc", GCD, *RTL, "--json").json()
+    out = cli("proc", GCD, "--trace").out
+    head, *lines = out.splitlines()
+    assert head.split() == ["cycle", "F", "D", "X", "M", "W"]
+    cycles = [line for line in lines if line.partition(":")[0].strip().isdigit()]
+    assert len(cycles) == report["cycles"]
+    assert any("remu" in line for line in cycles)
+    assert "gcd.c (rtl, python; " in out
+
+
+def test_trace_goes_to_stderr_beside_json(cli: Cli) -> None:
+    result = cli("proc", GCD, "--trace", "--json")
+    assert result.json()["stage"] == "python"
+    assert "\n     0: " in result.err
+
+
+def test_commits(cli: Cli, tmp_path: Path) -> None:
+    """One line for each instruction that retired, the same at both levels."""
+    body = "li a1, 0x1234\nsw a1, -4(sp)\nlbu a0, -3(sp)\nli a0, 0\nret"
+    texts = []
+    for name, level in (("fl", FL), ("rtl", RTL)):
+        log = tmp_path / f"{name}.log"
+        report = cli("proc", assembly(tmp_path, body), *level, "--commits", log, "--json").json()
+        texts.append(log.read_text())
+        assert len(texts[-1].splitlines()) == report["instructions"]
+    assert texts[0] == texts[1]
+    stored, loaded = (line for line in texts[0].splitlines() if "(sp)" in line)
+    assert "sw a1, -4(sp)" in stored and stored.endswith("[0x003ffffc]=0x00001234")
+    assert "lbu a0, -3(sp)" in loaded and loaded.endswith("a0=0x00000012 [0x003ffffd]")
+
+
+def test_vcd(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "waves.vcd"
+    assert cli("proc", GCD, "--stage", "python", "--vcd", path).code == 0
+    assert "$enddefinitions" in path.read_text()
+
+
+# ---- what it refuses
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["/nowhere.elf"], "cannot read /nowhere.elf: No such file"),
+        (["/nowhere.c"], "/nowhere.c: there is no such file"),
+        ([DATA / "rsa512.pem"], "rsa512.pem is not an ELF file"),
+        ([sys.executable], "is for another machine"),
+        ([], "PROGRAM"),
+        ([""], "PROGRAM '': this is no name of a file"),
+        ([GCD, "--level", "cl"], "argument --level: invalid choice: 'cl'"),
+        ([GCD, "--level", "fl", "--stage", "native"], "the functional level has no stage native"),
+        ([GCD, "--level", "fl", "--trace"], "the functional level has no clock to trace"),
+        ([GCD, "--level", "fl", "--latency", 2], "--latency: the functional level has no clock"),
+        ([GCD, "--level", "fl", "--div-bits", 4], "--div-bits: the functional level has no clock"),
+        ([GCD, "--stage", "spice"], "unknown stage 'spice'"),
+        ([GCD, "--stage", "native", "--trace"], "stage native has no line trace"),
+        ([GCD, "--latency", 0], "latency must be 1 or more cycles"),
+        ([GCD, "--stall", "1"], "stall probability must be in [0, 1), not 1.0"),
+        ([GCD, "--stall", "often"], "'often' is not a probability; give one from 0 up and below 1"),
+        ([GCD, "--mul-latency", 0], "a multiplier with a latency of 0 is not possible; give 1 to 32"),
+        ([GCD, "--div-bits", 3], "argument --div-bits: invalid choice: 3"),
+        ([GCD, "--max-cycles", 0], "0 is too few; give a number from 1 up"),
+        (
+            [GCD, "--max-cycles", 2**63],
+            "--max-cycles 9223372036854775808 is out of range; give less than 2^63",
+        ),
+        ([GCD, "--input", "5,six"], "'six' is not a number"),
+        ([GCD, "--input", 2**32], "4294967296 is no word; give numbers below 2^32"),
+        ([GCD, "--xcel", "mnt"], "unknown design 'mnt': did you mean 'mont'?"),
+        ([GCD, "--xcel", "mont", "--nbits", 4], "a width of 4 bits is out of range"),
+        ([GCD, "--xcel", "mont", "--set", "nstages=3"], "nstages = 3 does not divide the width"),
+        ([GCD, "--set", "nstages=2"], "--set without an accelerator; name one with --xcel"),
+        ([GCD, "--nbits", 0], "a width of 0 bits is out of range"),
+        ([GCD, "--vcd", "/nowhere/x.vcd"], "--vcd /nowhere/x.vcd: there is no such directory"),
+        ([GCD, "--commits", "/nowhere/x"], "--commits /nowhere/x: there is no such directory"),
+    ],
+)
+def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+    assert message in cli.fails("proc", *argv)
+
+
+@pytest.mark.parametrize(("option", "value"), [("-O", "3"), ("--nbits", 64)])
+def test_a_compiled_program_is_not_compiled(cli: Cli, tmp_path: Path, option: str, value: object) -> None:
+    path = tmp_path / "gcd.elf"
+    path.write_bytes(compile_program([GCD]).read_bytes())
+    assert "gcd.elf is compiled already; drop it" in cli.fails("proc", path, option, value)
+
+
+def test_a_program_that_does_not_compile(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.c"
+    path.write_text("int main(void) { return nothing; }\n")
+    assert "wrong.c does not compile: " in cli.fails("proc", path)
+
+
+@pytest.mark.parametrize("size", [4, 60, 200, 1000])
+def test_a_truncated_elf_file(cli: Cli, tmp_path: Path, size: int) -> None:
+    path = tmp_path / "cut.elf"
+    path.write_bytes(compile_program([GCD]).read_bytes()[:size])
+    message = cli.fails("proc", path)
+    assert message.startswith("cut.elf ends inside its ")
+    assert message.endswith(": the file is cut short; build it again")
+
+
+def test_a_directory_with_the_name_of_a_source(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "d.c").mkdir()
+    assert "d.c: this is a directory; give a file of C" in cli.fails("proc", tmp_path / "d.c")
+
+
+def test_an_exit_code_below_0(cli: Cli, tmp_path: Path) -> None:
+    """As the machine has it, and as the program meant it."""
+    path = assembly(tmp_path, "li a0, -1\nret")
+    assert "exit code       4294967295 (-1)\n" in cli("proc", path, "--level", "fl").out
+    assert cli("proc", path, "--level", "fl", "--json").json()["exit_code"] == 2**32 - 1
+    assert "exit code       7\n" in cli("proc", assembly(tmp_path, "li a0, 7\nret"), "--level", "fl").out
+
+
+def test_warnings_of_the_compiler(cli: Cli, tmp_path: Path) -> None:
+    """In every run, also when the cache has the program; they are no error, and not on stdout."""
+    path = tmp_path / "some.c"
+    path.write_text("int main(void) { int unused; return 0; }\n")
+    for _ in range(2):
+        result = cli("proc", path, "--level", "fl", "--json")
+        assert (result.code, result.json()["exit_code"]) == (0, 0)
+        assert "some.c:1:22: warning: unused variable 'unused' [-Wunused-variable]" in result.err
+    assert cli("proc", GCD, "--level", "fl", "--json").err == ""
+
+
+def test_an_ebreak_of_the_compiler(cli: Cli, tmp_path: Path) -> None:
+    """It is in the program without having been written; the compiler's warning and the message say why."""
+    path = tmp_path / "undefined.c"
+    path.write_text("int main(void) { return 5 / 0; }\n")
+    result = cli("proc", path, "--level", "fl")
+    assert result.code == 2
+    assert "warning: division by zero [-Wdiv-by-zero]" in result.err
+    assert "gcc puts an ebreak where the C has no meaning, such as a division by a constant 0" in result.err
+
+
+def test_exit_code_of_the_process(tmp_path: Path) -> None:
+    """As a shell sees it."""
+    path = assembly(tmp_path, "li a0, 7\nret")
+    command_line = [sys.executable, "-m", "modexlab.eval.cli.main", "proc", str(path), "--level", "fl"]
+    done = subprocess.run(command_line, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "")

@@ -1,0 +1,215 @@
+"""`modexlab report`: the main job. What stands in the report is tested in test_report.py, the page in test_report_page.py."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from modexlab.eval.cli.commands.report import PAGE, chosen
+from modexlab.eval.lab import space
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.point import FLOW, IMPLEMENTED, LAYOUT, Point
+from modexlab.eval.lab.space import Space
+
+from ..command_line import Cli
+from ..report.examples import counted, write
+
+ONE_POINT = """
+title = "quick"
+objectives = {cycles = "min"}
+[[part]]
+designs = ["mont", "ssmm"]
+nbits = [32]
+stages = ["formula"]
+"""
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return Cli(capsys)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A report that is measured at once."""
+    spaces = tmp_path / "spaces"
+    spaces.mkdir()
+    (spaces / "report.toml").write_text(ONE_POINT)
+    monkeypatch.setattr(space, "SPACES", spaces)
+
+
+@pytest.mark.usefixtures("quick")
+def test_measures_and_writes_the_page_and_then_reuses_all(cli: Cli, tmp_path: Path) -> None:
+    first = cli("report")
+    assert first.code == 0
+    lines = first.out.splitlines()
+    assert lines[0].startswith("measured 2 points in ")
+    assert lines[-1] == str(tmp_path / PAGE)
+    assert "2 points, " in first.err and "ledger.sqlite" in first.err
+    page = (tmp_path / PAGE).read_text()
+    assert "modexlab cycles mont --nbits 32" in page
+    rows = Ledger().rows()
+    assert {row.subject for row in rows} == {"mont", "ssmm"}
+    second = cli("report")
+    assert second.out.splitlines() == [str(tmp_path / PAGE)]
+    assert [row.id for row in Ledger().rows()] == [row.id for row in rows]
+
+
+@pytest.mark.usefixtures("quick")
+def test_json(cli: Cli) -> None:
+    report = cli("report", "mont", "--json").json()
+    assert report["points"] == {"measured": 1, "reused": 0, "failed": 0}
+    assert report["written"] == {}
+    assert cli("report", "mont", "--json").json()["points"] == {"measured": 0, "reused": 1, "failed": 0}
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_cannot_be_measured_is_exit_1_and_in_the_page(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ledger = Ledger()
+    point = Point("ssmm", 32, stage="formula")
+    ledger.fail(point, "the tool is gone", 1.0)
+    ledger.record(Point("mont", 32, stage="formula"), counted(77, "encrypt"))
+    result = cli("report")
+    assert result.code == 1, "it failed before, and still stands"
+    assert "1 failed (before; --retry tries again)" in result.out
+    assert "the tool is gone" in (tmp_path / PAGE).read_text()
+    again = cli("report", "--retry")
+    assert again.code == 0 and "1 failed" not in again.out
+    assert {row.subject for row in Ledger().rows()} == {"mont", "ssmm"}
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_fails_now_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from modexlab.eval.lab.explore import Failed, Sweep
+
+    def failing(sweep: Sweep, *_: object) -> None:
+        point = Point("mont", 32, stage="formula")
+        sweep.failed[point.key] = Failed(point, "the tool is gone", earlier=False)
+
+    monkeypatch.setattr(Sweep, "run", failing)
+    result = cli("report")
+    assert result.code == 1
+    assert "1 failed" in result.out and "--retry" not in result.out
+
+
+def test_formulas_that_differ_are_exit_1(cli: Cli) -> None:
+    for stage, cycles in (("formula", 77), ("native", 78)):
+        Ledger().record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
+    result = cli("report", "--no-measure", "--text")
+    assert result.code == 1
+    assert "not for mont, 32 bits, encrypt" in result.out
+
+
+def test_outputs(cli: Cli, tmp_path: Path) -> None:
+    write(tmp_path / "some.sqlite")
+    ledger = ("--no-measure", "--ledger", tmp_path / "some.sqlite")
+    both = cli("report", *ledger, "--text", "-o", "page.html")
+    assert both.out.startswith("Which design is best at what")
+    assert both.out.splitlines()[-1] == str(tmp_path / "page.html")
+    assert not (tmp_path / PAGE).exists()
+    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    drawn = cli("report", *ledger, "--figures", "figures", "--format", "svg").out.splitlines()
+    assert [Path(each).name for each in drawn] == [
+        *("area-time.svg", "energy-time.svg", "widths.svg", "areas.svg"),
+        *("paths.svg", "energies.svg", "leakage.svg", "ratios.svg"),
+    ]
+    for each in drawn:
+        assert ElementTree.parse(each).getroot().tag.endswith("svg")
+    tables = {table["name"]: table for table in cli("report", *ledger, "--json").json()["tables"]}
+    (cell,) = [
+        line["cells"][3] for line in tables["designs"]["lines"] if line["cells"][0]["text"] == "naive-001"
+    ]
+    assert cell["text"] == "1,079" and cell["value"] == 1079
+    assert Ledger(tmp_path / "some.sqlite").row(cell["row"]).value == 1079
+
+
+def test_nothing_was_measured(cli: Cli, tmp_path: Path) -> None:
+    result = cli("report", "--no-measure")
+    assert result.code == 0
+    assert "has no figures of these; the page says what to run" in result.out
+    assert "Nothing has been measured yet" in (tmp_path / PAGE).read_text()
+    assert "Nothing has been measured yet" in cli("report", "--no-measure", "--text").out
+
+
+def test_the_space_is_the_main_job() -> None:
+    """32-bit systems of 001, ours and the paper's, shift-sub, a pseudo-modulus, and the flow of four accelerators, as in the paper."""
+    points = chosen(Space.load("report"), [], cycles=False)
+    systems = {each.subject for each in points if each.interface == "system"}
+    assert {
+        "proc-naive",
+        "proc-montgomery",
+        "procxcel-naive-001",
+        "procxcel-mont-001",
+        "procxcel-mont",
+    } <= systems
+    assert {"procxcel-ssmm", "procxcel-scaled", "procxcel-cm-pm-000"} <= systems
+    assert {each.modulus for each in points if each.subject == "procxcel-cm-pm-000"} == {0x55555555}
+    table_2a = {
+        each.subject
+        for each in points
+        if (each.stage, each.interface, dict(each.flow).get("clock_period")) == (FLOW, "xcel", 3.0)
+    }
+    assert table_2a >= {"naive-001", "mont-001", "naive", "mont", "ssmm", "scaled"}
+    assert [each.interface for each in points if each.stage == LAYOUT]
+    assert {each.subject for each in points} >= {"cm-pm-000", "mont-ct"}
+    assert not any(each.stage in IMPLEMENTED for each in chosen(Space.load("report"), [], cycles=True))
+
+
+def test_a_design_that_the_space_has_not_is_measured_all_the_same() -> None:
+    """One of one's own, say."""
+    points = chosen(Space.load("report"), ["mont", "procxcel-ssmm-004"], cycles=False)
+    assert {each.subject for each in points} == {"mont", "procxcel-mont", "procxcel-ssmm-004"}
+    own = chosen(Space.parse(ONE_POINT), ["scaled"], cycles=False)
+    assert [(each.stage, each.workload) for each in own] == [
+        *(("formula", "encrypt"), ("formula", "decrypt"), ("native", "encrypt"), ("native", "decrypt")),
+        ("flow", ""),
+    ]
+
+
+@pytest.mark.usefixtures("quick")
+def test_ctrl_c_says_how_to_go_on(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from modexlab.eval.lab.explore import Sweep
+
+    def stopped(sweep: Sweep, *_: object) -> None:
+        sweep.interrupted = True
+
+    monkeypatch.setattr(Sweep, "run", stopped)
+    result = cli("report")
+    assert (result.code, result.out) == (130, "")
+    assert "0 of 2 points are in the ledger; the same command goes on from there" in result.err
+    assert not (tmp_path / PAGE).exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["mnot"], "did you mean 'mont'?"),
+        (["proc-niave"], "did you mean 'proc-naive'?"),
+        (["-o", ""], "--output '': this is no name of a file"),
+        (["-o", "/nowhere/report.html"], "there is no such directory"),
+        (["--no-measure", "--cycles"], "--cycles with --no-measure: nothing is measured"),
+        (["--no-measure", "--retry"], "--retry with --no-measure"),
+        (["--format", "svg"], "--format without --figures"),
+        (["--figures", "x", "--format", "gif"], "invalid choice: 'gif'"),
+        (["--text", "--json"], "--text with --json: give one of them"),
+        (["--markdown", ""], "--markdown '': this is no directory"),
+        (["--no-measure", "--ledger", "none.sqlite"], "there is no such file"),
+    ],
+)
+def test_refusals(cli: Cli, argv: list[str], message: str) -> None:
+    assert message in cli.fails("report", *argv)
+
+
+def test_a_file_is_no_directory(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "this is no directory" in cli.fails("report", "--no-measure", "--figures", "file")
+
+
+def test_help(cli: Cli) -> None:
+    result = cli("report", "--help")
+    assert "modexlab report --no-measure --markdown course-report" in result.out

@@ -1,0 +1,284 @@
+"""`modexlab run`: results, cycles and JSON at every level, keys, traces, waveforms, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.accesses import accesses, outcome
+from modexlab.eval.designs.machine import Answer, Machine, width_for
+from modexlab.eval.designs.workloads import WORKLOADS, Workload
+from modexlab.fl.rsa_keys import RSAKey
+from modexlab.fl.status import Status
+
+from tests.paths import DATA
+
+from ..command_line import ENCRYPT, Cli
+
+KEY = DATA / "rsa512.pem"
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+# one design of each multiplier; test_machines.py has them all
+FAMILIES = {design.family: design.name for design in reversed(catalogue.designs())}
+
+
+@pytest.mark.parametrize("design", FAMILIES.values())
+@pytest.mark.parametrize("workload", WORKLOADS, ids=[workload.name for workload in WORKLOADS])
+def test_levels_agree(cli: Cli, design: str, workload: Workload) -> None:
+    base, exp, mod = workload.on(catalogue.find(design).modulus(32)).operands
+    operands = ("--base", base, "--exp", exp, "--mod", mod)
+    fl = cli("run", design, *operands, "--level", "fl", "--json").json()
+    cl = cli("run", design, *operands, "--level", "cl", "--json").json()
+    rtl = cli("run", design, *operands, "--json").json()
+    golden = pow(base, exp, mod)
+    for report in (fl, cl, rtl):
+        assert report["design"] == design
+        assert report["nbits"] == 32
+        assert report["result"] == report["golden"] == golden
+        assert report["ok"] is True
+    assert (fl["level"], fl["stage"], fl["cycles"]) == ("fl", None, None)
+    assert (cl["level"], cl["stage"]) == ("cl", "python")
+    assert (rtl["level"], rtl["stage"]) == ("rtl", "native")
+    formula = cli("cycles", design, *operands, "--json").json()["cycles"]
+    assert cl["cycles"] == rtl["cycles"] == formula
+
+
+@pytest.mark.parametrize("stage", ["python", "verilog", "native"])
+def test_stages_agree(cli: Cli, stage: str) -> None:
+    report = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--stage", stage, "--json").json()
+    formula = cli("cycles", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--json").json()
+    assert (report["stage"], report["result"]) == (stage, 5)
+    assert report["cycles"] == formula["cycles"]
+
+
+def test_text(cli: Cli) -> None:
+    result = cli(
+        "run", "mont", "--base", "0x42b7bf7a", "--exp", "0x10001", "--mod", "2603398711", "--level", "fl"
+    )
+    golden = pow(0x42B7BF7A, 65537, 2603398711)
+    assert result.code == 0
+    assert f"result          {golden} (0x{golden:x})\n" in result.out
+    assert f"golden          {golden} (0x{golden:x})  ok\n" in result.out
+    assert "cycles          none" in result.out
+
+
+@pytest.mark.parametrize(("mod", "nbits"), [(7, 32), (2**32 - 5, 32), (2**32 + 15, 64), (2**63 + 29, 64)])
+def test_default_width(cli: Cli, mod: int, nbits: int) -> None:
+    assert width_for(mod) == nbits
+    report = cli("run", "mont", "--base", 2, "--exp", 3, "--mod", mod, "--level", "fl", "--json").json()
+    assert report["nbits"] == nbits
+
+
+def test_large_numbers_are_hexadecimal_text(cli: Cli) -> None:
+    """Readers that hold numbers as doubles are exact up to 2^53 - 1."""
+    below, above = 2**53 - 1, 2**53
+    report = cli(
+        "run", "naive", "--base", below, "--exp", 1, "--mod", 2**54, "--level", "fl", "--json"
+    ).json()
+    assert report["result"] == report["golden"] == below
+    report = cli(
+        "run", "naive", "--base", above, "--exp", 1, "--mod", 2**54, "--level", "fl", "--json"
+    ).json()
+    assert report["result"] == report["golden"] == hex(above)
+
+
+def test_settings(cli: Cli) -> None:
+    report = cli(
+        "run", "mont-001", *ENCRYPT, "--set", "nstages=2", "--set", "steps_per_stage=16", "--json"
+    ).json()
+    assert report["ok"]
+    assert report["params"]["nstages"] == 2
+    assert report["cycles"] < 162
+
+
+def test_exponent_0_and_modulus_1(cli: Cli) -> None:
+    assert cli("run", "mont", "--base", 5, "--exp", 0, "--mod", 7, "--json").json()["result"] == 1
+    assert cli("run", "mont", "--base", 0, "--exp", 3, "--mod", 1, "--json").json()["result"] == 0
+    assert cli("run", "mont", "--base", 0, "--exp", 0, "--mod", 1, "--json").json()["result"] == 0
+
+
+def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Machine, "run", lambda *_, **__: [Answer(Status.OK, 4, 99)])
+    result = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--level", "fl", "--json")
+    assert result.code == 1
+    assert result.json() | {"result": 4, "golden": 5, "ok": False} == result.json()
+    assert "DIFFERS" in cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--level", "fl").out
+
+
+def test_a_status_instead_of_a_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Machine, "run", lambda *_, **__: [Answer(Status.EVEN_MODULUS, 0, 1)])
+    result = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--level", "fl")
+    assert result.code == 1
+    assert result.err.startswith("modexlab: error: the machine answered status 2: the modulus is even")
+
+
+# ---- behind accelerator registers
+
+
+@pytest.mark.parametrize("design", ["mont", "naive-001"])
+@pytest.mark.parametrize("nbits", [32, 72])
+def test_registers(cli: Cli, design: str, nbits: int) -> None:
+    """Words pushed, go, words popped, status: the same answers and, with a clock, the same cycles at all levels."""
+    words = -(-nbits // 32)
+    run = ("run", design, *ENCRYPT, "--nbits", nbits, "--json")
+    stream = cli(*run, "--level", "cl").json()
+    fl, cl, rtl = (cli(*run, "--interface", "xcel", "--level", level).json() for level in ("fl", "cl", "rtl"))
+    for report in (fl, cl, rtl):
+        assert report["ok"] is True
+        assert report["interface"] == "xcel"
+        assert report["result"] == stream["result"]
+        assert report["accesses"] == 4 * words + 2
+    assert (stream["interface"], "accesses" in stream) == ("stream", False)
+    assert fl["cycles"] is None
+    assert cl["cycles"] == rtl["cycles"] > stream["cycles"] + 3 * words
+
+
+def test_registers_in_text(cli: Cli) -> None:
+    out = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--interface", "xcel", "--level", "fl").out
+    assert "mont, 32 bits (fl, behind registers): " in out
+    assert "accesses        6: " in out
+
+
+def test_the_sequence_of_accesses() -> None:
+    """In the words of the protocol: least significant word first, and go last."""
+    sequence = accesses(40, 1 << 32 | 5, 6, 7)
+    writes = [(1, 1, 5), (1, 1, 1), (1, 2, 6), (1, 2, 0), (1, 3, 7), (1, 3, 0), (1, 0, 0)]
+    assert sequence == [*writes, (0, 0, 0), (0, 0, 0), (0, 4, 0)]
+    answers = [(1, 0)] * 7 + [(0, 9), (0, 1), (0, 0)]
+    assert outcome(40, answers) == (Status.OK, 1 << 32 | 9)
+    assert outcome(40, [*answers[:-1], (0, 2)])[0] is Status.EVEN_MODULUS
+
+
+# ---- keys
+
+
+def test_encrypt_and_decrypt_with_a_key(cli: Cli) -> None:
+    key = RSAKey.load(KEY)
+    report = cli("run", "mont", "--key", KEY, "--encrypt", 42, "--level", "fl", "--json").json()
+    cipher = report["result"]
+    assert report["ok"]
+    assert report["nbits"] == 512
+    assert int(cipher, 16) == pow(42, key.e, key.n)
+    for how in ([], ["--crt"]):
+        report = cli("run", "mont", "--key", KEY, "--decrypt", cipher, *how, "--level", "fl", "--json").json()
+        assert report["result"] == 42
+
+
+def test_key_on_native_rtl(cli: Cli) -> None:
+    """CRT: two runs of half the width (the primes of this key have 272 and 240 bits)."""
+    key = RSAKey.load(KEY)
+    cipher = pow(123456789, key.e, key.n)
+    report = cli("run", "mont", "--key", KEY, "--decrypt", cipher, "--crt", "--json").json()
+    assert report["result"] == 123456789
+    assert report["nbits"] == width_for(max(key.p, key.q)) < 512
+    assert len(report["cycles_of_parts"]) == 2
+    assert report["cycles"] == sum(report["cycles_of_parts"])
+
+
+def test_public_key_does_not_decrypt(cli: Cli) -> None:
+    assert "is public" in cli.fails("run", "mont", "--key", DATA / "rsa512_public.pem", "--decrypt", 5)
+    assert cli("run", "mont", "--key", DATA / "rsa512_public.pem", "--encrypt", 5, "--level", "fl").code == 0
+
+
+# ---- traces and waveforms
+
+
+def test_trace(cli: Cli) -> None:
+    result = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--stage", "python", "--trace")
+    assert result.code == 0
+    cycles = int(result.out.rsplit(maxsplit=1)[-1])
+    lines = [line for line in result.out.splitlines() if line.partition(":")[0].strip().isdigit()]
+    assert len(lines) >= cycles
+
+
+def test_trace_goes_to_stderr_beside_json(cli: Cli) -> None:
+    result = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--stage", "python", "--trace", "--json")
+    assert result.json()["ok"]
+    assert "     0: " in result.err
+
+
+@pytest.mark.parametrize("stage", ["python", "native"])
+def test_vcd(cli: Cli, tmp_path: Path, stage: str) -> None:
+    path = tmp_path / "waves.vcd"
+    assert cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--stage", stage, "--vcd", path).code == 0
+    assert "$enddefinitions" in path.read_text()
+
+
+# ---- what it refuses
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["mnt", *ENCRYPT], "unknown design 'mnt': did you mean 'mont'?"),
+        (["mont", "--base", 3, "--exp", 5, "--mod", 8], "modulus 8 is even"),
+        (["mont", "--base", 3, "--exp", 5, "--mod", 0], "modulus is 0"),
+        (["mont", "--base", 9, "--exp", 5, "--mod", 7], "base 9 is not below the modulus 7"),
+        (
+            ["mont", "--base", 3, "--exp", 2**40, "--mod", 7],
+            "does not fit in 32 bits; give --nbits 64 or more",
+        ),
+        (["mont", "--base", 3, "--exp", 5, "--mod", 2**40 + 1, "--nbits", 32], "does not fit in 32 bits"),
+        (
+            ["mont", "--base", 3, "--exp", 2**99, "--mod", 2**40 + 1, "--nbits", 32],
+            "does not fit in 32 bits; give --nbits 128 or more",
+        ),
+        (
+            ["mont", "--key", KEY, "--decrypt", 5, "--crt", "--nbits", 64],
+            "does not fit in 64 bits; give --nbits 288 or more",
+        ),
+        (["mont", "--base", 3, "--exp", 5, "--mod", 7, "--nbits", 5000], "5000 bits is out of range"),
+        (["mont", "--base", 3, "--exp", 5, "--mod", 7, "--nbits", 0], "width of 0 bits is out of range"),
+        (["mont", "--base", 3, "--exp", 5], "no --mod; give --base, --exp and --mod"),
+        (["mont"], "no --base, --exp, --mod; give --base, --exp and --mod, or --key"),
+        (["mont", "--base", "3x", "--exp", 5, "--mod", 7], "'3x' is not a number; write it in decimal"),
+        (["mont", "--base", "-3", "--exp", 5, "--mod", 7], "-3 is negative"),
+        (["mont", *ENCRYPT, "--set", "nstage=4"], "did you mean 'nstages'?"),
+        (["mont", *ENCRYPT, "--set", "nstages"], "--set nstages: write PARAM=VALUE"),
+        (["mont", *ENCRYPT, "--set", "nstages=four"], "nstages = four is not possible"),
+        (["mont-001", *ENCRYPT, "--set", "nstages=3"], "nstages = 3 does not divide the width of 32 bits"),
+        (["mont", *ENCRYPT, "--level", "gates"], "argument --level"),
+        (["mont", *ENCRYPT, "--stage", "spice"], "no stage named 'spice': choose one of python"),
+        (["mont", *ENCRYPT, "--level", "cl", "--stage", "native"], "the cycle level runs at stage python"),
+        (["mont", *ENCRYPT, "--level", "fl", "--stage", "native"], "the functional level has no stage"),
+        (["mont", *ENCRYPT, "--level", "fl", "--trace"], "the functional level has no clock to trace"),
+        (["mont", *ENCRYPT, "--vcd", "/nowhere/x.vcd"], "--vcd /nowhere/x.vcd: there is no such directory"),
+        (["mont", *ENCRYPT, "--vcd", ""], "--vcd '': this is no name of a file"),
+        (["mont", *ENCRYPT, "--encrypt", 5], "--encrypt, --decrypt and --crt need a key"),
+        (["mont", *ENCRYPT, "--key", KEY, "--encrypt", 5], "--base, --exp, --mod beside --key"),
+        (["mont", "--key", KEY], "a key needs one of --encrypt M and --decrypt C"),
+        (["mont", "--key", KEY, "--encrypt", 5, "--decrypt", 5], "a key needs one of"),
+        (["mont", "--key", KEY, "--encrypt", 5, "--crt"], "--crt is for --decrypt"),
+        (["mont", "--key", KEY, "--encrypt", 2**512], "is not in 0..n-1"),
+        (["mont", "--key", "/nowhere.pem", "--encrypt", 5], "key file /nowhere.pem: No such file"),
+        (["mont", "--key", DATA / "bn_small.txt", "--encrypt", 5], "bn_small.txt"),
+        (["mont", "--key", DATA / "rsa512_public.pem", "--decrypt", 5, "--crt"], "public"),
+    ],
+)
+def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+    assert message in cli.fails("run", *argv)
+
+
+def test_corrupt_key(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "half.pem"
+    path.write_bytes(KEY.read_bytes()[:200])
+    assert str(path) in cli.fails("run", "mont", "--key", path, "--encrypt", 5)
+
+
+def test_key_that_is_not_rsa(cli: Cli, tmp_path: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    path = tmp_path / "ec.pem"
+    path.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )
+    assert "give an RSA key" in cli.fails("run", "mont", "--key", path, "--encrypt", 5)

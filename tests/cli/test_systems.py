@@ -1,0 +1,268 @@
+"""`modexlab systems`: the paper's Table 1 at 32 bits, the same at other widths, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.designs import catalogue, systems
+from modexlab.eval.designs.systems import DEFAULT_SYSTEMS, PUBLISHED, find_system, system_names, workloads
+from modexlab.proc.isa.isa import encode
+from modexlab.proc.software import kernels
+from modexlab.proc.software.elf import Program
+
+from ..command_line import Cli
+
+KEYS = {"system", "operation", "nbits", "cycles", "normalised", "published", "ratio", "stage"}
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def by_name(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["system"], row["operation"]): row for row in rows}
+
+
+def check(rows: list[dict[str, Any]]) -> None:
+    """What holds of every row that was run."""
+    for row in rows:
+        assert row.keys() >= KEYS
+        assert row["ok"] is True
+        assert (row["level"], row["note"]) == ("rtl", "")
+        assert row["normalised"] == row["cycles"] - row["dummy"] > 0
+        assert sum(row["where"].values()) == row["cycles"]
+        assert row["cpi"] == round(row["cycles"] / row["instructions"], 4)
+
+
+def test_the_papers_table(cli: Cli) -> None:
+    names = [name for name in PUBLISHED if name != "procxcel-naive"]
+    result = cli("systems", "--system", *names, "--json")
+    assert result.code == 0
+    rows = result.json()
+    assert [(row["system"], row["operation"]) for row in rows] == [
+        (name, operation) for name in names for operation in ("encrypt", "decrypt")
+    ]
+    check(rows)
+    assert {(row["nbits"], row["stage"]) for row in rows} == {(32, "native")}
+    named = by_name(rows)
+    published = {
+        "proc-naive": (3523, 8148),
+        "proc-montgomery": (3581, 5135),
+        "procxcel-naive-001": (1062, 1840),
+        "procxcel-mont-001": (169, 234),
+        "procxcel-mont": (169, 234),  # the paper's of its kind
+    }
+    for system, figures in published.items():
+        for operation, figure in zip(("encrypt", "decrypt"), figures, strict=True):
+            row = named[system, operation]
+            assert row["published"] == figure
+            assert row["ratio"] == round(row["normalised"] / figure, 3)
+            naive = named["proc-naive", operation]["normalised"]
+            assert row["speedup"] == round(naive / row["normalised"], 4)
+            if system.startswith("proc-"):
+                assert row["ratio"] <= 1, "our software is not slower"
+            if system.endswith("-001"):
+                assert row["ratio"] == pytest.approx(1, abs=0.05), "our twin is near the published machine"
+    for operation in ("encrypt", "decrypt"):
+        ours = named["procxcel-mont", operation]
+        assert ours["ratio"] < 0.6
+        assert ours["where"]["accelerator"] > ours["cycles"] / 2
+
+
+def test_text_and_progress(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "systems.txt"
+    result = cli("systems", "--system", "proc-naive", "--output", path)
+    lines = result.out.splitlines()
+    assert lines[0].split()[:4] == ["system", "operation", "bits", "result"]
+    assert [line.split()[:4] for line in lines[2:4]] == [
+        ["proc-naive", "encrypt", "32", "ok"],
+        ["proc-naive", "decrypt", "32", "ok"],
+    ]
+    assert lines[2].split()[6] == "3523"
+    assert all(line.split()[-1] == "native" for line in lines[2:4])
+    assert "paper 001, Table 1" in result.out
+    assert all(len(line) <= 120 for line in lines)
+    assert "[1/2] proc-naive, 32 bits, encrypt: " in result.err
+    assert path.read_text() == result.out
+
+
+def test_wider_operands(cli: Cli) -> None:
+    """Nothing is published for them; the rows say which stage they are from."""
+    result = cli("systems", "--nbits", 64, 96, "--system", "proc-montgomery-ct", "--json")
+    rows = result.json()
+    check(rows)
+    assert [row["nbits"] for row in rows] == [64, 64, 96, 96]
+    assert all(row["published"] is row["ratio"] is row["speedup"] is None for row in rows)
+    for encrypt, decrypt in (rows[:2], rows[2:]):
+        # 17 bits of the public exponent are scanned, and all of the private one
+        assert 2 < decrypt["normalised"] / encrypt["normalised"] < decrypt["nbits"] / 17
+
+
+def test_constant_time_hides_the_private_exponent(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One table says which bits are scanned; decryption takes as long by any exponent."""
+    argv = ("systems", "--nbits", 32, "--system", "proc-montgomery-ct", "--operation")
+    out = cli(*argv, "decrypt").out
+    assert "proc-montgomery-ct: all bits of the private exponent are scanned, of the public one as" in out
+    assert "scanned" not in cli("systems", "--system", "proc-montgomery", "--operation", "enc").out
+    encrypt, decrypt = workloads(32)
+    cycles = []
+    for exp in (3, decrypt.exp):
+        works = encrypt, replace(decrypt, exp=exp)
+        monkeypatch.setattr(systems, "workloads", lambda _, works=works: works)
+        (row,) = cli(*argv, "decrypt", "--json").json()
+        cycles.append(row["normalised"])
+    assert cycles[0] == cycles[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((encode("addi", rd=10, imm=3), encode("ecall")), "the program ended with exit code 3"),
+        ((encode("ecall"),), "its stats window has no cycles"),
+        ((encode("ebreak"),), "ebreak (mcause 3, mtval 0x0) at pc 0x200"),
+    ],
+)
+def test_a_dummy_that_fails_is_not_subtracted(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[int, ...], why: str
+) -> None:
+    def program(kernel: str, *operands: int, **options: int) -> Program:
+        return Program.of_words(words) if kernel == "dummy" else whole(kernel, *operands, **options)
+
+    whole = kernels.kernel_program
+    monkeypatch.setattr(kernels, "kernel_program", program)
+    result = cli("systems", "--system", "proc-naive", "--operation", "enc")
+    assert (result.code, result.out) == (1, "")
+    assert f"error: the dummy of 32 bits, encrypt, by which all is normalised: {why}" in result.err
+
+
+def test_accelerators_of_other_widths(cli: Cli) -> None:
+    rows = cli("systems", "--nbits", 64, "--system", "procxcel-mont", "--operation", "enc", "--json").json()
+    check(rows)
+    assert [(row["system"], row["operation"], row["nbits"]) for row in rows] == [
+        ("procxcel-mont", "encrypt", 64)
+    ]
+
+
+def test_stages_agree(cli: Cli) -> None:
+    native, python = (
+        cli("systems", "--system", "proc-montgomery", "--operation", "enc", *stage, "--json").json()
+        for stage in ([], ["--stage", "python"])
+    )
+    assert [row | {"stage": "native"} for row in python] == native
+    assert python[0]["stage"] == "python"
+
+
+def test_software_of_long_operands_is_not_run_unasked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert systems.MOST_SOFTWARE_NBITS == 1024
+    monkeypatch.setattr(systems, "MOST_SOFTWARE_NBITS", 48)
+    argv = ("systems", "--nbits", 64, "--system", "proc-montgomery", "--operation", "encryption")
+    (row,) = cli(*argv, "--json").json()
+    assert row["cycles"] is row["normalised"] is row["stage"] is row["ok"] is None
+    assert row["note"] == "not run; --full runs it"
+    out = cli(*argv).out
+    assert out.splitlines()[2].split() == ["proc-montgomery", "encrypt", "64", *["-"] * 8]
+    assert "Not run (-): software at 64 bits; --full runs it." in out
+    check(cli(*argv, "--full", "--json").json())
+
+
+def test_a_machine_for_one_modulus_is_made_for_it(cli: Cli) -> None:
+    argv = ("systems", "--system", "procxcel-dm-m-000", "--operation", "enc", "--stage", "python")
+    rows = cli(*argv, "--json").json()
+    check(rows)
+    assert "modulus 2603398711 does not divide 2^32 - 1" in cli.fails(
+        "systems", "--system", "procxcel-dm-pm-000", "--operation", "enc", "--stage", "python", "--json"
+    )
+
+
+def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli: Cli) -> None:
+    """And it is said that this is no RSA."""
+    argv = ["systems", "--system", "procxcel-dm-pm-000", "--set", "modulus=0x55555555"]
+    argv += ["--operation", "enc", "--stage", "python"]
+    (row,) = cli(*argv, "--json").json()
+    caveat = "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
+    assert row["ok"] and row["normalised"] > 17 and row["note"] == caveat
+    assert f"procxcel-dm-pm-000: {caveat}." in " ".join(cli(*argv).out.split())
+
+
+def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "kernel_program", partial(kernels.kernel_program, expected=1))
+    argv = ("systems", "--system", "proc-naive", "--operation", "enc")
+    result = cli(*argv, "--json")
+    assert result.code == 1
+    assert result.json()[0]["ok"] is False
+    result = cli(*argv)
+    assert result.code == 1
+    assert "WRONG" in result.out and "WRONG" in result.err
+
+
+def test_operands_go_together() -> None:
+    for nbits in (32, 64, 256):
+        encrypt, decrypt = workloads(nbits)
+        assert (encrypt.exp, encrypt.mod.bit_length()) == (65537, nbits)
+        assert encrypt.golden == decrypt.base
+        assert (decrypt.golden == encrypt.base) is (nbits != 32), "the paper's d is of another key"
+    encrypt, decrypt = workloads(32)
+    assert (encrypt.mod, decrypt.exp, encrypt.base, decrypt.base) == (
+        2603398711,
+        0x3A48D459,
+        5745,
+        1460365373,
+    )
+
+
+def test_names() -> None:
+    names = system_names()
+    assert set(DEFAULT_SYSTEMS) <= set(names)
+    assert {f"procxcel-{design.name}" for design in catalogue.designs()} <= set(names)
+    assert [find_system(name).name for name in names] == names
+
+
+def test_help_has_the_widths(cli: Cli) -> None:
+    assert "widths of the operands: even, 16 to 4096" in " ".join(cli("systems", "--help").out.split())
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--system", "proc-niave"], "unknown system 'proc-niave': did you mean 'proc-naive'?"),
+        (["--system", "proc-dummy"], "unknown system 'proc-dummy'"),
+        (["--system", "procxcel-mnt"], "did you mean 'procxcel-mont'?"),
+        (["--operation", "sign"], "argument --operation: invalid choice: 'sign'"),
+        (["--nbits", 8], "an RSA key of 8 bits is not possible; give an even number, 16 to 4096"),
+        (["--nbits", 65], "an RSA key of 65 bits is not possible; give an even number, 16 to 4096"),
+        (["--nbits", 4098], "an RSA key of 4098 bits is not possible"),
+        (["--stage", "spice"], "unknown stage 'spice'"),
+        (["--output", ""], "--output '': this is no name of a file"),
+        (["--output", "/nowhere/x"], "there is no such directory"),
+    ],
+)
+def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+    assert message in cli.fails("systems", *argv)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("nbits", [32, 64, 128, 256])
+def test_all_default_systems(cli: Cli, nbits: int) -> None:
+    rows = cli("systems", "--nbits", nbits, "--json").json()
+    assert len(rows) == 2 * len(DEFAULT_SYSTEMS)
+    check(rows)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("nbits", [512, 1024])
+def test_long_software_and_our_accelerator(cli: Cli, nbits: int) -> None:
+    rows = cli(
+        "systems", "--nbits", nbits, "--system", "proc-naive", "proc-montgomery", "procxcel-mont", "--json"
+    ).json()
+    check(rows)
+    normalised = {name: row["normalised"] for name, row in by_name(rows).items()}
+    for operation in ("encrypt", "decrypt"):
+        naive, montgomery, xcel = (
+            normalised[system, operation] for system in ("proc-naive", "proc-montgomery", "procxcel-mont")
+        )
+        assert naive > montgomery > 20 * xcel

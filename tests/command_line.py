@@ -1,0 +1,47 @@
+"""Calls the command line in this process, as the tests of all commands do."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from modexlab.eval.cli.main import main
+
+ENCRYPT = ("--base", "1119317562", "--exp", "65537", "--mod", "2603398711")
+DECRYPT = ("--base", "1460365373", "--exp", "977851481", "--mod", "2603398711")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a call left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Cli:
+    """`cli("designs", "--json")` -> Result."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *argv: object) -> Result:
+        self._capsys.readouterr()
+        code = main([str(each) for each in argv])
+        out, err = self._capsys.readouterr()
+        return Result(code, out, err)
+
+    def fails(self, *argv: object) -> str:
+        """The one line of a user's mistake: exit code 2, nothing on stdout, no traceback."""
+        result = self(*argv)
+        assert result.code == 2, result
+        assert result.out == ""
+        assert result.err.startswith("modexlab: error: ")
+        assert result.err.count("\n") == 1
+        return result.err.removeprefix("modexlab: error: ").rstrip("\n")

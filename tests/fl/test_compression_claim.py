@@ -1,0 +1,138 @@
+"""Paper 000's claim as a regression: a product modulo the pseudo-modulus 2^(n+2) - 1 is cheaper than one modulo m = 2^n + k.
+
+By counts from the plans: levels, cells, gates and their depth (fl/cost.py); not yet by synthesis. The family's moduli are
+arithmetic and a benchmark of multipliers, not keys: factors of all of them are known (fl/moduli.py), so that no RSA key can
+have one.
+"""
+
+import resource
+import time
+
+import pytest
+from modexlab.eval.papers.published import paper
+from modexlab.fl.compression import BEST, OURS, STRATEGIES, make_plan
+from modexlab.fl.compression_eval import evaluate, faults
+from modexlab.fl.compression_plan import CELLS, Plan
+from modexlab.fl.cost import GATES, Cost
+from modexlab.fl.moduli import family, parse
+
+TABLE_5 = (4, 6, 8, 10)
+TABLE_7 = (30, 62, 126, 254, 510, 1022)  # pseudo-moduli of the paper's RSA lengths, 32 to 1024 bits
+# paper 000, Table 5: modulus -> delay in ns, area (printed in micrometres) at 180 nm
+PUBLISHED = {
+    row.replace(" ", ""): tuple(
+        paper("000").table("5").at(row, column).amount for column in ("Delay", "Area")
+    )
+    for row in paper("000").table("5").rows
+}
+ALL_STRATEGIES = (BEST, *STRATEGIES, *OURS)
+
+
+def pair(n: int, strategy: str = BEST) -> tuple[Plan, Plan]:
+    """The multipliers modulo m and modulo its pseudo-modulus."""
+    modulus, pseudo = family(n)
+    return make_plan("multiply", modulus, None, strategy), make_plan("multiply", pseudo, None, strategy)
+
+
+def cell_gates(plan: Plan) -> int:
+    """The cells of the tree, each with its gates, so that one number compares trees of different cells."""
+    return sum(GATES[kind] * plan.count(kind) for kind in CELLS)
+
+
+@pytest.mark.parametrize("strategy", ALL_STRATEGIES)
+@pytest.mark.parametrize("n", TABLE_5 + TABLE_7[:4])
+def test_pseudo_modulus_is_cheaper(n: int, strategy: str) -> None:
+    """PM < M at every size of Table 5 and beyond, whatever the cells: levels, cells, gates, depth, final adders."""
+    modulus, pseudo = pair(n, strategy)
+    assert len(pseudo.levels) < len(modulus.levels)
+    assert sum(pseudo.count(kind) for kind in CELLS) < sum(modulus.count(kind) for kind in CELLS)
+    assert cell_gates(pseudo) < cell_gates(modulus)
+    assert pseudo.cost.area < modulus.cost.area
+    assert pseudo.cost.delay < modulus.cost.delay
+    assert len(pseudo.mod_sum.multiples) < len(modulus.mod_sum.multiples)
+
+
+def test_table_5_is_reproduced_in_order() -> None:
+    """In each pair of Table 5 the same one wins in delay, area and their product; in each family area grows with n.
+
+    So does the delay of the pseudo-moduli. That of our trees for 2^8 + 85 and 2^10 + 341 differs by less than a level.
+    """
+    plans = {str(plan.modulus): plan for n in TABLE_5 for plan in pair(n)}
+    assert set(plans) == set(PUBLISHED)
+    ours = {name: plan.cost for name, plan in plans.items()}
+    theirs = {name: Cost(area, delay) for name, (delay, area) in PUBLISHED.items()}
+    for costs in (ours, theirs):
+        moduli, pseudo_moduli = ([costs[str(family(n)[which])] for n in TABLE_5] for which in (0, 1))
+        for modulus, pseudo in zip(moduli, pseudo_moduli, strict=True):
+            assert pseudo.delay < modulus.delay
+            assert pseudo.area < modulus.area
+            assert pseudo.product < modulus.product
+        for row in (moduli, pseudo_moduli):
+            assert row == sorted(row, key=lambda cost: cost.area)
+        assert pseudo_moduli == sorted(pseudo_moduli, key=lambda cost: cost.delay)
+
+
+@pytest.mark.parametrize("n", [10, 12, 16, 32])
+def test_shapes_rank_as_in_figures_13_and_14(n: int) -> None:
+    """2^n is cheapest, then 2^n - 1 and 2^n + 1, then the others; among these, area grows with the ones of k, and the slowest
+    is one of the two with most ones.
+
+    Of full and half adders, so that all trees are made of the same cells. The paper does not say its n. Its text has the area
+    decrease with the ones of k, its Figure 14 and the sentence before have it grow.
+    """
+    cost = {
+        k: make_plan("multiply", parse(f"2^{n}{k:+d}" if k else f"2^{n}"), None, "full-half").cost
+        for k in (0, -1, 1, -3, 3, -5, 5, -21, 21, -85, 85)
+    }
+    others = [cost[k] for k in cost if abs(k) > 1]
+    for measure in (lambda each: each.delay, lambda each: each.area):
+        assert measure(cost[0]) < min(measure(cost[-1]), measure(cost[1]))
+        assert max(measure(cost[-1]), measure(cost[1])) < min(map(measure, others))
+        assert max(map(measure, others)) == max(measure(cost[k]) for k in (-85, -21, 21, 85))
+    for sign in (-1, 1):
+        three_and_five, twenty_one, eighty_five = (
+            max(cost[sign * k].area for k in ks) for ks in ((3, 5), (21,), (85,))
+        )
+        assert three_and_five < twenty_one < eighty_five
+
+
+@pytest.mark.parametrize("n", [8, 16, 32])
+def test_ones_of_k_cost(n: int) -> None:
+    """Section 2.2.1.4: each carry out of 2^n + k comes back as many bits as |2^(n+1)|_m has ones."""
+    for k in (3, 5, 21, 85):
+        plan = make_plan("multiply", parse(f"2^{n}+{k}"))
+        assert len(plan.folds[0].columns) <= k.bit_count()  # 2^(n+1) = -2k
+    assert len(make_plan("multiply", parse(f"2^{n}-1")).folds[0].columns) == 1
+
+
+@pytest.mark.usefixtures("untraced")
+@pytest.mark.parametrize("n", TABLE_5 + TABLE_7)
+def test_reduction_operators(n: int) -> None:
+    """Section 5.1: the residue of a word twice as long is cheaper modulo the pseudo-modulus, too, although that is longer."""
+    modulus, pseudo = family(n)
+    width = 2 * pseudo.operand_nbits
+    costs = [make_plan("reduce", each, width).cost for each in (modulus, pseudo)]
+    assert costs[1].delay < costs[0].delay
+    assert costs[1].area < costs[0].area
+
+
+@pytest.mark.usefixtures("untraced")
+def test_large_plans_are_quick() -> None:
+    """A tree of 128 bits in less than 2 s, of 1024 bits in less than 60 s and 4 GiB, whatever the shape; also in detail."""
+    for n, limit in ((126, 2), (1022, 60)):
+        for modulus in (*family(n), parse(f"2^{n + 2}+1"), parse(f"2^{n + 2}-85")):
+            start = time.process_time()
+            plan = make_plan.__wrapped__("multiply", modulus)
+            assert time.process_time() - start < limit, str(modulus)[:20]
+            top = (1 << plan.operand_nbits) - 1
+            assert faults(plan) == []
+            for a, b in ((top, top), (top // 3, top // 7)):
+                assert evaluate(plan, a, b) == a * b % modulus.value
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 4 << 20  # KiB
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("n", TABLE_7[4:])
+@pytest.mark.parametrize("strategy", ALL_STRATEGIES)
+def test_pseudo_modulus_is_cheaper_up_to_1024_bits(n: int, strategy: str) -> None:
+    test_pseudo_modulus_is_cheaper(n, strategy)

@@ -1,0 +1,399 @@
+"""Schedules: the right power, the textbook's number of products, and a trace that is what was computed.
+
+Oracles: pow; multiplication of integers (a schedule over addition with one = 0 must give base * exp); the
+counts of the textbooks, written down here as formulas of the exponent's bits; a replay of the trace.
+"""
+
+import os
+import random
+import re
+from functools import partial
+from operator import add
+from statistics import fmean
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.fl.errors import BadInput
+from modexlab.fl.montgomery import Montgomery
+from modexlab.fl.schedules import MAX_WINDOW, SCHEDULES, best_fixed_window, best_sliding_window
+
+FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+
+PAPER_N = 27277 * 95443  # paper 001, Figure 1
+CONSTANT_TIME = [name for name, schedule in SCHEDULES.items() if schedule.constant_time]
+WINDOWED = [name for name, schedule in SCHEDULES.items() if "k" in schedule.options]
+
+EXPONENTS = {
+    "zero": 0,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "2^31": 1 << 31,
+    "2^64": 1 << 64,
+    "all-ones-8": 0xFF,
+    "all-ones-32": 0xFFFFFFFF,
+    "all-ones-33": 0x1FFFFFFFF,
+    "2^32-2": 0xFFFFFFFE,
+    "ones-at-both-ends": 1 << 63 | 1,
+    "1010": 0xAAAAAAAA,
+    "0101": 0x55555555,
+    "long-gap": 0b11 << 40 | 0b11,
+    "paper-001-e": 65537,
+    "paper-001-d": 977851481,
+}
+
+exponents = st.one_of(st.integers(0, 64), st.integers(0, 1 << 32), st.integers(0, 1 << 200))
+
+
+def mul_mod(n, a, b):
+    return a * b % n
+
+
+def options(draw, name, exp):
+    """Any options that a schedule takes for an exponent, or none."""
+    length = exp.bit_length()
+    able = {"nbits": st.integers(length, length + 9), "k": st.integers(1, 7)}
+    return {key: draw(able[key]) for key in sorted(SCHEDULES[name].options) if draw(st.booleans())}
+
+
+def count(plan):
+    """(steps, products of two different factors, squares) of a plan."""
+    ops = [op for step in plan.steps for op in step]
+    squares = sum(op.x == op.y for op in ops)
+    return len(plan.steps), len(ops) - squares, squares
+
+
+# the textbooks: name -> function of the exponent and its options to (steps, products, squares)
+
+
+def textbook_right_to_left_2(exp):
+    return exp.bit_length(), f"{exp:b}".count("1"), exp.bit_length()
+
+
+def textbook_right_to_left_1(exp):
+    _, products, squares = textbook_right_to_left_2(exp)
+    return products + squares, products, squares
+
+
+def textbook_left_to_right(exp):
+    if exp == 0:
+        return 0, 0, 0
+    products, squares = f"{exp:b}".count("1") - 1, exp.bit_length() - 1
+    return products + squares, products, squares
+
+
+def textbook_always(exp, nbits=None):
+    nbits = exp.bit_length() if nbits is None else nbits
+    return 2 * nbits, nbits, nbits
+
+
+def textbook_ladder(exp, nbits=None):
+    nbits = exp.bit_length() if nbits is None else nbits
+    return nbits, nbits, nbits
+
+
+def textbook_fixed_window(exp, nbits=None, k=None):
+    """HAC 14.82 but for the highest digit: a table of 2^k - 2, then k squares and a product a digit."""
+    nbits = exp.bit_length() if nbits is None else nbits
+    if nbits == 0:
+        return 0, 0, 0
+    k = k or best_fixed_window(nbits)
+    digits = -(-nbits // k) - 1
+    table = 2**k - 2
+    return table + digits * (k + 1), table - (k > 1) + digits, (k > 1) + digits * k  # b * b is in the table
+
+
+def textbook_sliding_window(exp, k=None):
+    """HAC 14.85: the windows are what a greedy regular expression finds."""
+    if exp == 0:
+        return 0, 0, 0
+    k = k or best_sliding_window(exp.bit_length())
+    windows = re.findall(rf"1(?:[01]{{0,{k - 2}}}1)?" if k > 1 else "1", f"{exp:b}")
+    products = len(windows) - 1 + (2 ** (k - 1) - 1)
+    squares = exp.bit_length() - len(windows[0]) + (k > 1)
+    return products + squares, products, squares
+
+
+TEXTBOOK = {
+    "right-to-left-2": textbook_right_to_left_2,
+    "right-to-left-1": textbook_right_to_left_1,
+    "left-to-right": textbook_left_to_right,
+    "always": textbook_always,
+    "ladder": textbook_ladder,
+    "fixed-window": textbook_fixed_window,
+    "sliding-window": textbook_sliding_window,
+}
+
+
+def replay(trace, plan, base, one, product):
+    """Follow a trace with `product`: operands must be what their registers hold; the value of the result."""
+    assert [[made[:3] for made in step] for step in trace] == [
+        [tuple(op) for op in ops] for ops in plan.steps
+    ]
+    held = {"b": base, "r": one, "one": one}
+    for step in trace:
+        for made in step:
+            assert (made.a, made.b) == (held[made.x], held[made.y])
+            assert made.p == product(made.a, made.b)
+        assert len({made.dst for made in step}) == len(step)
+        held |= {made.dst: made.p for made in step}
+    return held[plan.result]
+
+
+def test_the_schedules_of_the_issue_are_there():
+    assert list(SCHEDULES) == list(TEXTBOOK)
+    assert CONSTANT_TIME == ["always", "ladder", "fixed-window"]
+    assert [name for name, schedule in SCHEDULES.items() if schedule.multipliers == 2] == [
+        "right-to-left-2",
+        "ladder",
+    ]
+
+
+# values
+
+
+@pytest.mark.parametrize("exp", EXPONENTS.values(), ids=EXPONENTS)
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_power_corner(name, exp):
+    for n in (1, 2, 3, 15, 256, PAPER_N, 0xFFFFFFFF, (1 << 128) - 1):
+        product = partial(mul_mod, n)
+        for base in sorted({0, 1, 2, 3, 27277, 95443, n // 2, n - 1}):
+            assert SCHEDULES[name](base % n, exp, product, 1 % n) == pow(base, exp, n), (base, n)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@settings(max_examples=300 * FACTOR, deadline=None)
+@given(data=st.data(), exp=exponents, n=st.integers(1, 1 << 128))
+def test_power(name, data, exp, n):
+    base = data.draw(st.integers(0, n - 1))
+    chosen = options(data.draw, name, exp)
+    trace = []
+    value = SCHEDULES[name](base, exp, lambda a, b: a * b % n, 1 % n, trace=trace, **chosen)
+    assert value == pow(base, exp, n)
+    assert replay(trace, SCHEDULES[name].plan(exp, **chosen), base, 1 % n, lambda a, b: a * b % n) == value
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@settings(max_examples=300 * FACTOR, deadline=None)
+@given(data=st.data(), exp=exponents, nbits=st.sampled_from((1, 8, 32, 128)))
+def test_power_over_montgomery_products(name, data, exp, nbits):
+    n = 2 * data.draw(st.integers(0, (1 << nbits - 1) - 1)) + 1
+    base = data.draw(st.integers(0, n - 1))
+    chosen = options(data.draw, name, exp)
+    mont = Montgomery(n, nbits)
+    r_inverse = pow(2, -nbits, n)
+    residue, one = (base << nbits) % n, (1 << nbits) % n
+    trace = []
+    value = SCHEDULES[name](residue, exp, mont.product, one, trace=trace, **chosen)
+    assert value == (pow(base, exp, n) << nbits) % n
+    plan = SCHEDULES[name].plan(exp, **chosen)
+    assert replay(trace, plan, residue, one, lambda a, b: a * b * r_inverse % n) == value
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@settings(max_examples=300 * FACTOR, deadline=None)
+@given(data=st.data(), exp=st.integers(0, 1 << 300), base=st.integers(0, 1 << 64))
+def test_any_abstract_product_will_do(name, data, exp, base):
+    """Over addition, whose one is 0, a power is a multiple: this tests nothing but the order of products."""
+    assert SCHEDULES[name](base, exp, add, 0, **options(data.draw, name, exp)) == base * exp
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_power_with_bit_serial_products(name):
+    """The table's second algorithm under every schedule, on paper 001's operands."""
+    mont = Montgomery(PAPER_N, 32)
+    value = SCHEDULES[name](mont.enter(1460365373), 977851481, mont.bit_serial, mont.r_mod_n)
+    assert mont.leave(value) == pow(1460365373, 977851481, PAPER_N)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_4096_bits(name):
+    n = (1 << 4096) - 1
+    exp = int("1b", 16) << 4088 | 0xC0FFEE
+    assert SCHEDULES[name](n - 2, exp, lambda a, b: a * b % n, 1) == pow(n - 2, exp, n)
+
+
+# counts
+
+
+@pytest.mark.parametrize("exp", EXPONENTS.values(), ids=EXPONENTS)
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_count_corner(name, exp):
+    assert count(SCHEDULES[name].plan(exp)) == TEXTBOOK[name](exp)
+
+
+@pytest.mark.parametrize("exp", EXPONENTS.values(), ids=EXPONENTS)
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8])
+@pytest.mark.parametrize("name", WINDOWED)
+def test_count_corner_of_each_window(name, k, exp):
+    assert count(SCHEDULES[name].plan(exp, k=k)) == TEXTBOOK[name](exp, k=k)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@settings(max_examples=300 * FACTOR, deadline=None)
+@given(data=st.data(), exp=st.one_of(exponents, st.integers(0, 1 << 4096)))
+def test_count(name, data, exp):
+    chosen = options(data.draw, name, exp)
+    plan = SCHEDULES[name].plan(exp, **chosen)
+    assert count(plan) == TEXTBOOK[name](exp, **chosen)
+    assert plan.nproducts == sum(TEXTBOOK[name](exp, **chosen)[1:])
+    assert max(map(len, plan.steps), default=0) <= SCHEDULES[name].multipliers
+
+
+@pytest.mark.parametrize(
+    "name, exp, nproducts",
+    [
+        ("right-to-left-2", 65537, 17 + 2),  # paper 001, section 2.1.3: 17 squares, and two ones
+        ("right-to-left-2", 977851481, 30 + 14),
+        ("left-to-right", 65537, 16 + 1),
+        ("always", 977851481, 60),
+        ("ladder", 977851481, 60),
+    ],
+)
+def test_count_of_the_papers_exponents(name, exp, nproducts):
+    assert SCHEDULES[name].plan(exp).nproducts == nproducts
+
+
+@pytest.mark.parametrize(
+    "nbits, known",
+    [(32, 49), (128, 174), (256, 334), (512, 645), (1024, 1257), (2048, 2452), (4096, 4808)],
+)
+def test_count_of_fixed_windows_of_key_length(nbits, known):
+    """Known: n + ceil(n/k) + 2^k - 2 with the best k. Ours reads the highest digit for nothing."""
+    assert min(nbits + -(-nbits // k) + 2**k - 2 for k in range(1, 12)) == known
+    k = best_fixed_window(nbits)
+    assert known - (k + 1) <= SCHEDULES["fixed-window"].plan(1, nbits=nbits).nproducts < known
+
+
+# traces
+
+
+def test_trace_of_right_to_left_by_hand():
+    """3^5 mod 7 after paper 001, Algorithm 1: also the last iteration squares b."""
+    trace = []
+    assert SCHEDULES["right-to-left-2"](3, 5, lambda a, b: a * b % 7, 1, trace=trace) == 5
+    assert trace == [
+        (("r", "r", "b", 1, 3, 3), ("b", "b", "b", 3, 3, 2)),
+        (("b", "b", "b", 2, 2, 4),),
+        (("r", "r", "b", 3, 4, 5), ("b", "b", "b", 4, 4, 2)),
+    ]
+
+
+def test_trace_of_the_ladder_by_hand():
+    """3^6 mod 7: b stays r times the base."""
+    trace = []
+    assert SCHEDULES["ladder"](3, 6, lambda a, b: a * b % 7, 1, trace=trace) == 1
+    assert trace == [
+        (("r", "r", "b", 1, 3, 3), ("b", "b", "b", 3, 3, 2)),
+        (("r", "r", "b", 3, 2, 6), ("b", "b", "b", 2, 2, 4)),
+        (("b", "r", "b", 6, 4, 3), ("r", "r", "r", 6, 6, 1)),
+    ]
+
+
+def test_trace_of_a_window_by_hand():
+    """3^11 mod 100 with k = 2: digits 00 10 11 of six bits, the first one free and 1."""
+    trace = []
+    schedule = SCHEDULES["fixed-window"]
+    assert schedule(3, 11, lambda a, b: a * b % 100, 1, nbits=6, k=2, trace=trace) == 47
+    assert [made for (made,) in trace] == [
+        ("t2", "b", "b", 3, 3, 9),
+        ("t3", "t2", "b", 9, 3, 27),
+        ("r", "one", "one", 1, 1, 1),
+        ("r", "r", "r", 1, 1, 1),
+        ("r", "r", "t2", 1, 9, 9),
+        ("r", "r", "r", 9, 9, 81),
+        ("r", "r", "r", 81, 81, 61),
+        ("r", "r", "t3", 61, 27, 47),
+    ]
+
+
+def test_trace_of_a_sliding_window_by_hand():
+    """3^22 mod 100, 10110 with k = 3: the window 101, then 1, then a zero."""
+    trace = []
+    assert SCHEDULES["sliding-window"](3, 22, lambda a, b: a * b % 100, 1, k=3, trace=trace) == 9
+    assert [made for (made,) in trace] == [
+        ("t2", "b", "b", 3, 3, 9),
+        ("t3", "b", "t2", 3, 9, 27),
+        ("t5", "t3", "t2", 27, 9, 43),
+        ("t7", "t5", "t2", 43, 9, 87),
+        ("r", "t5", "t5", 43, 43, 49),
+        ("r", "r", "b", 49, 3, 47),
+        ("r", "r", "r", 47, 47, 9),
+    ]
+
+
+def test_a_trace_is_appended_to():
+    trace = []
+    for _ in range(2):
+        SCHEDULES["right-to-left-1"](3, 1, lambda a, b: a * b % 7, 1, trace=trace)
+    assert trace == 2 * [(("r", "r", "b", 1, 3, 3),), (("b", "b", "b", 3, 3, 2),)]
+
+
+@pytest.mark.parametrize("name", CONSTANT_TIME)
+@settings(max_examples=300 * FACTOR, deadline=None)
+@given(data=st.data(), nbits=st.integers(1, 64))
+def test_constant_time(name, data, nbits):
+    """All exponents of a length make the same number of products in the same number of steps."""
+    one, other = (data.draw(st.integers(0, (1 << nbits) - 1)) for _ in range(2))
+    shapes = [[len(ops) for ops in SCHEDULES[name].plan(exp, nbits=nbits).steps] for exp in (one, other)]
+    assert shapes[0] == shapes[1]
+
+
+@settings(max_examples=300 * FACTOR, deadline=None)
+@given(exponents)
+def test_one_multiplier_makes_the_same_products_in_the_same_order(exp):
+    two, one = (SCHEDULES[name].plan(exp) for name in ("right-to-left-2", "right-to-left-1"))
+    assert [op for ops in two.steps for op in ops] == [op for ops in one.steps for op in ops]
+
+
+@pytest.mark.parametrize("nbits", [1, 2, 17, 32, 128, 256, 512, 1024, 2048, 4096])
+def test_the_best_fixed_window_is_the_best(nbits):
+    counts = {k: SCHEDULES["fixed-window"].plan(1, nbits=nbits, k=k).nproducts for k in range(1, 10)}
+    assert counts[best_fixed_window(nbits)] == min(counts.values())
+
+
+@pytest.mark.parametrize("nbits", [1, 2, 17, 32, 128, 512, 1024, 4096])
+def test_the_best_sliding_window_is_the_best_on_average(nbits):
+    """To within one product: the formula behind it ignores how the first and the last window fall."""
+    draw = random.Random(nbits)
+    exps = [draw.getrandbits(nbits) | 1 << nbits - 1 for _ in range(30)]
+    mean = {k: fmean(textbook_sliding_window(exp, k)[0] for exp in exps) for k in range(1, 9)}
+    assert mean[best_sliding_window(nbits)] <= min(mean.values()) + 1
+
+
+# bad input
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_negative_exponent_is_refused(name):
+    with pytest.raises(BadInput, match=r"exponent -5: give 0 or more"):
+        SCHEDULES[name].plan(-5)
+
+
+@pytest.mark.parametrize("name", CONSTANT_TIME)
+def test_an_exponent_longer_than_the_scan_is_refused(name):
+    with pytest.raises(BadInput, match=r"exponent 256 .* 8 bits .* at least 9"):
+        SCHEDULES[name](3, 256, add, 0, nbits=8)
+
+
+@pytest.mark.parametrize("k", [0, -1, MAX_WINDOW + 1])
+@pytest.mark.parametrize("name", WINDOWED)
+def test_a_window_out_of_range_is_refused(name, k):
+    with pytest.raises(BadInput, match=rf"window of {k} bits: give 1 to {MAX_WINDOW}"):
+        SCHEDULES[name].plan(65537, k=k)
+
+
+@pytest.mark.parametrize(
+    "name, chosen, words",
+    [
+        ("right-to-left-2", {"nbits": 32}, ("no option nbits = 32", "always, ladder, fixed-window")),
+        ("sliding-window", {"nbits": 32, "k": 2}, ("no option nbits = 32", "always, ladder, fixed-window")),
+        ("ladder", {"k": 2}, ("no option k = 2", "fixed-window, sliding-window")),
+    ],
+)
+def test_an_option_that_a_schedule_does_not_have_is_refused(name, chosen, words):
+    with pytest.raises(BadInput) as refused:
+        SCHEDULES[name].plan(65537, **chosen)
+    assert all(word in str(refused.value) for word in (repr(name), *words))

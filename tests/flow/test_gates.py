@@ -1,0 +1,795 @@
+"""Gate level: cell models, the simulator of netlists, activity and glitches."""
+
+import dataclasses
+import heapq
+import itertools
+import json
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.asic import Chip
+from modexlab.fl.errors import BadInput
+from modexlab.flow import workload
+from modexlab.flow.gates import activity, engine, gates, glitches
+from modexlab.flow.kit import kit, liberty
+from modexlab.flow.kit.constraints import Constraints
+from modexlab.flow.kit.functions import parse
+from modexlab.flow.netlist import cell_models, netlist, yosys
+from modexlab.flow.timing import nldm
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.proc.isa.isa import encode
+from modexlab.proc.sim import simulate_proc
+from modexlab.proc.software.elf import Program
+from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim.base import Options, elaborate
+from modexlab.rtl.sim.ports import Message, Ports
+from modexlab.rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
+from modexlab.rtl.sim.translate import top_name, translate
+
+from tests.harness import run_mod_exps, stamps
+from tests.tables import mod_exp
+
+LIBRARY = liberty.load(kit.find().lib)
+OUTSIDE = Constraints(3.0)
+NO_CLOCK = Constraints(3.0, clock_port=None)
+DESIGNS = catalogue.designs()
+MONT = next(design for design in DESIGNS if design.name == "mont")
+
+
+def value_of(text: str, at: dict[str, int]) -> int:
+    """A function string of Liberty, evaluated without the reader under test: Python's own operators and precedence."""
+    for sign, operator in (("*", "&"), ("+", "|"), ("!", "~")):
+        text = text.replace(sign, operator)
+    return eval(text, {}, dict(at))
+
+
+# ---- functions and models
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("A ^ B & C", "(A ^ B) & C"),  # other than in Verilog and Python
+        ("A B + C'", "(A & B) | (!C)"),
+        ("(A+B)' C", "(!(A | B)) & C"),
+        ("!A * !B", "!(A | B)"),
+        ("!(A & B) ^ 1", "A & B"),
+        ("A'' | 0", "A"),
+    ],
+)
+def test_functions_of_liberty(text: str, same: str) -> None:
+    """Precedence and the ways to write an operator, by the user guide."""
+    inputs = ("A", "B", "C")
+    assert parse(text).table(inputs) == parse(same).table(inputs)
+    assert parse(parse(text).verilog.replace("~", "!").replace("1'b", "")).table(inputs) == parse(same).table(
+        inputs
+    )
+
+
+@pytest.mark.parametrize("text", ["A &", "(A", "A)", "& A", "A $ B", "", "!"])
+def test_damaged_functions(text: str) -> None:
+    with pytest.raises(BadInput, match="no Boolean function"):
+        parse(text)
+
+
+def test_tables_of_all_cells() -> None:
+    """Every combinational output of the library, at every point."""
+    checked = 0
+    for cell in LIBRARY.cells.values():
+        for name in () if cell.sequential else cell.outputs:
+            pin = cell.pins[name]
+            table = parse(pin.function).table(cell.inputs)
+            for point, bits in enumerate(itertools.product((0, 1), repeat=len(cell.inputs))):
+                at = dict(zip(reversed(cell.inputs), bits, strict=True))
+                assert table >> point & 1 == value_of(pin.function, at) & 1, (cell.name, name, at)
+                checked += 1
+    assert checked > 1000
+
+
+# ---- all cells in one machine: every message is shown to every cell
+
+BITS = 6
+COMBINATIONAL = [
+    cell
+    for cell in LIBRARY.cells.values()
+    if cell.outputs and not cell.sequential and not any(pin.three_state for pin in cell.pins.values())
+]
+STATES = [
+    cell
+    for cell in LIBRARY.cells.values()
+    if cell.sequential and not any(pin.three_state for pin in cell.pins.values())
+]
+ROLES = {
+    "CK": "clk",
+    "SE": "m[1]",
+    "SI": "m[2]",
+    "RN": "n3",
+    "SN": "n4",
+    "G": "m[5]",
+    "GN": "n5",
+    "E": "m[1]",
+    "D": "m[0]",
+}
+
+
+def zoo() -> tuple[str, list[tuple[liberty.Cell, str]]]:
+    """A netlist with one of every cell, in which message bits feed the pins; and what each bit of the answer is."""
+    lines, shown = [], []
+    # clear and preset through two inverters, so that they follow only the register of the harness
+    for bit in (3, 4, 5):
+        lines.append(f"  INV_X1 i{bit} (.A(m[{bit}]), .ZN(n{bit}));")
+    for cell in COMBINATIONAL:
+        pins = [f".{name}(m[{place}])" for place, name in enumerate(cell.inputs)]
+        for name in cell.outputs:
+            pins.append(f".{name}(o[{len(shown)}])")
+            shown.append((cell, name))
+        lines.append(f"  {cell.name} c_{cell.name} ({', '.join(pins)});")
+    for cell in STATES:
+        pins = [f".{name}({ROLES[name]})" for name in cell.inputs]
+        if cell.clock_gate:
+            pins.append(f".{cell.clock_gate.output}(g_{cell.name})")
+            lines.append(
+                f"  wire g_{cell.name};\n  DFF_X1 d_{cell.name} (.D(m[0]), .CK(g_{cell.name}), .Q(o[{len(shown)}]));"
+            )
+            shown.append((cell, cell.clock_gate.output))
+        else:
+            for name in cell.outputs:
+                pins.append(f".{name}(o[{len(shown)}])")
+                shown.append((cell, name))
+        lines.append(f"  {cell.name} c_{cell.name} ({', '.join(pins)});")
+    head = (
+        "module Zoo (input clk, input reset, input istream__val, output istream__rdy, "
+        f"input [{BITS - 1}:0] istream__msg, output ostream__val, input ostream__rdy, output [{len(shown) - 1}:0] ostream__msg);\n"
+        f"  wire [{BITS - 1}:0] m = istream__msg;\n  wire [{len(shown) - 1}:0] o;\n  wire n3, n4, n5;\n"
+        "  assign ostream__msg = o;\n  assign istream__rdy = ostream__rdy;\n  assign ostream__val = istream__val;\n"
+    )
+    return head + "\n".join(lines) + "\nendmodule\n", shown
+
+
+class Reference:
+    """What the cells of the zoo show, message by message; written from the meaning of the cells."""
+
+    def __init__(self) -> None:
+        self.state: Counter[str] = Counter()
+
+    def shown(self, cell: liberty.Cell, output: str, message: int) -> int:
+        m = [message >> bit & 1 for bit in range(BITS)]
+        if not cell.sequential:
+            return value_of(cell.pins[output].function, dict(zip(cell.inputs, m, strict=False))) & 1
+        clears, presets = "RN" in cell.inputs and m[3], "SN" in cell.inputs and m[4]
+        if cell.latch and m[5]:
+            self.state[cell.name] = m[0]
+        if clears or presets:
+            self.state[cell.name] = 0 if clears else 1
+        return self.state[cell.name] ^ (output == "QN")
+
+    def edge(self, cell: liberty.Cell, message: int) -> None:
+        m = [message >> bit & 1 for bit in range(BITS)]
+        if cell.clock_gate:
+            if m[1]:
+                self.state[cell.name] = m[0]
+        elif cell.ff:
+            self.state[cell.name] = m[2] if "SE" in cell.inputs and m[1] else m[0]
+            if "RN" in cell.inputs and m[3]:
+                self.state[cell.name] = 0
+            elif "SN" in cell.inputs and m[4]:
+                self.state[cell.name] = 1
+
+
+ZOO_PORTS_REQUEST = Message(BITS)
+
+
+@pytest.fixture(scope="module")
+def built_zoo(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[netlist.Netlist, str, list[tuple[liberty.Cell, str]]]:
+    """The netlist of the zoo as data and as text."""
+    directory = tmp_path_factory.mktemp("zoo")
+    text, shown = zoo()
+    (directory / "zoo.v").write_text(text)
+    return gates.netlist_of_verilog(directory / "zoo.v", "Zoo", directory, LIBRARY), text, shown
+
+
+def vcd_toggles(path: Path, scope: str, half_ps: int = 500) -> tuple[dict[str, int], set[str]]:
+    """Functional toggles of every net in a scope of a waveform file, cycle ends compared with cycle ends, by name of the bit.
+
+    Also the names of all nets. The clock is 0 in the dumps at odd multiples of half_ps.
+    """
+    names: dict[str, list[str]] = {}
+    widths: dict[str, int] = {}
+    seen: set[str] = set()
+    open_: list[str] = []
+    values: dict[str, str] = {}
+    ends: dict[str, str] = {}
+    toggles: Counter[str] = Counter()
+    time = 0
+    lines = iter(path.read_text().splitlines())
+
+    def end_of_cycle() -> None:
+        for code, value in values.items():
+            before = ends.get(code)
+            if before is not None and before != value:
+                for name, one, other in zip(names[code], reversed(before), reversed(value), strict=True):
+                    toggles[name] += one != other
+        ends.update(values)
+
+    for line in lines:
+        words = line.split()
+        if not words:
+            continue
+        if words[0] == "$scope":
+            open_.append(words[2])
+        elif words[0] == "$upscope":
+            open_.pop()
+        elif words[0] == "$var" and open_ and open_[-1] == scope:
+            width, code, name = int(words[2]), words[3], words[4]
+            bits = [f"{name}[{bit}]" for bit in range(width)] if width > 1 else [name]
+            if code in names or seen.intersection(bits):  # a net of two names
+                continue
+            seen.update(bits)
+            names[code] = bits
+            widths[code] = width
+        elif line[0] == "#":
+            if time // half_ps % 2 == 1:
+                end_of_cycle()
+            time = int(line[1:])
+        elif line[0] in "01" and line[1:] in names:
+            values[line[1:]] = line[0]
+        elif line[0] == "b" and words[1] in names:
+            values[words[1]] = words[0][1:].rjust(widths[words[1]], "0")
+    return toggles, {name for group in names.values() for name in group}
+
+
+def sequence() -> tuple[list[int], list[int]]:
+    """Messages for the zoo, and what the reference answers."""
+    rng = random.Random(6)
+    messages = [rng.getrandbits(BITS) for _ in range(300)] + list(range(1 << BITS))
+    reference, (_, shown) = Reference(), zoo()
+    answers = []
+    for message in messages:
+        answers.append(
+            sum(reference.shown(cell, name, message) << bit for bit, (cell, name) in enumerate(shown))
+        )
+        for cell in STATES:
+            reference.edge(cell, message)
+    return messages, answers
+
+
+def check_zoo(shown: list, messages: list[int], expected: list[int], answers: list) -> None:
+    for message, answer, got in zip(messages, expected, answers, strict=True):
+        wrong = [f"{cell.name}/{name}" for bit, (cell, name) in enumerate(shown) if (answer ^ got) >> bit & 1]
+        assert not wrong, f"{message:0{BITS}b}: {wrong}"
+
+
+def test_every_cell_in_the_simulator(built_zoo: tuple) -> None:
+    """All cells that have a state or a function do what the reference says."""
+    nets, _, shown = built_zoo
+    messages, expected = sequence()
+    with gates.simulate_netlist(nets, Ports(Message(BITS), Message(len(shown)), ())) as simulation:
+        check_zoo(shown, messages, expected, simulation.run(messages).responses)
+
+
+@pytest.mark.regress
+def test_models_in_verilator(built_zoo: tuple, tmp_path: Path) -> None:
+    """All cells' models in Verilator do what the reference says; toggles, counted in its waveforms, are those of the simulator."""
+    nets, text, shown = built_zoo
+    ports = Ports(Message(BITS), Message(len(shown)), ())
+    messages, expected = sequence()
+    waves = tmp_path / "zoo.vcd"
+    verilog = cell_models.models(LIBRARY, {each.kind for each in nets.cells.values()}) + text
+    with workload.TextSimulation(verilog, "Zoo", ports, {}, Options(vcd=waves)) as simulation:
+        by_verilator = simulation.run(messages)
+    check_zoo(shown, messages, expected, by_verilator.responses)
+    with gates.simulate_netlist(nets, ports) as simulation:
+        simulation.engine.window()
+        by_gates = simulation.run(messages)
+        counts = simulation.engine.counts()
+    assert stamps(by_verilator) == stamps(by_gates)
+    assert compare(nets, counts, *vcd_toggles(waves, "Zoo_under_test")) > 100
+
+
+def compare(nets: netlist.Netlist, counts: engine.Counts, toggles: Counter, names: set[str]) -> int:
+    """The toggles of every net whose name is in the waveforms must be the same; returns how many nets moved."""
+    compared = 0
+    for name in names:
+        net = nets.aliases.get(name)
+        if net is not None and not counts.clocked[net]:
+            assert counts.toggles[net] == toggles[name], name
+            compared += bool(toggles[name])
+    return compared
+
+
+def test_tie_cells_and_constants(tmp_path: Path) -> None:
+    """What has no input has its value from the beginning."""
+    (tmp_path / "tie.v").write_text(
+        "module tie (input a, output [3:0] z); wire one; LOGIC1_X1 t (.Z(one)); LOGIC0_X1 u (.Z(z[1]));\n"
+        "AND2_X1 g (.A1(a), .A2(one), .ZN(z[0])); assign z[2] = 1'b1; NOR2_X1 h (.A1(a), .A2(1'b1), .ZN(z[3])); endmodule\n"
+    )
+    nets = gates.netlist_of_verilog(tmp_path / "tie.v", "tie", tmp_path, LIBRARY)
+    simulated = engine.Engine(engine.GateTables(nets, LIBRARY))
+    for a in (0, 1, 0):
+        simulated.set({"a": a})
+        simulated.settle()
+        assert simulated.get("z") == 4 | a
+    with pytest.raises(BadInput, match="unknown input port 'z'"):
+        simulated.set({"z": 1})
+
+
+def circuit(tmp_path: Path, text: str, top: str = "c") -> netlist.Netlist:
+    (tmp_path / "c.v").write_text(text)
+    return gates.netlist_of_verilog(tmp_path / "c.v", top, tmp_path, LIBRARY)
+
+
+def test_loop_is_named(tmp_path: Path) -> None:
+    nets = circuit(
+        tmp_path,
+        "module c (input a, output z); wire w; NAND2_X1 g (.A1(a), .A2(w), .ZN(z)); INV_X1 h (.A(z), .ZN(w)); endmodule\n",
+    )
+    with pytest.raises(BadInput, match=r"combinational loop: the net [zw] "):
+        engine.Engine(engine.GateTables(nets, LIBRARY))
+
+
+# ---- glitches
+
+
+def delays_of(nets: netlist.Netlist) -> dict[tuple[str, str, int], float]:
+    """(instance, input, edge of the output): the longest delay."""
+    timing = nldm.analyze(nets, LIBRARY, OUTSIDE)
+    found: dict[tuple[str, str, int], float] = {}
+    for name, related, _, _, edge, _, delay in timing.arc_delays():
+        found[name, related, edge] = max(delay, found.get((name, related, edge), 0.0))
+    return found
+
+
+LENGTH = 9
+HAZARD = (
+    f"module c (input clk, input a, output z); wire [{LENGTH}:0] b; assign b[0] = a;\n"
+    + "".join(f"INV_X1 i{i} (.A(b[{i}]), .ZN(b[{i + 1}]));\n" for i in range(LENGTH))
+    + f"AND2_X1 g (.A1(a), .A2(b[{LENGTH}]), .ZN(z)); endmodule\n"
+)
+
+
+def test_hazard(tmp_path: Path) -> None:
+    """a & !a is always 0, but after each rise of `a` the gate sees two ones for the time of nine inverters."""
+    nets = circuit(tmp_path, HAZARD)
+    counts = glitches.vectors(nets, LIBRARY, [{"a": i % 2} for i in range(11)], OUTSIDE)
+    z, a = nets.net("z"), nets.net("a")
+    assert counts.cycles == 10
+    assert counts.toggles[z] == 0
+    assert counts.toggles[a] == counts.timed[a] == 10
+    slow = delays_of(nets)
+    width = sum(slow[f"i{i}", "A", nldm.RISE if i % 2 else nldm.FALL] for i in range(LENGTH))
+    assert width > slow["g", "A1", nldm.RISE]  # so that the pulse passes
+    assert counts.timed[z] == 2 * 5
+    # the last thing that happens after a rise is that z falls: nine inverters and a gate after the input
+    assert counts.latest_ns == pytest.approx(
+        activity.INPUT_NS + width + slow["g", "A2", nldm.FALL], abs=LENGTH * engine.TICK_NS
+    )
+
+
+def test_pulse_that_does_not_pass(tmp_path: Path) -> None:
+    """One inverter is faster than the rise of a loaded AND: the gate changes its mind in time."""
+    nets = circuit(
+        tmp_path,
+        "module c (input clk, input a, output z, output y); wire b; INV_X4 i (.A(a), .ZN(b));\n"
+        "AND2_X1 g (.A1(a), .A2(b), .ZN(z)); INV_X8 l (.A(z), .ZN(y)); endmodule\n",
+    )
+    slow = delays_of(nets)
+    assert slow["i", "A", nldm.FALL] < slow["g", "A1", nldm.RISE]
+    counts = glitches.vectors(nets, LIBRARY, [{"a": i % 2} for i in range(9)], OUTSIDE)
+    assert counts.timed[nets.net("z")] == 0
+    assert counts.timed[nets.net("b")] == 8
+
+
+def test_balanced_tree_has_no_glitch(tmp_path: Path) -> None:
+    """Equal gates on equal paths: one input moves a cycle, and nothing moves more than once; a chain of the same function
+    with all inputs moving does glitch."""
+    tree = (
+        "module c (input clk, input [3:0] a, output z); wire x, y;\n"
+        "XOR2_X1 g1 (.A(a[0]), .B(a[1]), .Z(x)); XOR2_X1 g2 (.A(a[2]), .B(a[3]), .Z(y)); XOR2_X1 g3 (.A(x), .B(y), .Z(z)); endmodule\n"
+    )
+    chain = (
+        "module c (input clk, input [3:0] a, output z); wire x, y;\n"
+        "XOR2_X1 g1 (.A(a[0]), .B(a[1]), .Z(x)); XOR2_X1 g2 (.A(x), .B(a[2]), .Z(y)); XOR2_X1 g3 (.A(y), .B(a[3]), .Z(z)); endmodule\n"
+    )
+    gray = [{"a": i ^ i >> 1} for i in range(16)]
+    nets = circuit(tmp_path, tree)
+    counts = glitches.vectors(nets, LIBRARY, gray, OUTSIDE)
+    assert (counts.timed == counts.toggles).all()
+    rng = random.Random(3)
+    values = [{"a": rng.getrandbits(4)} for _ in range(200)]
+    for text, glitching in ((tree, False), (chain, True)):
+        nets = circuit(tmp_path, text)
+        counts = glitches.vectors(nets, LIBRARY, values, OUTSIDE)
+        z = nets.net("z")
+        assert (counts.timed[z] > 1.2 * counts.toggles[z]) == glitching, text
+
+
+def random_circuit(seed: int, count: int = 60) -> netlist.Netlist:
+    """Gates of many kinds on eight inputs and on one another."""
+    rng = random.Random(seed)
+    kinds = [
+        "NAND2_X1",
+        "XOR2_X1",
+        "INV_X2",
+        "AOI21_X1",
+        "MUX2_X1",
+        "FA_X1",
+        "HA_X1",
+        "OR3_X1",
+        "OAI22_X1",
+        "XNOR2_X1",
+    ]
+    names, cells = [f"a[{i}]" for i in range(8)], {}
+    for place in range(count):
+        kind = LIBRARY.cells[rng.choice(kinds)]
+        recent = range(max(0, len(names) - 25), len(names))
+        pins = dict(zip(kind.inputs, rng.sample(recent, len(kind.inputs)), strict=True))
+        for pin in kind.outputs:
+            pins[pin] = len(names)
+            names.append(f"n{len(names)}")
+        cells[f"g{place}"] = netlist.Instance(f"g{place}", kind.name, pins)
+    driver: list = [("", name) for name in names[:8]] + [None] * (len(names) - 8)
+    sinks: list = [[] for _ in names]
+    for name, cell in cells.items():
+        for pin, net in cell.pins.items():
+            if pin in LIBRARY.cells[cell.kind].outputs:
+                driver[net] = (name, pin)
+            else:
+                sinks[net].append((name, pin))
+    return netlist.Netlist(
+        name="c",
+        cells=cells,
+        nets=names,
+        ports={"a": ("input", list(range(8)))},
+        driver=driver,
+        sinks=sinks,
+        aliases={name: net for net, name in enumerate(names)},
+        port_names={"a": names[:8]},
+    )
+
+
+def reference_toggles(nets: netlist.Netlist, values: list[int]) -> list[int]:
+    """Toggles with delays by a plain simulator: one queue in the order of times and then of
+    making, one pending change an output, conditions of arcs evaluated anew."""
+    arcs: dict[tuple[str, str, str, int], list[tuple[int, str, int]]] = {}
+    for name, related, source, output, edge, when, delay in nldm.analyze(
+        nets, LIBRARY, NO_CLOCK
+    ).arc_delays():
+        ticks = max(1, round(delay / engine.TICK_NS))
+        arcs.setdefault((name, related, output, edge), []).append((source, when, ticks))
+    level = [0] * len(nets.nets)
+    moved = [0] * len(nets.nets)
+
+    def at(name: str) -> dict[str, int]:
+        return {pin: level[net] for pin, net in nets.cells[name].pins.items()}
+
+    def value(name: str, output: str) -> int:
+        return value_of(LIBRARY.cells[nets.cells[name].kind].pins[output].function, at(name)) & 1
+
+    for name, cell in nets.cells.items():  # in topological order
+        for output in LIBRARY.cells[cell.kind].outputs:
+            level[cell.pins[output]] = value(name, output)
+    for before, message in itertools.pairwise(values):
+        queue = [(0, net, net) for net in range(8) if (before ^ message) >> net & 1]
+        pending = {net: (0, net) for _, _, net in queue}
+        order = itertools.count(8)
+        while queue:
+            time, place, net = heapq.heappop(queue)
+            if pending.get(net) != (time, place):
+                continue
+            del pending[net]
+            level[net] ^= 1
+            moved[net] += 1
+            for name, pin in nets.sinks[net]:
+                for output in LIBRARY.cells[nets.cells[name].kind].outputs:
+                    target = nets.cells[name].pins[output]
+                    now = value(name, output)
+                    level[net] ^= 1
+                    before_it = value(name, output)
+                    level[net] ^= 1
+                    if now == before_it:
+                        continue
+                    if target in pending:
+                        del pending[target]
+                        continue
+                    edge, source = (nldm.FALL, nldm.RISE)[now], (nldm.FALL, nldm.RISE)[level[net]]
+                    (ticks,) = {
+                        ticks
+                        for start, when, ticks in arcs[name, pin, output, edge]
+                        if start == source and (not when or value_of(when, at(name)) & 1)
+                    }
+                    pending[target] = due = (time + ticks, next(order))
+                    heapq.heappush(queue, (*due, target))
+    return moved
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_glitches_of_random_circuits(seed: int) -> None:
+    """Every net moves as often as a plain event-driven simulator in Python says, and settles where the logic without delays does."""
+    nets = random_circuit(seed)
+    rng = random.Random(seed)
+    values = [0, *(rng.getrandbits(8) for _ in range(40))]
+    counts = glitches.vectors(nets, LIBRARY, [{"a": value} for value in values], NO_CLOCK)
+    assert counts.timed.tolist() == reference_toggles(nets, values)
+    assert counts.timed.sum() > counts.toggles.sum()
+
+
+# ---- stage gates: synthesized designs
+
+
+def table(design: catalogue.Design, nbits: int) -> list:
+    return mod_exp.table(nbits, mod=design.modulus(nbits))
+
+
+@pytest.fixture(scope="module")
+def mont() -> tuple[netlist.Netlist, Ports]:
+    """The netlist of the 8-bit Montgomery machine, and its ports."""
+    machine = MONT.rtl(8)
+    elaborate(machine)
+    return gates.synthesized(translate(machine), top_name(machine)), Ports.of(machine)
+
+
+def test_rows_at_gates() -> None:
+    """Every row of the table, with delays and stalls: the answers and the cycle stamps of RTL."""
+    rows = table(MONT, 8)
+    for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
+        at_gates = run_mod_exps(MONT.rtl(8), rows, MONT, 8, "gates", stall)
+        assert stamps(at_gates) == stamps(run_mod_exps(MONT.rtl(8), rows, MONT, 8, "native", stall))
+
+
+def test_reset_after_random_power_up() -> None:
+    rows = table(MONT, 8)[::4]
+    with simulate(MONT.rtl(8), "gates", power_up_seed=5) as simulation:
+        run = simulation.run([row.request for row in rows])
+    assert run.responses == [row.golden(MONT, 8) for row in rows]
+
+
+MUTATIONS = {
+    "NAND2": "NOR2",
+    "NOR2": "NAND2",
+    "AND2": "OR2",
+    "XOR2": "XNOR2",
+    "XNOR2": "XOR2",
+    "INV": "BUF",
+    "AOI21": "OAI21",
+}
+
+
+def mutated(nets: netlist.Netlist, name: str) -> netlist.Netlist:
+    """The netlist with another function in one cell."""
+    cell = nets.cells[name]
+    head, _, size = cell.kind.partition("_")
+    kind = next(
+        kind for kind in (f"{MUTATIONS[head]}_{size}", f"{MUTATIONS[head]}_X1") if kind in LIBRARY.cells
+    )
+    pins = cell.pins
+    names = {"ZN": LIBRARY.cells[kind].outputs[0], "Z": LIBRARY.cells[kind].outputs[0]}
+    new = netlist.Instance(name, kind, {names.get(pin, pin): net for pin, net in pins.items()})
+    return dataclasses.replace(nets, cells={**nets.cells, name: new})
+
+
+def test_mutated_netlists_fail(mont: tuple[netlist.Netlist, Ports]) -> None:
+    """One cell of another function: some row gives another answer, or the protocol breaks. A few mutations change nothing
+    that a row can see (checks of operands, spare logic); most must."""
+    nets, ports = mont
+    rows = [*table(MONT, 8), *mod_exp.drawn(8, 8, 200)]
+    candidates = [name for name, cell in nets.cells.items() if cell.kind.partition("_")[0] in MUTATIONS]
+    found = 0
+    chosen = random.Random(1).sample(candidates, 12)
+    for name in chosen:
+        try:
+            with gates.simulate_netlist(mutated(nets, name), ports) as simulation:
+                run = simulation.run([row.request for row in rows], max_cycles=20_000)
+            found += run.responses != [row.golden(MONT, 8) for row in rows]
+        except (SimulationTimeout, UnexpectedResponse, BrokenPromise):
+            found += 1
+    assert found >= 11
+
+
+def stream_workload(ports: Ports, rows: list, energy: dict[str, mod_exp.ModExpRow]) -> dict:
+    """A workload.json for a machine."""
+
+    def requests(row: mod_exp.ModExpRow) -> dict:
+        packed = ports.response.pack(tuple(map(int, row.golden(MONT, 8))), "answer")
+        return {"requests": [hex(ports.request.pack(row.request, "request"))], "expected": [hex(packed)]}
+
+    return {
+        "protocol": "stream",
+        "ports": workload.ports_json(ports),
+        "rows": [{"name": row.name, **requests(row)} for row in rows],
+        "energy": {name: requests(row) for name, row in energy.items()},
+    }
+
+
+def test_gate_sim(mont: tuple[netlist.Netlist, Ports], tmp_path: Path) -> None:
+    """The step: rows pass, and each energy workload has its activity in its own window, with glitches and without."""
+    nets, ports = mont
+    rows = table(MONT, 8)[:12]
+    heavy, light = mod_exp.ModExpRow("heavy", 201, 255, 253), mod_exp.ModExpRow("light", 1, 1, 253)
+    (tmp_path / "workload.json").write_text(
+        json.dumps(stream_workload(ports, rows, {"heavy": heavy, "light": light}))
+    )
+    (tmp_path / "netlist.json").write_text(json.dumps(as_json(nets)))
+    design = {"top": nets.name, "clock_port": "clk"}
+    slack = nldm.analyze(nets, LIBRARY, OUTSIDE).wns_ns
+    report = activity.gate_sim(tmp_path / "netlist.json", design, tmp_path / "workload.json", tmp_path)
+    assert (report["tests_passed"], report["tests_failed"]) == (14, 0)
+    assert report == json.loads((tmp_path / "gate_sim.json").read_text())
+    moved = {}
+    for name, row in (("heavy", heavy), ("light", light)):
+        assert report["cycles"][name] == MONT.cycles(8, *row.request)
+        plain, timed = (
+            json.loads((tmp_path / "activity" / f"{name}{suffix}.json").read_text())
+            for suffix in ("", ".timed")
+        )
+        assert plain["window"]["cycles"] == timed["window"]["cycles"] == report["cycles"][name]
+        assert plain["nets"]["clk"] == timed["nets"]["clk"] == [2 * report["cycles"][name], 0.5]
+        assert set(plain["nets"]) == set(nets.nets)
+        assert all(
+            toggles <= plain["window"]["cycles"]
+            for net, (toggles, _) in plain["nets"].items()
+            if net not in plain["clock_nets"]
+        )
+        assert all(timed["nets"][net][0] >= toggles for net, (toggles, _) in plain["nets"].items())
+        moved[name] = sum(toggles for toggles, _ in plain["nets"].values())
+        assert sum(toggles for toggles, _ in timed["nets"].values()) > 1.2 * moved[name]
+        # a gated clock rises as often as it falls, and not more often than the clock
+        for net in plain["clock_nets"]:
+            assert plain["nets"][net][0] % 2 == 0 and plain["nets"][net][0] <= 2 * report["cycles"][name]
+        # nothing moves later than the longest path of static timing
+        assert timed["late_events"] == 0 and 0 < timed["latest_ns"] <= 3 - slack + activity.INPUT_NS
+    assert moved["heavy"] > 2 * moved["light"]
+    activity.write_saif(
+        tmp_path / "heavy.saif", nets.name, json.loads((tmp_path / "activity" / "heavy.json").read_text())
+    )
+    entries = re.findall(
+        r"\(T0 (\d+)\) \(T1 (\d+)\) \(TX 0\) \(TC (\d+)\)", (tmp_path / "heavy.saif").read_text()
+    )
+    assert len(entries) == len(nets.nets)
+    assert {int(low) + int(high) for low, high, _ in entries} == {3000 * report["cycles"]["heavy"]}
+
+
+def as_json(nets: netlist.Netlist) -> dict:
+    """A netlist in yosys' JSON."""
+    constant = nets.constants
+
+    def bit(net: int) -> int | str:
+        return constant.get(net, net + 2)
+
+    cells = {
+        name: {
+            "type": cell.kind,
+            "port_directions": {pin: LIBRARY.cells[cell.kind].pins[pin].direction for pin in cell.pins},
+            "connections": {pin: [bit(net)] for pin, net in cell.pins.items()},
+        }
+        for name, cell in nets.cells.items()
+    }
+    ports = {
+        name: {"direction": way, "bits": [bit(net) for net in found]}
+        for name, (way, found) in nets.ports.items()
+    }
+    names = {
+        name: {"hide_name": 0, "bits": [bit(net)]}
+        for net, name in enumerate(nets.nets)
+        if net not in constant
+    }
+    return {
+        "modules": {
+            nets.name: {"attributes": {"top": "1"}, "ports": ports, "cells": cells, "netnames": names}
+        }
+    }
+
+
+def test_netlist_of_another_design(mont: tuple[netlist.Netlist, Ports]) -> None:
+    nets, _ = mont
+    other = MONT.rtl(16)
+    elaborate(other)
+    with pytest.raises(BadInput, match="has 24 bits and not 48: it is of another design"):
+        gates.simulate_netlist(nets, Ports.of(other))
+
+
+@pytest.mark.regress
+def test_counts_are_verilators(tmp_path: Path) -> None:
+    """A multiplier of shift and subtract: Verilator counts the same toggles of every net."""
+    unit = next(design for design in DESIGNS if design.name == "ssmm").made(8).mk_unit(8)
+    elaborate(unit)
+    nets, ports = gates.synthesized(translate(unit), top_name(unit)), Ports.of(unit)
+    text = translate_netlist(nets, tmp_path)
+    rng = random.Random(2)
+    requests = [(rng.randrange(251), rng.randrange(251)) for _ in range(60)]
+    verilog = cell_models.models(LIBRARY, {each.kind for each in nets.cells.values()}) + text
+    waves = tmp_path / "unit.vcd"
+    with workload.TextSimulation(verilog, nets.name, ports, {}, Options(vcd=waves)) as simulation:
+        one = simulation.run(requests, statics={"modulus": 251})
+    with gates.simulate_netlist(nets, ports) as simulation:
+        simulation.engine.window()
+        other = simulation.run(requests, statics={"modulus": 251})
+        counts = simulation.engine.counts()
+    assert one == other
+    toggles, names = vcd_toggles(waves, f"{nets.name}_under_test")
+    named = dataclasses.replace(nets, aliases={f"net{index}": index for index in range(len(nets.nets))})
+    assert compare(named, counts, toggles, names) > 250
+
+
+def translate_netlist(nets: netlist.Netlist, directory: Path) -> str:
+    """The netlist as Verilog, by yosys; nets are named net0, net1 ..., as Verilator does not show names such as _12_."""
+    document = as_json(dataclasses.replace(nets, nets=[f"net{index}" for index in range(len(nets.nets))]))
+    (directory / "n.json").write_text(json.dumps(document))
+    script = f"read_liberty -lib {kit.find().lib}\nread_json n.json\nwrite_verilog -noattr -simple-lhs n.v\n"
+    yosys.run("write", script, directory)
+    return (directory / "n.v").read_text()
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("nbits", [8, 16, 32, 64])
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_every_design_at_gates(design: catalogue.Design, nbits: int) -> None:
+    check_at_gates(design, table(design, nbits), nbits)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("nbits", [8, 32])
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_every_design_behind_registers_at_gates(design: catalogue.Design, nbits: int, tmp_path: Path) -> None:
+    """The rows of the flow, as accesses to the registers."""
+    chip = Chip(design, nbits, {}, "xcel")
+    chip.export(tmp_path)
+    work = workload.load(tmp_path / "workload.json")
+    nets = gates.synthesized((tmp_path / "design.sv").read_text(), chip.top)
+    with gates.simulate_netlist(nets, work.ports) as simulation:
+        report = workload.run_streams(simulation, work)
+    assert report["failures"] == [] and report["tests_passed"] == len(work.rows) + len(work.energy)
+
+
+FAMILIES = {design.family: design for design in reversed(DESIGNS) if design.paper != "001"}
+SERIAL = ("MontMulRem", "ShiftSub", "MMMul")  # whose hardware does not grow with the square of the width
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(
+    ("family", "nbits"), [*((family, 128) for family in FAMILIES), *((family, 256) for family in SERIAL)]
+)
+def test_wide_families_at_gates(family: str, nbits: int) -> None:
+    """One row with a short exponent."""
+    design = FAMILIES[family]
+    check_at_gates(design, mod_exp.table(nbits, 8, mod=design.modulus(nbits))[4:5], nbits)
+
+
+def check_at_gates(design: catalogue.Design, rows: list, nbits: int) -> None:
+    at_gates = run_mod_exps(design.rtl(nbits), rows, design, nbits, "gates")
+    assert stamps(at_gates) == stamps(run_mod_exps(design.rtl(nbits), rows, design, nbits, "native"))
+
+
+@pytest.mark.regress
+def test_processor_at_gates() -> None:
+    """A whole processor: a program with loads, branches and products takes the instructions and cycles of RTL."""
+    body = [
+        ("addi", 5, 0, 0, 40),
+        ("addi", 6, 6, 0, 3),
+        ("mul", 7, 6, 6, 0),
+        ("sw", 0, 0, 7, 0x400),
+        ("lw", 8, 0, 0, 0x400),
+    ]
+    words = [encode(name, rd=rd, rs1=rs1, rs2=rs2, imm=imm) for name, rd, rs1, rs2, imm in body]
+    words += [encode("addi", rd=5, rs1=5, imm=-1), encode("bne", rs1=5, rs2=0, imm=-20)]
+    words += [encode("addi", rd=17, imm=93), encode("andi", rd=10, rs1=8, imm=255), encode("ecall")]
+    program = Program.of_words(words)
+    outcomes = []
+    for stage in ("gates", "native"):
+        with simulate_proc(ProcXcel(Proc, NullXcel), stage) as simulation:
+            outcomes.append(simulation.run(program, record=True))
+    one, other = outcomes
+    assert (one.reason, one.exit_code, one.cycles, one.where) == (
+        other.reason,
+        other.exit_code,
+        other.cycles,
+        other.where,
+    )
+    assert one.commits == other.commits and one.exit_code == (120 * 120) % 256

@@ -1,0 +1,328 @@
+"""The graph of the flow: what steps declare, mflowgen's view of it, the cache of steps, and steps that cannot run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from modexlab.fl.errors import BadInput
+from modexlab.flow.graph import graph, runner, step, tools
+from modexlab.flow.graph.rtl import one_text
+from modexlab.flow.kit import kit
+from modexlab.rtl.sim import cache
+
+from tests.paths import ROOT
+
+FLOW = ROOT / "flow"
+PAGE = (FLOW / "README.md").read_text()
+BIN = Path(sys.executable).parent
+STEP = [sys.executable, "-m", "modexlab.flow.graph.step"]
+COUNTER = """\
+module counter(input clk, input reset, output logic [3:0] count);
+  always_ff @(posedge clk) count <= reset ? 4'd0 : count + 4'd1;
+endmodule
+"""
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with nothing in it."""
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def counter(tmp_path: Path) -> dict[str, object]:
+    """Parameters of the graph for a small design from elsewhere."""
+    path = tmp_path / "counter.sv"
+    path.write_text(COUNTER)
+    return {"verilog": str(path), "top": "counter"}
+
+
+# ---- declarations
+
+
+def test_every_folder_is_a_step() -> None:
+    folders = {path.parent.name for path in graph.STEPS.glob("*/configure.yml")}
+    assert set(graph.ORDER) <= folders
+    assert set(graph.ORDER) == set(step.RUN) == set(tools.TOOLS)
+
+
+def test_inputs_are_made_by_steps_before() -> None:
+    for index, name in enumerate(graph.ORDER):
+        for source in graph.sources(name):
+            assert source in graph.ORDER[:index], name
+
+
+def test_files_have_one_maker() -> None:
+    outputs = [file for name in graph.ORDER for file in graph.declaration(name).outputs]
+    assert len(outputs) == len(set(outputs))
+
+
+@pytest.mark.parametrize("name", graph.ORDER)
+def test_declaration_is_whole(name: str) -> None:
+    """A step says what it checks before and after, and equal parameters of two steps have one default."""
+    data = yaml.safe_load((graph.STEPS / name / "configure.yml").read_text())
+    assert data["name"] == name
+    assert data["commands"] == [f"{{python}} -m modexlab.flow.graph.step {name}"]
+    assert all(isinstance(each, str) for each in [*data["postconditions"], *data.get("preconditions", [])])
+    checked = " ".join(data["postconditions"])
+    assert all(f"outputs/{file}" in checked for file in data["outputs"] if not file.startswith("run-"))
+    for key, value in graph.declaration(name).parameters.items():
+        assert graph.defaults()[key] == value, key
+
+
+def test_unknown_step_and_parameter() -> None:
+    with pytest.raises(BadInput, match="unknown step 'tming': did you mean 'timing'"):
+        graph.declaration("tming")
+    with pytest.raises(BadInput, match="unknown parameter of the flow 'nbit'"):
+        graph.checked({"nbit": 8})
+    with pytest.raises(BadInput, match="nbits = many: give a number, such as 32"):
+        graph.checked({"nbits": "many"})
+    with pytest.raises(BadInput, match="system = yes: give True or False"):
+        graph.checked({"system": "yes"})
+
+
+def test_needed_steps() -> None:
+    assert graph.needed(["timing"]) == ["rtl", "synthesis", "timing"]
+    assert "rtl-sim" not in graph.needed(["layout"])
+
+
+def test_page_has_all_steps_and_parameters() -> None:
+    """The tables of README.md."""
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line[:1] == "|"
+    ]
+    first = {name for row in rows for name in row[0].split(", ")}
+    assert set(graph.ORDER) <= first
+    assert set(graph.defaults()) <= first
+    for row in rows:
+        names, values = row[0].split(", "), row[1].split(", ")
+        if set(names) <= set(graph.defaults()) and len(names) == len(values):
+            for name, value in zip(names, values, strict=True):
+                assert str(graph.defaults()[name]) == value.strip('"'), name
+
+
+# ---- mflowgen
+
+
+def mflowgen(directory: Path, *arguments: str) -> str:
+    env = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        arguments, cwd=directory, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_mflowgen_makes_the_graph(tmp_path: Path) -> None:
+    """As its users know it: run, list, status, one step."""
+    kwargs = "{'design': 'mont', 'nbits': 8}"
+    mflowgen(tmp_path, "mflowgen", "run", "--design", str(FLOW), "--graph-kwargs", kwargs)
+    listed = dict(re.findall(r"-\s+(\d+) : (\S+)", mflowgen(tmp_path, "make", "list")))
+    assert {"freepdk-45nm", *graph.ORDER} == set(listed.values())
+    assert "nbits=8" in (tmp_path / ".mflowgen" / "1-rtl" / "mflowgen-run").read_text()
+    (number,) = (number for number, name in listed.items() if name == "rtl")
+    mflowgen(tmp_path, "make", number)
+    made = tmp_path / f"{number}-rtl" / "outputs"
+    assert json.loads((made / "design.json").read_text())["nbits"] == 8
+    status = re.sub(r"\x1b\[\d+m", "", mflowgen(tmp_path, "make", "status"))
+    assert re.search(r"done +-> \d+ +: rtl\b", status)
+    assert re.search(r"build +-> \d+ +: synthesis\b", status)
+
+
+def test_mflowgen_leaves_out_what_cannot_run(tmp_path: Path, counter: dict[str, object]) -> None:
+    printed = mflowgen(tmp_path, "mflowgen", "run", "--design", str(FLOW), "--graph-kwargs", str(counter))
+    assert f"step power is left out: {graph.NO_VECTORS}" in printed
+    assert " : power" not in mflowgen(tmp_path, "make", "list")
+
+
+@pytest.mark.regress
+def test_mflowgen_makes_everything(tmp_path: Path) -> None:
+    """The commands of the page, one after the other."""
+    (block,) = re.findall(r"^```\n(\$ mkdir build.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    commands = re.findall(r"^\$ (.+)$", block, re.MULTILINE)
+    assert any(each.startswith("mflowgen run") for each in commands) and commands[-1] == "make summary"
+    (tmp_path / "flow").symlink_to(FLOW)
+    mflowgen(tmp_path, "bash", "-e", "-c", "\n".join(commands))
+    (summary,) = tmp_path.glob("build/*-summary/outputs/summary.json")
+    report = json.loads(summary.read_text())
+    assert report["tests_failed"] == 0 and report["tests_passed"] > 0
+    assert report["after_layout"]["wires"] == "routing"
+
+
+# ---- steps as commands
+
+
+def test_step_in_a_directory(tmp_path: Path, own_cache: Path, counter: dict[str, object]) -> None:
+    """Parameters from the environment, outputs in outputs/; the second time out of the cache."""
+    env = os.environ | {key: str(value) for key, value in counter.items()}
+    for _ in range(2):
+        done = subprocess.run([*STEP, "rtl"], cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "module counter" in (tmp_path / "outputs" / "design.sv").read_text()
+    assert len(list(own_cache.glob("rtl-*.tree"))) == 1
+
+
+def test_step_refuses(tmp_path: Path) -> None:
+    for name, message in (
+        ("tming", "unknown step 'tming'"),
+        ("timing", "inputs/adk is not there: run the step adk first"),
+    ):
+        done = subprocess.run([*STEP, name], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 2
+        assert done.stderr.startswith("modexlab: error: ") and message in done.stderr
+        assert not (tmp_path / "outputs").exists()
+
+
+def test_corrupt_design_kit(tmp_path: Path, own_cache: Path, counter: dict[str, object]) -> None:
+    """A kit that was cut off is refused, and nothing of it stays."""
+    env = os.environ | {key: str(value) for key, value in counter.items()}
+    (tmp_path / "rtl").mkdir()
+    subprocess.run([*STEP, "rtl"], cwd=tmp_path / "rtl", env=env, check=True, capture_output=True)
+    (tmp_path / "rtl" / "outputs").rename(tmp_path / "inputs")
+    shutil.copytree(kit.find().lib.parent, tmp_path / "inputs" / "adk")
+    lib = tmp_path / "inputs" / "adk" / "stdcells.lib"
+    lib.write_bytes(lib.read_bytes()[:100_000])
+    done = subprocess.run([*STEP, "synthesis"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert re.search(r"the design kit is damaged, \S+stdcells.lib", done.stderr)
+    assert not list(own_cache.glob("synthesis-*")) and not list(own_cache.glob("build-*"))
+
+
+# ---- the cache
+
+
+def test_half_of_an_entry_is_no_entry(own_cache: Path) -> None:
+    made = []
+
+    def build(directory: Path) -> None:
+        made.append(directory)
+        (directory / "sub").mkdir()
+        (directory / "sub" / "file").write_text("whole")
+
+    name = cache.tree_name("step-x", cache.key("x"))
+    entry = cache.cached_tree(name, build)
+    assert cache.cached_tree(name, build) == entry and len(made) == 1
+    (entry / "sub" / "file").write_text("hal")
+    assert cache.intact_tree(name) is None
+    assert (cache.cached_tree(name, build) / "sub" / "file").read_text() == "whole" and len(made) == 2
+    (entry / "sub" / "file").unlink()
+    assert cache.intact_tree(name) is None
+    (entry / "other").write_text("not ours")
+    cache.cached_tree(name, build)
+    assert not (entry / "other").exists()
+    cache.clear()
+    assert not own_cache.exists()
+
+
+def test_build_that_fails_leaves_nothing(own_cache: Path) -> None:
+    def build(directory: Path) -> None:
+        (directory / "half").write_text("half")
+        raise BadInput("no more")
+
+    name = cache.tree_name("step", cache.key("y"))
+    with pytest.raises(BadInput, match="no more"):
+        cache.cached_tree(name, build)
+    assert cache.intact_tree(name) is None
+    assert not list(own_cache.glob("build-*"))
+
+
+def test_what_an_entry_depends_on(tmp_path: Path) -> None:
+    """Contents of inputs, parameters, contents of files that parameters name; not their places."""
+    first = step.entry_name("synthesis", {"design.sv": "a"}, {"clock_period": 3.0})
+    assert first == step.entry_name("synthesis", {"design.sv": "a"}, {"clock_period": 3.0})
+    assert first != step.entry_name("synthesis", {"design.sv": "b"}, {"clock_period": 3.0})
+    assert first != step.entry_name("synthesis", {"design.sv": "a"}, {"clock_period": 2.9})
+    names = []
+    for place, text in (("one", "x"), ("two", "x"), ("three", "y")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "design.v").write_text(text)
+        names.append(step.entry_name("rtl", {}, {"verilog": str(tmp_path / place / "design.v")}))
+    assert names[0] == names[1] != names[2]
+
+
+def test_included_files(tmp_path: Path) -> None:
+    """They are taken in once, where they are included, and belong to what an entry depends on."""
+    (tmp_path / "top.v").write_text('`include "parts/adder.v"\n`include "defs.v"\nmodule top; endmodule\n')
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "adder.v").write_text('`include "defs.v"\nmodule adder; endmodule\n')
+    (tmp_path / "defs.v").write_text("`define WIDTH 8\n")
+    files = [tmp_path / "top.v", tmp_path / "defs.v"]
+    text = one_text(files)
+    assert text.count("define WIDTH") == 1 and "`include" not in text
+    assert text.index("define") < text.index("module adder") < text.index("module top")
+    before = step.entry_name("rtl", {}, {"verilog": str(files[0])})
+    (tmp_path / "defs.v").write_text("`define WIDTH 9\n")
+    assert step.entry_name("rtl", {}, {"verilog": str(files[0])}) != before
+    (tmp_path / "defs.v").unlink()
+    with pytest.raises(BadInput, match=r"adder\.v includes defs\.v, which is not there"):
+        one_text(files[:1])
+
+
+# ---- runs
+
+
+def test_missing_tool_takes_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise BadInput("Coriolis is missing: run `pip install coriolis-eda`")
+
+    for name in ("place", "route"):
+        monkeypatch.setitem(tools.TOOLS, name, ("Coriolis", missing))
+    tools.tool.cache_clear()
+    try:
+        out = graph.left_out(graph.ORDER, {})
+        assert "pip install coriolis-eda" in out["place"]
+        assert out["layout"] == "needs place and route and timing-post"
+        assert set(out) == set(graph.WITH_LAYOUT)
+    finally:
+        tools.tool.cache_clear()
+
+
+def test_failing_step_leaves_the_others(
+    own_cache: Path, counter: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step that refuses its input takes those after it along; what does not need it runs."""
+    events = []
+    outcome = runner.run_flow(["timing", "place"], {**counter, "wire_load": "nix"}, events.append)
+    assert "unknown wire-load model 'nix'" in outcome.failed["timing"]
+    assert {"rtl", "synthesis", "place"} <= set(outcome.entries)
+    assert [each.state for each in events if each.step == "timing"] == ["begins", "failed"]
+    again = runner.run_flow(["place"], counter)
+    assert not again.fresh
+
+
+def test_no_netlist_no_flow(own_cache: Path, counter: dict[str, object]) -> None:
+    with pytest.raises(BadInput, match="nix"):
+        runner.run_flow(["timing"], {**counter, "top": "nix"})
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: dict[str, object]) -> None:
+    """A run that ends takes the steps along that it has begun; those that were done are not done again."""
+    code = f"from modexlab.flow.graph.runner import run_flow; run_flow(['place'], {counter!r}, print)"
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "'synthesis'" in line and "begins" in line:
+            break
+    process.send_signal(by)
+    process.wait(timeout=30)
+    process.stdout.close()
+    deadline = time.monotonic() + 10
+    while list(own_cache.glob("build-*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not list(own_cache.glob("build-*"))
+    outcome = runner.run_flow(["synthesis"], counter)
+    assert "rtl" not in outcome.fresh and "synthesis" in outcome.fresh

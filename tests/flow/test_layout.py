@@ -1,0 +1,729 @@
+"""Floorplan, placement, clock tree, routing, wires, layout and pictures."""
+
+import copy
+import dataclasses
+import itertools
+import json
+import random
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.flow.kit import kit, liberty
+from modexlab.flow.kit.constraints import Constraints
+from modexlab.flow.kit.def_file import DBU, METAL1_GDS, Lef, Wire, read_def, read_lef, write_def
+from modexlab.flow.kit.liberty import Library
+from modexlab.flow.layout import (
+    clock_tree,
+    coriolis_job,
+    detailed,
+    hold,
+    in_place,
+    layout,
+    pictures,
+    place,
+    placement,
+    route,
+    wires,
+)
+from modexlab.flow.layout.rows import Rows
+from modexlab.flow.netlist import netlist
+from modexlab.flow.synth import synthesis
+
+from tests.command_line import Cli
+
+needs_coriolis = pytest.mark.skipif(
+    sys.version_info[:2] > coriolis_job.LAST_PYTHON, reason="Coriolis has no wheel for this Python"
+)
+BITS, STAGES = 8, 16
+GATED, GATES = 8, 2  # stages from this on are behind clock gates
+
+
+@pytest.fixture(scope="module")
+def lef() -> Lef:
+    files = kit.find()
+    return read_lef(files.tech_lef, files.lef)
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    return liberty.load(kit.find().lib)
+
+
+def pipeline() -> dict[str, Any]:
+    """A netlist as yosys writes it: 16 stages of 8 registers, between them random gates, names that need escapes.
+
+    The registers of the stages from 8 on are behind two clock gates, of which the first has 40 registers and the second 24.
+    """
+    draw = random.Random(1)
+    number = iter(range(2, 10_000))
+    clock, *inputs = (next(number) for _ in range(1 + BITS))
+    cells: dict[str, Any] = {}
+    names: dict[str, Any] = {"clk": {"bits": [clock]}, "in": {"bits": inputs}}
+
+    def cell(name: str, kind: str, **pins: int) -> None:
+        cells[name] = {"type": kind, "connections": {pin: [bit] for pin, bit in pins.items()}}
+
+    gated = [next(number) for _ in range(GATES)]
+    for index, out in enumerate(gated):
+        cell(f"stage[8].gate{index}", "CLKGATE_X1", CK=clock, E=inputs[index], GCK=out)
+    row = inputs
+    for stage in range(STAGES):
+        after = []
+        for bit in range(BITS):
+            mixed, out = next(number), next(number)
+            first, second = draw.sample(row, 2)
+            cell(f"$g[{stage}].{bit}", draw.choice(["NAND2_X1", "NOR2_X1"]), A1=first, A2=second, ZN=mixed)
+            tick = clock if stage < GATED else gated[stage >= GATED + 5]
+            cell(f"stage[{stage}].q_reg[{bit}]", "DFF_X1", D=mixed, CK=tick, Q=out)
+            after.append(out)
+        names[f"stage[{stage}].q"] = {"bits": after}
+        row = after
+    names["out"] = {"bits": row}
+    ports = {
+        "clk": {"direction": "input", "bits": [clock]},
+        "in": {"direction": "input", "bits": inputs},
+        "out": {"direction": "output", "bits": row},
+    }
+    return {
+        "modules": {"pipe": {"attributes": {"top": "1"}, "ports": ports, "cells": cells, "netnames": names}}
+    }
+
+
+@dataclasses.dataclass
+class Placed:
+    directory: Path
+    before: netlist.Netlist
+    after: netlist.Netlist
+    placement: placement.Placement
+
+    @property
+    def paths(self) -> tuple[Path, Path]:
+        return self.directory / "placement.json", self.directory / "netlist_placed.json"
+
+
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory: pytest.TempPathFactory, library: Library) -> Placed:
+    directory = tmp_path_factory.mktemp("placed")
+    document = pipeline()
+    (directory / "netlist.json").write_text(json.dumps(document))
+    owner = {name: name.rpartition(".")[0] for name in document["modules"]["pipe"]["cells"]}
+    (directory / "hierarchy.json").write_text(json.dumps({"cells": owner, "modules": {"": "pipe"}}))
+    source = directory / "netlist.json"
+    found = place.place(source, directory / "hierarchy.json", directory)
+    after = netlist.read(directory / "netlist_placed.json", library)
+    return Placed(directory, netlist.read(source, library), after, found)
+
+
+@pytest.fixture(scope="module")
+def routing(placed: Placed) -> route.Routing:
+    return route.route(*placed.paths, placed.directory)
+
+
+@pytest.fixture(scope="module")
+def whole(placed: Placed, routing: route.Routing) -> layout.Def:
+    return layout.write_layout(
+        *placed.paths, placed.directory, routing_json=placed.directory / "routing.json"
+    )
+
+
+def nets_with_wires(placed: Placed) -> list[str]:
+    return [placed.after.nets[net] for net, sinks in enumerate(placed.after.sinks) if sinks]
+
+
+def violations(each: Placed, found: placement.Placement, lef: Lef, library: Library) -> list[str]:
+    return place.violations(found, each.after, lef, library)
+
+
+class TestLef:
+    def test_what_the_kit_says(self, lef: Lef) -> None:
+        assert (lef.site_width, lef.row_height) == (0.19, 1.4)
+        assert [layer.name for layer in lef.routing] == [f"metal{index}" for index in range(1, 11)]
+        metal3 = lef.layers["metal3"]
+        assert (metal3.direction, metal3.width, metal3.pitch, metal3.res_ohm) == (
+            "HORIZONTAL",
+            0.07,
+            0.14,
+            0.25,
+        )
+        assert lef.macros["DFF_X1"].width == 3.23
+        assert lef.macros["BUF_X4"].pins["A"].centre == pytest.approx((0.115, 0.6125))
+
+    def test_unknown_cell(self, lef: Lef) -> None:
+        with pytest.raises(BadInput, match="no cell NAND9_X1"):
+            lef.macro("NAND9_X1")
+
+    def test_no_cells_in_it(self, tmp_path: Path) -> None:
+        (tmp_path / "empty.lef").write_text("VERSION 5.6 ;\nEND LIBRARY\n")
+        with pytest.raises(BadInput, match="no cells"):
+            read_lef(tmp_path / "empty.lef")
+
+
+@needs_coriolis
+class TestPlace:
+    def test_legal(self, placed: Placed, lef: Lef, library: Library) -> None:
+        assert violations(placed, placed.placement, lef, library) == []
+        assert place.changes(placed.before, placed.after, library) == []
+        assert 0.5 < placed.placement.density < 0.75
+
+    def test_tree_divides_the_clock(self, placed: Placed) -> None:
+        tree = placed.placement.clock_tree
+        assert tree["sinks"] == BITS * STAGES
+        assert tree["levels"] == 2
+        assert tree["gates_copied"] == 1  # of the gate with 40 registers
+        roots = placed.after.sinks[placed.after.net("clk")]
+        assert [owner for owner, _ in roots] == ["clock_tree.0_0"]
+
+    def test_all_registers_are_as_deep(self, placed: Placed, library: Library) -> None:
+        depths = set()
+        for cell in placed.after.cells.values():
+            if cell.kind == "DFF_X1":
+                net, depth = cell.pins["CK"], 0
+                while (driver := placed.after.driver[net]) != ("", "clk"):
+                    pins = placed.after.cells[driver[0]].pins
+                    net, depth = pins.get("CK", pins.get("A")), depth + 1
+                depths.add(depth)
+        assert depths == {2}
+
+    def test_clock_comes_to_all_at_once(self, placed: Placed, lef: Lef, library: Library) -> None:
+        found = wires.wires_of(placed.after, placed.placement, lef, library)
+        told = wires.clock_tree(found, placed.after, library, placed.placement)
+        assert told["sinks"] == BITS * STAGES
+        assert told["gated_sinks"] == BITS * (STAGES - GATED)
+        assert told["skew_ps"] < 15
+        assert told["slew_ps"] < 80
+
+    def test_a_gate_that_gates_by_another_is_found(self, placed: Placed, library: Library) -> None:
+        broken = copy.deepcopy(placed.after)
+        copied = next(
+            name for name, cell in broken.cells.items() if "clock_tree" in name and "GCK" in cell.pins
+        )
+        broken.cells[copied].pins["E"] = broken.net("in[5]")
+        assert f"{copied} is no copy of a clock gate" in place.changes(placed.before, broken, library)
+
+    def test_same_input_same_placement(self, placed: Placed, tmp_path: Path) -> None:
+        again = place.place(placed.directory / "netlist.json", None, tmp_path)
+        assert again.instances == placed.placement.instances
+        assert again.pins == placed.placement.pins
+
+    def test_buffers_are_in_the_hierarchy(self, placed: Placed) -> None:
+        cells = json.loads((placed.directory / "hierarchy_placed.json").read_text())["cells"]
+        assert cells.keys() == placed.after.cells.keys()
+        assert cells["clock_tree.0_0"] == "clock_tree"
+
+    def test_json_is_the_placement(self, placed: Placed) -> None:
+        assert placement.load(placed.paths[0]) == placed.placement
+
+    @pytest.mark.parametrize(
+        ("dx", "dy", "orient", "message"),
+        [
+            (0.1, 0.0, None, "on no site"),
+            (0.0, 0.7, None, "in no row"),
+            (-500 * 0.19, 0.0, None, "leaves its row"),
+            (0.0, 0.0, "other", "in a row that stands"),
+        ],
+    )
+    def test_a_cell_moved_is_found(
+        self,
+        placed: Placed,
+        lef: Lef,
+        library: Library,
+        dx: float,
+        dy: float,
+        orient: str | None,
+        message: str,
+    ) -> None:
+        moved = copy.deepcopy(placed.placement)
+        name, each = next(iter(moved.instances.items()))
+        turned = {"N": "FS", "FS": "N"}[each.orient] if orient else each.orient
+        moved.instances[name] = placement.Place(each.kind, each.x_um + dx, each.y_um + dy, turned)
+        assert any(name in wrong and message in wrong for wrong in violations(placed, moved, lef, library))
+
+    def test_two_cells_on_one_another_are_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+        moved = copy.deepcopy(placed.placement)
+        (first, at), (second, _) = list(moved.instances.items())[:2]
+        moved.instances[second] = dataclasses.replace(at, kind=moved.instances[second].kind)
+        assert any("overlap" in wrong for wrong in violations(placed, moved, lef, library))
+        assert first != second
+
+    def test_a_cell_left_out_is_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+        fewer = copy.deepcopy(placed.placement)
+        name, _ = fewer.instances.popitem()
+        assert f"{name} is not placed" in violations(placed, fewer, lef, library)
+
+    def test_a_port_without_pin_is_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+        fewer = copy.deepcopy(placed.placement)
+        del fewer.pins["in[3]"]
+        assert any("in[3]" in wrong for wrong in violations(placed, fewer, lef, library))
+
+    def test_a_register_off_the_clock_is_found(self, placed: Placed, lef: Lef, library: Library) -> None:
+        broken = copy.deepcopy(placed.after)
+        name = next(name for name, cell in broken.cells.items() if cell.kind == "DFF_X1")
+        pins = broken.cells[name].pins
+        pins["CK"] = pins["D"]
+        wrong = place.violations(placed.placement, broken, lef, library)
+        assert wrong == [f"the clock does not reach {name}/CK"]
+        assert any(name in each for each in place.changes(placed.before, broken, library))
+
+    def test_a_gate_exchanged_is_found(self, placed: Placed, library: Library) -> None:
+        other = copy.deepcopy(placed.after)
+        name = next(name for name, cell in other.cells.items() if cell.kind.startswith("N"))
+        other.cells[name] = dataclasses.replace(other.cells[name], kind="AND2_X1")
+        assert f"{name} is not what it was" in place.changes(placed.before, other, library)
+
+    def test_too_large(self, placed: Placed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(placement, "MAX_CELLS", 100)
+        monkeypatch.setattr(placement, "SECONDS_A_CELL", 1.0)
+        monkeypatch.setattr(coriolis_job, "run", None)  # refused before
+        minutes = round(1.5 * len(placed.before.cells) / 60)
+        with pytest.raises(
+            BadInput, match=rf"the step place would take about {minutes} minutes .* at most 100 are"
+        ):
+            place.place(placed.directory / "netlist.json", None, tmp_path)
+        with pytest.raises(BadInput, match="the step route would take about"):
+            route.route(*placed.paths, tmp_path)
+
+    def test_an_instance_of_its_own_name(self, tmp_path: Path) -> None:
+        document = pipeline()
+        cells = document["modules"]["pipe"]["cells"]
+        cells["clock_tree.mine"] = cells.pop("$g[0].0")
+        (tmp_path / "netlist.json").write_text(json.dumps(document))
+        with pytest.raises(BadInput, match=r"an instance clock_tree, .* rename it"):
+            place.place(tmp_path / "netlist.json", None, tmp_path)
+
+    def test_bad_requests(self, placed: Placed, tmp_path: Path) -> None:
+        source = placed.directory / "netlist.json"
+        with pytest.raises(BadInput, match=r"density 1\.2"):
+            place.place(source, None, tmp_path, density=1.2)
+        with pytest.raises(BadInput, match="no input clock_in"):
+            place.place(source, None, tmp_path, clock_port="clock_in")
+        with pytest.raises(BadInput, match="run the step place"):
+            placement.load(tmp_path / "placement.json")
+        assert not list(tmp_path.iterdir())
+
+    def test_without_coriolis(self, monkeypatch: pytest.MonkeyPatch, placed: Placed, tmp_path: Path) -> None:
+        monkeypatch.setattr(coriolis_job.importlib.util, "find_spec", lambda name: None)
+        with pytest.raises(BadInput, match=r"no placement, clock tree.*pip install --no-deps coriolis-eda"):
+            place.place(placed.directory / "netlist.json", None, tmp_path)
+        monkeypatch.setattr(coriolis_job.sys, "version_info", (3, 13, 1))
+        with pytest.raises(BadInput, match=r"this is 3\.13: use Python 3\.10 to 3\.12"):
+            coriolis_job.require()
+
+    def test_a_constant_needs_a_cell(self, tmp_path: Path) -> None:
+        document = pipeline()
+        document["modules"]["pipe"]["cells"]["$g[0].0"]["connections"]["A1"] = ["1"]
+        (tmp_path / "netlist.json").write_text(json.dumps(document))
+        with pytest.raises(BadInput, match="hilomap"):
+            place.place(tmp_path / "netlist.json", None, tmp_path)
+
+    def test_verilog_is_the_netlist(self, placed: Placed) -> None:
+        text = (placed.directory / "netlist_placed.v").read_text()
+        assert "  output [7:0] out\n" in text
+        assert "  BUF_X8 \\clock_tree.0_0  (.A(clk), .Z(\\clock_tree.0_0.out ));" in text
+        assert "  wire [7:0] \\stage[3].q ;" in text
+
+
+@needs_coriolis
+class TestInPlace:
+    def test_a_clock_that_is_too_fast_becomes_nearer(
+        self, placed: Placed, lef: Lef, library: Library
+    ) -> None:
+        found = copy.deepcopy(placed.placement)
+        asked = Constraints(0.1)
+        done = in_place.improve(placed.after, found, Rows(found, lef), lef, library, asked, {})
+        assert 1 <= len(done.rounds) <= in_place.ROUNDS
+        first, last = done.rounds[0]["before"], done.rounds[-1]["after"]
+        assert last["wns_ns"] > first["wns_ns"]
+        assert last["tns_ns"] > first["tns_ns"] + 0.05
+        assert place.violations(found, done.netlist, lef, library) == []
+        assert place.changes(placed.before, done.netlist, library) == []
+        assert done.owners.keys() == done.netlist.cells.keys() - placed.after.cells.keys()
+
+    def test_a_clock_that_is_met_is_left_alone(self, placed: Placed, lef: Lef, library: Library) -> None:
+        found = copy.deepcopy(placed.placement)
+        rows = Rows(found, lef)
+        done = in_place.improve(placed.after, found, rows, lef, library, Constraints(3.0), {})
+        assert done.netlist is placed.after
+        assert found == placed.placement
+
+    def test_inputs_may_change_places_if_they_commute(self, placed: Placed, library: Library) -> None:
+        other = copy.deepcopy(placed.after)
+        pins = next(cell.pins for cell in other.cells.values() if cell.kind == "NAND2_X1")
+        pins["A1"], pins["A2"] = pins["A2"], pins["A1"]
+        assert place.changes(placed.before, other, library) == []
+        pins["A1"] = pins["A2"]
+        assert any("is on another net" in wrong for wrong in place.changes(placed.before, other, library))
+
+
+@needs_coriolis
+class TestHold:
+    def test_delays_where_data_is_early(
+        self, placed: Placed, lef: Lef, library: Library, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(hold, "MARGIN_NS", 0.09)  # more than a register and a gate take
+        found = copy.deepcopy(placed.placement)
+        rows = Rows(found, lef)
+        asked = Constraints(3.0, propagated=True)
+        done = hold.repair(placed.after, found, rows, lef, library, asked)
+        assert done.before_ns < 0.09 <= done.after_ns
+        assert done.left == 0
+        assert done.buffers == sum(name.startswith("hold_delays.") for name in done.netlist.cells) > 10
+        assert place.violations(found, done.netlist, lef, library) == []
+        assert place.changes(placed.before, done.netlist, library) == []
+
+    def test_not_where_setup_has_no_slack(
+        self, placed: Placed, lef: Lef, library: Library, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(hold, "MARGIN_NS", 0.09)
+        found = copy.deepcopy(placed.placement)
+        asked = Constraints(0.1, propagated=True)
+        done = hold.repair(placed.after, found, Rows(found, lef), lef, library, asked)
+        assert done.buffers == 0
+        assert done.before_ns == done.after_ns
+        assert done.netlist is placed.after
+
+
+class TestRows:
+    def test_neighbours_make_way(self, lef: Lef, library: Library) -> None:
+        draw = random.Random(4)
+        ground = [placement.Row(0.19 * 15, 2.8 + 1.4 * row, 200, "N") for row in range(4)]
+        instances, core = {}, (2.85, 2.8, 2.85 + 200 * 0.19, 2.8 + 4 * 1.4)
+        for row in ground:
+            start = 0
+            while (start := start + draw.randrange(6)) < 190:
+                name = f"c{len(instances)}"
+                instances[name] = placement.Place(
+                    "NAND2_X1", round(row.x_um + start * 0.19, 4), row.y_um, row.orient
+                )
+                start += 3
+        found = placement.Placement("d", (50.0, 50.0), core, ground, instances, {}, 0.6, {}, {}, [], {}, "")
+        before = dict(instances)
+        rows = Rows(found, lef)
+        for index in range(12):
+            rows.insert(f"new{index}", "BUF_X8", 20.0, 6.0)
+        rows.resize("new3", "BUF_X16")
+        rows.remove("new4")
+        assert not list(place._overlaps(found, lef))
+        empty = netlist.Netlist(
+            "d", {n: netlist.Instance(n, p.kind, {}) for n, p in instances.items()}, [], {}, [], [], {}
+        )
+        assert not list(place._misplaced(found, empty, lef))
+        assert all(abs(found.instances[name].x_um - each.x_um) < 12 for name, each in before.items())
+        assert all(found.instances[name].y_um == each.y_um for name, each in before.items())
+        assert found.instances["new3"].kind == "BUF_X16"
+        assert "new4" not in found.instances
+        with pytest.raises(BadInput, match="no row has room for more"):
+            for index in range(100):
+                rows.insert(f"more{index}", "BUF_X16", 20.0, 6.0)
+
+    def test_clusters(self) -> None:
+        draw = random.Random(5)
+        items = [((draw.random(), draw.random()), index) for index in range(101)]
+        groups = clock_tree.clusters(items, 24)
+        assert sorted(index for group in groups for _, index in group) == list(range(101))
+        assert len(groups) == 5
+        assert {len(group) for group in groups} <= {20, 21}
+
+
+class TestTrees:
+    @pytest.mark.parametrize(
+        ("points", "length"),
+        [
+            ([(0.0, 0.0), (3.0, 4.0)], 7.0),
+            ([(0.0, 0.0), (4.0, 0.0), (2.0, 3.0)], 7.0),  # a median point
+            ([(0.0, 1.0), (2.0, 1.0), (1.0, 0.0), (1.0, 2.0)], 4.0),  # a cross: 6 as a spanning tree
+            ([(1.0, 1.0)] * 3, 0.0),
+        ],
+    )
+    def test_shortest(self, points: list[tuple[float, float]], length: float) -> None:
+        assert wires.steiner_tree(points).length == pytest.approx(length)
+
+    def test_bounds(self) -> None:
+        draw = random.Random(3)
+        for count in (4, 7, 15, 40):
+            points = [(draw.random(), draw.random()) for _ in range(count)]
+            tree = wires.steiner_tree(points)
+            assert tree.points[:count] == points
+            assert len(tree.edges) == len(tree.points) - 1
+            spanning = sum(wires.distance(points[a], points[b]) for a, b in wires.spanning_edges(points))
+            assert wires.half_perimeter(points) <= tree.length <= spanning
+
+    def test_elmore_of_a_line(self) -> None:
+        tree = wires.Tree([(0.0, 0.0), (10.0, 0.0)], [(0, 1)])
+        wire = wires.Wire(0, [("", "a"), ("u", "A")], tree, 1.0, [100.0], [4.0])
+        assert wire.delays_ps([0.0, 1.0]) == pytest.approx([0.0, 100.0 * (4.0 / 2 + 1.0) * 1e-3])
+
+    def test_units_of_wires(self, lef: Lef) -> None:
+        units = wires.layer_units(lef)
+        assert units["metal2"].res_ohm == pytest.approx(0.25 / 0.07)
+        # by hand: 0.07 um of 4.0896e-5 pF/um^2, two edges of 2.5157e-5 pF/um, and a wall of 0.14 um at 0.07 um in k = 2.5
+        assert units["metal2"].cap_ff == pytest.approx(0.002863 + 0.050314 + 0.04427, rel=1e-3)
+        extracted = {"metal2": 0.0832, "metal3": 0.1046, "metal4": 0.1169, "metal5": 0.1109, "metal6": 0.1069}
+        for name, cap in extracted.items():  # OpenROAD's, by extraction
+            assert units[name].cap_ff == pytest.approx(cap, rel=0.2)
+
+
+@needs_coriolis
+class TestRouted:
+    def test_every_net_has_its_way(self, placed: Placed, routing: route.Routing) -> None:
+        assert routing.success
+        assert routing.detailed["done"], routing.detailed
+        assert route.load_routing(placed.directory / "routing.json") == routing
+        assert all(name in routing.wires() for name in nets_with_wires(placed))
+        table = wires.extract(*placed.paths, placed.directory)
+        assert routing.length_um == pytest.approx(table["length_um"], rel=0.15)
+
+    def test_global_routing_only(
+        self, placed: Placed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(detailed, "MOST_CELLS", 100)
+        routing = route.route(*placed.paths, tmp_path)
+        assert not routing.detailed["done"]
+        assert "more than the 100" in routing.detailed["why_not"]
+        assert not routing.wires()
+        table = wires.extract(*placed.paths, tmp_path)
+        assert routing.length_um == pytest.approx(table["length_um"], rel=0.25)
+
+    def test_too_dense_to_route(self, placed: Placed, lef: Lef, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(detailed, "LAYERS", ("metal2", "metal3"))
+        monkeypatch.setattr(detailed, "ROUNDS", 2)
+        found = detailed.route_detailed(placed.placement, placed.after, lef)
+        assert not found.done
+        assert "no way of their own in" in found.why_not
+
+    def test_congestion_counts_the_wires_at_a_border(self, placed: Placed, lef: Lef) -> None:
+        # 61 wires over one border of squares of 5.6 um, where metal3 and metal5 have 60 tracks
+        table = {f"n{index}": {"segments": [["metal3", 3.0, 1.0, 9.0, 1.0]]} for index in range(61)}
+        table["up"] = {"segments": [["metal2", 3.0, 1.0, 3.0, 9.0]]}
+        told = route.congestion(table, placed.placement, lef)
+        assert told["overflowing"] == 1
+        assert told["horizontal"]["worst_use"] == pytest.approx(61 / 60, abs=1e-4)
+        assert told["vertical"]["worst_use"] == pytest.approx(1 / (5.6 / 0.19 + 2 * 5.6 / 0.28), abs=1e-4)
+
+    def test_no_routing(self, tmp_path: Path) -> None:
+        with pytest.raises(BadInput, match="run the step route"):
+            route.load_routing(tmp_path / "routing.json")
+        (tmp_path / "routing.json").write_text('{"tool": ""}')
+        with pytest.raises(BadInput, match="is no routing"):
+            route.load_routing(tmp_path / "routing.json")
+
+    def test_wires_of_placement_and_routing(
+        self, placed: Placed, routing: route.Routing, tmp_path: Path
+    ) -> None:
+        flat = wires.extract(*placed.paths, tmp_path)
+        routed = wires.extract(*placed.paths, tmp_path, routing_json=placed.directory / "routing.json")
+        pessimist = wires.extract(*placed.paths, tmp_path, unit="liberty")
+        assert flat["half_perimeter_um"] <= flat["length_um"] <= routed["length_um"]
+        assert pessimist["cap_ff"] == pytest.approx(0.1774 * pessimist["length_um"], rel=1e-3)
+        table = json.loads((tmp_path / "wires.json").read_text())
+        assert table.keys() == set(nets_with_wires(placed))
+        assert sum(each["cap_ff"] for each in table.values()) == pytest.approx(pessimist["cap_ff"], rel=1e-3)
+        assert 0 <= flat["clock_tree"]["skew_ps"] < 20 < flat["clock_tree"]["latency_ps"]
+        with pytest.raises(BadInput, match="unit of wires"):
+            wires.extract(*placed.paths, tmp_path, unit="litres")
+
+    def test_spef_sums_to_the_table(self, placed: Placed, tmp_path: Path) -> None:
+        wires.extract(*placed.paths, tmp_path)
+        table = json.loads((tmp_path / "wires.json").read_text())
+        nets = (tmp_path / "wires.spef").read_text().split("*D_NET ")[1:]
+        assert len(nets) == len(table)
+        for text, each in zip(nets, table.values(), strict=True):
+            lines = text.split("\n")
+            caps = lines[lines.index("*CAP") + 1 : lines.index("*RES")]
+            assert sum(float(line.split()[2]) for line in caps) == pytest.approx(each["cap_ff"], abs=1e-3)
+        assert any(text.startswith("stage\\[3\\]\\.q[2] ") for text in nets)
+
+
+@needs_coriolis
+class TestLayout:
+    def test_def_reads_back(self, placed: Placed, whole: layout.Def) -> None:
+        assert read_def(placed.directory / "layout.def") == whole
+
+    def test_def_has_the_wires(self, whole: layout.Def, routing: route.Routing, tmp_path: Path) -> None:
+        for name, net in routing.wires().items():
+            assert whole.nets[name].wires == net
+        write_def(tmp_path / "again.def", whole)
+        text = (tmp_path / "again.def").read_text()
+        (tmp_path / "cut.def").write_text(text[: len(text) // 2])
+        with pytest.raises(BadInput, match="cut off"):
+            read_def(tmp_path / "cut.def")
+
+    def test_geometry_is_the_netlist(self, placed: Placed, whole: layout.Def) -> None:
+        gds = placed.directory / "layout.gds"
+        assert detailed.check(gds, placed.placement, placed.after) == []
+
+    def test_geometry_that_is_not_is_found(self, placed: Placed, whole: layout.Def, tmp_path: Path) -> None:
+        broken = copy.deepcopy(whole)
+        cut, other = (name for name in list(broken.nets) if name in ("in[0]", "in[1]"))
+        broken.nets[cut].wires = [wire for wire in broken.nets[cut].wires if not wire.via]
+        pin = next(pin for pin in broken.pins if pin.name == "clk")
+        far = next(pin for pin in broken.pins if pin.name == other)
+        broken.nets["clk"].wires.append(Wire("metal3", pin.x, pin.y, pin.x, far.y))
+        write_def(tmp_path / "broken.def", broken)
+        layout.write_gds(tmp_path / "broken.def", tmp_path / "broken.gds")
+        wrong = detailed.check(tmp_path / "broken.gds", placed.placement, placed.after)
+        assert any(each.startswith(f"{cut} is in ") for each in wrong), wrong
+        assert any(each.endswith("connected with one another") and other in each for each in wrong), wrong
+
+    def test_rows_are_full(self, placed: Placed, whole: layout.Def, lef: Lef) -> None:
+        for row in whole.rows:
+            spans = sorted(
+                (each.x, each.x + round(lef.macro(each.macro).width * DBU))
+                for each in whole.components
+                if each.y == row.y
+            )
+            assert spans[0][0] == row.x
+            assert spans[-1][1] == row.x + row.sites * row.step
+            assert all(left[1] == right[0] for left, right in itertools.pairwise(spans))
+
+    def test_gds_of_another_layout_is_found(self, whole: layout.Def, lef: Lef, placed: Placed) -> None:
+        gds = placed.directory / "layout.gds"
+        assert layout.check(gds, whole, lef) == []
+        moved = copy.deepcopy(whole)
+        moved.components[0].x += 380
+        assert any("in one of layout and GDS only" in wrong for wrong in layout.check(gds, moved, lef))
+        assert any(
+            "outline" in wrong
+            for wrong in layout.check(gds, dataclasses.replace(whole, die=(0, 0, 9, 9)), lef)
+        )
+        fewer = dataclasses.replace(whole, rows=whole.rows[1:])
+        assert any("are in no row" in wrong for wrong in layout.check(gds, fewer, lef))
+
+    def test_gds(self, placed: Placed, whole: layout.Def, lef: Lef) -> None:
+        db = pytest.importorskip("klayout.db")
+        content = db.Layout()
+        content.read(str(placed.directory / "layout.gds"))
+        top = content.top_cell()
+        assert top.name == "pipe"
+        assert sum(1 for _ in top.each_inst()) == len(whole.components)
+        outline = top.dbbox_per_layer(content.layer(layout.OUTLINE_GDS, 0))
+        assert (outline.width(), outline.height()) == pytest.approx(placed.placement.die_um)
+        # the geometry of a cell lies where the placement says, upside down or not: its pins are under their places
+        metal1 = content.layer(METAL1_GDS, 0)
+        for name in list(placed.placement.instances)[:40]:
+            kind = placed.placement.instances[name].kind
+            for pin in lef.macros[kind].pins.values():
+                if pin.use != "signal" or len(pin.shapes[0][1]) != 4:
+                    continue
+                x, y = wires.position(placed.placement, lef, (name, pin.name))
+                spot = db.DBox(x - 0.005, y - 0.005, x + 0.005, y + 0.005).to_itype(content.dbu)
+                there = db.Region(top.begin_shapes_rec_touching(metal1, spot))
+                assert (db.Region(spot) - there).is_empty(), (name, pin.name)
+
+    def test_power_rails_are_two_nets(self, placed: Placed, whole: layout.Def) -> None:
+        db = pytest.importorskip("klayout.db")
+        content = db.Layout()
+        content.read(str(placed.directory / "layout.gds"))
+        metal1 = db.Region(content.top_cell().begin_shapes_rec(content.layer(METAL1_GDS, 0))).merged()
+        for supply, other in (("VDD", "VSS"), ("VSS", "VDD")):
+            rail = whole.special[supply].wires[0]
+            at = db.DBox(*(value / DBU for value in (rail.x0, rail.y0 - 20, rail.x0 + 400, rail.y0 + 20)))
+            joined = metal1.interacting(db.Region(at.to_itype(content.dbu)))
+            for wrong in whole.special[other].wires:
+                spot = db.DBox(*(value / DBU for value in (wrong.x0, wrong.y0 - 20, wrong.x1, wrong.y0 + 20)))
+                assert joined.interacting(db.Region(spot.to_itype(content.dbu))).is_empty()
+
+    def test_same_layout_same_bytes(self, placed: Placed, whole: layout.Def, tmp_path: Path) -> None:
+        layout.write_gds(placed.directory / "layout.def", tmp_path / "again.gds")
+        assert (tmp_path / "again.gds").read_bytes() == (placed.directory / "layout.gds").read_bytes()
+
+
+def size_of(png: Path) -> tuple[int, int]:
+    data = png.read_bytes()
+    assert data.startswith(b"\x89PNG")
+    return struct.unpack(">II", data[16:24])
+
+
+@needs_coriolis
+class TestPictures:
+    def test_all_three(self, placed: Placed, whole: layout.Def, tmp_path: Path) -> None:
+        pytest.importorskip("klayout.lay")
+        names = [f"stage[{stage}].q_reg[0]" for stage in range(3)]
+        points = [{"cell": name, "pin": "CK"} for name in names]
+        path = {"start": f"{names[0]}/CK", "end": f"{names[2]}/D", "slack_ns": 0.5, "points": points}
+        (tmp_path / "timing.json").write_text(json.dumps({"paths": [path]}))
+        hierarchy = placed.directory / "hierarchy_placed.json"
+        pictures.amoeba(
+            placed.paths[0], hierarchy, tmp_path / "amoeba.png", timing_json=tmp_path / "timing.json"
+        )
+        pictures.density(
+            placed.paths[0], tmp_path / "density.png", routing_json=placed.directory / "routing.json"
+        )
+        pictures.layout(placed.directory / "layout.gds", placed.paths[0], tmp_path / "layout.png")
+        for name in ("amoeba", "density", "layout"):
+            width, height = size_of(tmp_path / f"{name}.png")
+            assert width >= 1000
+            assert height >= 600
+        pictures.layer_properties(placed.directory / "layout.gds", tmp_path / "layout.lyp")
+        text = (tmp_path / "layout.lyp").read_text()
+        assert "<source>13/0@1</source>" in text
+        for name in ("metal1 (11/0)", "via2 (14/0)", "metal3 labels (15/1)", "outline (235/0)"):
+            assert f"<name>{name}</name>" in text
+
+    @pytest.mark.parametrize(("names", "length"), [(4, 20), (13, pictures.LONGEST)])
+    def test_legend_is_inside(self, names: int, length: int, placed: Placed) -> None:
+        from matplotlib.patches import Patch
+
+        figure, _ = pictures._figure(placed.placement)
+        handles = [Patch(label=f"{'n' * length}\n(Unit)\n1 um") for _ in range(names)]
+        box = pictures._legend(figure, handles).get_window_extent()
+        assert figure.bbox.x0 < box.x0 < box.x1 <= figure.bbox.x1
+        assert box.y0 >= figure.bbox.y0
+
+    def test_groups_are_all_cells(self, placed: Placed, lef: Lef) -> None:
+        hierarchy = json.loads((placed.directory / "hierarchy_placed.json").read_text())
+        found = pictures.groups(placed.placement, hierarchy, lef)
+        assert sorted(name for group in found for name in group.cells) == sorted(placed.placement.instances)
+        assert len(found) <= pictures.GROUPS + 1
+        assert [group.name for group in found][-1] == "clock tree"
+        area = (
+            sum(lef.macro(each.kind).width for each in placed.placement.instances.values()) * lef.row_height
+        )
+        assert sum(group.area_um2 for group in found) == pytest.approx(area)
+
+    def test_maps_by_hand(self, placed: Placed, routing: route.Routing) -> None:
+        tiles = np.zeros((2, 3))
+        pictures._spread(tiles, np.array([(0.5, 0.5, 2.5, 1.5), (2.0, 0.0, 3.0, 1.0)]), 1.0, 1.0)
+        assert tiles.tolist() == [[0.25, 0.5, 1.25], [0.25, 0.5, 0.25]]
+        wires_map = pictures.wire_density(placed.placement, routing)
+        *_, dx, dy = pictures._tiles(placed.placement)
+        lengths = [
+            abs(x1 - x0) + abs(y1 - y0)
+            for net in routing.nets.values()
+            for _, x0, y0, x1, y1 in net["segments"]
+        ]
+        assert wires_map.sum() * dx * dy == pytest.approx(sum(lengths))
+
+    def test_density_counts_all_cells(self, placed: Placed, lef: Lef) -> None:
+        filled = pictures.cell_density(placed.placement, lef)
+        assert 0 < filled.max() <= 1.0001
+        assert filled.mean() < placed.placement.density + 0.05
+
+
+@needs_coriolis
+@pytest.mark.regress
+@pytest.mark.parametrize(("nbits", "cells"), [(8, 1_500), (32, 6_000)])
+def test_machine_from_verilog_to_wires(
+    nbits: int, cells: int, capsys: pytest.CaptureFixture[str], tmp_path: Path, library: Library
+) -> None:
+    (tmp_path / "design.sv").write_text(Cli(capsys)("verilog", "mont", "--nbits", nbits).out)
+    synthesis.synthesize(tmp_path / "design.sv", f"mont_{nbits}", tmp_path)
+    found = place.place(tmp_path / "netlist.json", tmp_path / "hierarchy.json", tmp_path)
+    assert len(found.instances) > cells
+    assert found.hold["worst_after_ns"] > 0
+    paths = tmp_path / "placement.json", tmp_path / "netlist_placed.json"
+    routing = route.route(*paths, tmp_path)
+    assert routing.success
+    assert routing.detailed["done"], routing.detailed
+    summary = wires.extract(*paths, tmp_path, routing_json=tmp_path / "routing.json")
+    assert 0.5 < summary["wire_load_model"]["of_model"] < 2
+    assert summary["clock_tree"]["gated_sinks"] > 0
+    assert summary["clock_tree"]["skew_ps"] < 30
+    assert routing.congestion["overflowing"] == 0
+    layout.write_layout(*paths, tmp_path, routing_json=tmp_path / "routing.json")
+    after = netlist.read(paths[1], library)
+    assert detailed.check(tmp_path / "layout.gds", found, after) == []

@@ -1,0 +1,317 @@
+"""The design kit and its library: what is read, in whose units, and what is refused with a line number."""
+
+import importlib.metadata
+import json
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.flow.kit import kit, liberty
+from modexlab.flow.kit.liberty import Library, Table
+from modexlab.flow.netlist import netlist
+
+from tests.flow.circuits import adder, flop_to_flop
+
+SMALL = """\
+/* a library
+   of one gate */
+library (small) {
+  time_unit : "10ps";
+  capacitive_load_unit (1, pf);
+  voltage_unit : "1V";
+  leakage_power_unit : "1uW";
+  nom_voltage : 1.5;
+  lu_table_template (by_load_first) {
+    variable_1 : total_output_net_capacitance;
+    variable_2 : input_net_transition;
+    index_1 ("0.1, 0.2, 0.4");
+    index_2 ("1, 3");
+  }
+  power_lut_template (energy) { variable_1 : input_transition_time; index_1 ("1, 2"); }
+  wire_load ("w") { capacitance : 0.001; resistance : 2; slope : 10; fanout_length (1, 5); fanout_length (3, 9) }
+  cell (GATE) { // no semicolons after the next two
+    area : 2.5
+    cell_leakage_power : 3
+    pin ("A") { direction : input; capacitance : 0.01; internal_power () { when : "Z";
+      power (energy) { values ("0.5, 0.7") } } }
+    pin (Z) {
+      direction : output ; function : "A'";
+      timing () {
+        related_pin : "A"; timing_sense : negative_unate;
+        cell_rise (by_load_first) { values ("1, 2", "3, 4", \\
+                                            "7, 9"); }
+        rise_transition (scalar) { values ("0.5"); }
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    return liberty.load(kit.find().lib)
+
+
+def test_kit_is_mflowgens() -> None:
+    files = kit.find()
+    assert files.lib.parent == files.gds.parent
+    assert importlib.metadata.version(kit.PACKAGE) == kit.PIN.partition("==")[2]
+
+
+def damaged(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+@pytest.mark.parametrize("name", [name for name, _ in kit.FILES.values()])
+@pytest.mark.parametrize("harm", [damaged, None])
+def test_a_kit_that_is_not_whole_is_refused(tmp_path: Path, name: str, harm: object) -> None:
+    copy = tmp_path / "adk"
+    shutil.copytree(kit.find().lib.parent, copy)
+    if harm is None:
+        (copy / name).unlink()
+    else:
+        (copy / name).write_bytes(damaged((copy / name).read_bytes()))
+    with pytest.raises(BadInput, match=name) as refusal:
+        kit.find(copy)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_changed_byte_of_the_installed_kit_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where, digests = kit._installed()
+    copy = tmp_path / "adk"
+    shutil.copytree(where, copy)
+    assert kit._checked(copy, digests).lef.parent == copy
+    text = (copy / "stdcells.lef").read_bytes()
+    (copy / "stdcells.lef").write_bytes(text.replace(b"0.495", b"0.496", 1))
+    with pytest.raises(BadInput, match=r"stdcells\.lef.*pip install"):
+        kit._checked(copy, digests)
+
+
+def test_all_of_nangate_is_read(library: Library) -> None:
+    assert (len(library.cells), library.voltage, library.max_slew_ns) == (135, 1.1, 0.198535)
+    assert library.default_wire_load in library.wire_loads
+    nand = library.cells["NAND2_X1"]
+    assert (nand.area, nand.inputs, nand.outputs) == (0.798, ("A1", "A2"), ("ZN",))
+    assert nand.pins["ZN"].function == "!(A1 & A2)"
+    assert [arc.related for arc in nand.pins["ZN"].power] == ["A1", "A2"]
+    assert sum(cell.ff is not None for cell in library.cells.values()) == 16
+    flop = library.cells["DFFR_X1"]
+    assert flop.ff == liberty.FlipFlop("IQ", "IQN", "CK", "D", "!RN", "")
+    assert [pin.name for pin in flop.pins.values() if pin.clock] == ["CK"]
+    assert {arc.kind for arc in flop.pins["D"].timing} == {"setup_rising", "hold_rising"}
+    gate = library.cells["CLKGATE_X1"]
+    assert gate.clock_gate == liberty.ClockGate("latch_posedge", "CK", "E", "", "GCK")
+    assert gate.sequential and not library.cells["FA_X1"].sequential
+    assert gate.pins["GCK"].function == "(CK & IQ)"
+    assert library.cells["DLH_X1"].latch == liberty.Latch("IQ", "IQN", "G", "D", "", "")
+    # one number of each kind, from the text of the file
+    and2 = library.cells["AND2_X1"]
+    assert and2.leakage_nw == 25.066064 and ("A1 & A2", 28.466240) in and2.leakage_states
+    assert (and2.pins["A1"].cap_rise_ff, and2.pins["A1"].cap_fall_ff) == (0.918145, 0.874832)
+    assert and2.pins["ZN"].max_cap_ff == 60.5774
+    assert and2.pins["ZN"].timing[1].fall_transition.values[3][2] == 0.00893038
+    assert and2.pins["ZN"].power[0].fall.values[0][0] == 2.707163
+
+
+def test_reading_is_quick_and_the_second_time_quicker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
+    times = []
+    for _ in range(2):
+        liberty._unpickled.cache_clear()
+        start = time.process_time()
+        liberty.load(kit.find().lib)
+        times.append(time.process_time() - start)
+    assert times[0] < 3 and times[1] < times[0] / 2  # 0.7 s and 0.2 s on an idle machine
+
+
+def test_units_axes_and_sloppy_text() -> None:
+    library = liberty.parse(SMALL)
+    gate = library.cells["GATE"]
+    assert (library.voltage, gate.area, gate.leakage_nw) == (1.5, 2.5, pytest.approx(3000))
+    assert gate.pins["A"].cap_ff == gate.pins["A"].cap_fall_ff == pytest.approx(10)
+    (power,) = gate.pins["A"].power
+    assert power.when == "Z" and power.rise == power.fall
+    assert power.rise.values == ((pytest.approx(500),), (pytest.approx(700),))  # 1 pF V^2 is 1000 fJ
+    (arc,) = gate.pins["Z"].timing
+    assert (arc.related, arc.kind, arc.sense) == ("A", "combinational", "negative_unate")
+    assert arc.cell_rise.index_1 == pytest.approx(
+        (0.01, 0.03)
+    )  # slews first, though the template has loads first
+    assert arc.cell_rise.index_2 == pytest.approx((100, 200, 400))
+    assert arc.cell_rise.values == (pytest.approx((0.01, 0.03, 0.07)), pytest.approx((0.02, 0.04, 0.09)))
+    assert arc.rise_transition.at(17, 4) == pytest.approx(0.005)
+    wire = library.wire_loads["w"]
+    assert [wire.length_um(n) for n in (0, 1, 2, 3, 5)] == [0, 5, 7, 9, 29]
+    assert wire.cap_ff(2) == pytest.approx(7)
+
+
+def test_interpolation_is_bilinear_also_outside() -> None:
+    def plane(x: float, y: float) -> float:
+        return 1 + 2 * x - 3 * y + 0.5 * x * y
+
+    xs, ys = (1.0, 2.0, 4.0), (0.0, 10.0)
+    table = Table(xs, ys, tuple(tuple(plane(x, y) for y in ys) for x in xs))
+    for x, y in ((1, 0), (2, 10), (1.5, 5), (3, 2), (0, -4), (9, 30)):
+        assert table.at(x, y) == pytest.approx(plane(x, y))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "reason"),  # at: what stands on the line that is named
+    [
+        ("nom_voltage : 1.5;", "nom_voltage : high;", "nom_voltage", "high"),
+        ('"7, 9"', '"7, 9, 1"', "cell_rise", "7 numbers where there should be 6"),
+        ('"7, 9"', '"7, nan"', "cell_rise", "not finite"),
+        ('"7, 9"', '"7, 9x"', "cell_rise", "9x"),
+        ('"0.1, 0.2, 0.4"', '"0.1, 0.4, 0.2"', "index_1", "do not rise"),
+        ('"10ps"', '"10 parsecs"', "time_unit", "parsecs"),
+        ("cell_rise (by_load_first)", "cell_rise (by_nothing)", "cell_rise", "by_nothing"),
+        ('related_pin : "A"', 'related_pin : "B"', "cell (GATE)", "relates to no pin B"),
+        ("direction : output", "direction : outward", "pin (Z)", "outward"),
+        ('pin ("A")', "pin (Z)", "pin (Z)", "second pin Z"),
+        ("cell (GATE) {", "cell (GATE) { } cell (GATE) {", "cell (GATE)", "second cell GATE"),
+        ("capacitance : 0.001; ", "", "wire_load", "no capacitance"),
+        ("    area : 2.5", "    area = 2.5", "area", "area = 2.5"),
+        ("of one gate */", "of one gate", "/* a library", "cannot read"),
+        ('"A\'"', "\"A'", "function", "cannot read"),
+    ],
+)
+def test_damage_is_refused_with_its_line(old: str, new: str, at: str, reason: str) -> None:
+    assert old in SMALL
+    line = SMALL[: SMALL.index(at)].count("\n") + 1
+    with pytest.raises(BadInput, match=rf"^small\.lib, line {line}: .*{reason}") as refusal:
+        liberty.parse(SMALL.replace(old, new, 1), "small.lib")
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_brace_too_many_is_refused() -> None:
+    with pytest.raises(BadInput, match=f"line {SMALL.count(chr(10)) + 1}: a `}}` that closes nothing"):
+        liberty.parse(SMALL + "}")
+
+
+def test_a_file_cut_anywhere_is_refused() -> None:
+    end = SMALL.rstrip().rindex("}")
+    for length in range(0, end, 7):
+        with pytest.raises(BadInput):
+            liberty.parse(SMALL[:length])
+
+
+def test_a_long_damaged_line_is_refused_at_once() -> None:
+    text = SMALL.replace('"7, 9"); }', '"7, 9", ' + '"1, 2", ' * 20_000)
+    start = time.process_time()
+    with pytest.raises(BadInput, match="line"):
+        liberty.parse(text)
+    assert time.process_time() - start < 2
+
+
+def test_what_is_no_liberty_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no Liberty file"):
+        liberty.parse("")
+    with pytest.raises(BadInput, match=r"nowhere\.lib cannot be read"):
+        liberty.load(tmp_path / "nowhere.lib")
+    (tmp_path / "binary.lib").write_bytes(b"library (x) {\n\xff\xfe }")
+    with pytest.raises(BadInput, match="line 2: not text"):
+        liberty.load(tmp_path / "binary.lib")
+
+
+# -- netlists -----------------------------------------------------------------------------------------------------------
+
+
+def module(**changes: object) -> dict:
+    """A netlist as yosys writes it, with names of all kinds, changed at the top level."""
+    base = {
+        "attributes": {"top": "00000000000000000000000000000001"},
+        "ports": {
+            "a": {"direction": "input", "bits": [2, 3]},
+            "y": {"direction": "output", "bits": [5, "1"], "offset": 4},
+        },
+        "cells": {
+            "$abc$1": {"type": "NAND2_X1", "connections": {"A1": [2], "A2": [3], "ZN": [4]}},
+            "u.g[0]": {
+                "type": "FA_X1",
+                "connections": {"A": [4], "B": ["0"], "CI": [], "S": [5], "CO": ["x"]},
+            },
+        },
+        "netnames": {
+            "a": {"bits": [2, 3]},
+            "$abc$n1": {"hide_name": 1, "bits": [4]},
+            "u.long_name": {"bits": [4]},
+            "u.n": {"bits": [4], "offset": 7},
+            "y": {"bits": [5, "1"], "offset": 4},
+            "u.down": {"bits": [4, 5], "upto": 1, "offset": 2},
+            "dead": {"bits": [9]},
+        },
+    }
+    return base | changes
+
+
+def read(tmp_path: Path, content: object, library: Library, **options: object) -> netlist.Netlist:
+    path = tmp_path / "netlist.json"
+    path.write_text(json.dumps(content))
+    return netlist.read(path, library, **options)
+
+
+def test_netlist(tmp_path: Path, library: Library) -> None:
+    found = read(tmp_path, {"modules": {"lib": {"ports": {}}, "top": module()}}, library)
+    assert (found.name, len(found.cells)) == ("top", 2)
+    assert dict(found.port_bits("input")) == {"a[0]": found.net("a[0]"), "a[1]": found.net("a[1]")}
+    assert [name for name, _ in found.port_bits("output")] == ["y[4]", "y[5]"]
+    inner = found.net("u.n")
+    assert found.nets[inner] == "u.n" and found.net("$abc$n1") == found.net("u.down[3]") == inner
+    assert found.driver[inner] == ("$abc$1", "ZN") and found.sinks[inner] == [("u.g[0]", "A")]
+    assert found.driver[found.net("a[1]")] == (netlist.PORT, "a[1]")
+    assert (
+        found.sinks[found.net("y[4]")] == [(netlist.PORT, "y[4]")]
+        and found.nets[found.net("u.down[2]")] == "y[4]"
+    )
+    assert found.cells["u.g[0]"].pins.keys() == {"A", "B", "S"}
+    assert sorted(found.constants.values()) == ["0", "1"]
+    assert found.bus_bits >= {"a[0]", "y[5]", "u.down[2]"} and "u.n" not in found.bus_bits
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"cells": {"g": {"type": "MYSTERY", "connections": {}}}}, "MYSTERY, which is no cell of Nangate"),
+        ({"cells": {"g": {"type": "INV_X1", "connections": {"Q": [2]}}}}, "g has no pin Q"),
+        ({"cells": {"g": {"type": "INV_X1", "connections": {"A": [2, 3]}}}}, "g/A has 2 bits"),
+        (
+            {"cells": {"g": {"type": "INV_X1", "connections": {"A": [3], "ZN": [2]}}}},
+            r"port a\[0\] and g/ZN drive",
+        ),
+        ({"ports": {"p": {"direction": "inout", "bits": [2]}}}, "the port p is inout"),
+        ({"cells": []}, "is no netlist"),
+    ],
+)
+def test_what_is_no_mapped_netlist_is_refused(
+    tmp_path: Path, library: Library, change: dict, reason: str
+) -> None:
+    with pytest.raises(BadInput, match=reason):
+        read(tmp_path, {"modules": {"top": module(**change)}}, library)
+
+
+def test_files_that_are_no_netlists_are_refused(tmp_path: Path, library: Library) -> None:
+    with pytest.raises(BadInput, match="cannot be read"):
+        netlist.read(tmp_path / "none.json", library)
+    for content in ([], {}, {"modules": []}):
+        with pytest.raises(BadInput):
+            read(tmp_path, content, library)
+    with pytest.raises(BadInput, match="unknown module 'b'"):
+        read(tmp_path, {"modules": {"a": module()}}, library, top="b")
+    (tmp_path / "cut.json").write_text(json.dumps({"modules": {"top": module()}})[:100])
+    with pytest.raises(BadInput, match="is no netlist"):
+        netlist.read(tmp_path / "cut.json", library)
+
+
+@pytest.mark.parametrize("circuit", [adder(), flop_to_flop()], ids=lambda circuit: circuit.name)
+def test_circuits_of_the_tests_are_netlists(tmp_path: Path, library: Library, circuit: object) -> None:
+    circuit.write(tmp_path)
+    found = netlist.read(tmp_path / "netlist.json", library)
+    assert len(found.cells) == len(circuit.cells)
+    assert all(driver is not None for driver in found.driver)

@@ -1,0 +1,521 @@
+"""Power: cells by hand, cells whose states are walked through cycle by cycle, and OpenSTA's tables as a second engine."""
+
+import json
+import random
+import re
+import subprocess
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.flow.kit import functions, kit, liberty
+from modexlab.flow.kit.liberty import Library, PowerArc
+from modexlab.flow.netlist import netlist
+from modexlab.flow.power import energy, power
+from modexlab.flow.power.power import Activity, Estimate, Estimator
+from modexlab.flow.timing.nldm import FALL, RISE
+from modexlab.flow.timing.opensta import NO_WIRES_LIBRARY
+
+from tests.flow.circuits import Circuit, adder, flop_to_flop, gated
+from tests.flow.test_timing import by_hand
+
+CLOCK_NS = 3.0
+V2 = 1.1**2
+CK_SLEW_NS = 0.03
+MOST_ERROR = 0.05  # what the issue asks for
+EXACT = 1e-6
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    return liberty.load(kit.find().lib)
+
+
+def estimator(circuit: Circuit, directory: Path, **options: Any) -> Estimator:
+    library = liberty.load(kit.find().lib)
+    circuit.write(directory)
+    return Estimator(netlist.read(directory / "netlist.json", library), library, CLOCK_NS, **options)
+
+
+def everywhere(circuit: Circuit, toggles: float, *, ties: float = 0.0, cycles: int = 100) -> Activity:
+    """All nets alike, half of the time at 1; the clock's toggle twice a cycle."""
+    nets = {bit: (toggles, 0.5) for bits in circuit.port_bits.values() for bit in bits}
+    nets |= dict.fromkeys(circuit.inner_nets, (toggles, 0.5))
+    nets["clk"] = (2.0 * cycles, 0.5)
+    for _, kind, pins in circuit.cells:
+        if kind.startswith("LOGIC"):
+            nets[pins["Z"]] = (ties, 0.5 if ties else 0.0)
+        elif kind.startswith(("CLKBUF", "CLKGATE")):
+            nets[pins.get("Z", pins.get("GCK", ""))] = (2.0 * cycles, 0.5)
+    return Activity(nets, cycles, CLOCK_NS)
+
+
+def instance(found: Estimate, name: str) -> dict[str, Any]:
+    return next(row for row in found.by_instance() if row["instance"] == name)
+
+
+def fj(found: Estimate, milliwatts: float) -> float:
+    """Of the whole window."""
+    return milliwatts * found.cycles * found.clock_ns * 1e3
+
+
+# -- by hand --------------------------------------------------------------------------------------------------------------
+
+
+def test_an_inverter_by_hand(tmp_path: Path) -> None:
+    """INV_X1 between DFF_X1 and DFF_X1, with wires of 2 and 3 fF, from numbers copied out of stdcells.lib."""
+    table = {"a": {"cap_ff": 2.0, "source": "routing"}, "b": {"cap_ff": 3.0, "source": "routing"}}
+    made = estimator(flop_to_flop(), tmp_path, wires=table)
+    nets = {"clk": (200, 0.5), "d": (40, 0.4), "a": (40, 0.4), "b": (40, 0.6), "q": (40, 0.6)}
+    found = made.estimate(Activity(nets, 100, CLOCK_NS))
+    # Q's slews, the clock's being 0.03 ns: INV_X1's A weighs 1.549360 fF at a falling edge, 1.700230 at a rising one
+    slews, loads = (0.0171859, 0.0409838), (1.897810, 3.795620)
+    falling = by_hand(0.03, 2 + 1.549360, slews, loads, 0.00668007, 0.00844172, 0.00667800, 0.00844104)
+    rising = by_hand(0.03, 2 + 1.700230, slews, loads, 0.00895003, 0.0123317, 0.00895914, 0.0123355)
+    # DFF_X1's D has the capacitance 1.140290 fF; a falling input makes a rising output
+    load = 3 + 1.140290
+    slews, loads = (0.00472397, 0.0171859), (3.795620, 7.591250)
+    rise = by_hand(falling, load, slews, loads, 1.850405, 1.877758, 1.897133, 1.906718)
+    fall = by_hand(rising, load, slews, loads, -0.000121, -0.000159, -0.000300, -0.000338)
+    row = instance(found, "gate")
+    assert fj(found, row["internal_mw"]) == pytest.approx(20 * rise + 20 * fall, rel=EXACT)
+    assert fj(found, row["switching_mw"]) == pytest.approx(40 * 0.5 * load * V2, rel=EXACT)
+    assert row["leakage_mw"] == pytest.approx((0.4 * 18.604146 + 0.6 * 10.102224) * 1e-6, rel=EXACT)
+    # a register drives 7 fF at the output, and its output's energy is that of the arc from CK
+    told = made.explain("second", Activity(nets, 100, CLOCK_NS))
+    assert told["switching"][0]["total_fj"] == pytest.approx(40 * 0.5 * 7.0 * V2, rel=EXACT)
+    row = instance(found, "second")
+    assert told["internal_fj"] == pytest.approx(fj(found, row["internal_mw"]), rel=EXACT)
+    assert told["leakage_fj"] == pytest.approx(fj(found, row["leakage_mw"]), rel=EXACT)
+    # the clock's port drives two pins CK
+    assert fj(found, found.clock_port_mw) == pytest.approx(200 * 0.5 * 2 * 0.949653 * V2, rel=EXACT)
+    assert found.energy_nj == pytest.approx(found.total_mw * 0.3)
+
+
+def paid(
+    arcs: tuple[PowerArc, ...], edge: int, slew: float, load: float, at: Mapping[str, int], related: str = ""
+) -> float:
+    """What one transition costs where the values of all pins are known."""
+    for arc in arcs:
+        holds = not arc.when or functions.parse(arc.when).value(**at)
+        if holds and arc.related == related:
+            table = arc.rise if edge == RISE else arc.fall
+            return table.at(slew, load) if table else 0.0
+    return 0.0
+
+
+def gated_register() -> Circuit:
+    circuit = Circuit(
+        "gated_register", {"clk": ("input", 1), "en": ("input", 1), "d": ("input", 1), "q": ("output", 1)}
+    )
+    circuit.add("gate", "CLKGATE_X1", CK="clk", E="en", GCK="gck")
+    circuit.add("state", "DFF_X1", D="d", CK="gck", Q="q")
+    circuit.add("free", "DFF_X1", D="d", CK="clk", Q="r")
+    return circuit
+
+
+@pytest.mark.parametrize(("likely_enable", "likely_change"), [(1.0, 0.5), (0.3, 0.5), (0.7, 0.1), (0.0, 0.5)])
+def test_states_walked_through(
+    likely_enable: float, likely_change: float, tmp_path: Path, library: Library
+) -> None:
+    """Registers and a clock gate: every transition charged by the states that it met, and the estimate from counts alone."""
+    made = estimator(gated_register(), tmp_path)
+    pick = random.Random(5)
+    cycles = 4000
+    value = {"d": 0, "en": 0, "q": 0, "r": 0}
+    count: dict[str, int] = defaultdict(int)
+    high: dict[str, int] = defaultdict(int)
+    energies: dict[str, float] = defaultdict(float)
+    flop, gate = library.cells["DFF_X1"].pins, library.cells["CLKGATE_X1"].pins
+    slew = {name: made.slews[made.netlist.net(name)] for name in value}
+    load = {name: made.loads[made.netlist.net(name)] for name in (*value, "gck")}
+
+    def clock_edge(name: str, state: str, edge: int) -> None:
+        at = {"CK": 1 - edge, "D": value["d"], "Q": value[state], "QN": 1 - value[state]}
+        energies[name] += paid(flop["CK"].power, edge, CK_SLEW_NS, 0.0, at)
+        if edge == RISE and value["d"] != value[state]:
+            moves = RISE if value["d"] else FALL
+            energies[name] += paid(flop["Q"].power, moves, CK_SLEW_NS, load[state], {}, "CK")
+            value[state] = value["d"]
+            count[state] += 1
+
+    for _ in range(cycles):
+        enabled = value["en"]
+        for edge in (RISE, FALL):
+            at = {"CK": 1 - edge, "E": value["en"], "GCK": enabled * (edge == FALL)}
+            if enabled:
+                energies["gate"] += paid(gate["GCK"].power, edge, CK_SLEW_NS, load["gck"], at, "CK")
+                count["gck"] += 1
+                clock_edge("state", "q", edge)
+            else:
+                energies["gate"] += paid(gate["CK"].power, edge, CK_SLEW_NS, 0.0, at)
+            clock_edge("free", "r", edge)
+            if edge == FALL:
+                continue
+            for name, new in (
+                ("d", value["d"] ^ (pick.random() < likely_change)),
+                ("en", int(pick.random() < likely_enable)),
+            ):
+                if new == value[name]:
+                    continue
+                way = RISE if new else FALL
+                if name == "d":
+                    for each, state, clock in (("state", "q", enabled), ("free", "r", 1)):
+                        at = {"CK": clock, "Q": value[state], "QN": 1 - value[state]}
+                        energies[each] += paid(flop["D"].power, way, slew["d"][way], 0.0, at)
+                else:
+                    at = {"CK": 1, "GCK": enabled}
+                    energies["gate"] += paid(gate["E"].power, way, slew["en"][way], 0.0, at)
+                value[name] = new
+                count[name] += 1
+        for name, each in value.items():
+            high[name] += each
+    nets = {name: (count[name], high[name] / cycles) for name in value}
+    nets |= {"clk": (2 * cycles, 0.5), "gck": (count["gck"], count["gck"] / cycles / 4)}
+    found = made.estimate(Activity(nets, cycles, CLOCK_NS))
+    for name in ("state", "free", "gate"):
+        assert fj(found, instance(found, name)["internal_mw"]) == pytest.approx(energies[name], rel=0.02), (
+            name
+        )
+
+
+def test_a_full_adder_walked_through(tmp_path: Path, library: Library) -> None:
+    """One input at a time changes: each output's table is that of the input, at the values of the others."""
+    circuit = Circuit(
+        "one",
+        {"clk": ("input", 1), "a": ("input", 1), "b": ("input", 1), "c": ("input", 1)}
+        | {"s": ("output", 1), "co": ("output", 1)},
+    )
+    circuit.add("fa", "FA_X1", A="a", B="b", CI="c", S="s", CO="co")
+    made = estimator(circuit, tmp_path)
+    cell, pick, steps = library.cells["FA_X1"], random.Random(6), 6000
+    pins, net_of = ("A", "B", "CI"), {"A": "a", "B": "b", "CI": "c", "S": "s", "CO": "co"}
+    value = dict.fromkeys(("A", "B", "CI", "S", "CO"), 0)
+    count, high = dict.fromkeys(value, 0), dict.fromkeys(value, 0)
+    total = 0.0
+    for _ in range(steps):
+        moves = pick.choices(pins, (5, 2, 1))[0]
+        value[moves] ^= 1
+        count[moves] += 1
+        edge = RISE if value[moves] else FALL
+        for output in ("S", "CO"):
+            new = functions.parse(cell.pins[output].function).value(**{pin: value[pin] for pin in pins})
+            if new != value[output]:
+                value[output] = new
+                count[output] += 1
+                net = made.netlist.net(net_of[output])
+                slew = made.slews[made.netlist.net(net_of[moves]), edge]
+                way = RISE if new else FALL
+                total += paid(cell.pins[output].power, way, slew, made.loads[net], value, moves)
+        for name, each in value.items():
+            high[name] += each
+    nets = {net_of[name]: (count[name], high[name] / steps) for name in value} | {"clk": (2 * steps, 0.5)}
+    found = made.estimate(Activity(nets, steps, CLOCK_NS))
+    row = instance(found, "fa")
+    assert fj(found, row["internal_mw"]) == pytest.approx(total, rel=0.02)
+    # the library states the whole energy at both outputs
+    assert 0.3 * row["internal_mw"] < found.twice_mw < 0.5 * row["internal_mw"]
+
+
+# -- OpenSTA ----------------------------------------------------------------------------------------------------------------
+
+
+def mixed() -> Circuit:
+    """Gates of many kinds between registers."""
+    circuit = Circuit("mixed", {"clk": ("input", 1), "d": ("input", 8), "q": ("output", 4)})
+    x = [f"x{bit}" for bit in range(8)]
+    for bit in range(8):
+        circuit.add(f"r{bit}", "DFF_X1", D=f"d[{bit}]", CK="clk", Q=x[bit])
+    circuit.add("g0", "NAND2_X1", A1=x[0], A2=x[1], ZN="n0")
+    circuit.add("g1", "NOR3_X1", A1="n0", A2=x[2], A3=x[3], ZN="n1")
+    circuit.add("g2", "XOR2_X1", A="n1", B=x[4], Z="n2")
+    circuit.add("g3", "AOI21_X1", A="n2", B1="n0", B2=x[5], ZN="n3")
+    circuit.add("g4", "MUX2_X1", A="n2", B="n3", S=x[6], Z="n4")
+    circuit.add("g5", "OAI221_X1", A="n4", B1="n3", B2="n1", C1="n2", C2=x[7], ZN="n5")
+    circuit.add("g6", "BUF_X8", A="n5", Z="n6")
+    for bit in range(4):
+        circuit.add(f"h{bit}", "XNOR2_X1", A="n6", B=x[bit], ZN=f"m{bit}")
+        circuit.add(f"o{bit}", "DFF_X2", D=f"m{bit}", CK="clk", Q=f"q[{bit}]", QN=f"nq{bit}")
+        circuit.add(f"i{bit}", "INV_X2", A=f"nq{bit}", ZN=f"y{bit}")
+    return circuit
+
+
+SCRIPT = """\
+read_liberty {{{lib}}}
+read_liberty {{no_wires.lib}}
+read_verilog netlist.v
+link_design {top}
+create_clock -name clk -period {period} [get_ports clk]
+set_wire_load_model -name no_wires
+set inputs {{}}
+foreach port [all_inputs] {{
+  if {{[get_property $port full_name] ne "clk"}} {{ lappend inputs $port }}
+}}
+set_input_delay 0 -clock clk $inputs
+set_output_delay 0 -clock clk [all_outputs]
+set_driving_cell -lib_cell BUF_X1 $inputs
+set_load 7 [all_outputs]
+set_clock_transition {slew} [get_clocks clk]
+::sta::set_power_global_activity {activity} {duty}
+::sta::set_debug power 3
+report_power -instances [get_cells *] -digits 8
+"""
+AT_PIN = re.compile(r"power: internal (\S+)/(\w+) \(")
+SWITCHING = re.compile(r"power: switching \S+ activity = \S+ volt = \S+ (\S+)")
+TABLE = re.compile(r"power:\s+\w+ -> (\w+)\s.*\s(\S+) no pg_pin")
+WEIGHED = re.compile(r"power:\s+[v^] energy =\s*(\S+) \*\s*\S+ =\s*(\S+)")
+LEAKAGE = re.compile(r"power: leakage cell \S+ (\S+)")
+
+
+def opensta(circuit: Circuit, directory: Path, activity: float, duty: float) -> dict[str, dict[str, float]]:
+    """Power in mW of the pins of every instance: internal by pin, "switching" and "leakage", from what OpenSTA traces.
+
+    Debian's version is of November 2019 and charges every toggle with the energies of rise and fall together, and its
+    weights of a pin's tables do not sum up to one. Both are put right here, by the definitions of Liberty; slews, loads,
+    tables, probabilities, activities and all else are its own.
+    """
+    circuit.write(directory)
+    (directory / "no_wires.lib").write_text(NO_WIRES_LIBRARY)
+    script = SCRIPT.format(
+        lib=kit.find().lib, top=circuit.name, period=CLOCK_NS, slew=CK_SLEW_NS, activity=activity, duty=duty
+    )
+    (directory / "power.tcl").write_text(script)
+    done = subprocess.run(
+        ["sta", "-no_splash", "-exit", "power.tcl"], cwd=directory, capture_output=True, text=True, check=True
+    )
+    connected = {name: pins for name, _, pins in circuit.cells}
+    tables: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    found: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    name, switching, weighed = "", 0.0, (0.0, 0.0)
+    for line in done.stderr.splitlines():
+        if match := AT_PIN.search(line):
+            name = match[1].replace("\\", "")
+            # of an output it stands before the pin
+            found[name]["switching"] += switching if match[2] in connected[name] else 0.0
+            switching = 0.0
+        elif match := SWITCHING.search(line):
+            switching = float(match[1]) * 1e3
+        elif match := WEIGHED.search(line):  # the weight itself has two digits only
+            weighed = max(weighed, (float(match[1]), float(match[2])))
+        elif match := TABLE.search(line):
+            if match[1] in connected[name]:
+                tables[name, match[1]].append((weighed[1] / weighed[0], float(match[2])))
+            weighed = (0.0, 0.0)
+        elif match := LEAKAGE.search(line):
+            found[name]["leakage"] = float(match[1]) * 1e3
+    for (name, pin), rows in tables.items():
+        weight = sum(each for each, _ in rows)
+        found[name][pin] = sum(value for _, value in rows) * 1e3 / 2 / weight if weight else 0.0
+    return found
+
+
+@pytest.mark.parametrize("make", [mixed, adder, flop_to_flop])
+def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
+    """By group and, for single cells, with the room that its weights need: it leaves the conditions out of them."""
+    circuit = make()
+    theirs = opensta(circuit, tmp_path, 0.5, 0.5)
+    made = estimator(circuit, tmp_path)
+    activity = everywhere(circuit, 50, ties=50)  # OpenSTA is told one activity for all
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for name, kind, _ in circuit.cells:
+        told, other = made.explain(name, activity), theirs[name]
+        if kind.startswith("LOGIC"):
+            continue
+        to_mw = 1e-3 / (100 * CLOCK_NS)
+        assert told["leakage_nw"] * 1e-6 == pytest.approx(other["leakage"], rel=1e-3)
+        assert told["switching_fj"] * to_mw == pytest.approx(other["switching"], rel=1e-3)
+        register = library.cells[kind].ff is not None
+        by_pin: dict[str, float] = defaultdict(float)
+        for term in told["internal"]:
+            by_pin[term["pin"]] += term["total_fj"] * to_mw
+        for pin, value in by_pin.items():
+            if pin == "D":
+                continue  # charged by OpenSTA as if half of the changes came while the clock is low, and at its falling edge again
+            assert value == pytest.approx(other[pin], rel=0.1), (name, pin)
+            pair = sums["clock" if pin == "CK" else "registers" if register else "combinational"]
+            pair[0] += value
+            pair[1] += other[pin]
+        pair = sums["registers" if register else "combinational"]
+        pair[0] += told["switching_fj"] * to_mw
+        pair[1] += other["switching"]
+    for group, (ours, other) in sums.items():
+        assert ours == pytest.approx(other, rel=MOST_ERROR), group
+
+
+# -- what must hold -------------------------------------------------------------------------------------------------------
+
+
+def test_sums_and_monotony(tmp_path: Path) -> None:
+    """Instances, groups and modules have the same sum; more activity takes more, none leaves leakage and the clock."""
+    circuit = adder()
+    modules = {"": "adder", "dp": "Datapath", "dp.add": "Ripple", "unused": "Nothing"}
+    hierarchy = {
+        "cells": {name: name.rpartition(".")[0] for name, *_ in circuit.cells},
+        "modules": modules,
+    }
+    made = estimator(circuit, tmp_path)
+    totals = []
+    for toggles in (0, 10, 50, 100):
+        found = made.estimate(everywhere(circuit, toggles))
+        by_group, by_module = found.by_group(), found.by_module(hierarchy)
+        assert sum(each["total_mw"] for each in by_group.values()) == pytest.approx(found.total_mw, rel=1e-12)
+        assert sum(each["own_mw"] for each in by_module) == pytest.approx(found.total_mw, rel=1e-12)
+        instances = sum(each["total_mw"] for each in found.by_instance())
+        assert instances + found.clock_port_mw == pytest.approx(found.total_mw, rel=1e-12)
+        totals.append(found.total_mw)
+    assert totals == sorted(totals)
+    assert totals[3] - totals[2] == pytest.approx(totals[2] - totals[1], rel=0.6)
+    assert [row["path"] for row in by_module] == ["", "dp", "dp.add"]
+    assert by_module[0]["total_mw"] == pytest.approx(found.total_mw)
+    assert by_module[2]["total_mw"] == by_module[2]["own_mw"] < by_module[1]["total_mw"]
+    idle = made.estimate(everywhere(circuit, 0)).by_group()
+    for group in ("registers", "combinational"):
+        assert idle[group]["internal_mw"] == pytest.approx(0, abs=1e-15)
+        assert idle[group]["switching_mw"] == 0 < idle[group]["leakage_mw"]
+    assert idle["clock"]["internal_mw"] > 0 < idle["clock"]["switching_mw"]
+
+
+def test_wires_and_clock_weigh(tmp_path: Path) -> None:
+    circuit = adder()
+    nets = [*circuit.inner_nets, *(bit for bits in circuit.port_bits.values() for bit in bits)]
+    activity = everywhere(circuit, 50)
+    plain = estimator(circuit, tmp_path).estimate(activity)
+    wired = estimator(circuit, tmp_path, wires={net: {"cap_ff": 2.0} for net in nets}).estimate(activity)
+    model = estimator(circuit, tmp_path, wire_load="5K_hvratio_1_1").estimate(activity)
+    assert plain.total_mw < wired.total_mw and plain.total_mw < model.total_mw
+    driven = {net for net, _ in made_outputs(circuit)}
+    extra = sum(activity.nets[net][0] * 0.5 * 2.0 * V2 for net in driven)
+    assert fj(plain, wired.switching_mw.sum() - plain.switching_mw.sum()) == pytest.approx(extra, rel=EXACT)
+    slower = power.estimate(
+        netlist.read(tmp_path / "netlist.json", liberty.load(kit.find().lib)),
+        liberty.load(kit.find().lib),
+        activity,
+        clock_ns=2 * CLOCK_NS,
+    )
+    dynamic = plain.total_mw - plain.leakage_mw.sum()
+    assert slower.total_mw - slower.leakage_mw.sum() == pytest.approx(dynamic / 2, rel=1e-3)
+
+
+def made_outputs(circuit: Circuit) -> list[tuple[str, str]]:
+    outputs = ("Q", "QN", "S", "CO", "Z", "ZN", "GCK")
+    return [(net, name) for name, _, pins in circuit.cells for pin, net in pins.items() if pin in outputs]
+
+
+def test_nets_that_were_not_recorded(tmp_path: Path) -> None:
+    """A clock tree, and buffers, that are made after the activity was recorded."""
+    circuit = gated()
+    circuit.add("late.buf", "BUF_X2", A="q1", Z="q1_far")
+    circuit.add("late.inv", "INV_X1", A="q1_far", ZN="q1_not")
+    made = estimator(circuit, tmp_path)
+    nets = {"en": (10, 0.5), "en_q": (10, 0.5), "d": (20, 0.5), "gck": (100, 0.25)}
+    nets |= {"q0": (20, 0.5), "q1": (12, 0.3), "q2": (12, 0.3), "q": (12, 0.3)}
+    found = made.estimate(Activity(nets, 100, CLOCK_NS))
+    assert sorted(found.derived) == ["ck0", "ck1", "ct", "q1_far", "q1_not"]
+    told = made.explain("late.inv", Activity(nets, 100, CLOCK_NS))
+    assert (told["pins"]["ZN"]["toggles"], told["pins"]["ZN"]["ones"]) == (12, 0.7)
+    assert made.explain("ct.leaf1", Activity(nets, 100, CLOCK_NS))["pins"]["Z"]["toggles"] == 200
+    groups = {row["instance"]: row["group"] for row in found.by_instance()}
+    assert {groups[name] for name in ("ct.root", "ct.leaf0", "ct.leaf1", "gate")} == {"clock"}
+    assert (groups["s0"], groups["late.buf"]) == ("registers", "combinational")
+    del nets["q2"]
+    with pytest.raises(BadInput, match="has no net q2"):
+        made.estimate(Activity(nets, 100, CLOCK_NS))
+    with pytest.raises(BadInput, match="names no net of gated"):
+        made.estimate(Activity({"else": (1, 0.5)}, 100, CLOCK_NS, "encrypt"))
+
+
+# -- files and energy -------------------------------------------------------------------------------------------------------
+
+
+def recorded(directory: Path, name: str, toggles: float, mode: str, cycles: int = 100) -> None:
+    activity = everywhere(adder(), toggles, cycles=cycles)
+    data = {
+        "workload": name,
+        "mode": mode,
+        "clock_ns": CLOCK_NS,
+        "window": {"cycles": cycles},
+        "nets": activity.nets,
+    }
+    directory.mkdir(exist_ok=True)
+    suffix = ".timed" if mode == "timed" else ""
+    (directory / f"{name}{suffix}.json").write_text(json.dumps(data))
+
+
+def test_power_json(tmp_path: Path) -> None:
+    adder().write(tmp_path)
+    hierarchy = tmp_path / "hierarchy.json"
+    hierarchy.write_text(json.dumps({"cells": {}, "modules": {"": "adder"}}))
+    activity = tmp_path / "activity"
+    for name, toggles in (("encrypt", 20), ("decrypt", 40), ("dummy", 5)):
+        recorded(activity, name, toggles, "zero-delay")
+    made = power.analyze(tmp_path / "netlist.json", activity, tmp_path, hierarchy=hierarchy)
+    assert json.loads((tmp_path / "power.json").read_text()) == made
+    windows = {each["workload"]: each["energy_nj"] for each in made["workloads"]}
+    assert made["energy_nj"] == {name: windows[name] - windows["dummy"] for name in ("decrypt", "encrypt")}
+    assert (made["mode"], made["wires"], made["glitch_ratio"]) == ("zero-delay", "model", {})
+    assert sum(each["total_mw"] for each in made["by_group"].values()) == pytest.approx(made["total_mw"])
+    # both operations take 100 cycles
+    assert made["total_mw"] == pytest.approx((windows["encrypt"] + windows["decrypt"]) / 0.6)
+    for name, toggles in (("encrypt", 30), ("decrypt", 70), ("dummy", 5)):
+        recorded(activity, name, toggles, "timed")
+    both = power.analyze(tmp_path / "netlist.json", activity, tmp_path, hierarchy=hierarchy)
+    assert both["glitch_ratio"]["decrypt"] > both["glitch_ratio"]["encrypt"] > 1
+    # what glitches add stands beside the figures, and changes none
+    assert (made["with_glitches"], both["mode"], both["total_mw"]) == (None, "zero-delay", made["total_mw"])
+    assert both["energy_nj"] == both["energy_by_mode_nj"]["zero-delay"] == made["energy_nj"]
+    assert both["with_glitches"]["energy_nj"] == both["energy_by_mode_nj"]["timed"]
+    assert both["with_glitches"]["total_mw"] > both["total_mw"]
+    assert any("lower bound" in each and "upper one" in each for each in both["caveats"])
+    # glitches of some workloads only: no figure mixes the two
+    (activity / "decrypt.timed.json").unlink()
+    mixed_modes = power.analyze(tmp_path / "netlist.json", activity, tmp_path, hierarchy=hierarchy)
+    assert (mixed_modes["with_glitches"], mixed_modes["energy_nj"]) == (None, made["energy_nj"])
+
+
+def test_one_instance_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is told adds up to what the estimate says."""
+    adder().write(tmp_path)
+    recorded(tmp_path / "activity", "encrypt", 20, "zero-delay")
+    arguments = [str(tmp_path / "netlist.json"), str(tmp_path / "activity" / "encrypt.json")]
+    assert power.main([*arguments, "dp.add.fa[3]"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["type"] == "FA_X1" and len(told["internal"]) > 12
+    assert sum(term["transitions"] for term in told["internal"]) == pytest.approx(40)
+    made = estimator(adder(), tmp_path, wire_load="5K_hvratio_1_1").estimate(everywhere(adder(), 20))
+    assert told["total_fj"] == pytest.approx(fj(made, instance(made, "dp.add.fa[3]")["total_mw"]), rel=EXACT)
+    assert power.main([*arguments, "dp.add.fa[33]"]) == 2
+    assert "unknown instance 'dp.add.fa[33]'" in capsys.readouterr().err
+
+
+def test_files_that_are_no_activity(tmp_path: Path) -> None:
+    adder().write(tmp_path)
+    path = tmp_path / "encrypt.json"
+    with pytest.raises(BadInput, match="cannot be read"):
+        power.analyze(tmp_path / "netlist.json", path, tmp_path)
+    for text, message in (
+        ("{", "is no activity.json"),
+        ("{}", "is no activity.json"),
+        ('{"nets": {"a": [1, 0.5]}, "window": {"cycles": 0}, "clock_ns": 3}', "window of 0 cycles"),
+        ('{"nets": {"a": [1, 1.5]}, "window": {"cycles": 3}, "clock_ns": 3}', "1.5 of the time"),
+    ):
+        path.write_text(text)
+        with pytest.raises(BadInput, match=message):
+            power.analyze(tmp_path / "netlist.json", path, tmp_path)
+    (tmp_path / "none").mkdir()
+    with pytest.raises(BadInput, match="no activity is recorded"):
+        power.analyze(tmp_path / "netlist.json", tmp_path / "none", tmp_path)
+    assert not (tmp_path / "power.json").exists()
+
+
+def test_energies_of_operations() -> None:
+    published = {"citation": "paper 001", "energy_nj": {"encrypt": 2.86, "decrypt": 4.46}}
+    rows = energy.compare({"encrypt": 1.43, "decrypt": 8.92}, published)
+    assert [row["ratio"] for row in rows] == pytest.approx([0.5, 2.0])
+    assert [row["operation"] for row in energy.compare({"decrypt": 1.0}, published)] == ["decrypt"]
+    assert energy.compare({"encrypt": 1.0}, {}) == []
+    assert energy.energy_nj(2.0, 100, 3.0) == pytest.approx(0.6)
+    assert energy.of_operations({"encrypt": 3.0, "dummy": 1.0}) == {"encrypt": 2.0}
+    assert energy.saving({"encrypt": 2.0}, {"encrypt": 5.0, "decrypt": 1.0}) == {"encrypt": 2.5}

@@ -1,0 +1,124 @@
+"""Sizes, buffers and pins: the clock met, area given back, and the same function as before."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.designs.catalogue import find
+from modexlab.fl.errors import BadInput
+from modexlab.flow.kit import kit, liberty
+from modexlab.flow.kit.constraints import Constraints
+from modexlab.flow.netlist import netlist
+from modexlab.flow.prove.equivalence import check_equivalence
+from modexlab.flow.synth import sizing
+from modexlab.flow.synth.synthesis import synthesize
+from modexlab.flow.timing import nldm
+from modexlab.rtl.sim.translate import translate
+
+TOP = "dut"
+TIGHT_NS = 0.95  # what the unit below misses as it comes from abc
+
+EFFORT = sizing.Effort(rounds=1, batches=6, recoveries=3)
+
+
+def loaded(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+@pytest.fixture(scope="module")
+def library() -> liberty.Library:
+    return liberty.load(kit.find().lib)
+
+
+@pytest.fixture(scope="module")
+def unit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Paper 001's MontMulRem, 8 bits, for area alone; sized for a fast clock in `sized`, for a slow one in `slow`."""
+    out = tmp_path_factory.mktemp("unit")
+    (out / "design.sv").write_text(translate(find("mont-001").multiplier(8), TOP))
+    synthesize(out / "design.sv", TOP, out, style="area")
+    sizing.size(out / "netlist.json", out / "sized", clock_ns=TIGHT_NS, wire_ff=1.0, effort=EFFORT)
+    sizing.size(out / "netlist.json", out / "slow", clock_ns=5.0, wire_ff=1.0, effort=EFFORT)
+    return out
+
+
+def worst(path: Path, library: liberty.Library, clock_ns: float) -> float:
+    """The worst slack with 1 fF for each reader, by the analysis that knows nothing of sizing."""
+    read = netlist.read(path, library)
+    wires = {read.nets[net]: {"cap_ff": float(len(sinks))} for net, sinks in enumerate(read.sinks)}
+    return nldm.analyze(read, library, Constraints(clock_ns), wires=wires).wns_ns
+
+
+def test_paths_become_faster_as_reported(unit: Path, library: liberty.Library) -> None:
+    report = loaded(unit / "sized" / "sizing.json")
+    before = worst(unit / "netlist.json", library, TIGHT_NS)
+    after = worst(unit / "sized" / "netlist.json", library, TIGHT_NS)
+    assert report["before"]["wns_ns"] == pytest.approx(before, abs=1e-4) and before < -0.05
+    assert report["after"]["wns_ns"] == pytest.approx(after, abs=1e-4)
+    assert after > before / 2
+    assert report["moves"]["resized"] and report["moves"]["exchanged"] and report["moves"]["buffers"]
+
+
+def test_area_is_given_back_where_there_is_slack(unit: Path, library: liberty.Library) -> None:
+    report = loaded(unit / "slow" / "sizing.json")
+    assert report["after"]["area_um2"] < report["before"]["area_um2"]
+    assert worst(unit / "slow" / "netlist.json", library, 5.0) >= 0
+    assert report["moves"]["made_smaller"]
+
+
+def test_gates_become_full_adders_where_there_is_slack(unit: Path, library: liberty.Library) -> None:
+    report = loaded(unit / "slow" / "sizing.json")
+    kinds = loaded(unit / "slow" / "area.json")["kinds"]
+    assert kinds["FA_X1"] == report["moves"]["full_adders"] > 40
+    assert report["after"]["cells"] < report["before"]["cells"] - 2 * kinds["FA_X1"]
+    # where there is none nothing is exchanged, and no path may become later for it
+    assert loaded(unit / "sized" / "area.json")["kinds"].get("FA_X1", 0) < kinds["FA_X1"]
+
+
+@pytest.mark.parametrize("which", ["sized", "slow"])
+def test_sized_unit_is_its_design(unit: Path, which: str) -> None:
+    out = unit / which
+    report = check_equivalence(unit / "design.sv", out / "netlist.json", TOP, out / "equivalence")
+    assert report["equivalent"] and not report["refuted"], report["summary"]
+
+
+def test_products_agree(unit: Path, library: liberty.Library) -> None:
+    out = unit / "sized"
+    read = netlist.read(out / "netlist.json", library)
+    owners = loaded(out / "hierarchy.json")
+    assert set(owners["cells"]) == set(read.cells)
+    assert set(owners["cells"].values()) <= set(owners["modules"])
+    area = loaded(out / "area.json")
+    assert area["area_um2"] == pytest.approx(
+        sum(library.cells[cell.kind].area for cell in read.cells.values())
+    )
+    assert area["area_um2"] == pytest.approx(loaded(out / "sizing.json")["after"]["area_um2"], abs=0.01)
+    buffers = {name for name in read.cells if "drive_" in name}
+    assert len(buffers) == loaded(out / "sizing.json")["moves"]["buffers"]
+    text = (out / "netlist.v").read_text()
+    assert all(name in text for name in buffers)
+    assert all(driver for driver, sinks in zip(read.driver, read.sinks, strict=True) if sinks)
+
+
+def test_wires_of_a_placement_count(unit: Path, library: liberty.Library) -> None:
+    read = netlist.read(unit / "netlist.json", library)
+    net = next(net for _, net in read.port_bits("output"))
+    table = {read.nets[net]: {"cap_ff": 30.0, "res_ohm": 200.0}, "clock_tree.net": {"cap_ff": 9.0}}
+    circuit = sizing.wired(read, 1.0, table)
+    assert (circuit.caps_ff[net], circuit.res_kohm[net]) == (30.0, 0.2)
+    other = next(place for place in range(len(read.nets)) if place != net)
+    assert circuit.caps_ff[other] == len(read.sinks[other])
+
+
+def test_only_alike_cells_are_of_a_family(library: liberty.Library) -> None:
+    families = sizing.Families(library)
+    names = {families.kinds[other] for other in families.others[families.number["NAND2_X1"]]}
+    assert names == {"NAND2_X2", "NAND2_X4"}
+    assert families.commutative["AOI21_X1"] == [("B1", "B2")]
+    assert families.commutative["MUX2_X1"] == []
+    assert ("A1", "A2") in families.commutative["NAND3_X1"]
+
+
+def test_a_missing_hierarchy_is_refused(unit: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="hierarchy"):
+        sizing.size(unit / "netlist.json", tmp_path, clock_ns=3.0, hierarchy=tmp_path / "none.json")

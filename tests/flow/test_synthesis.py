@@ -1,0 +1,358 @@
+"""Synthesis: netlists that are their design, what is said of their cells, and designs that make no circuit."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.designs.catalogue import find
+from modexlab.fl.errors import BadInput
+from modexlab.flow.kit import kit, liberty
+from modexlab.flow.netlist import logic, netlist
+from modexlab.flow.prove.equivalence import check_equivalence
+from modexlab.flow.synth import estimate, sizing, synthesis
+from modexlab.flow.synth.sharing import share_adders
+from modexlab.flow.synth.synthesis import synthesize, with_wire_load
+from modexlab.rtl.sim.translate import translate
+
+TOP = "dut"
+
+
+@pytest.fixture(scope="module")
+def unit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Paper 001's MontMulRem, 8 bits, synthesised: design.sv and the products."""
+    out = tmp_path_factory.mktemp("unit")
+    (out / "design.sv").write_text(translate(find("mont-001").multiplier(8), TOP))
+    synthesize(out / "design.sv", TOP, out)
+    return out
+
+
+def loaded(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def test_every_cell_is_of_the_library_and_has_a_module(unit: Path) -> None:
+    library = liberty.load(kit.find().lib)
+    cells = netlist.read(unit / "netlist.json", library, TOP).cells
+    owners = loaded(unit / "hierarchy.json")
+    assert set(owners["cells"]) == set(cells)
+    assert set(owners["cells"].values()) <= set(owners["modules"])
+    assert owners["modules"]["steps__3"] == "AddRedKoc"
+    assert {"steps__1", "reduction", ""} <= set(owners["cells"].values())
+
+
+def test_registers_have_the_names_of_the_source(unit: Path) -> None:
+    module = loaded(unit / "netlist.json")["modules"][TOP]
+    registers = [name for name, cell in module["cells"].items() if cell["type"].startswith("DFF")]
+    assert len(registers) == loaded(unit / "area.json")["flops"]
+    assert {"valid_reg_0", "valid_reg_3"} <= set(registers)
+
+
+def test_areas_add_up(unit: Path) -> None:
+    library = liberty.load(kit.find().lib)
+    cells = netlist.read(unit / "netlist.json", library, TOP).cells
+    report = loaded(unit / "area.json")
+    total = sum(library.cells[cell.kind].area for cell in cells.values())
+    assert report["area_um2"] == pytest.approx(total)
+    assert report["cells"] == len(cells) == sum(report["kinds"].values())
+    by_path = {each["path"]: each for each in report["by_module"]}
+    assert by_path[""]["area_um2"] == report["area_um2"] and by_path[""]["share"] == 1
+    parts = sum(each["area_um2"] for path, each in by_path.items() if path)
+    assert 0.2 * total < parts < total
+
+
+def test_no_net_lacks_a_driver_and_no_output_shares_one(unit: Path) -> None:
+    read = netlist.read(unit / "netlist.json", liberty.load(kit.find().lib), TOP)
+    assert not read.constants
+    assert all(driver for driver, sinks in zip(read.driver, read.sinks, strict=True) if sinks)
+    ends = [net for _, net in (*read.port_bits("input"), *read.port_bits("output"))]
+    assert len(ends) == len(set(ends))
+
+
+def test_report_of_the_run(unit: Path) -> None:
+    report = loaded(unit / "synthesis.json")
+    assert (report["tool"], report["style"], report["clock_ns"]) == ("yosys", "default", 3.0)
+    assert (report["shared_adders"], report["carry_save_rows"], report["squarers"]) == (8, 0, 0)
+    assert (
+        report["options"]["adders"] == "ripple" and report["seconds"] > 0 and report["peak_memory_mib"] > 10
+    )
+    assert report["options"]["clock_gating"] and loaded(unit / "area.json")["clock_gates"]
+
+
+def test_unit_is_its_design(unit: Path) -> None:
+    report = check_equivalence(unit / "design.sv", unit / "netlist.json", TOP, unit)
+    assert report["equivalent"] and not report["refuted"], report["summary"]
+    assert report == loaded(unit / "equivalence.json")
+    assert {"state", "valid", "ostream__msg"} <= {part["part"] for part in report["parts"]}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "other"),
+    [(("AND2_X1", "NAND2_X1", "NOR2_X1", "XOR2_X1", "XNOR2_X1"), "OR2_X1"), (("INV_X1",), "BUF_X1")],
+)
+def test_one_wrong_cell_is_refuted(unit: Path, tmp_path: Path, kinds: tuple[str, ...], other: str) -> None:
+    library = liberty.load(kit.find().lib)
+    design = loaded(unit / "netlist.json")
+    cells = design["modules"][TOP]["cells"]
+    name = next(name for name, cell in cells.items() if cell["type"] in kinds)
+    old, new = library.cells[cells[name]["type"]], library.cells[other]
+    pins = dict(zip((*old.inputs, *old.outputs), (*new.inputs, *new.outputs), strict=True))
+    cell = cells[name]
+    cell["type"] = other
+    for field in ("connections", "port_directions"):
+        cell[field] = {pins[pin]: value for pin, value in cell[field].items()}
+    (tmp_path / "netlist.json").write_text(json.dumps(design))
+    report = check_equivalence(unit / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    assert not report["equivalent"] and report["refuted"]
+
+
+# what multiplies by 1 reads its pipeline of the other factor no further than the first stage; `seen` reads it to the end
+UNREAD = """\
+module dut(input logic clk, input logic en, input logic [3:0] a, output logic [3:0] y);
+  logic [3:0] ones [3], held [3], sum [3];
+  always_ff @(posedge clk) if (en) begin
+    ones[0] <= 4'd1;
+    held[0] <= a;
+    for (int i = 1; i < 3; i++) begin
+      ones[i] <= ones[i - 1];
+      held[i] <= held[i - 1];
+      sum[i] <= sum[i - 1] + (ones[i - 1][i] ? held[i - 1] : 0);
+    end
+    sum[0] <= (ones[0][0] ? held[0] : 0) + 1;
+  end
+  assign y = sum[2] + (ones[2][3] ? held[2] : 0);
+endmodule
+"""
+
+
+def test_registers_that_nobody_reads(tmp_path: Path) -> None:
+    """They are gone from the netlist, where a constant has their name; that is no difference, but one that shows is."""
+    (tmp_path / "design.sv").write_text(UNREAD)
+    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    assert report["equivalent"] and report["unread_registers"] > 0
+    (tmp_path / "other.sv").write_text(UNREAD.replace("ones[2][3] ?", "ones[2][0] ?"))
+    report = check_equivalence(tmp_path / "other.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    assert report["refuted"] and {
+        each["part"] for each in report["parts"] if each["result"] == "refuted"
+    } == {"y"}
+
+
+def test_clock_gate_with_another_enable_is_refuted(unit: Path, tmp_path: Path) -> None:
+    design = loaded(unit / "netlist.json")
+    module = design["modules"][TOP]
+    gate = next(cell for cell in module["cells"].values() if cell["type"].startswith("CLKGATE"))
+    gate["connections"]["E"] = module["ports"]["reset"]["bits"]
+    (tmp_path / "netlist.json").write_text(json.dumps(design))
+    report = check_equivalence(unit / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    assert report["refuted"]
+
+
+SMALL = """\
+module Inner(input logic clk, input logic en, input logic [5:0] a, b, output logic [5:0] sum);
+  always_ff @(posedge clk) if (en) sum <= a - b;
+endmodule
+module dut(input logic clk, reset, en, input logic [5:0] a, b, output logic [5:0] x, y, output logic [11:0] p, output logic less);
+  Inner inner(.clk, .en, .a, .b, .sum(x));
+  logic [1:0] state;
+  always_ff @(posedge clk or posedge reset)
+    if (reset) state <= 0;
+    else state <= state + 2'd1;
+  assign y = state == 2'd3 ? x : a;
+  always_ff @(posedge clk) p <= 12'(a) * 12'(b);
+  assign less = x < b;
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"style": "fast"},
+        {"style": "hierarchy", "adders": "full-adders", "clock_gating": False},
+        {"style": "area", "adders": "kogge-stone", "booth": False, "sharing": False, "carry_save": False},
+    ],
+    ids=str,
+)
+def test_styles_and_options_make_the_same_circuit(tmp_path: Path, options: dict[str, Any]) -> None:
+    (tmp_path / "design.sv").write_text(SMALL)
+    synthesize(tmp_path / "design.sv", TOP, tmp_path, **options)
+    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    assert report["equivalent"], report["summary"]
+    area = loaded(tmp_path / "area.json")
+    assert bool(area["clock_gates"]) == options.get("clock_gating", True)
+    assert ("FA_X1" in area["kinds"]) == (options.get("adders") == "full-adders")
+    assert {each["path"] for each in area["by_module"]} == {"", "inner"}
+
+
+ARITHMETIC = """\
+module dut(input logic clk, input logic [4:0] a, n, input logic [2:0] x, input logic [5:0] b,
+           output logic [9:0] p, output logic [7:0] q, output logic [4:0] wrapped, output logic [6:0] chained);
+  logic [5:0] t [3];
+  logic [6:0] s [3];
+  always_comb begin
+    t[0] = 6'(a) + 6'(x[0] ? n : 5'd0);
+    s[0] = 7'(a) + 7'(x[0] ? n : 5'd0);
+    for (int i = 1; i < 3; i++) begin
+      t[i] = 6'(t[i - 1][5:1]) + (t[i - 1][1] ? 6'h3f : 6'(n)); // may pass its width
+      s[i] = 7'(s[i - 1][6:1]) + 7'(s[i - 1][1] ^ x[i] ? n : 5'd0);
+    end
+  end
+  always_ff @(posedge clk) begin
+    p <= 10'(a) * 10'(a);
+    q <= 8'(b) * 8'(b);
+    wrapped <= t[2][4:0];
+    chained <= s[2];
+  end
+endmodule
+"""
+
+
+def test_squares_and_chains_that_may_be_rewritten(tmp_path: Path) -> None:
+    """Both squares, also the one that is cut; the chain whose sums keep their width, and not the one whose sums pass it."""
+    (tmp_path / "design.sv").write_text(ARITHMETIC)
+    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    made = loaded(tmp_path / "synthesis.json")
+    assert (made["squarers"], made["carry_save_rows"]) == (2, 3)
+    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    assert report["equivalent"], report["summary"]
+
+
+def test_estimates_and_what_is_too_large(unit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = estimate.cells(loaded(unit / "work" / "coarse.json"))
+    assert 0.5 < expected / loaded(unit / "area.json")["cells"] < 2
+    monkeypatch.setattr(synthesis, "MAX_CELLS", expected // 2)
+    with pytest.raises(BadInput, match=r"dut would take some .* cells.*at most .*smaller width") as error:
+        synthesize(unit / "design.sv", TOP, tmp_path)
+    assert "\n" not in str(error.value) and not (tmp_path / "netlist.v").exists()
+
+
+@pytest.mark.parametrize(("clock_ns", "adders"), [(3.0, "ripple"), (0.5, "mixed")])
+def test_subtractions_ripple_where_there_is_time(clock_ns: float, adders: str, tmp_path: Path) -> None:
+    text = module("always_ff @(posedge clk) y <= y - (y - a);")
+    (tmp_path / "design.sv").write_text(text.replace("[3:0]", "[7:0]"))
+    synthesize(tmp_path / "design.sv", TOP, tmp_path, clock_ns=clock_ns)
+    assert loaded(tmp_path / "synthesis.json")["options"]["adders"] == adders
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("name", ["naive-001", "mont-001", "naive", "mont", "mont-ct"])
+def test_machines_of_8_bits_are_their_designs(tmp_path: Path, name: str) -> None:
+    (tmp_path / "design.sv").write_text(translate(find(name).xcel(8), TOP))
+    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path, seconds=300)
+    assert report["equivalent"], report["summary"]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(
+    ("make", "area_um2"),
+    [
+        (lambda: find("mont-001").multiplier(32), 13000),
+        (lambda: find("mont-001").xcel(32), 63000),
+        (lambda: find("naive-001").xcel(32), 16000),
+        (lambda: find("mont").xcel(32), 30000),
+    ],
+    ids=["MontMulRem", "mont-001", "naive-001", "mont"],
+)
+def test_areas_of_32_bits(tmp_path: Path, make: Callable[[], Any], area_um2: float) -> None:
+    (tmp_path / "design.sv").write_text(translate(make(), TOP))
+    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    report = sizing.size(tmp_path / "netlist.json", tmp_path, clock_ns=3.0)
+    assert report["after"]["wns_ns"] >= 0
+    assert loaded(tmp_path / "area.json")["area_um2"] == report["after"]["area_um2"] <= area_um2
+
+
+def module(body: str, ports: str = "input logic clk, input logic [3:0] a, output logic [3:0] y") -> str:
+    return f"module dut({ports});\n{body}\nendmodule\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (module("assign y = a"), r"design.sv:2.*expected ';'"),
+        (module("assign y = a;").replace("dut", "other"), "'dut' is not a valid top-level module"),
+        (module("missing u(.a, .y);"), "unknown module 'missing'"),
+        (module("always_latch if (a[0]) y = a;"), "is a latch"),
+        (module("logic [3:0] z; assign z = z ^ a; assign y = z;"), "combinational loop.*break it"),
+        (module("logic [3:0] z; assign y = a + z;"), "z.*nothing drives it"),
+        (module("assign y = a + 4'd1; assign y = ~a;"), "y.* more than one driver"),
+        (
+            module(
+                "logic [31:0] mem [65536]; always_ff @(posedge clk) begin mem[i] <= d; q <= mem[i]; end",
+                "input logic clk, input logic [15:0] i, input logic [31:0] d, output logic [31:0] q",
+            ),
+            "2097152 bits.*no memory macros",
+        ),
+    ],
+    ids=["syntax", "top", "module", "latch", "loop", "undriven", "drivers", "memory"],
+)
+def test_what_makes_no_circuit(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "design.sv").write_text(text)
+    with pytest.raises(BadInput, match=message) as error:
+        synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "netlist.v").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"style": "speed"}, "unknown style.*area, default"),
+        ({"adders": "carry-skip"}, "unknown kind of adder.*brent-kung"),
+        ({"boot": True}, "did you mean 'booth'"),
+        ({"margin": 0.0}, "margin of 0.0"),
+        ({"wire_ff": -1.0}, "wire of -1.0"),
+        ({"min_gated": 0}, "clock gates for 0"),
+        ({"clock_ns": 0.0}, "clock of 0.0 ns"),
+    ],
+    ids=str,
+)
+def test_wrong_options(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    (tmp_path / "design.sv").write_text(SMALL)
+    with pytest.raises(BadInput, match=message):
+        synthesize(tmp_path / "design.sv", TOP, tmp_path, **options)
+
+
+def test_missing_file_and_wrong_names(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no file"):
+        synthesize(tmp_path / "none.sv", TOP, tmp_path)
+    (tmp_path / "design.sv").write_text(SMALL)
+    with pytest.raises(BadInput, match="no name of a module"):
+        synthesize(tmp_path / "design.sv", "a b", tmp_path)
+    with pytest.raises(BadInput, match="default_wire_load"):
+        with_wire_load("library (x) { }", 1.0)
+
+
+def test_netlist_of_another_design_is_no_candidate(unit: Path, tmp_path: Path) -> None:
+    (tmp_path / "design.sv").write_text(SMALL)
+    with pytest.raises(BadInput, match="not the same design"):
+        check_equivalence(tmp_path / "design.sv", unit / "netlist.json", TOP, tmp_path)
+
+
+# ---- sharing and functions on their own
+
+
+def test_functions_of_liberty() -> None:
+    made = logic.function("!((A1 & A2) | B)")
+    assert made.inputs == ("A1", "A2", "B") and set(made.cubes) == {"000", "010", "100"}
+    with pytest.raises(BadInput, match="no function"):
+        logic.function("__import__('os')")
+
+
+def adders(design: dict[str, Any]) -> int:
+    return sum(cell["type"] == "$add" for cell in design["modules"][TOP]["cells"].values())
+
+
+def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
+    """Two additions a step become one, and the common word y + n of a stage is made once."""
+    from modexlab.flow.synth.synthesis import read_design
+
+    (tmp_path / "design.sv").write_text(translate(find("mont-001").multiplier(8, add_red="textbook"), TOP))
+    read_design(tmp_path / "design.sv", TOP, tmp_path)
+    design = loaded(tmp_path / "coarse.json")
+    assert adders(design) == 16
+    assert share_adders(design) == 8
+    # eight adders come in the place of second sums, and y + n for each of the four stages; those without readers are still there
+    assert adders(design) == 16 + 8 + 4

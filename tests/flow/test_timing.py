@@ -1,0 +1,350 @@
+"""Static timing: a path by hand, OpenSTA against the flow's own estimate, and what neither can answer."""
+
+import json
+import random
+import shutil
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.flow.kit import kit, liberty
+from modexlab.flow.kit.constraints import Constraints
+from modexlab.flow.kit.liberty import Library, Table
+from modexlab.flow.netlist import netlist
+from modexlab.flow.timing import nldm, opensta, timing
+from modexlab.flow.timing.spef import escaped
+
+from tests.flow.circuits import Circuit, adder, flop_to_flop, gated, tree
+
+CIRCUITS = (adder, tree, gated)
+SAME_NS = 2e-6  # both round to 1e-6
+CLOSE = 0.005  # OpenSTA shapes the waves behind a resistance, the estimate does not
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    return liberty.load(kit.find().lib)
+
+
+def wires(circuit: Circuit, directory: Path, res_ohm: float, seed: int = 1) -> Path:
+    """Wires of up to 6 fF on every net."""
+    pick = random.Random(seed)
+    nets = netlist.read(directory / "netlist.json", liberty.load(kit.find().lib)).nets
+    table = {
+        net: {"cap_ff": pick.uniform(0.5, 6), "res_ohm": pick.uniform(0, res_ohm), "source": "placement"}
+        for net in nets
+    }
+    path = directory / "wires.json"
+    path.write_text(json.dumps(table))
+    return path
+
+
+def analyze(circuit: Circuit, directory: Path, **options: Any) -> dict[str, Any]:
+    options = {"clock_ns": 1.0} | options
+    return timing.analyze(circuit.write(directory), circuit.name, directory, **options)
+
+
+def by_hand(x: float, y: float, xs: tuple[float, float], ys: tuple[float, float], *corners: float) -> float:
+    """Between four numbers of a table: corners at (x0, y0), (x0, y1), (x1, y0), (x1, y1)."""
+    across, along = (x - xs[0]) / (xs[1] - xs[0]), (y - ys[0]) / (ys[1] - ys[0])
+    low = corners[0] + (corners[1] - corners[0]) * along
+    high = corners[2] + (corners[3] - corners[2]) * along
+    return low + (high - low) * across
+
+
+def test_a_path_by_hand(tmp_path: Path) -> None:
+    """DFF_X1 to INV_X1 to DFF_X1 with wires of 2 and 3 fF, from numbers copied out of stdcells.lib."""
+    # the register answers with a rising edge, the clock's slew being 0.03 ns; INV_X1's A weighs 1.700230 fF at a rising edge
+    load_a = 2.0 + 1.700230
+    slews, loads = (0.0171859, 0.0409838), (1.897810, 3.795620)
+    to_q = by_hand(0.03, load_a, slews, loads, 0.0929639, 0.0967178, 0.0991291, 0.1028790)
+    slew_a = by_hand(0.03, load_a, slews, loads, 0.00895003, 0.0123317, 0.00895914, 0.0123355)
+    # the inverter falls; DFF_X1's D weighs 1.062342 fF at a falling edge
+    load_b = 3.0 + 1.062342
+    slews, loads = (0.00472397, 0.0171859), (3.795620, 7.591250)
+    inverter = by_hand(slew_a, load_b, slews, loads, 0.00912396, 0.0137631, 0.0133910, 0.0192072)
+    slew_b = by_hand(slew_a, load_b, slews, loads, 0.00507788, 0.00907788, 0.00782158, 0.0104713)
+    # setup of a falling D: slew of D, slew of CK
+    slews = (0.00117378, 0.0449324)
+    setup = by_hand(slew_b, 0.03, slews, slews, 0.036831, 0.022224, 0.054595, 0.039810)
+    slack = 1.0 - setup - to_q - inverter
+    table = tmp_path / "wires.json"
+    table.write_text(
+        json.dumps({"a": {"cap_ff": 2, "source": "routing"}, "b": {"cap_ff": 3, "source": "routing"}})
+    )
+    for engine in timing.ENGINES:
+        report = analyze(flop_to_flop(), tmp_path, wires=table, engine=engine)
+        assert (report["engine"], report["wires"]) == (engine, "routing")
+        path = report["paths"][0]
+        assert (path["start"], path["end"]) == ("first/CK", "second/D")
+        assert path["slack_ns"] == report["wns_ns"] == pytest.approx(slack, abs=SAME_NS)
+        _, at_q, at_a, at_zn, at_d = path["points"]
+        assert at_q == {
+            "cell": "first",
+            "type": "DFF_X1",
+            "pin": "Q",
+            "net": "a",
+            "edge": "rise",
+            "slew_ns": pytest.approx(slew_a, abs=SAME_NS),
+            "load_ff": pytest.approx(load_a, abs=SAME_NS),
+            "delay_ns": pytest.approx(to_q, abs=SAME_NS),
+            "arrival_ns": pytest.approx(to_q, abs=SAME_NS),
+            "module": "",
+        }
+        assert (at_a["cell"], at_a["pin"], at_a["delay_ns"], at_a["load_ff"]) == ("gate", "A", 0, None)
+        assert (at_zn["edge"], at_zn["net"]) == ("fall", "b")
+        assert at_zn["delay_ns"] == pytest.approx(inverter, abs=SAME_NS)
+        assert (at_d["cell"], at_d["type"], at_d["pin"]) == ("second", "DFF_X1", "D")
+        assert at_d["slew_ns"] == pytest.approx(slew_b, abs=SAME_NS)
+
+
+@pytest.mark.parametrize("make", CIRCUITS)
+@pytest.mark.parametrize(("res_ohm", "propagated"), [(None, False), (0.0, True), (200.0, True)])
+def test_engines_agree(make: Any, res_ohm: float | None, propagated: bool, tmp_path: Path) -> None:
+    circuit = make()
+    circuit.write(tmp_path)
+    options = {"wires": None if res_ohm is None else wires(circuit, tmp_path, res_ohm)}
+    options |= {
+        "propagated": propagated,
+        "uncertainty_ns": 0.05,
+        "hold_uncertainty_ns": 0.02,
+        "fmax": True,
+        "paths": 50,
+    }
+    options |= {"output_delay_ns": 0.1, "clock_slew_ns": 0.04}
+    sta, own = (analyze(circuit, tmp_path, engine=engine, **options) for engine in timing.ENGINES)
+    assert own["endpoints"] == sta["endpoints"] == len(sta["paths"])
+    for kind in ("paths", "hold_paths"):
+        expected = {path["end"]: path for path in sta[kind]}
+        assert {path["end"] for path in own[kind]} == expected.keys()
+        for path in own[kind]:
+            other = expected[path["end"]]
+            near = SAME_NS if not res_ohm else CLOSE * other["arrival_ns"] + 5e-4
+            assert path["arrival_ns"] == pytest.approx(other["arrival_ns"], abs=near)
+            assert path["slack_ns"] == pytest.approx(other["slack_ns"], abs=near)
+            if not res_ohm:
+                keys = ("cell", "type", "pin", "edge")
+                for mine, theirs in zip(path["points"], other["points"], strict=True):
+                    assert [mine[key] for key in keys] == [theirs[key] for key in keys]
+                    assert mine["load_ff"] == pytest.approx(theirs["load_ff"], abs=1e-4)
+    near = SAME_NS if not res_ohm else 5e-4
+    assert own["hold_inside_wns_ns"] == pytest.approx(sta["hold_inside_wns_ns"], abs=near)
+    assert own["constraints"] == sta["constraints"]
+    assert (own["constraints"]["latency_ns"] > 0.05) == (propagated and circuit.name == "gated")
+    assert own["fmax_mhz"] == pytest.approx(sta["fmax_mhz"], rel=1e-4 if not res_ohm else CLOSE)
+
+
+def test_wire_load_model_and_its_absence(tmp_path: Path, library: Library) -> None:
+    """OpenSTA takes the library's default model where none is asked for: ours does not."""
+    model = library.default_wire_load
+    without = analyze(adder(), tmp_path)
+    sta, own = (analyze(adder(), tmp_path, wire_load=model, engine=engine) for engine in timing.ENGINES)
+    assert (without["wires"], sta["wires"], sta["wire_load"]) == ("none", "model", model)
+    assert without["wns_ns"] > sta["wns_ns"] + 0.005
+    assert 1 - own["wns_ns"] == pytest.approx(1 - sta["wns_ns"], rel=CLOSE)
+    with pytest.raises(BadInput, match=r"unknown wire-load model '5K'.*5K_hvratio"):
+        analyze(adder(), tmp_path, wire_load="5K")
+
+
+def test_report(tmp_path: Path) -> None:
+    """Names as in the source, modules, histogram, verdict; the same in the file."""
+    circuit = adder()
+    places = {
+        "cells": {name: name.rpartition(".")[0] for name, *_ in circuit.cells},
+        "modules": {"": "adder"},
+    }
+    places["cells"]["dp.add.fa[3]"] = "dp.elsewhere"
+    (tmp_path / "hierarchy.json").write_text(json.dumps(places))
+    report = analyze(
+        circuit, tmp_path, clock_ns=0.5, hierarchy=tmp_path / "hierarchy.json", fmax=True, paths=3
+    )
+    assert json.loads((tmp_path / "timing.json").read_text()) == report
+    assert (
+        "create_clock -name clk -period 0.5 [get_ports {clk}]" in (tmp_path / "constraints.sdc").read_text()
+    )
+    assert not report["met"] and report["wns_ns"] < 0 and report["tns_ns"] < report["wns_ns"]
+    assert report["hold_wns_ns"] > 0 == report["hold_violations"]
+    assert len(report["paths"]) == len(report["hold_paths"]) == 3
+    path = report["paths"][0]
+    assert path["modules"] == ["dp", "dp.add", "dp.elsewhere"]
+    assert path["end"] == "dp.s_reg[7]/D" and path["start"] in ("dp.a_reg[0]/CK", "dp.b_reg[0]/CK")
+    assert {point["module"] for point in path["points"] if point["cell"] == "dp.add.fa[3]"} == {
+        "dp.elsewhere"
+    }
+    missed = f"0.5 ns is missed by {-report['wns_ns']:.3f} ns: {path['start']} to dp.s_reg[7]/D, 10 cells in dp, dp.add"
+    assert report["verdict"].startswith(missed)
+    assert sum(each["endpoints"] for each in report["histogram"]) == report["endpoints"] == 32
+    assert (
+        sum(each["endpoints"] for each in report["histogram"] if each["to_ns"] <= 0)
+        <= report["setup_violations"]
+    )
+    # the highest clock is met, and a thousandth above it is not
+    best = 1000 / report["fmax_mhz"]
+    assert analyze(circuit, tmp_path, clock_ns=best)["met"]
+    assert analyze(circuit, tmp_path, clock_ns=best, paths=1)["verdict"].startswith(
+        f"{best:g} ns is met with 0.000 ns"
+    )
+    assert not analyze(circuit, tmp_path, clock_ns=best / 1.001)["met"]
+
+
+@pytest.mark.parametrize("engine", timing.ENGINES)
+def test_hold_at_inputs_is_told_and_not_judged(engine: str, tmp_path: Path) -> None:
+    report = analyze(flop_to_flop(), tmp_path, input_hold_ns=0.0, engine=engine)
+    assert report["hold_wns_ns"] < 0 < report["hold_inside_wns_ns"]
+    assert report["met"] and "hold at the input d is missed by" in report["caveats"][-1]
+    report = analyze(flop_to_flop(), tmp_path, hold_uncertainty_ns=0.2, engine=engine)
+    assert not report["met"] and report["verdict"].startswith("hold is missed by 0.114 ns")
+
+
+def test_fmax_where_paths_take_half_a_cycle(tmp_path: Path) -> None:
+    """Slack is not the period less a constant there: OpenSTA's search finds the clock, the estimate says that it does not look."""
+    circuit = flop_to_flop()
+    circuit.cells[0] = ("first", "DFF_X1", {"D": "d", "CK": "clk_n", "Q": "a"})
+    circuit.add("inverted", "INV_X1", A="clk", ZN="clk_n")
+    report = analyze(circuit, tmp_path, clock_ns=3.0, fmax=True)
+    assert 0 <= report["fmax"]["slack_ns"] <= 1e-5
+    assert report["fmax"]["clock_ns"] == pytest.approx(2 * (1.5 - report["wns_ns"]), abs=1e-4)
+    own = analyze(circuit, tmp_path, clock_ns=3.0, engine="nldm")
+    assert "1 latches or registers of an inverted clock are not checked: first" in own["caveats"][0]
+
+
+def test_constants_make_no_paths(tmp_path: Path, library: Library) -> None:
+    """Behind a tie cell and through gates that it closes nothing arrives; what a full adder can no longer do is left out."""
+    circuit = adder(2)
+    circuit.add("one", "LOGIC1_X1", Z="hi")
+    circuit.add("closed", "NOR2_X1", A1="hi", A2="dp.s[1]", ZN="low")
+    circuit.add("dead", "DFF_X1", D="low", CK="clk", Q="dead_q")
+    sta, own = (analyze(circuit, tmp_path, engine=engine, paths=30) for engine in timing.ENGINES)
+    assert "dead/D" not in {path["end"] for path in own["paths"]}
+    assert sta["endpoints"] == own["endpoints"]
+    assert own["wns_ns"] == pytest.approx(sta["wns_ns"], abs=SAME_NS)
+
+
+def test_design_without_a_clock_is_measured_from_inputs_to_outputs(tmp_path: Path) -> None:
+    circuit = Circuit("comb", {"a": ("input", 2), "y": ("output", 1)})
+    circuit.add("g", "XOR2_X1", A="a[0]", B="a[1]", Z="y")
+    sta, own = (analyze(circuit, tmp_path, clock_port=None, engine=engine) for engine in timing.ENGINES)
+    assert own["wns_ns"] == pytest.approx(sta["wns_ns"], abs=SAME_NS)
+    assert sta["paths"][0]["points"][0]["pin"].startswith("a[")
+
+
+# -- the estimate's own -------------------------------------------------------------------------------------------------
+
+
+def test_tables_looked_up_together(library: Library) -> None:
+    tables = nldm.Tables()
+    arc = library.cells["NAND2_X1"].pins["ZN"].timing[0]
+    known = [
+        arc.cell_rise,
+        arc.fall_transition,
+        Table((0.0,), (0.0,), ((0.25,),)),
+        Table((1.0, 2.0), (0.0,), ((1,), (3,))),
+    ]
+    numbers = nldm.np.array([tables.add(table) for table in known])
+    points = [(0.02, 5.0), (0.5, 200.0), (0.0, 0.0)]
+    for first, second in points:
+        at = tables.look_up(numbers, nldm.np.full(4, first), nldm.np.full(4, second))
+        assert at == pytest.approx([table.at(first, second) for table in known])
+
+
+def test_slews_loads_and_delays_for_other_estimators(tmp_path: Path, library: Library) -> None:
+    tree().write(tmp_path)
+    circuit = netlist.read(tmp_path / "netlist.json", library)
+    result = nldm.analyze(circuit, library, Constraints(1.0))
+    net = circuit.net("$n6")
+    assert result.load(net) == pytest.approx(
+        sum(
+            library.cells["XNOR2_X1"].pins["A"].cap_fall_ff + library.cells["XNOR2_X1"].pins["A"].cap_rise_ff
+            for _ in range(4)
+        )
+        / 2
+    )
+    assert result.slew(net) == result.slews_ns[net].max() > result.min_slews_ns[net].min() > 0
+    delays = list(result.arc_delays())
+    mine = [each for each in delays if each[0] == "g/2"]
+    # each input of an exclusive or has two conditions, and the edges that these allow
+    assert {(pin, start, out, end, when) for _, pin, start, out, end, when, _ in mine} == {
+        (pin, start, "Z", end, when)
+        for pin, other in (("A", "B"), ("B", "A"))
+        for start in (0, 1)
+        for end, when in ((start, f"!{other}"), (1 - start, other))
+    }
+    assert all(0 < delay < 0.5 for *_, delay in delays)
+
+
+def test_combinational_loop_is_refused(tmp_path: Path, library: Library) -> None:
+    circuit = Circuit("loop", {"a": ("input", 1), "y": ("output", 1)})
+    circuit.add("u", "NAND2_X1", A1="a", A2="y", ZN="n")
+    circuit.add("v", "INV_X1", A="n", ZN="y")
+    circuit.write(tmp_path)
+    with pytest.raises(BadInput, match="combinational loop"):
+        nldm.analyze(netlist.read(tmp_path / "netlist.json", library), library, Constraints(1.0, None))
+
+
+# -- what cannot be answered --------------------------------------------------------------------------------------------
+
+
+def test_without_opensta_the_estimate_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    opensta.program.cache_clear()
+    try:
+        report = analyze(adder(), tmp_path)
+        assert report["engine"] == "nldm" and "apt-get install opensta" in report["caveats"][0]
+        with pytest.raises(BadInput, match="OpenSTA is missing: run `apt-get install opensta`"):
+            analyze(adder(), tmp_path, engine="opensta")
+    finally:
+        opensta.program.cache_clear()
+
+
+def test_what_opensta_would_only_mumble_about_is_refused(tmp_path: Path) -> None:
+    circuit = flop_to_flop()
+    netlist_v = circuit.write(tmp_path)
+    good = netlist_v.read_text()
+
+    def refused(reason: str, text: str = good, **options: Any) -> None:
+        netlist_v.write_text(text)
+        (tmp_path / "timing.json").unlink(missing_ok=True)
+        with pytest.raises(BadInput, match=reason) as refusal:
+            timing.analyze(netlist_v, "flop_to_flop", tmp_path, **{"clock_ns": 1.0} | options)
+        assert "\n" not in str(refusal.value)
+        assert not (tmp_path / "timing.json").exists()
+
+    refused("is not mapped to the library: .*INV_X9", good.replace("INV_X1", "INV_X9"))
+    refused("cannot link the module flop_to_flop", good.replace("module flop_to_flop", "module other"))
+    refused("cannot link the module flop_to_flop", good[:-20])
+    refused("has no port clock", clock_port="clock")
+    refused("with a brace", clock_port="clk} [exit]")
+    (tmp_path / "other.spef").write_text('*SPEF "x"\n*D_NET nowhere 1.0\n*END\n')
+    refused("other.spef does not fit", spef=tmp_path / "other.spef")
+    (tmp_path / "wires.json").write_text('{"nowhere": {"cap_ff": 1, "source": "routing"}}')
+    refused("nowhere, which is no net", wires=tmp_path / "wires.json")
+    (tmp_path / "wires.json").write_text('{"a": {"cap_ff": -1, "source": "routing"}}')
+    refused("is no wires.json", wires=tmp_path / "wires.json")
+    refused("a wire-load model or wires", wires=tmp_path / "wires.json", wire_load="1K_hvratio_1_1")
+
+
+@pytest.mark.parametrize(
+    "options", [{"clock_ns": 0.0}, {"clock_ns": float("inf")}, {"uncertainty_ns": -1}, {"engine": "sta"}]
+)
+def test_constraints_that_make_no_sense_are_refused(options: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        analyze(flop_to_flop(), tmp_path, **options)
+    with pytest.raises(BadInput, match=r"nowhere\.v cannot be read"):
+        timing.analyze(tmp_path / "nowhere.v", "top", tmp_path, clock_ns=1.0)
+
+
+def test_names_in_spef() -> None:
+    assert escaped("dut.n[3]") == r"dut\.n\[3\]"
+    assert escaped("bus[3]", bus_bit=True) == "bus[3]"
+    assert escaped("u.m[1][3]", bus_bit=True) == r"u\.m\[1\][3]"
+
+
+def test_histogram_is_without_gaps() -> None:
+    assert timing.histogram([]) == []
+    bins = timing.histogram([-0.31, 0.0, 0.29, 0.3])
+    assert sum(each["endpoints"] for each in bins) == 4 and 10 <= len(bins) <= 25
+    for left, right in pairwise(bins):
+        assert left["to_ns"] == right["from_ns"]
+    assert timing.histogram([1.0])[0]["endpoints"] == 1

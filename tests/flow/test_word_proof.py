@@ -1,0 +1,223 @@
+"""Rewritten arithmetic shown by algebra to be what it was: chains of sums and squares, and what is wrong in one is not shown."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.designs.catalogue import find
+from modexlab.flow.prove import equivalence, word_proof
+from modexlab.flow.prove.equivalence import check_equivalence
+from modexlab.flow.prove.word_proof import NotShownError, show
+from modexlab.flow.synth import carry_save
+from modexlab.flow.synth.carry_save import Step, narrow, save_carries
+from modexlab.flow.synth.sharing import share_adders
+from modexlab.flow.synth.squaring import make_squarers
+from modexlab.flow.synth.synthesis import read_design, synthesize
+from modexlab.rtl.sim.translate import translate
+
+TOP = "dut"
+
+
+def source(bits: int) -> str:
+    """A machine with two of Montgomery's products in a clock cycle each, in the textbook's form."""
+    return translate(find("mont").rtl(bits), TOP)
+
+
+def unit() -> str:
+    """One such product."""
+    return translate(find("mont").multiplier(8), TOP)
+
+
+SQUARE = """\
+module dut(input logic clk, input logic [11:0] a, output logic [23:0] whole, output logic [9:0] cut);
+  always_ff @(posedge clk) begin
+    whole <= 24'(a) * 24'(a);
+    cut <= 10'(a) * 10'(a);
+  end
+endmodule
+"""
+
+
+class Stages:
+    """The module at each stage of rewriting."""
+
+    def __init__(self, design: dict[str, Any]) -> None:
+        self.all: list[dict[str, Any]] = [design]
+        self.shared = self.then(share_adders)
+        self.then(narrow)
+        self.chains: list[list[Step]] = self.then(lambda now: save_carries(now, prefix=False))
+
+    def then(self, rewrite: Callable[[dict[str, Any]], Any]) -> Any:
+        self.all.append(copy.deepcopy(self.all[-1]))
+        return rewrite(self.all[-1])
+
+    def __getitem__(self, stage: int) -> dict[str, Any]:
+        return self.all[stage]["modules"][TOP]
+
+    @property
+    def zeros(self) -> set[int | str]:
+        """The first bits of the words, which are always 0: they are wider than y + n by one."""
+        sums = {step.sum for chain in self.chains for step in chain}
+        pins = [
+            cell["connections"]
+            for cell in self[2]["cells"].values()
+            if cell["type"] == "$add" and tuple(cell["connections"]["Y"]) in sums
+        ]
+        return {each[pin][-1] for each in pins for pin in "AB"}
+
+
+def coarse(out: Path, text: str) -> dict[str, Any]:
+    (out / "design.sv").write_text(text)
+    read_design(out / "design.sv", TOP, out)
+    return json.loads((out / "coarse.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory: pytest.TempPathFactory) -> Stages:
+    out = tmp_path_factory.mktemp("product")
+    return Stages(coarse(out, source(16)))
+
+
+def test_each_rewriting_is_shown(stages: Stages) -> None:
+    """Sums that are shared, what nobody reads, and chains with the differences at their ends."""
+    steps = [len(chain) for chain in stages.chains]
+    assert steps == [8, 8] and stages.shared == 16
+    assert show(stages[0], stages[1]) == 16
+    show(stages[1], stages[2])
+    assert show(stages[2], stages[3], stages.chains, stages.zeros) == 16 + 2
+
+
+def test_sums_that_might_pass_their_width_are_not_shown(stages: Stages) -> None:
+    """The halving would lose what the rows drop; so without the knowledge of zeros nothing is shown."""
+    with pytest.raises(NotShownError, match="pass its width"):
+        show(stages[2], stages[3], stages.chains)
+
+
+def test_nothing_is_shown_without_the_pairs(stages: Stages) -> None:
+    with pytest.raises(NotShownError):
+        show(stages[2], stages[3], (), stages.zeros)
+    with pytest.raises(NotShownError):
+        show(stages[2], stages[3], [stages.chains[0][:-1]], stages.zeros)
+
+
+@pytest.mark.parametrize("stage", [1, 3])
+def test_no_new_cell_may_be_another(stages: Stages, stage: int) -> None:
+    """Each cell that a rewriting made, with two of its bits exchanged or of another kind, is found."""
+    before, after = stages[stage - 1], stages[stage]
+    chains = stages.chains if stage == 3 else ()
+    new = sorted(name for name, cell in after["cells"].items() if before["cells"].get(name) != cell)
+    other = {"$and": "$or", "$or": "$and", "$xor": "$and", "$add": "$sub", "$sub": "$add"}
+    tried = 0
+    for name in new[:: max(1, len(new) // 25)]:
+        cell = after["cells"][name]
+        wrong = copy.deepcopy(cell)
+        if cell["type"] in other:
+            wrong["type"] = other[cell["type"]]
+        elif cell["type"] == "$fa":
+            wrong["connections"]["X"], wrong["connections"]["Y"] = (
+                cell["connections"]["Y"],
+                cell["connections"]["X"],
+            )
+        elif cell["type"] == "$mux":
+            wrong["connections"]["A"], wrong["connections"]["B"] = (
+                cell["connections"]["B"],
+                cell["connections"]["A"],
+            )
+        else:
+            wrong["connections"]["A"] = ["0", *cell["connections"]["A"][1:]]
+        if not _read(after, cell):
+            continue
+        tried += 1
+        with pytest.raises(NotShownError):
+            show(before, after | {"cells": after["cells"] | {name: wrong}}, chains, stages.zeros)
+    assert tried >= 8
+
+
+def _read(module: dict[str, Any], cell: dict[str, Any]) -> bool:
+    """Whether anything reads what a cell drives."""
+    read = {
+        bit
+        for each in module["cells"].values()
+        for pin, bits in each["connections"].items()
+        if each["port_directions"][pin] == "input"
+        for bit in bits
+    }
+    return any(bit in read for bit in cell["connections"]["Y"])
+
+
+def test_nets_that_are_gone_and_nets_with_two_drivers(stages: Stages) -> None:
+    before, after = stages[2], stages[3]
+    lost = dict(after["cells"])
+    del lost[next(name for name, cell in lost.items() if cell["type"] == "$fa")]
+    with pytest.raises(NotShownError):
+        show(before, after | {"cells": lost}, stages.chains, stages.zeros)
+    twice = {
+        **after["cells"],
+        "again": next(cell for cell in after["cells"].values() if cell["type"] == "$fa"),
+    }
+    with pytest.raises(NotShownError, match="two drivers"):
+        show(before, after | {"cells": twice}, stages.chains, stages.zeros)
+    with pytest.raises(NotShownError, match="ports"):
+        show(before, after | {"ports": {}}, stages.chains, stages.zeros)
+
+
+def test_squares(tmp_path: Path) -> None:
+    """Also one that is cut; a product of two words that is not there is none."""
+    design = coarse(tmp_path, SQUARE)
+    squared = copy.deepcopy(design)
+    assert make_squarers(squared) == 2
+    before, after = design["modules"][TOP], squared["modules"][TOP]
+    assert show(before, after) == 2
+    name, cell = next((name, cell) for name, cell in after["cells"].items() if "$and2_5" in name)
+    wrong = copy.deepcopy(cell)
+    wrong["connections"]["A"] = before["ports"]["a"]["bits"][:1]
+    with pytest.raises(NotShownError, match=r"which was \$mul"):
+        show(before, after | {"cells": after["cells"] | {name: wrong}})
+
+
+def test_long_chains_are_proved_and_wrong_ones_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the source to the cells; a rewriting that is wrong, in synthesis and in the proof alike, is found."""
+    (tmp_path / "design.sv").write_text(unit())
+    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    arguments = (tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    report = check_equivalence(*arguments, seconds=20)
+    assert report["equivalent"] and "1 chain of sums step by step" in report["summary"], report["summary"]
+
+    # random words show no place to be 0: that has to be proved, and then nothing is known of the chains
+    with monkeypatch.context() as patch:
+        patch.setattr(equivalence, "_asked", lambda *_: "undecided")
+        report = check_equivalence(*arguments, seconds=1)
+        assert not report["equivalent"] and "chain" not in report["summary"]
+
+    def without_a_carry(self: Any, *operands: Any) -> Any:
+        pair = row(self, *operands)
+        pair.carry[3] = "0"
+        return pair
+
+    row = carry_save._Chains._row
+    monkeypatch.setattr(carry_save._Chains, "_row", without_a_carry)
+    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    report = check_equivalence(*arguments, seconds=1)
+    assert report["refuted"] and not report["equivalent"] and "chain" not in report["summary"]
+
+
+@pytest.mark.regress
+def test_netlist_that_was_made_without_the_rewriting(tmp_path: Path) -> None:
+    """Its sums are those of the design, not those of the chain."""
+    (tmp_path / "design.sv").write_text(unit())
+    synthesize(tmp_path / "design.sv", TOP, tmp_path, carry_save=False, sharing=False)
+    report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path, seconds=10)
+    assert report["equivalent"], report["summary"]
+
+
+def test_polynomials_are_functions_of_bits() -> None:
+    one, other = word_proof._bit(2), word_proof._bit(3)
+    assert word_proof._times(one, one) == one
+    assert word_proof._xor(word_proof._xor(one, other), other) == one
+    with pytest.raises(NotShownError):
+        word_proof._bit("x")

@@ -1,0 +1,31 @@
+"""`modexlab explore` whose workers note each point before they begin it: so a test sees what is lost, or done twice."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from modexlab.eval.cli import main as cli
+from modexlab.eval.lab import schedulers
+from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.schedulers import Local, Outcome, Scheduler, attempt
+
+PLACE = "MODEXLAB_TEST_COUNT"
+
+
+def counted(point: Point) -> Outcome:
+    """A line with the worker and the key, and then the figures."""
+    line = f"{os.getpid()} {point.key}\n".encode()
+    file = os.open(os.environ[PLACE], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(file, line)
+    os.close(file)
+    return attempt(point)
+
+
+def here(jobs: int, *_: object) -> Scheduler:
+    return Local(jobs, counted)
+
+
+def main() -> int:
+    schedulers.scheduler_for = here
+    return cli.main(sys.argv[1:])

@@ -1,0 +1,791 @@
+"""`modexlab explore`: sweeps, their fronts, how they resume, and what they refuse.
+
+Most run here in this process, with figures that are made up, so that every case can be had; some in workers with real points.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.cli import main as cli_module
+from modexlab.eval.cli.commands import explore as explore_command
+from modexlab.eval.lab import ledger as ledger_module
+from modexlab.eval.lab import schedulers, space
+from modexlab.eval.lab.explore import Estimate, Work, duration
+from modexlab.eval.lab.ledger import Figure, Ledger, Measurement
+from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.schedulers import Outcome, Scheduler
+
+from ..command_line import Cli
+
+FORMULAS = """
+title = "machines"
+objectives = {cycles = "min"}
+[[part]]
+designs = ["mont", "naive", "scaled"]
+nbits = [16, 32]
+workloads = ["encrypt", "decrypt"]
+stages = ["formula"]
+"""
+FLOWS = """
+title = "chips"
+objectives = {time_ns = "min", area_um2 = "min"}
+constraints = ["nstages * steps_per_stage <= 16"]
+[[part]]
+designs = ["mont"]
+nbits = [32]
+stages = ["flow"]
+[part.set]
+nstages = [1, 2, 3, 4]
+steps_per_stage = [4, 8, 16]
+[part.flow]
+clock_period = [2.0, 3.0]
+"""
+LARGE = """
+objectives = {time_ns = "min", area_um2 = "min"}
+[[part]]
+designs = ["mont"]
+nbits = [64]
+stages = ["flow"]
+[part.set]
+nstages = [1, 2, 4, 8, 16, 32, 64]
+steps_per_stage = [1, 2, 4, 8, 16, 32, 64]
+schedule = ["right-to-left-2", "right-to-left-1", "left-to-right", "always", "ladder"]
+add_red = ["textbook", "koc", "carry-save"]
+conversion = ["double", "square"]
+[part.flow]
+clock_period = {from = 1.0, to = 4.0, step = 0.25}
+"""
+
+
+class Inline(Scheduler):
+    """Measures in this process, one point a look; `work` may do anything."""
+
+    name = "this process"
+    slots, workers = 3, 1
+
+    def __init__(self, work: Callable[[Point], Outcome]) -> None:
+        self.work = work
+        self.points: deque[Point] = deque()
+        self.closed = False
+
+    def submit(self, point: Point) -> None:
+        self.points.append(point)
+
+    def collect(self, timeout: float) -> list[Outcome]:
+        if timeout == 0:  # nothing more has ended
+            return []
+        return [self.work(self.points.popleft())]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def measured(figures: Iterable[Figure], marks: tuple[str, ...] = (), tests: str = "made up") -> Measurement:
+    return Measurement(tuple(figures), 0.5, {}, "", tests, marks)
+
+
+def made_up(point: Point) -> Measurement:
+    """Of a flow: time and area from what is chained and what stands side by side."""
+    settings, flow = point.resolved, dict(point.flow)
+    rounds = point.nbits // settings["steps_per_stage"]
+    cycles = {"encrypt": 20 * rounds, "decrypt": 35 * rounds + settings["nstages"]}
+    figures = [
+        Figure("time_ns", count * flow["clock_period"], "ns", operation)
+        for operation, count in cycles.items()
+    ]
+    area = 100.0 * settings["nstages"] * settings["steps_per_stage"] + 300 / flow["clock_period"]
+    return measured([*figures, Figure("area_um2", area, "um2")])
+
+
+def good(point: Point) -> Outcome:
+    return Outcome(point, made_up(point), seconds=0.5)
+
+
+class Explore:
+    """`modexlab explore` on a space and a ledger of its own; notes the points that were begun."""
+
+    def __init__(self, cli: Cli, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.cli, self.path = cli, directory / "space.toml"
+        self.ledger = Ledger(directory / "ledger.sqlite")
+        self.begun: list[Point] = []
+        self.work: Callable[[Point], Outcome] | None = None
+        monkeypatch.setattr(schedulers, "scheduler_for", self._scheduler)
+
+    def _scheduler(self, jobs: int, *_: object) -> Scheduler:
+        assert self.work is not None, "nothing is to be measured"
+        self.scheduler = Inline(self._noting)
+        return self.scheduler
+
+    def _noting(self, point: Point) -> Outcome:
+        self.begun.append(point)
+        assert self.work is not None
+        return self.work(point)
+
+    def _arguments(self, text: str, options: tuple[object, ...]) -> list[object]:
+        self.path.write_text(text)
+        self.begun = []
+        return ["explore", self.path, "--ledger", self.ledger.path, *options]
+
+    def __call__(self, text: str, *options: object, code: int = 0) -> Any:
+        """The JSON of a run."""
+        result = self.cli(*self._arguments(text, (*options, "--json")))
+        assert result.code == code, result
+        return result.json()
+
+    def text(self, text: str, *options: object) -> Any:
+        return self.cli(*self._arguments(text, options))
+
+    def fails(self, text: str, *options: object) -> str:
+        return self.cli.fails(*self._arguments(text, options))
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+@pytest.fixture
+def explore(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Explore:
+    run = Explore(cli, tmp_path, monkeypatch)
+    run.work = good
+    return run
+
+
+def points_of(text: str) -> list[Point]:
+    return list(space.Space.parse(text).points())
+
+
+# ---- a sweep
+
+
+def test_fronts_are_those_of_the_figures(explore: Explore) -> None:
+    """Against all points compared with all; encryption and decryption each have their own."""
+    report = explore(FLOWS)
+    points = points_of(FLOWS)
+    assert report["points"] == {
+        **{"total": len(points), "measured": len(points), "reused": 0, "failed": 0, "dropped": 0},
+        **{"impossible": 8, "left_out": 4},
+    }
+    assert [front["work"] for front in report["fronts"]] == [
+        "32 bits, decrypt, flow",
+        "32 bits, encrypt, flow",
+    ]
+    for front in report["fronts"]:
+        values = {
+            point.key: (
+                next(each.value for each in figures if each.operation == front["operation"]),
+                next(each.value for each in figures if each.metric == "area_um2"),
+            )
+            for point in points
+            for figures in [made_up(point).figures]
+        }
+        expected = {
+            key
+            for key, one in values.items()
+            if not any(
+                other != one and other[0] <= one[0] and other[1] <= one[1] for other in values.values()
+            )
+        }
+        assert 1 < len(expected) < len(points)
+        assert {each["key"] for each in front["points"]} == expected
+        for each in front["points"]:
+            assert (each["values"]["time_ns"], each["values"]["area_um2"]) == values[each["key"]]
+            row = explore.ledger.row(each["row"])
+            assert (row.key, row.metric, row.value) == (each["key"], "time_ns", each["values"]["time_ns"])
+            assert row.operation == front["operation"]
+            assert list(row.command) == each["command"]
+    assert explore.scheduler.closed
+
+
+def test_the_report_for_people(explore: Explore) -> None:
+    result = explore.text(FLOWS)
+    assert result.code == 0
+    assert "32 bits, encrypt, flow: least time_ns and least area_um2\n" in result.out
+    head = next(line for line in result.out.splitlines() if line.startswith("design"))
+    assert head.split() == ["design", "parameters", "clock_period", "time_ns", "area_um2", "row"]
+    assert "mont    steps_per_stage=16      " in result.out
+    assert "Impossible (8):" in result.out
+    assert "Left out by constraints:" in result.out
+    assert "     4  nstages * steps_per_stage <= 16" in result.out
+    assert f"12 points: 12 measured in 0 s\nThe ledger is {explore.ledger.path} (" in result.out
+    assert result.err.startswith(f"space: 12 points, this process; the ledger is {explore.ledger.path}\n")
+
+
+def test_many_fronts_are_one_table(explore: Explore) -> None:
+    explore.work = lambda point: Outcome(
+        point, measured([Figure("cycles", len(point.subject), "cycles", point.workload)])
+    )
+    out = explore.text(FORMULAS.replace("[16, 32]", "[16, 24, 32]")).out
+    assert out.startswith("6 fronts, least cycles\nwork")
+    rows = [line.split() for line in out.splitlines()[3:9]]
+    assert [row[:4] for row in rows[:2]] == [
+        ["16", "bits,", "decrypt,", "formula"],
+        ["16", "bits,", "encrypt,", "formula"],
+    ]
+    assert [row[4:6] for row in rows] == [["mont", "4"]] * 6
+
+
+def test_a_stage_that_lacks_objectives(explore: Explore) -> None:
+    """Its fronts are over the others, cycles for the time; where there are none it has no front."""
+    text = FLOWS.replace('["flow"]', '["flow", "formula", "fpga"]').replace("[4, 8, 16]", "[8, 16]")
+
+    def work(point: Point) -> Outcome:
+        if point.stage == "flow":
+            return good(point)
+        if point.stage == "fpga":
+            return Outcome(point, measured([Figure("lut", 7, "LUT")]))
+        return Outcome(
+            point, measured([Figure("cycles", 90 + point.resolved["nstages"], "cycles", point.workload)])
+        )
+
+    explore.work = work
+    report = explore(text)
+    assert {front["work"]: set(front["points"][0]["values"]) for front in report["fronts"]} == {
+        "32 bits, decrypt, flow": {"time_ns", "area_um2"},
+        "32 bits, encrypt, flow": {"time_ns", "area_um2"},
+        "32 bits, encrypt, formula": {"cycles"},
+    }
+    (formula,) = (front for front in report["fronts"] if front["stage"] == "formula")
+    assert [each["values"] for each in formula["points"]] == [{"cycles": 91}] * 2
+    assert all(explore.ledger.row(each["row"]).metric == "cycles" for each in formula["points"])
+    assert {(each["stage"], *each["reasons"]) for each in report["not_compared"]} == {
+        ("fpga", "stage fpga has no time_ns and no area_um2")
+    }
+    out = explore.text(text).out
+    assert "32 bits, encrypt, formula: least cycles\n" in out
+    assert "32 bits, encrypt, flow: least time_ns and least area_um2\n" in out
+
+
+def test_one_table_of_fronts_over_different_objectives(explore: Explore) -> None:
+    """What a stage does not measure is a dash."""
+    text = FLOWS.replace('["flow"]', '["flow", "formula"]').replace("[32]", "[16, 32]")
+    cycles = Figure("cycles", 90, "cycles", "encrypt")
+    explore.work = lambda point: good(point) if point.stage == "flow" else Outcome(point, measured([cycles]))
+    lines = explore.text(text).out.splitlines()
+    assert lines[0] == "6 fronts, least time_ns and least area_um2 and least cycles"
+    assert lines[1].split() == [
+        "work",
+        "design",
+        "parameters",
+        "clock_period",
+        "time_ns",
+        "area_um2",
+        "cycles",
+        "row",
+    ]
+    (formula,) = (line.split() for line in lines if line.startswith("16 bits, encrypt, formula"))
+    assert formula[4:] == ["mont", "steps_per_stage=4", "-", "-", "-", "90", formula[-1]]
+
+
+def test_a_flow_without_one_of_its_figures_is_on_no_front(explore: Explore) -> None:
+    area = Figure("area_um2", 5.0, "um2")
+    explore.work = lambda point: Outcome(point, measured([area]))
+    report = explore(FLOWS)
+    assert report["fronts"] == []
+    assert {tuple(each["reasons"]) for each in report["not_compared"]} == {("stage flow has no time_ns",)}
+
+
+def test_exponents_are_no_cost(explore: Explore) -> None:
+    """Their total is of one base with many exponents, and says nothing of which machine is better."""
+    text = FORMULAS.replace('"decrypt"]', '"exponents"]')
+    explore.work = lambda point: Outcome(point, measured([Figure("cycles", 9, "cycles", point.workload)]))
+    report = explore(text)
+    assert {front["operation"] for front in report["fronts"]} == {"encrypt"}
+    reasons = {reason for each in report["not_compared"] for reason in each["reasons"]}
+    assert reasons == {"workload exponents is no cost: whether the cycles depend on the exponent"}
+    assert {each["workload"] for each in report["not_compared"]} == {"exponents"}
+
+
+def test_marks_and_broken_constraints_keep_points_off_the_front(explore: Explore) -> None:
+    text = FLOWS.replace("constraints = [", 'constraints = ["area_um2 < 1000", ')
+
+    def work(point: Point) -> Outcome:
+        late = dict(point.flow)["clock_period"] == 2.0
+        return Outcome(point, measured(made_up(point).figures, ("misses its clock",) if late else ()))
+
+    explore.work = work
+    for _ in range(2):  # measured, and read from the ledger
+        report = explore(text)
+        for front in report["fronts"]:
+            assert front["points"]
+            assert all(each["flow"]["clock_period"] == 3.0 for each in front["points"])
+            assert all(each["values"]["area_um2"] < 1000 for each in front["points"])
+        reasons = Counter(reason for each in report["not_compared"] for reason in each["reasons"])
+        assert reasons["misses its clock"] == 6
+        assert reasons["breaks the constraint area_um2 < 1000"] == 6
+    out = explore.text(text).out
+    assert "Measured, but on no front:" in out
+    assert "     6  misses its clock" in out
+
+
+def test_largest_is_best_where_it_is_said(explore: Explore) -> None:
+    text = FLOWS.replace('time_ns = "min"', 'fmax_mhz = "max"')
+
+    def work(point: Point) -> Outcome:
+        area = Figure("area_um2", 100.0 * point.resolved["nstages"], "um2")
+        return Outcome(point, measured([area, Figure("fmax_mhz", 100 * point.resolved["nstages"], "MHz")]))
+
+    explore.work = work
+    (front,) = explore(text)["fronts"]
+    values = {(each["values"]["fmax_mhz"], each["values"]["area_um2"]) for each in front["points"]}
+    assert values == {(100, 100.0), (200, 200.0), (400, 400.0)}
+    assert front["points"][0]["values"]["fmax_mhz"] == 400, "the best of the first objective first"
+
+
+# ---- what fails, and what is there already
+
+
+def some_fail(point: Point) -> Outcome:
+    """Those of two stages."""
+    if point.resolved["nstages"] == 2:
+        return Outcome(point, None, "the netlist is not equal", 0.3)
+    return good(point)
+
+
+def test_failures_are_noted_and_not_fatal(explore: Explore) -> None:
+    explore.work = some_fail
+    report = explore(FLOWS)
+    failed = {point.key for point in points_of(FLOWS) if point.resolved["nstages"] == 2}
+    assert len(failed) == 4
+    assert {each["key"] for each in report["failures"]} == failed
+    assert {(each["message"], each["earlier"]) for each in report["failures"]} == {
+        ("the netlist is not equal", False)
+    }
+    assert {each.key for each in explore.ledger.failures()} == failed
+    assert report["points"]["measured"] == 8
+
+
+def test_the_same_command_goes_on(explore: Explore) -> None:
+    """It begins nothing that was done or has failed; --retry begins what has failed."""
+    explore.work = some_fail
+    explore(FLOWS)
+    again = explore(FLOWS)
+    assert explore.begun == []
+    assert (again["points"]["measured"], again["points"]["reused"], again["points"]["failed"]) == (0, 8, 4)
+    assert all(each["earlier"] for each in again["failures"])
+    explore.work = good
+    retried = explore(FLOWS, "--retry")
+    assert len(explore.begun) == 4
+    assert {point.resolved["nstages"] for point in explore.begun} == {2}
+    assert (retried["points"]["measured"], retried["points"]["reused"], retried["points"]["failed"]) == (
+        4,
+        8,
+        0,
+    )
+    assert explore.ledger.failures() == []
+    text = explore.text(FLOWS).out
+    assert "12 were in the ledger" in text
+    assert explore.begun == []
+
+
+def test_failures_for_people(explore: Explore) -> None:
+    explore.work = some_fail
+    first = explore.text(FLOWS)
+    assert "[7/12] mont, 32 bits, flow" in first.err
+    assert ": failed: the netlist is not equal\n" in first.err
+    assert "Failed (4):" in first.out
+    assert "now   the netlist is not equal" in first.out
+    assert "Failed (4; --retry tries them again):" in explore.text(FLOWS).out
+
+
+def test_nothing_measured_is_exit_code_1(explore: Explore) -> None:
+    explore.work = lambda point: Outcome(point, None, "broken")
+    report = explore(FLOWS, code=1)
+    assert report["points"]["failed"] == 12
+    assert report["fronts"] == []
+
+
+def test_figures_without_a_functional_run_are_a_failure(explore: Explore) -> None:
+    """The ledger refuses them."""
+    explore.work = lambda point: Outcome(point, measured(made_up(point).figures, tests=""))
+    report = explore(FLOWS, code=1)
+    assert all("no functional run of this hardware passed" in each["message"] for each in report["failures"])
+    assert explore.ledger.rows() == []
+
+
+def test_the_newest_figures_count(explore: Explore) -> None:
+    """Of a point that was measured twice, whatever the ledger has of it with other sources."""
+    point = points_of(FORMULAS)[0]
+    for cycles in (11, 12):
+        explore.ledger.record(point, measured([Figure("cycles", cycles, "cycles", "encrypt")]))
+    explore.work = lambda each: Outcome(each, measured([Figure("cycles", 10**6, "cycles", each.workload)]))
+    report = explore(FORMULAS)
+    found = [each for front in report["fronts"] for each in front["points"] if each["key"] == point.key]
+    assert [each["values"]["cycles"] for each in found] == [12]
+    assert point not in explore.begun
+
+
+def test_what_no_other_point_can_survive_ends_the_sweep(explore: Explore) -> None:
+    outcomes = itertools.chain([None, None], itertools.repeat(True))
+
+    def work(point: Point) -> Outcome:
+        if next(outcomes):
+            return Outcome(point, None, "/cache: No space left on device", fatal=True)
+        return good(point)
+
+    explore.work = work
+    message = explore.fails(FLOWS, "--json")
+    assert message == (
+        "/cache: No space left on device; 2 points of this run are in the ledger, and the same command goes on from there"
+    )
+    assert len({row.key for row in explore.ledger.rows()}) == 2
+    assert explore.ledger.failures() == []
+    assert explore.scheduler.closed
+
+
+def test_a_full_disk_loses_nothing(explore: Explore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite's own refusal, by a limit on the size of the file."""
+    connect = Ledger._connect
+
+    def small(self: Ledger, place: Any) -> sqlite3.Connection:
+        connection = connect(self, place)
+        connection.execute("PRAGMA max_page_count = 40")
+        return connection
+
+    text = LARGE.replace("{from = 1.0, to = 4.0, step = 0.25}", "[3.0]").replace(
+        '["double", "square"]', '["double"]'
+    )
+    text = text.replace(', "koc", "carry-save"', "")
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger_module.Ledger, "_connect", small)
+        message = explore.fails(text, "--json")
+    assert f"the ledger {explore.ledger.path} cannot be written: the disk is full; make room" in message
+    assert "the same command goes on from there" in message
+    there = [row.key for row in explore.ledger.rows(metric="area_um2")]
+    assert 5 < len(there) < len(points_of(text))
+    assert len(set(there)) == len(there)
+    report = explore(text)
+    assert report["points"]["reused"] == len(there)
+    assert {point.key for point in explore.begun}.isdisjoint(there)
+
+
+# ---- Ctrl-C
+
+
+def pressing_ctrl_c(after: int, times: int = 1) -> Callable[[Point], Outcome]:
+    """Work during which Ctrl-C is pressed."""
+    count = itertools.count(1)
+
+    def work(point: Point) -> Outcome:
+        if next(count) == after:
+            for _ in range(times):
+                signal.raise_signal(signal.SIGINT)
+        return good(point)
+
+    return work
+
+
+def test_ctrl_c_writes_down_what_has_ended(explore: Explore) -> None:
+    explore.work = pressing_ctrl_c(5)
+    before = signal.getsignal(signal.SIGINT)
+    result = explore.text(FLOWS, "--jobs", 3)
+    assert result.code == 130
+    assert signal.getsignal(signal.SIGINT) is before
+    assert len({row.key for row in explore.ledger.rows()}) == 5
+    assert "Interrupted: 5 of 12 points are in the ledger, and 2 under way are not." in result.out
+    assert (
+        f"To go on: modexlab explore {explore.path} --ledger {explore.ledger.path} --jobs 3\n" in result.out
+    )
+    assert explore.scheduler.closed
+    explore.work = good
+    report = explore(FLOWS)
+    assert len(explore.begun) == 7
+    assert report["points"]["reused"] == 5
+    assert not report["interrupted"]
+
+
+def test_ctrl_c_twice_does_not_wait(explore: Explore) -> None:
+    explore.work = pressing_ctrl_c(5, times=2)
+    result = explore.text(FLOWS)
+    assert result.code == 130
+    assert len({row.key for row in explore.ledger.rows()}) == 4
+    assert explore.scheduler.closed
+
+
+def test_ctrl_c_in_json(explore: Explore) -> None:
+    explore.work = pressing_ctrl_c(3)
+    report = explore(FLOWS, code=130)
+    assert report["interrupted"]
+    assert report["points"]["dropped"] == 2
+    assert report["resume"] == f"modexlab explore {explore.path} --ledger {explore.ledger.path} --json"
+
+
+# ---- searches
+
+
+def keys_in_order(ledger: Ledger) -> list[str]:
+    return [row.key for row in ledger.rows(metric="area_um2", history=True)]
+
+
+@pytest.mark.parametrize("method", ["random", "nsga2"])
+def test_a_search_that_is_interrupted_walks_the_same_way(
+    method: str, explore: Explore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if it had not been: the same points, each measured once."""
+    options = ("--method", method, "--points", 48, "--seed", 7)
+    whole = explore(LARGE, *options)
+    expected = keys_in_order(explore.ledger)
+    assert len(expected) == len(set(expected)) == 48
+    explore.ledger = Ledger(tmp_path / "other.sqlite")
+    for after in (10, 15):
+        explore.work = pressing_ctrl_c(after)
+        explore(LARGE, *options, code=130)
+    explore.work = good
+    report = explore(LARGE, *options)
+    assert len(explore.begun) == 48 - 25
+    assert keys_in_order(explore.ledger) == expected
+    values = [[each["values"] for each in front["points"]] for front in report["fronts"]]
+    assert values == [[each["values"] for each in front["points"]] for front in whole["fronts"]]
+
+
+def test_a_search_hears_of_failures(explore: Explore) -> None:
+    """They count as points, have their message, and do not end it."""
+    explore.work = lambda point: (
+        Outcome(point, None, "no") if point.resolved["schedule"] == "ladder" else good(point)
+    )
+    report = explore(LARGE, "--method", "nsga2", "--points", 40)
+    assert report["points"]["failed"] > 0
+    assert report["points"]["measured"] + report["points"]["failed"] == 40
+    assert report["points"]["impossible"] > 0
+    assert "does not divide" in report["impossible"][0]["reason"]
+
+
+# ---- dry run
+
+
+def test_dry_run(explore: Explore) -> None:
+    explore.work = pressing_ctrl_c(4)
+    explore(FLOWS, code=130)
+    failed = points_of(FLOWS)[-1]
+    explore.ledger.fail(failed, "no", 1.0)
+    explore.work = None
+    report = explore(FLOWS, "--dry-run")
+    states = {each["key"]: each["state"] for each in report["points"]}
+    assert Counter(states.values()) == {"done": 4, "failed": 1, "to measure": 7}
+    assert states[failed.key] == "failed"
+    assert len(report["impossible"]) == 8
+    assert report["left_out"] == {"nstages * steps_per_stage <= 16": 4}
+    assert report["rule_of_thumb"] == []
+    cores = len(os.sched_getaffinity(0))
+    assert report["seconds"] == pytest.approx(7 * 0.5 / cores, abs=0.06)
+    assert explore(FLOWS, "--dry-run", "--retry", "--jobs", 1)["seconds"] == pytest.approx(4.0)
+    text = explore.text(FLOWS, "--dry-run", "--jobs", 2).out
+    assert "done        mont, 32 bits, flow, " in text
+    assert text.endswith("12 points, 7 of them to measure: about 2 s, 2 at a time\n")
+
+
+def test_dry_run_of_what_is_not_known_yet(explore: Explore) -> None:
+    explore.work = None
+    assert not explore.ledger.exists
+    out = explore.text(FLOWS, "--dry-run", "--jobs", 1).out
+    assert "12 of them to measure: about 8 min, one at a time; a rule of thumb for stage flow" in out
+    assert not explore.ledger.exists
+
+
+def test_dry_run_of_a_search(explore: Explore) -> None:
+    explore.work = None
+    report = explore(LARGE, "--dry-run", "--method", "nsga2", "--points", 200)
+    assert report["count"] == 200
+    assert report["points"] == []
+    assert report["choices"]["flow.clock_period"] == 13
+    out = explore.text(LARGE, "--dry-run", "--method", "nsga2").out
+    assert "set.schedule" in out
+    assert "100 points, 100 of them to measure" in out
+    drawn = explore(LARGE, "--dry-run", "--method", "random", "--points", 5)
+    assert len(drawn["points"]) == 5
+
+
+def test_ready_made_spaces(cli: Cli) -> None:
+    listed = cli("explore", "--list", "--json").json()
+    assert {each["name"] for each in listed} >= {"course", "paper-000", "paper-001", "paper-004", "widths"}
+    assert all(each["points"] > 0 and each["title"] for each in listed)
+    out = cli("explore", "--list").out
+    assert all(each["title"] in out for each in listed)
+
+
+# ---- bad input
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        pytest.param(("mont", "mnot"), "unknown design 'mnot': did you mean 'mont'?", id="design"),
+        pytest.param(("nstages =", "nstage ="), "'nstage': did you mean 'nstages'?", id="parameter"),
+        pytest.param(
+            ("time_ns", "time_n"), "unknown metric 'time_n': did you mean 'time_ns'?", id="objective"
+        ),
+        pytest.param(('"min", a', '"low", a'), 'has no such direction; give "min" or "max"', id="direction"),
+        pytest.param(('"flow"]', '"flows"]'), "unknown stage 'flows': did you mean 'flow'?", id="stage"),
+        pytest.param(
+            ("<= 16", "<= 3"), 'constraint "nstages * steps_per_stage <= 3" leaves out', id="constraint"
+        ),
+        pytest.param(("nbits = [32]", "nbits = [33]"), "33 bits", id="impossible"),
+        pytest.param(("[1, 2, 3, 4]", "[]"), "nstages is empty; give at least one value", id="empty"),
+        pytest.param(
+            ("title =", "titel ="), "unknown key of a space 'titel': did you mean 'title'?", id="key"
+        ),
+    ],
+)
+def test_a_bad_space(change: tuple[str, str], message: str, explore: Explore) -> None:
+    explore.work = None
+    assert change[0] in FLOWS
+    error = explore.fails(FLOWS.replace(*change))
+    assert error.startswith("space.toml: ") or "the space is empty" in error
+    assert message in error
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--points", 5],
+            "--points 5: --method exhaustive measures all points; drop it, or give --method random",
+        ),
+        (["--seed", 5], "--seed 5: --method exhaustive measures all points"),
+        (["--method", "nsga"], "argument --method: invalid choice: 'nsga'"),
+        (["--method", "random", "--points", 0], "0 is too few; give a number from 1 up"),
+        (
+            ["--jobs", 2, "--scheduler", "tcp://h:1"],
+            "--scheduler tcp://h:1 and --jobs 2: points are measured in one",
+        ),
+        (
+            ["--slurm", 2, "--pbs", 3],
+            "--slurm 2 and --pbs 3: points are measured in one place; drop one of them",
+        ),
+        (["--option", "memory=8GB"], "--option memory=8GB: it is for jobs of a queue; add --slurm N"),
+    ],
+)
+def test_bad_options(options: list[object], message: str, explore: Explore) -> None:
+    explore.work = None
+    assert message in explore.fails(FLOWS, *options)
+
+
+def test_no_space_and_unknown_ones(cli: Cli, tmp_path: Path) -> None:
+    assert cli.fails("explore").startswith(
+        "no space; give a file (SPACE.toml), or a name of `modexlab explore"
+    )
+    assert "unknown space 'curse': did you mean 'course'?" in cli.fails("explore", "curse")
+    assert f"{tmp_path}/no.toml cannot be read: No such file" in cli.fails("explore", tmp_path / "no.toml")
+
+
+def test_a_ledger_from_a_newer_version(explore: Explore) -> None:
+    """Said before anything is measured."""
+    explore.work = None
+    explore.ledger.fail(points_of(FLOWS)[0], "so that there is one", 0.0)
+    explore.ledger.close()
+    connection = sqlite3.connect(explore.ledger.path)
+    connection.execute("PRAGMA user_version = 999")
+    connection.commit()
+    connection.close()
+    error = explore.fails(FLOWS)
+    assert str(explore.ledger.path) in error
+    assert "999" in error
+
+
+def test_a_ledger_that_cannot_be(explore: Explore, tmp_path: Path) -> None:
+    explore.work = None
+    explore.ledger = Ledger(tmp_path / "none" / "ledger.sqlite")
+    assert "there is no such directory; make it first: mkdir -p" in explore.fails(FLOWS)
+    (tmp_path / "directory").mkdir()
+    explore.ledger = Ledger(tmp_path / "directory")
+    assert "is a directory" in explore.fails(FLOWS)
+
+
+# ---- with workers
+
+
+def test_real_points_in_real_workers(cli: Cli, tmp_path: Path) -> None:
+    """Cycles are those of the formulas; a second run begins nothing."""
+    path, ledger = tmp_path / "machines.toml", tmp_path / "ledger.sqlite"
+    path.write_text(FORMULAS)
+    arguments = ("explore", path, "--ledger", ledger, "--jobs", 2, "--json")
+    report = cli(*arguments).json()
+    assert report["points"]["measured"] == 12
+    assert len(report["fronts"]) == 4
+    for row in Ledger(ledger).rows():
+        point = Point.from_json(row.point)
+        (part,) = point.parts()
+        assert point.design is not None
+        assert row.value == point.design.cycles(point.nbits, *part.work.operands)
+        assert row.operation == point.workload
+    best = {front["work"]: front["points"][0]["subject"] for front in report["fronts"]}
+    assert best["32 bits, encrypt, formula"] == "mont"
+    again = cli(*arguments).json()
+    assert (again["points"]["measured"], again["points"]["reused"]) == (0, 12)
+    assert [front["points"] for front in again["fronts"]] == [front["points"] for front in report["fronts"]]
+
+
+def test_no_cluster_at_that_address(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedulers, "CONNECT_SECONDS", 1.0)
+    path = tmp_path / "machines.toml"
+    path.write_text(FORMULAS)
+    arguments = ("explore", path, "--ledger", tmp_path / "ledger.sqlite")
+    error = cli.fails(*arguments, "--scheduler", "tcp://127.0.0.1:1")
+    assert error.startswith("--scheduler tcp://127.0.0.1:1: no answer in")
+    assert "dask scheduler" in error
+
+
+# ---- small things
+
+
+def test_estimates_learn() -> None:
+    estimate = Estimate()
+    assert estimate.seconds("formula", "mont") < 1 < estimate.seconds("flow", "mont")
+    assert not estimate.knows("flow")
+    assert estimate.seconds("flow", "procxcel-mont") > 2 * estimate.seconds("flow", "mont")
+    assert estimate.seconds("native", "procxcel-mont") == estimate.seconds("native", "mont")
+    estimate.learn("flow", "mont", 10.0)
+    estimate.learn("flow", "mont", 20.0)
+    estimate.learn("flow", "naive", 60.0)
+    assert estimate.knows("flow")
+    assert estimate.seconds("flow", "mont") == 15.0
+    assert estimate.seconds("flow", "ssmm") == 30.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.4, "0 s"), (89, "89 s"), (90, "2 min"), (5399, "90 min"), (9000, "2.5 h")]
+)
+def test_durations(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_what_works_are_called() -> None:
+    """And that machines for one modulus do not compete with those for any."""
+    mont = Point("mont", 32, interface="xcel")
+    assert str(Work.of(mont, "encrypt")) == "32 bits, encrypt, native, xcel"
+    fixed = Point("cm-m-000", 32, stage="formula")
+    assert str(Work.of(fixed, "decrypt")) == "32 bits, decrypt, formula, modulus 0x55555555 alone"
+    fpga = Point("mont", 32, stage="fpga", flow=(("device", "ecp5"),))
+    assert str(Work.of(fpga, "")) == "32 bits, fpga, ecp5"
+
+
+@pytest.mark.parametrize(
+    "example", [line.strip() for line in explore_command.EXAMPLES.splitlines() if line.strip()]
+)
+def test_examples_are_understood(example: str) -> None:
+    """What they do takes minutes, or a cluster; see above for the like."""
+    args = cli_module.build_parser().parse_args(shlex.split(example)[1:])
+    explore_command._check(args)
+    assert shlex.split(explore_command._command(args))[:3] == shlex.split(example)[:3]
+
+
+def test_help_and_start_are_quick() -> None:
+    """Optuna and Dask are for those who ask for them."""
+    assert cli_module.build_parser()
+    code = (
+        "import sys; from modexlab.eval.cli import main; from modexlab.eval.lab import explore, search, schedulers, space; "
+        "sys.exit(bool({'optuna', 'distributed', 'dask', 'dask_jobqueue'} & sys.modules.keys()))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

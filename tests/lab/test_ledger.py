@@ -1,0 +1,645 @@
+"""The ledger: what is recorded stays, whoever else is there, whatever happens to the process or the disk; and every export of it."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+import pickle
+import random
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from modexlab.eval.errors import NoMeasurement
+from modexlab.eval.lab import ledger as ledger_file
+from modexlab.eval.lab import ledger_schema
+from modexlab.eval.lab.ledger import Figure, Ledger, Measurement, Row
+from modexlab.fl.errors import BadInput
+
+from tests.paths import DATA, ROOT
+
+if TYPE_CHECKING:  # processes that the tests start need no point
+    from modexlab.eval.lab.point import Point
+
+MODULUS = (1 << 4000) - 1  # no reader of JSON with doubles has it exactly
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """What the ledger asks of a point, at no cost: points themselves have tests of their own."""
+
+    key: str = "k"
+    subject: str = "proc-naive"
+    nbits: int = 32
+    interface: str = "system"
+    workload: str = "encrypt"
+    stage: str = "native"
+    flow: tuple[tuple[str, Any], ...] = (("clock_period", 3.0),)
+    resolved: Any = None
+    name: str = "p"
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name}
+
+    @property
+    def command(self) -> list[str]:
+        return ["modexlab", "systems", "--system", "a b"]
+
+
+def point(key: str = "k", **changes: Any) -> Point:
+    changes = {"resolved": {"modulus": MODULUS}, "name": key, **changes}
+    return cast("Point", StandIn(key=key, **changes))
+
+
+WHOLE = Measurement(
+    figures=(
+        Figure("cycles", 91, "cycles", "encrypt"),
+        Figure("area_um2", 1234.5, "um2"),
+    ),
+    seconds=1.5,
+    tools={"verilator": "5.028"},
+    verilog_hash="ab" * 32,
+    tests="result checked against pow",
+    marks=(),
+    details={"area_by_module": [{"path": "", "share": 1}]},
+    artifacts={"amoeba.png": b"\x89PNG\0", "empty": b""},
+)
+
+
+@pytest.fixture(name="ledger")
+def make_ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "deep" / "ledger.sqlite") as ledger:
+        yield ledger
+
+
+# ---- rows
+
+
+def test_what_is_recorded_is_read(ledger: Ledger) -> None:
+    assert not ledger.exists and ledger.rows() == [] and ledger.done(["k"]) == set()
+    number = ledger.record(point(), WHOLE)
+    assert ledger.measurement(number) == WHOLE
+    cycles, area = ledger.rows()
+    assert (cycles.metric, cycles.value, cycles.unit, cycles.operation) == ("cycles", 91, "cycles", "encrypt")
+    assert (area.metric, area.value, area.unit, area.operation) == ("area_um2", 1234.5, "um2", "")
+    assert isinstance(cycles.value, int) and cycles.id != area.id
+    for row in (cycles, area):
+        assert (row.measurement, row.key, row.subject, row.family) == (number, "k", "proc-naive", "software")
+        assert row.parameters == {"modulus": MODULUS} and row.flow == {"clock_period": 3.0}
+        assert row.command == ("modexlab", "systems", "--system", "a b") and row.comparable
+        assert (row.tools, row.verilog_hash, row.tests) == (WHOLE.tools, WHOLE.verilog_hash, WHOLE.tests)
+        assert ledger.row(row.id) == row
+
+
+def test_a_real_point_comes_back(ledger: Ledger) -> None:
+    """And its row knows whether the sources are still those with which it was measured."""
+    from modexlab.eval.lab.point import Point
+
+    real = Point("mont", 64, settings=(("nstages", 4),))
+    ledger.record(real, WHOLE)
+    ledger.record(cast("Point", _Old(real)), WHOLE)
+    current, old = (rows[0] for rows in (ledger.rows(key=real.key, history=True), ledger.rows(key="old")))
+    assert Point.from_json(current.point) == real == Point.from_json(old.point)
+    assert (current.family, current.parameters) == ("MontMulRem", json.loads(json.dumps(real.resolved)))
+    assert (current.stale, old.stale) == (False, True)
+
+
+class _Old:
+    """A point as it was with other sources."""
+
+    key = "old"
+
+    def __init__(self, now: Point) -> None:
+        self._now = now
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._now, name)
+
+
+def test_a_point_that_is_no_more_is_stale(ledger: Ledger) -> None:
+    from modexlab.eval.lab.point import Point
+
+    class Gone(_Old):
+        def as_json(self) -> dict[str, Any]:
+            return {**self._now.as_json(), "subject": "a-design-of-yesterday"}
+
+    ledger.record(cast("Point", Gone(Point("mont", 32))), WHOLE)
+    assert [row.stale for row in ledger.rows()] == [True, True]
+
+
+def test_the_newest_counts_and_the_history_stays(ledger: Ledger) -> None:
+    for value, key in ((1, "old sources"), (2, "new sources"), (3, "new sources")):
+        figures = (Figure("cycles", value, "cycles"),)
+        ledger.record(point(key, name="one point"), replace(WHOLE, figures=figures))
+    ledger.record(point("another"), WHOLE)
+    assert [row.value for row in ledger.rows(metric="cycles")] == [3, 91]
+    assert [row.value for row in ledger.rows(metric="cycles", history=True)] == [1, 2, 3, 91]
+    assert ledger.done(["old sources", "new sources", "never"]) == {"old sources", "new sources"}
+
+
+def test_filters(ledger: Ledger) -> None:
+    for nbits in (32, 64, 128):
+        ledger.record(point(f"k{nbits}", nbits=nbits, stage="flow" if nbits == 128 else "native"), WHOLE)
+
+    def widths(**filters: Any) -> list[int]:
+        return [row.nbits for row in ledger.rows(**filters)]
+
+    assert widths(metric="cycles") == [32, 64, 128]
+    assert widths(metric="cycles", nbits=64) == [64]
+    assert widths(nbits={64, 128}, operation="") == [64, 128]
+    assert widths(key=["k32", "k128"], stage="flow", metric=("cycles", "area_um2")) == [128, 128]
+    assert widths(subject="mont") == widths(nbits=[]) == []
+    with pytest.raises(BadInput, match="unknown filter of the ledger 'metrics': did you mean 'metric'"):
+        ledger.rows(metrics="cycles")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (replace(WHOLE, tests=""), "systems --system a b: no functional run of this hardware passed"),
+        (
+            replace(WHOLE, figures=(*WHOLE.figures, Figure("energy_nj", float("nan"), "nJ"))),
+            "energy_nj is nan",
+        ),
+        (replace(WHOLE, figures=(Figure("fmax_mhz", float("inf"), "MHz"),)), "fmax_mhz is inf"),
+        (replace(WHOLE, figures=(Figure("area_um2", 1.0, "mm2"),)), "area_um2 in 'mm2', not in um2"),
+        (replace(WHOLE, figures=(Figure("acres", 1.0, ""),)), "acres in '', not in a unit that is known"),
+    ],
+)
+def test_refused(ledger: Ledger, wrong: Measurement, why: str) -> None:
+    with pytest.raises(NoMeasurement, match=why):
+        ledger.record(point(), wrong)
+    assert ledger.rows() == [] and ledger.done(["k"]) == set()
+
+
+def test_failures_until_they_are_measured(ledger: Ledger) -> None:
+    assert ledger.failures() == []
+    for key, message in (("a", "first"), ("a", "again"), ("b", "b's")):
+        ledger.fail(point(key), message, 2.5)
+    assert [(each.key, each.message, each.seconds) for each in ledger.failures()] == [
+        ("a", "again", 2.5),
+        ("b", "b's", 2.5),
+    ]
+    assert [each.message for each in ledger.failures(["b", "c"])] == ["b's"]
+    assert ledger.done(["a", "b"]) == set() and ledger.rows() == []
+    ledger.record(point("a"), WHOLE)
+    assert [each.key for each in ledger.failures()] == ["b"]
+
+
+def test_a_failure_of_old_sources_ends_when_the_point_is_measured(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one of new sources counts, whatever was measured with the old ones."""
+    times = itertools.count()
+    monkeypatch.setattr(ledger_file, "_now", lambda: f"2026-01-01T00:00:{next(times):02}.000+00:00")
+    old, new = point("old sources", name="one point"), point("new sources", name="one point")
+    ledger.fail(old, "with the old ones", 1.0)
+    ledger.record(new, WHOLE)
+    assert ledger.failures() == []
+    assert [each.message for each in ledger.failures(["old sources"])] == ["with the old ones"], (
+        "just so it fails"
+    )
+    assert ledger.failures(["new sources"]) == []
+    ledger.fail(point("newer sources", name="one point"), "broken again", 1.0)
+    assert [each.message for each in ledger.failures()] == ["broken again"]
+    ledger.fail(old, "and as before", 1.0)
+    assert [each.message for each in ledger.failures()] == ["and as before"], "once for a point"
+
+
+def test_numbers_that_there_are_not(ledger: Ledger) -> None:
+    ledger.record(point(), WHOLE)
+    for ask, text in ((ledger.row, "has no row 99"), (ledger.measurement, "has no measurement 99")):
+        with pytest.raises(BadInput, match=text):
+            ask(99)
+
+
+# ---- exports
+
+
+def flat(row: Row) -> dict[str, Any]:
+    """A row as CSV and Parquet have it."""
+    columns = {field.name: getattr(row, field.name) for field in fields(Row) if field.name != "source"}
+    parts = {name: columns[name] for name in ("parameters", "flow", "tools", "point", "marks")}
+    parts["parameters"] = {"modulus": hex(MODULUS)}
+    columns |= {name: json.dumps(part) for name, part in parts.items()}
+    return columns | {"command": shlex.join(row.command)}
+
+
+def from_csv(path: Path) -> list[dict[str, Any]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        found: list[dict[str, Any]] = list(csv.DictReader(file))
+    for row in found:
+        row |= {name: int(row[name]) for name in ("id", "measurement", "nbits")}
+        row |= {name: float(row[name]) for name in ("value", "seconds")}
+    return found
+
+
+def from_jsonl(path: Path) -> list[dict[str, Any]]:
+    found = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in found:
+        row |= {name: json.dumps(row[name]) for name in ("parameters", "flow", "tools", "point", "marks")}
+    return found
+
+
+def from_parquet(path: Path) -> list[dict[str, Any]]:
+    from pyarrow import parquet
+
+    return parquet.read_table(path).to_pylist()
+
+
+READERS = {"csv": from_csv, "jsonl": from_jsonl, "parquet": from_parquet}
+
+
+@pytest.mark.parametrize("format", READERS)
+def test_export(format: str, ledger: Ledger, tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    assert ledger.export(format, path) == 0 and READERS[format](path) == []
+    marked = replace(WHOLE, marks=('misses its clock, "by far"', "a\nb"))
+    ledger.record(point(), WHOLE)
+    ledger.record(point("m"), marked)
+    assert ledger.export(format, path) == 4
+    assert READERS[format](path) == [flat(row) for row in ledger.rows()]
+    assert ledger.export(format, path, metric="cycles", key="m") == 1
+    assert [row["id"] for row in READERS[format](path)] == [3]
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["rows"]
+
+
+def test_unknown_format(ledger: Ledger, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="unknown format of an export 'parket': did you mean 'parquet'"):
+        ledger.export("parket", tmp_path / "rows")
+
+
+# ---- the file
+
+
+def test_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MODEXLAB_LEDGER", "here.sqlite")
+    assert Ledger().path == Path.cwd() / "here.sqlite"
+    assert Ledger(tmp_path / "x").path == tmp_path / "x"
+    monkeypatch.delenv("MODEXLAB_LEDGER")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert Ledger().path == tmp_path / "modexlab" / "ledger.sqlite"
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert Ledger().path == tmp_path / ".local" / "share" / "modexlab" / "ledger.sqlite"
+
+
+def sql(path: Path, *statements: str) -> list[Any]:
+    connection = sqlite3.connect(path)
+    found = [connection.execute(statement).fetchall() for statement in statements]
+    connection.commit()
+    connection.close()
+    return found
+
+
+def test_a_file_of_version_1_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript((DATA / "ledger_v1.sql").read_text())
+    before = [connection.execute(f"SELECT * FROM {name}").fetchall() for name in ("measurement", "figure")]
+    connection.close()
+    with Ledger(path) as ledger:
+        rows = ledger.rows()
+        assert [(row.id, row.subject, row.metric, row.value) for row in rows] == [
+            (1, "mont", "cycles", 91),
+            (2, "mont", "time_ns", 273.0),
+            (3, "mont-001", "cycles", 169),
+        ]
+        assert rows[2].marks == ("misses its clock",)
+        assert ledger.measurement(1).details == {"caveats": ["one corner"]}
+        assert ledger.failures() == [] and ledger.measurement(1).artifacts == {}
+        assert ledger.record(point(), WHOLE) == 3
+        assert ledger.measurement(3) == WHOLE
+    version, *after = sql(
+        path,
+        "PRAGMA user_version",
+        *(f"SELECT * FROM {n} WHERE id < {m}" for n, m in (("measurement", 3), ("figure", 4))),
+    )
+    assert (version, after) == ([(ledger_schema.VERSION,)], before)
+
+
+def test_a_migration_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "old.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript((DATA / "ledger_v1.sql").read_text())
+    connection.close()
+    monkeypatch.setattr(
+        ledger_schema, "STEPS", (*ledger_schema.STEPS[:1], "CREATE TABLE half (x);\nCREATE NONSENSE;\n")
+    )
+    with pytest.raises(sqlite3.OperationalError, match="NONSENSE"):
+        Ledger(path).rows()
+    assert sql(path, "PRAGMA user_version", "SELECT name FROM sqlite_master WHERE name = 'half'") == [
+        [(1,)],
+        [],
+    ]
+    monkeypatch.undo()
+    with Ledger(path) as ledger:
+        assert len(ledger.rows()) == 3
+
+
+def test_the_version_is_read_at_one_moment(tmp_path: Path) -> None:
+    """Another process that makes the file just then has to wait: half of what it writes would look like no ledger."""
+    connection = sqlite3.connect(tmp_path / "new.sqlite", isolation_level=None)
+    tried = []
+
+    def meanwhile(statement: str) -> None:
+        if "user_version" in statement:
+            tried.append(statement)
+            other = sqlite3.connect(tmp_path / "new.sqlite", isolation_level=None, timeout=0)
+            with suppress(sqlite3.OperationalError):
+                ledger_schema.migrate(other, tmp_path)
+            other.close()
+
+    connection.set_trace_callback(meanwhile)
+    assert ledger_schema.version_of(connection, tmp_path) == 0 and tried
+    connection.close()
+
+
+def test_a_newer_version_is_refused(ledger: Ledger) -> None:
+    ledger.record(point(), WHOLE)
+    ledger.close()
+    sql(ledger.path, f"PRAGMA user_version = {ledger_schema.VERSION + 1}")
+    for use in (ledger.rows, lambda: ledger.record(point(), WHOLE)):
+        with pytest.raises(
+            BadInput, match=r"has version 3, from a newer modexlab, and this one knows 2; update"
+        ):
+            use()
+    sql(ledger.path, f"PRAGMA user_version = {ledger_schema.VERSION}")
+    assert len(ledger.rows()) == 2
+
+
+def test_what_is_no_ledger(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no database at all\n" * 100)
+    sql(tmp_path / "other", "CREATE TABLE bookmarks (url)")
+    (tmp_path / "directory").mkdir()
+    for name, text in (
+        ("text", "is no ledger, or is damaged: it is no SQLite file; move it away"),
+        ("other", "is a database, but no ledger of modexlab; give another file"),
+        ("directory", "is a directory; give the name of a file"),
+        ("text/deeper", "cannot be made: .*; give another place by --ledger FILE or MODEXLAB_LEDGER"),
+    ):
+        before = (tmp_path / name).read_bytes() if (tmp_path / name).is_file() else b""
+        for use in (Ledger.rows, lambda ledger: ledger.record(point(), WHOLE)):
+            if name == "text/deeper" and use is Ledger.rows:
+                continue  # nothing is there, so that nothing has been measured
+            with pytest.raises(BadInput, match=f"{name}.* {text}"):
+                use(Ledger(tmp_path / name))
+        assert not before or (tmp_path / name).read_bytes() == before
+    (tmp_path / "empty").touch()
+    with Ledger(tmp_path / "empty") as ledger:
+        assert ledger.rows() == [] and ledger.record(point(), WHOLE) == 1
+
+
+def test_a_damaged_file(ledger: Ledger) -> None:
+    for index in range(40):
+        ledger.record(point(f"k{index}"), WHOLE)
+    ledger.close()
+    content = bytearray(ledger.path.read_bytes())
+    content[4096:] = random.Random(1).randbytes(len(content) - 4096)  # all but the page of the schema
+    ledger.path.write_bytes(content)
+    for use in (ledger.rows, lambda: ledger.record(point(), WHOLE)):
+        with pytest.raises(BadInput, match="is damaged; move it away and restore a copy of it"):
+            use()
+
+
+# ---- places that refuse
+
+
+def test_full_disk(ledger: Ledger) -> None:
+    """A limit on pages is what SQLite reports as a full disk; when there is room again, the same object goes on."""
+    ledger.record(point("a"), WHOLE)
+    connection = ledger._opened()
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+    large = replace(WHOLE, artifacts={"layout.png": bytes(100_000)})
+    with pytest.raises(
+        BadInput, match=r"the disk is full; make room, or give another place.*nothing that was recorded"
+    ):
+        ledger.record(point("b"), large)
+    assert ledger.done(["a", "b"]) == {"a"}
+    connection.execute("PRAGMA max_page_count = 100000")
+    ledger.record(point("b"), large)
+    assert ledger.done(["a", "b"]) == {"a", "b"}
+
+
+def test_files_that_must_not_grow(tmp_path: Path) -> None:
+    """The kernel refuses in the middle of a write: what was recorded before is there, and no half of the rest."""
+    path = tmp_path / "ledger.sqlite"
+    outcome = python(
+        f"""
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+        ledger = Ledger({str(path)!r})
+        try:
+            for index in range(1000):
+                ledger.record(point(f"k{{index}}"), replace(WHOLE, artifacts={{"x": bytes(5000)}}))
+        except BadInput as error:
+            print(index, error)
+        """
+    ).communicate(timeout=60)
+    count, _, message = outcome[0].partition(" ")
+    assert 2 < int(count) < 1000 and "make room" in message and "nothing that was recorded before" in message
+    with Ledger(path) as ledger:
+        assert len(ledger.rows()) == 2 * int(count)
+        assert ledger.record(point("more"), WHOLE)
+
+
+@pytest.mark.parametrize("others", [False, True], ids=["alone", "with a log beside it"])
+def test_place_that_may_only_be_read(ledger: Ledger, others: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By access(2): the tests may be run by a user who may write everywhere."""
+    ledger.record(point(), WHOLE)
+    if not others:
+        ledger.close()  # the last one takes the log away
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    before = set(ledger.path.parent.iterdir())
+    with Ledger(ledger.path) as reader:
+        assert len(reader.rows()) == 2
+        assert set(ledger.path.parent.iterdir()) == before, "files beside it could not be made"
+        with pytest.raises(BadInput, match="cannot be written: it may only be read here; give another place"):
+            reader.record(point("b"), WHOLE)
+        with pytest.raises(BadInput, match="cannot be written: it may only be read here"):
+            reader.fail(point("b"), "no", 1)
+        assert reader.done(["k", "b"]) == {"k"}
+
+
+def test_old_file_in_such_a_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = sqlite3.connect(tmp_path / "old.sqlite")
+    connection.executescript((DATA / "ledger_v1.sql").read_text())
+    connection.close()
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    with pytest.raises(BadInput, match="has version 1 and may not be written; copy it"):
+        Ledger(tmp_path / "old.sqlite").rows()
+
+
+# ---- several at once
+
+
+def python(code: str) -> subprocess.Popen[str]:
+    """A process with this module's names."""
+    return subprocess.Popen(
+        [sys.executable, "-c", f"from tests.lab.test_ledger import *\n{dedent(code)}"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def write(path: Path, name: str, count: int) -> None:
+    """What a writer process does."""
+    with Ledger(path) as ledger:
+        for index in range(count):
+            ledger.record(point(f"{name}{index}"), WHOLE)
+
+
+def watch(path: Path, count: int) -> None:
+    """What a reader process does: it sees whole measurements only, and never fewer than before."""
+    seen = 0
+    end = time.monotonic() + 60
+    with Ledger(path) as ledger:
+        while seen < count and time.monotonic() < end:
+            rows = ledger.rows()
+            assert len(rows) % len(WHOLE.figures) == 0
+            assert len(rows) // 2 >= seen
+            seen = len(rows) // 2
+            for row in rows[-2:]:
+                assert ledger.measurement(row.measurement) == WHOLE
+    print(seen)
+
+
+def test_writers_and_readers(tmp_path: Path) -> None:
+    """Two of each on a file that is not there yet."""
+    path, each = tmp_path / "ledger.sqlite", 40
+    place = f"Path({str(path)!r})"
+    readers = [python(f"watch({place}, {2 * each})") for _ in range(2)]
+    writers = [python(f"write({place}, {name!r}, {each})") for name in "ab"]
+    for process in (*writers, *readers):
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert process in writers or out == f"{2 * each}\n"
+    with Ledger(path) as ledger:
+        keys = {f"{name}{index}" for name in "ab" for index in range(each)}
+        assert ledger.done(keys) == keys
+
+
+def test_a_writer_that_waits_in_vain(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.record(point("a"), WHOLE)
+    ledger.close()
+    other = sqlite3.connect(ledger.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(ledger_file, "WAIT_SECONDS", 0.05)
+    with pytest.raises(BadInput, match="is busy: another process has been writing it for a long time; wait"):
+        ledger.record(point("b"), WHOLE)
+    assert ledger.done(["a"]) == {"a"}, "readers are not hindered"
+    other.execute("ROLLBACK")
+    other.close()
+    ledger.record(point("b"), WHOLE)
+    assert ledger.done(["a", "b"]) == {"a", "b"}
+
+
+def test_a_new_file_that_is_being_read(tmp_path: Path) -> None:
+    """By another process: the file gets its log when that has done."""
+    path = tmp_path / "ledger.sqlite"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE t (x)")
+    other.execute("DROP TABLE t")
+    other.execute("BEGIN")
+    other.execute("SELECT * FROM sqlite_master").fetchall()
+    timer = threading.Timer(0.2, other.execute, ["ROLLBACK"])
+    timer.start()
+    with Ledger(path) as ledger:
+        assert ledger.record(point(), WHOLE) == 1
+    timer.join()
+    other.close()
+
+
+def test_threads(ledger: Ledger) -> None:
+    threads = [
+        threading.Thread(
+            target=lambda name=name: [ledger.record(point(f"{name}{i}"), WHOLE) for i in range(8)]
+        )
+        for name in "abcd"
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ledger.rows(metric="cycles")) == 32
+
+
+def test_forked_processes_open_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    process = python(
+        f"""
+        ledger = Ledger({str(path)!r})
+        ledger.record(point("parent"), WHOLE)
+        connection = ledger._opened()
+        children = []
+        for name in "ab":
+            child = os.fork()
+            if not child:
+                inherited = ledger._opened() is connection
+                ledger.record(point(name), WHOLE)
+                ledger.close()
+                os._exit(inherited)
+            children.append(child)
+        print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children])
+        ledger.record(point("after"), WHOLE)
+        """
+    )
+    out, err = process.communicate(timeout=60)
+    assert (out, process.returncode) == ("[0, 0]\n", 0), err
+    with Ledger(path) as ledger:
+        assert len(ledger.done(["parent", "a", "b", "after"])) == 4
+
+
+def test_goes_to_other_processes_as_its_path(ledger: Ledger) -> None:
+    ledger.record(point(), WHOLE)
+    with pickle.loads(pickle.dumps(ledger)) as copy:
+        assert copy.path == ledger.path and copy.rows() == ledger.rows()
+
+
+def write_and_say(path: Path, first: int) -> None:
+    """Record for ever, and say so when each is done."""
+    large = replace(WHOLE, artifacts={"layout.png": bytes(30_000)})
+    ledger = Ledger(path)
+    for index in range(first, first + 100_000):
+        ledger.record(point(f"k{index}"), large)
+        print(index, flush=True)
+
+
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    """What was said to be recorded is there, whole, and no half of the one in progress."""
+    path, generator = tmp_path / "ledger.sqlite", random.Random(6)
+    recorded: list[int] = []
+    for kill in range(4):
+        process = python(f"write_and_say(Path({str(path)!r}), {1000 * kill})")
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        time.sleep(generator.uniform(0, 0.1))
+        process.send_signal(signal.SIGKILL)
+        rest = process.stdout.read()  # not communicate(), which leaves what readline() has read ahead
+        process.communicate(timeout=60)
+        recorded += [int(line) for line in (first + rest).split()]
+        with Ledger(path) as ledger:
+            found = {row.key for row in ledger.rows()}
+            said = {f"k{index}" for index in recorded}
+            assert said <= found and len(found - said) <= kill + 1
+            assert len(ledger.rows()) == 2 * len(found)
+            for row in ledger.rows(metric="cycles")[-3:]:
+                assert len(ledger.measurement(row.measurement).artifacts["layout.png"]) == 30_000
+    assert sql(path, "PRAGMA integrity_check") == [[("ok",)]]

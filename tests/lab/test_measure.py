@@ -1,0 +1,340 @@
+"""Measuring a point: figures that agree with those of the commands, and none for hardware that is wrong."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.designs import catalogue, systems
+from modexlab.eval.designs.machine import Answer, Machine
+from modexlab.eval.errors import NoMeasurement
+from modexlab.eval.lab import implement, measure
+from modexlab.eval.lab.ledger import Figure, Measurement
+from modexlab.eval.lab.measure import METRICS, UNITS
+from modexlab.eval.lab.point import Point
+from modexlab.fl.errors import BadInput
+from modexlab.fl.status import Status
+from modexlab.flow.graph import graph
+from modexlab.proc.software import kernels
+
+from ..command_line import Cli
+
+SMALL = Point("mont", 8, stage="layout")  # test_cli_asic.py makes it too
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def cycles(found: Measurement) -> float:
+    (only,) = found.figures
+    assert only.metric == "cycles" and found.tests and not found.marks
+    return only.value
+
+
+# ---- cycles
+
+
+@pytest.mark.parametrize("workload", ["encrypt", "decrypt", "crt", "sign+9verify"])
+@pytest.mark.parametrize("name", ["mont", "ssmm"])
+def test_all_levels_count_alike(name: str, workload: str) -> None:
+    counts = {
+        stage: cycles(measure.measure(Point(name, 16, stage=stage, workload=workload)))
+        for stage in ("formula", "cl", "native")
+    }
+    assert len(set(counts.values())) == 1, counts
+
+
+def test_paper_operands_at_32_bits() -> None:
+    """What paper 001 gives for its own machine."""
+    published = catalogue.find("mont-001").published
+    for workload, expected in published.items():
+        assert cycles(measure.measure(Point("mont-001", 32, workload=workload))) == expected
+
+
+def test_mix_is_the_sum_of_its_parts() -> None:
+    sign, verify = (
+        cycles(measure.measure(Point("naive", 16, workload=each))) for each in ("decrypt", "encrypt")
+    )
+    mix = measure.measure(Point("naive", 16, workload="sign+5verify"))
+    assert cycles(mix) == sign + 5 * verify
+    assert [each["times"] for each in mix.details["exponentiations"]] == [1, 5]
+    assert mix.figures[0].operation == "sign+5verify"
+
+
+def test_python_stage_and_registers() -> None:
+    at = {
+        stage: cycles(measure.measure(Point("mont", 8, interface="xcel", stage=stage)))
+        for stage in ("python", "native", "cl")
+    }
+    assert len(set(at.values())) == 1
+    assert at["native"] > cycles(measure.measure(Point("mont", 8)))
+
+
+def test_verilog_hash_is_of_the_hardware() -> None:
+    """The same for all work and all stages; another for another machine; none for a formula."""
+    hashes = [
+        measure.measure(Point("mont", 8, workload=each)).verilog_hash for each in ("encrypt", "decrypt")
+    ]
+    assert hashes[0] == hashes[1] == hashlib.sha256(Point("mont", 8).chip().verilog().encode()).hexdigest()
+    other = measure.verilog_hash(Point("mont", 8, (("add_red", "koc"),)))
+    assert other not in (hashes[0], "") and measure.verilog_hash(SMALL) == hashes[0]
+    assert measure.measure(Point("mont", 8, stage="formula")).verilog_hash == ""
+
+
+def test_width_without_a_key_says_so() -> None:
+    assert "no RSA key of 9 bits" in measure.measure(Point("mont", 9)).details["caveats"][0]
+    assert measure.measure(Point("mont", 16)).details["caveats"] == []
+
+
+@pytest.mark.parametrize("subject", ["procxcel-mont", "proc-naive"])
+def test_systems_are_normalised(subject: str) -> None:
+    (row,) = systems.Measurement().rows([systems.find_system(subject)], [32], ["encrypt"])
+    found = measure.measure(Point(subject, 32))
+    assert cycles(found) == row.normalised
+    assert found.details["window"]["dummy"] == row.dummy > 0
+    assert found.verilog_hash == measure.verilog_hash(Point(subject, 32, stage="flow"))
+
+
+def test_a_system_on_a_pseudo_modulus_says_that_it_does_no_rsa() -> None:
+    """No key has such a modulus, so the machine is given one; the result is checked all the same."""
+    point = Point("procxcel-cm-pm-000", 32, (("modulus", 0x55555555),), stage="python")
+    assert point.settings and Point.from_json(point.as_json()).settings == point.settings, (
+        "the default is the key's"
+    )
+    found = measure.measure(point)
+    (work,) = found.details["exponentiations"]
+    assert (int(work["mod"], 16), int(work["exp"], 16)) == (0x55555555, 65537)
+    assert found.details["caveats"] == [
+        "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
+    ]
+    assert cycles(found) > 17
+    with pytest.raises(BadInput, match=r"does not divide 2\^32 - 1"):
+        Point("procxcel-cm-pm-000", 32).check()
+
+
+def test_progress_is_told() -> None:
+    said: list[str] = []
+    measure.measure(Point("mont", 8, stage="formula"), said.append)
+    assert said == ["mont, 8 bits, encrypt, formula"]
+
+
+# ---- what is no figure
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Answer(Status.OK, 12345, 77), "the result of encrypt is wrong"),
+        (Answer(Status.EVEN_MODULUS, 0, 3), "answered with status"),
+    ],
+)
+def test_wrong_result_has_no_figures(answer: Answer, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Machine, "run", lambda *_, **__: [answer])
+    with pytest.raises(NoMeasurement, match=message):
+        measure.measure(Point("mont", 8))
+
+
+def test_wrong_function_has_no_formula(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(catalogue.find("mont")), "fl", lambda *_, **__: (Status.OK, 1))
+    with pytest.raises(NoMeasurement, match="is wrong"):
+        measure.measure(Point("mont", 8, stage="formula"))
+
+
+def test_wrong_program_has_no_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = systems.Row("xcel", "encrypt", 32, None, note="exit code 1")
+    monkeypatch.setattr(systems.Measurement, "row", lambda *_: bad)
+    with pytest.raises(NoMeasurement, match="exit code 1"):
+        measure.measure(Point("procxcel-mont", 32))
+
+
+def test_impossible_point_is_refused_before_anything_is_built() -> None:
+    with pytest.raises(BadInput, match="does not divide"):
+        measure.measure(Point("mont", 32, (("nstages", 3),)))
+
+
+GOOD: dict[str, Any] = {
+    "left_out": {},
+    "tests": {"rtl": {"passed": 3, "failed": 0}, "gates": {"passed": 3, "failed": 0}},
+    "equivalence": {"refuted": False, "summary": ""},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({}, ""),
+        ({"left_out": {"equivalence": "too large"}}, ""),
+        ({"left_out": {"timing": "no OpenSTA"}}, "step timing: no OpenSTA"),
+        ({"tests": {**GOOD["tests"], "gates": {"passed": 2, "failed": 1}}}, r"1 tests failed \(gates\)"),
+        ({"tests": {"rtl": {"passed": 3, "failed": 0}}}, "no test ran on the netlist"),
+        ({"equivalence": {"refuted": True, "summary": "1 part differs"}}, "not what the design says: 1 part"),
+    ],
+)
+def test_flow_that_went_wrong_has_no_figures(change: dict[str, Any], message: str) -> None:
+    wanted = implement.targets(layout=False)
+    if not message:
+        implement._require_done(SMALL, {**GOOD, **change}, wanted)
+        return
+    with pytest.raises(NoMeasurement, match=message):
+        implement._require_done(SMALL, {**GOOD, **change}, wanted)
+
+
+# ---- through the flow
+
+
+@pytest.fixture(scope="module")
+def routed() -> Measurement:
+    return measure.measure(SMALL)
+
+
+def by_name(figures: tuple[Figure, ...]) -> dict[tuple[str, str], float]:
+    return {(each.metric, each.operation): each.value for each in figures}
+
+
+def test_layout_has_all_figures(routed: Measurement) -> None:
+    found = by_name(routed.figures)
+    assert {metric for metric, _ in found} == set(METRICS["layout"])
+    assert {each.unit for each in routed.figures} <= set(UNITS.values())
+    design = catalogue.find("mont")
+    for work in SMALL.chip().energy():
+        count = design.cycles(8, *work.operands)
+        assert found["cycles", work.name] == count
+        assert found["time_ns", work.name] == pytest.approx(count * found["clock_ns", ""])
+        assert 0 < found["energy_nj", work.name] < found["energy_with_glitches_nj", work.name]
+    assert found["die_um2", ""] > found["area_um2", ""]
+    assert all(content.startswith(b"\x89PNG") for content in routed.artifacts.values())
+    assert set(routed.artifacts) == set(implement.PICTURES)
+
+
+def test_layout_says_what_ran(routed: Measurement) -> None:
+    rows = len(SMALL.chip().rows()) + len(systems.OPERATIONS)
+    assert routed.tests == f"{rows} rows at RTL, {rows} at gates, {rows} at placed gates"
+    assert routed.verilog_hash == measure.verilog_hash(SMALL)
+    assert any("equivalence" in each for each in routed.details["caveats"])
+    assert "equivalence" not in {each["name"] for each in routed.details["steps"]}
+    assert routed.tools["OpenSTA"] and routed.tools["Yosys"]
+    assert json.loads(json.dumps(routed.details)) == routed.details
+    assert routed.details["area_by_module"][0]["area_um2"] == by_name(routed.figures)["area_um2", ""]
+
+
+def test_command_gives_the_same_figures(routed: Measurement, cli: Cli) -> None:
+    report = cli(*SMALL.command[1:]).json()
+    found = by_name(routed.figures)
+    for name in implement.OF_NETLIST:
+        assert found[name, ""] == report[name], name
+    for name in implement.OF_OPERATION:
+        for operation, value in report[name].items():
+            assert found[name, operation] == value, (name, operation)
+    assert list(routed.marks) == report["marks"]
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        Point("mont", 16, workload="sign+9verify"),
+        Point("mont", 16, stage="formula", workload="crt"),
+        Point("naive", 16, (("quotient_bits_per_cycle", 4),), interface="xcel", workload="decrypt"),
+        Point("mont", 9, stage="cl", workload="decrypt"),
+    ],
+    ids=str,
+)
+def test_commands_of_cycles(each: Point, cli: Cli) -> None:
+    assert cli(*each.command[1:]).json()["cycles"] == cycles(measure.measure(each))
+
+
+@pytest.mark.regress
+def test_system_with_parameters_and_its_command(cli: Cli) -> None:
+    each = Point("procxcel-mont", 32, (("nstages", 2), ("steps_per_stage", 16)))
+    found = cycles(measure.measure(each))
+    assert found < cycles(measure.measure(Point("procxcel-mont", 32)))
+    (row,) = cli(*each.command[1:]).json()
+    assert row["normalised"] == found
+
+
+@pytest.mark.regress
+def test_missed_clock_is_a_mark() -> None:
+    """Its figures are there, and say that they must not be compared."""
+    found = measure.measure(SMALL.at(stage="flow", flow=(("clock_period", 0.9),)))
+    (mark,) = found.marks
+    assert mark.startswith("0.9 ns is missed by ")
+    assert by_name(found.figures)["wns_ns", ""] < 0
+
+
+def test_fpga_counts_and_its_tests(cli: Cli) -> None:
+    each = Point("naive", 8, stage="fpga", flow=(("device", "ecp5"),))  # test_cli_fpga.py makes it too
+    found = measure.measure(each)
+    counts = by_name(found.figures)
+    report = cli(*each.command[1:]).json()["devices"]["ecp5"]
+    assert (counts["lut", ""], counts["ff", ""]) == (report["luts"], report["ffs"])
+    assert found.tests.endswith(" rows at RTL") and found.verilog_hash == measure.verilog_hash(each)
+
+
+def test_skipped_steps_take_those_with_them_that_need_them() -> None:
+    wanted = implement.targets(layout=True, skip=["place"])
+    assert not set(wanted) & set(graph.WITH_LAYOUT) and "power" in wanted
+    assert "equivalence" not in implement.targets(layout=False, skip=["equivalence"])
+    with pytest.raises(BadInput, match="--skip synthesis"):
+        implement.targets(layout=False, skip=["synthesis"])
+    with pytest.raises(BadInput, match="did you mean 'place'"):
+        implement.targets(layout=False, skip=["plac"])
+
+
+def test_verilog_of_the_flow_is_what_was_hashed(tmp_path: Path) -> None:
+    SMALL.chip().export(tmp_path)
+    assert hashlib.sha256((tmp_path / "design.sv").read_bytes()).hexdigest() == measure.verilog_hash(SMALL)
+
+
+# ---- options of the commands
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "mont", "--workload", "encrypt", "--base", 0), "--base beside --workload"),
+        (("run", "mont", "--workload", "encrypt", "--crt"), "--crt beside --workload"),
+        (("run", "mont", "--workload", "encript"), "unknown workload 'encript': did you mean 'encrypt'"),
+        (("run", "dm-m-000", "--nbits", 16, "--workload", "crt"), "workload crt has two moduli"),
+        (("cycles", "mont", "--workload", "decrypt", "--exp", 3), "--exp beside --workload"),
+        (("cycles", "mont", "--nbits", 7, "--workload", "decrypt"), "a width of 7 bits is out of range"),
+        (
+            ("systems", "--system", "proc-naive", "--set", "nstages=2"),
+            "software on the processor has no parameters",
+        ),
+        (("asic", "mont", "--skip", "synthesis"), "--skip synthesis: all that comes after needs it"),
+        (("asic", "mont", "--skip", "power", "--to", "timing"), "--skip with --to"),
+        (("asic", "mont", "--flow", "glitche=False"), "did you mean 'glitches'"),
+        (("asic", "mont", "--flow", "glitches=perhaps"), "give True or False"),
+        (("asic", "mont", "--flow", "style=area"), "--flow style: it has an option of its own"),
+        (("asic", "mont", "--flow", "glitches"), "write PARAM=VALUE"),
+        (("asic", "proc-naive", "--nbits", 8), "an RSA key of 8 bits is not possible"),
+    ],
+)
+def test_refused_options(arguments: tuple[object, ...], message: str, cli: Cli) -> None:
+    assert message in cli.fails(*arguments)
+
+
+def test_width_without_a_key_is_said_by_the_flow(cli: Cli) -> None:
+    result = cli("asic", "mont", "--nbits", 9, "--to", "rtl", "--json")
+    assert result.code == 0
+    assert "there is no RSA key of 9 bits" in result.err.splitlines()[0]
+
+
+def test_software_in_constant_time_scans_what_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `modexlab systems` has it: all bits of d, and of the public exponent as many as it has."""
+    scanned: list[tuple[int, int | None]] = []
+    real = kernels.kernel_program
+
+    def recorded(kernel: str, nbits: int, base: int, exp: int, mod: int, **options: Any) -> Any:
+        scanned.append((exp, options["exp_nbits"]))
+        return real(kernel, nbits, base, exp, mod, **options)
+
+    monkeypatch.setattr(kernels, "kernel_program", recorded)
+    chip = Point("proc-montgomery-ct", 32, stage="flow").chip()
+    encrypt, decrypt = chip.energy()
+    chip._programs()
+    assert scanned[-2:] == [(encrypt.exp, 17), (decrypt.exp, None)]

@@ -1,0 +1,121 @@
+"""Pareto fronts, against their definition and against counting the cells of a grid."""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.eval.lab.ledger import Figure
+from modexlab.eval.lab.pareto import (
+    Front,
+    dominates,
+    figures_by_operation,
+    front_of,
+    goals_of,
+    hypervolume,
+    to_minimise,
+)
+from modexlab.fl.errors import BadInput
+
+FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
+SIDE = 6  # of the grid
+
+
+def vectors(parts: int) -> st.SearchStrategy[list[tuple[int, ...]]]:
+    return st.lists(st.tuples(*[st.integers(0, SIDE)] * parts), max_size=12)
+
+
+anything = st.integers(1, 4).flatmap(vectors)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        pytest.param((1, 2), (2, 3), True, id="better-in-both"),
+        pytest.param((1, 3), (2, 3), True, id="better-in-one"),
+        pytest.param((1, 4), (2, 3), False, id="a-trade"),
+        pytest.param((2, 3), (2, 3), False, id="equal"),
+        pytest.param((2, 3), (1, 3), False, id="worse"),
+        pytest.param((1,), (2,), True, id="one-objective"),
+    ],
+)
+def test_dominates(one: tuple[int, ...], other: tuple[int, ...], expected: bool) -> None:
+    assert dominates(one, other) is expected
+
+
+@settings(max_examples=60 * FACTOR)
+@given(anything)
+def test_the_front_is_what_nothing_dominates(points: list[tuple[int, ...]]) -> None:
+    """By the definition, with everything compared with everything; equal points all stay."""
+    expected = sorted(
+        (vector, number)
+        for number, vector in enumerate(points)
+        if not any(
+            other != vector and all(a <= b for a, b in zip(other, vector, strict=True)) for other in points
+        )
+    )
+    front = front_of((vector, number) for number, vector in enumerate(points))
+    assert sorted(front.sorted()) == expected
+    assert len(front) == len(expected)
+    assert front.vectors == sorted(vector for vector, _ in expected)
+
+
+def test_a_point_says_whether_it_is_on_the_front() -> None:
+    front: Front[str] = Front()
+    assert front.add((3, 3), "first")
+    assert not front.add((4, 3), "worse")
+    assert front.add((3, 3), "equal")
+    assert front.add((2, 5), "a trade")
+    assert front.add((2, 3), "better than all of these")
+    assert [item for _, item in front.sorted()] == ["better than all of these"]
+
+
+@settings(max_examples=40 * FACTOR)
+@given(st.integers(1, 3).flatmap(lambda parts: st.tuples(st.just(parts), vectors(parts))))
+def test_hypervolume_counts_cells(case: tuple[int, list[tuple[int, ...]]]) -> None:
+    """With whole numbers it is the number of unit cells of the grid that some point dominates."""
+    parts, points = case
+    cells = itertools.product(range(SIDE), repeat=parts)
+    expected = sum(
+        any(all(a <= b for a, b in zip(point, cell, strict=True)) for point in points) for cell in cells
+    )
+    assert hypervolume(points, (SIDE,) * parts) == expected
+
+
+def test_hypervolume_by_hand() -> None:
+    assert hypervolume([(1.0, 3.0), (2.0, 1.0)], (4.0, 4.0)) == 7
+    assert hypervolume([(1.0, 3.0), (2.0, 1.0), (2.5, 2.5), (9.0, 0.0)], (4.0, 4.0)) == 7
+    assert hypervolume([], (4.0, 4.0)) == 0
+
+
+def test_goals() -> None:
+    goals = goals_of({"time_ns": "min", "fmax_mhz": "max"})
+    assert to_minimise((12.5, 400), goals) == (12.5, -400)
+    with pytest.raises(BadInput, match=r'objective time_ns = \'less\' .*give "min" or "max"'):
+        goals_of({"time_ns": "less"})
+
+
+FIGURES = (
+    Figure("time_ns", 231.0, "ns", "encrypt"),
+    Figure("time_ns", 387.0, "ns", "decrypt"),
+    Figure("energy_nj", 0.5, "nJ", "encrypt"),
+    Figure("area_um2", 4100.5, "um2"),
+)
+
+
+def test_an_area_belongs_to_every_operation() -> None:
+    by_operation = figures_by_operation(FIGURES, ["time_ns", "area_um2"])
+    assert by_operation == {"encrypt": (231.0, 4100.5), "decrypt": (387.0, 4100.5)}
+
+
+def test_figures_that_no_operation_has() -> None:
+    assert figures_by_operation(FIGURES, ["area_um2"]) == {"": (4100.5,)}
+
+
+def test_an_operation_without_one_of_the_figures_is_left_out() -> None:
+    assert figures_by_operation(FIGURES, ["energy_nj", "area_um2"]) == {"encrypt": (0.5, 4100.5)}
+    assert figures_by_operation(FIGURES, ["time_ns", "fmax_mhz"]) == {}
+    assert figures_by_operation((), ["time_ns"]) == {}

@@ -1,0 +1,290 @@
+"""Points: what is equal, what is refused, the key in the ledger, and the command that measures the same."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from modexlab.eval.cli import main as cli
+from modexlab.eval.designs import mixes
+from modexlab.eval.designs.mixes import parts_of
+from modexlab.eval.designs.workloads import Workload
+from modexlab.eval.lab import point
+from modexlab.eval.lab.point import STAGES, Point
+from modexlab.fl.errors import BadInput
+from modexlab.proc.software.kernels import seeded_key
+from modexlab.rtl.sim import sources
+
+POINTS = (
+    Point("mont", 32),
+    Point("mont", 32, stage="formula", workload="sign+9verify"),
+    Point("mont-001", 16, (("nstages", 2), ("steps_per_stage", 8)), workload="crt", stage="cl"),
+    Point("naive", 64, interface="xcel", stage="python", workload="decrypt"),
+    Point("procxcel-mont", 32, (("nstages", 2), ("steps_per_stage", 8)), workload="decrypt"),
+    Point("proc-montgomery", 32),
+    Point(
+        "ssmm", 32, (("carry_save", True),), stage="flow", flow=(("clock_period", 2.5), ("glitches", False))
+    ),
+    Point("mont", 8, stage="layout", interface="xcel", flow=(("equivalence", True), ("style", "area"))),
+    Point("proc-naive", 32, stage="flow", flow=(("fmax", True),)),
+    Point("naive", 8, stage="fpga", flow=(("device", "ecp5"), ("pnr", True))),
+)
+
+
+# ---- what is equal
+
+
+@pytest.mark.parametrize(
+    ("one", "same"),
+    [
+        (Point("mont", 32), Point("mont", 32, (("nstages", 1), ("pipelined", False)))),
+        (Point("procxcel-mont", 32), Point("mont", 32, interface="system")),
+        (Point("mont", 8, stage="flow"), Point("mont", 8, stage="flow", workload="decrypt")),
+        (
+            Point("mont", 8, stage="flow"),
+            Point("mont", 8, stage="flow", flow=(("clock_period", 3), ("fmax", False))),
+        ),
+        (
+            Point("mont", 32, (("nstages", 2), ("add_red", "koc"))),
+            Point("mont", 32, (("add_red", "koc"), ("nstages", 2))),
+        ),
+    ],
+)
+def test_points_that_say_the_same_are_equal(one: Point, same: Point) -> None:
+    assert one == same and hash(one) == hash(same)
+    assert one.key == same.key and one.as_json() == same.as_json() and one.command == same.command
+
+
+def test_keys_are_different() -> None:
+    base = Point("mont", 8, stage="flow")
+    variants = [
+        *POINTS,
+        base,
+        base.at(nbits=16),
+        base.at(interface="xcel"),
+        base.at(stage="layout", flow=()),
+        base.at(flow=(("clock_period", 2.0),)),
+        base.at(settings=(("add_red", "koc"),)),
+        Point("mont", 8),
+        Point("mont", 8, workload="decrypt"),
+    ]
+    assert len({each.key for each in variants}) == len(variants)
+
+
+@pytest.mark.parametrize("each", POINTS, ids=str)
+def test_goes_through_json_and_to_other_processes(each: Point) -> None:
+    again = Point.from_json(json.loads(json.dumps(each.as_json())))
+    assert again == each and again.key == each.key
+    assert pickle.loads(pickle.dumps(each)) == each
+
+
+def test_key_changes_with_what_figures_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Point("mont", 32).key
+    flow = Point("mont", 32, stage="flow").key
+    monkeypatch.setattr(point, "tools_of", lambda *_: {"Verilator": "9.9"})
+    assert Point("mont", 32).key != before
+    monkeypatch.undo()
+    real = point._sources
+    monkeypatch.setattr(point, "_sources", lambda *of: real(*of) + "!")
+    assert Point("mont", 32).key != before and Point("mont", 32, stage="flow").key != flow
+    monkeypatch.undo()
+    assert (Point("mont", 32).key, Point("mont", 32, stage="flow").key) == (before, flow)
+
+
+@pytest.mark.parametrize(
+    ("constant", "each"),
+    [
+        ("WORKLOADS", Point("mont", 32)),
+        ("WORKLOADS", Point("mont", 32, stage="flow")),
+        ("workloads", Point("mont", 64, workload="sign+9verify")),
+        ("workloads", Point("procxcel-mont", 32)),
+        ("workloads", Point("proc-naive", 32, stage="flow")),
+        ("some_operands", Point("mont", 9, workload="decrypt")),
+    ],
+    ids=str,
+)
+def test_key_changes_with_the_operands(constant: str, each: Point, monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(work: Workload) -> Workload:
+        return replace(work, base=work.base ^ 1)
+
+    real: Any = getattr(mixes, constant)
+    if constant == "WORKLOADS":
+        changed = tuple(map(other, real))
+    elif constant == "workloads":
+
+        def changed(nbits: int) -> Any:
+            return tuple(map(other, real(nbits)))
+    else:
+
+        def changed(*of: Any) -> Any:
+            return (3, *real(*of)[1:])
+
+    before = each.key
+    monkeypatch.setattr(mixes, constant, changed)
+    assert each.at().key != before
+    monkeypatch.undo()
+    assert each.at().key == before
+
+
+def test_key_is_of_all_sources_that_figures_come_from() -> None:
+    """What is imported counts, by whatever way; what only keeps or shows figures does not."""
+    machine = sources.closure(*point._MACHINES, without=point._NO_FIGURES)
+    assert {
+        "fl.montgomery",
+        "rtl.units.add_red",
+        "cl.timing",
+        "rtl.sim.native",
+        "eval.designs.param",
+    } <= machine
+    assert not any(module.startswith(("eval.report", "eval.cli", "eval.papers")) for module in machine)
+    flow = sources.closure(*point._MACHINES, *point._FLOW, without=point._NO_FIGURES)
+    assert {
+        "flow.synth.carry_save",
+        "flow.synth.squaring",
+        "flow.synth.estimate",
+        "flow.layout.coriolis_engine",
+    } <= flow
+
+
+def test_keys_of_long_numbers_are_quick() -> None:
+    """No RSA key is made for them: that takes as long as to measure the formula."""
+    start = time.process_time()
+    assert len({Point("mont", nbits, stage="formula").key for nbits in range(1024, 1280, 2)}) == 128
+    assert time.process_time() - start < 2
+
+
+def test_resolved_has_all_parameters() -> None:
+    resolved = Point("mont", 64, (("nstages", 2),)).resolved
+    assert resolved["nstages"] == 2 and resolved["steps_per_stage"] == 8 and resolved["add_red"] == "textbook"
+    assert Point("proc-naive", 32).resolved == {}
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"subject": "mnt", "nbits": 32}, "unknown design 'mnt': did you mean 'mont'"),
+        ({"subject": "proc-nave", "nbits": 32}, "unknown system 'proc-nave': did you mean 'proc-naive'"),
+        ({"subject": "mont", "nbits": 32, "stage": "flo"}, "unknown stage 'flo': did you mean 'flow'"),
+        ({"subject": "mont", "nbits": 32, "interface": "xel"}, "unknown interface 'xel'"),
+        ({"subject": "mont", "nbits": 32, "flow": (("clock_period", 2.0),)}, "stage native is none"),
+        (
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("clok_period", 2.0),)},
+            "did you mean 'clock_period'",
+        ),
+        (
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("clock_period", 0),)},
+            "0 ns is no clock period",
+        ),
+        (
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("clock_period", 10**400),)},
+            "clock_period is out of all bounds",
+        ),
+        (
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("style", "fst"),)},
+            "did you mean 'fast'",
+        ),
+        ({"subject": "mont", "nbits": 8, "stage": "layout", "flow": (("density", 2),)}, "2 is no density"),
+        (
+            {"subject": "mont", "nbits": 8, "stage": "flow", "flow": (("equivalence", 1),)},
+            "give true or false",
+        ),
+        (
+            {"subject": "mont", "nbits": 8, "stage": "fpga", "flow": (("device", "ecp4"),)},
+            "did you mean 'ecp5'",
+        ),
+    ],
+)
+def test_unknown_words(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput) as error:
+        Point(**fields)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("each", "message"),
+    [
+        (Point("mont", 7), "a width of 7 bits is out of range"),
+        (Point("mont", 32, (("nstages", 10**12),)), "give nstages = 32"),  # said at once
+        (Point("cm-m-000", -1), "a width of -1 bits is out of range"),
+        (Point("cm-m-000", 10**400), "bits) bits is out of range"),
+        (Point("mont", 32, (("nstages", 5),)), "nstages = 5 does not divide the width"),
+        (Point("mont", 32, (("digits", 5),)), "unknown parameter of mont 'digits'"),
+        (Point("mont", 32, workload="encript"), "unknown workload 'encript': did you mean 'encrypt'"),
+        (Point("mont", 32, workload="sign+0verify"), "unknown workload"),
+        (Point("dm-m-000", 32, workload="crt"), "workload crt has two moduli"),
+        (
+            Point("mont", 9, workload="decrypt").at(workload="crt", nbits=4096),
+            "give a machine of 8 to 2048 bits",
+        ),
+        (Point("mont", 32, interface="xcel", stage="formula"), "stage formula counts the machine alone"),
+        (Point("procxcel-mont", 32, stage="cl"), "systems are measured at"),
+        (Point("procxcel-mont", 32, workload="crt"), "systems do encrypt and decrypt"),
+        (Point("proc-naive", 33), "an RSA key of 33 bits is not possible"),
+        (Point("proc-naive", 8, stage="flow"), "an RSA key of 8 bits is not possible"),
+    ],
+    ids=str,
+)
+def test_impossible_points(each: Point, message: str) -> None:
+    with pytest.raises(BadInput) as error:
+        each.check()
+    assert message in str(error.value)
+
+
+# ---- workloads
+
+
+def test_crt_decrypts() -> None:
+    """The two halves together are what the whole exponentiation gives."""
+    key = seeded_key(32)
+    by_p, by_q = (part.work for part in parts_of("crt", Point("mont", 16).design, 16, {}))
+    assert key.d is not None and max(by_p.mod, by_q.mod).bit_length() == 16
+    mod_q, mod_p = by_q.golden, by_p.golden
+    combined = mod_q + by_q.mod * (pow(by_q.mod, -1, by_p.mod) * (mod_p - mod_q) % by_p.mod)
+    cipher = by_q.base + by_q.mod * (pow(by_q.mod, -1, by_p.mod) * (by_p.base - by_q.base) % by_p.mod)
+    assert combined == pow(cipher, key.d, key.n)
+
+
+@pytest.mark.parametrize("nbits", [8, 9, 16, 17, 32, 64])
+def test_workloads_fit_their_machine(nbits: int) -> None:
+    for name in ("mont", "dm-m-000", "naive"):
+        where = Point(name, nbits)
+        assert where.design is not None
+        (encrypt,), (decrypt,) = (where.at(workload=each).parts() for each in ("encrypt", "decrypt"))
+        for part in (encrypt, decrypt):
+            where.design.require(nbits, *part.work.operands)
+        assert encrypt.work.exp == (65537 if nbits > 17 else 17)
+        assert decrypt.work.exp.bit_length() > nbits - 6
+        assert where.at(workload="sign+3verify").parts() == (decrypt, type(encrypt)(encrypt.work, 3))
+
+
+# ---- the command
+
+
+@pytest.mark.parametrize("each", POINTS, ids=str)
+def test_command_says_the_point(each: Point) -> None:
+    """The command line takes it; that it gives the same figures is in test_measure.py."""
+    program, *arguments = each.command
+    args = cli.build_parser().parse_args(arguments)
+    assert program == "modexlab" and args.json
+    assert args.nbits in (each.nbits, [each.nbits])
+    given = {text.partition("=")[0] for text in args.settings}
+    assert given == {name for name, _ in each.settings}
+    if each.stage in ("flow", "layout"):
+        flow = dict(each.flow)
+        assert (args.clock, args.style, args.fmax) == (
+            flow["clock_period"],
+            flow["style"],
+            flow.get("fmax", False),
+        )
+        assert args.layout == (each.stage == "layout") and (args.skip == []) == flow["equivalence"]
+
+
+def test_every_stage_has_a_point_here() -> None:
+    assert {each.stage for each in POINTS} | {"verilog"} == set(STAGES)

@@ -1,0 +1,425 @@
+"""Where points are measured: local workers that crash, a Dask cluster that loses one, schedulers that are not there."""
+
+from __future__ import annotations
+
+import errno
+import faulthandler
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from modexlab.eval.lab import measure, schedulers
+from modexlab.eval.lab.ledger import Figure, Ledger, Measurement
+from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.schedulers import (
+    Cluster,
+    Local,
+    Outcome,
+    Scheduler,
+    attempt,
+    attempt_there,
+    connect,
+    make_queue,
+    scheduler_for,
+    start_queue,
+)
+from modexlab.fl.errors import BadInput
+
+from tests.paths import ROOT
+
+from ..command_line import Cli
+
+if TYPE_CHECKING:
+    from distributed import LocalCluster
+
+SECONDS = 30.0  # that a test waits for what takes a moment
+
+
+def points(count: int) -> list[Point]:
+    """Different ones; their widths number them."""
+    return [Point("naive", 8 + number, stage="formula") for number in range(count)]
+
+
+def told(point: Point, text: str = "") -> Outcome:
+    """An outcome without a measurement behind it, which says `text`."""
+    figures = (Figure("cycles", point.nbits, "cycles"),)
+    return Outcome(point, Measurement(figures, 0.0, {}, "", "a test"), error=text)
+
+
+# ---- what workers do here; they find it by its name
+
+
+def say_who(point: Point) -> Outcome:
+    return told(point, f"{os.getpid()} {os.getpgid(0)}")
+
+
+def crash_by_width(point: Point) -> Outcome:
+    """Ends its process at three widths in three ways."""
+    if point.nbits == 10:
+        os._exit(3)
+    if point.nbits == 11:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if point.nbits == 12:
+        faulthandler.disable()  # pytest's own, which tells all about it
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return told(point)
+
+
+def start_a_tool(point: Point) -> Outcome:
+    """Waits for a tool that takes an hour; the file says its process and our own."""
+    with subprocess.Popen(["sleep", "3600"]) as tool:
+        place = Path(os.environ["MODEXLAB_TEST_PLACE"])
+        place.with_suffix(".part").write_text(f"{os.getpid()} {tool.pid}")
+        place.with_suffix(".part").rename(place)
+    return told(point)
+
+
+def take_a_moment(point: Point) -> Outcome:
+    time.sleep(0.05)
+    return told(point, str(os.getpid()))
+
+
+def run(scheduler: Scheduler, wanted: list[Point], slots: int) -> list[Outcome]:
+    """All points, so many at once."""
+    waiting, outcomes = list(wanted), []
+    end = time.monotonic() + SECONDS
+    while len(outcomes) < len(wanted):
+        assert time.monotonic() < end, "the scheduler does not end"
+        while waiting and len(wanted) - len(waiting) - len(outcomes) < slots:
+            scheduler.submit(waiting.pop(0))
+        outcomes += scheduler.collect(0.5)
+    return outcomes
+
+
+def gone(pid: int) -> bool:
+    """The process has ended (its parent may not have noticed yet)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def wait_until(condition: Any) -> None:
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+# ---- one point
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "fatal"),
+    [
+        pytest.param(BadInput("give another"), "give another", False, id="bad-input"),
+        pytest.param(BadInput("x: No space left on device"), "x: No space", True, id="full-cache"),
+        pytest.param(OSError(errno.ENOSPC, "No space left on device", "/x"), "/x: No space", True, id="full"),
+        pytest.param(OSError(errno.EACCES, "Permission denied", "/x"), "/x: Permission", False, id="os"),
+        pytest.param(RuntimeError("two\nlines"), "RuntimeError: two lines (", False, id="runtime"),
+        pytest.param(KeyError("k"), "KeyError: 'k' (test_schedulers.py, line", False, id="bug"),
+    ],
+)
+def test_whatever_happens_is_an_outcome(
+    error: Exception, message: str, fatal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Point, jobs: int) -> Measurement:
+        raise error
+
+    monkeypatch.setattr(measure, "measure", fail)
+    outcome = attempt(points(1)[0])
+    assert outcome.measurement is None
+    assert outcome.error.startswith(message)
+    assert "\n" not in outcome.error
+    assert outcome.fatal is fatal
+
+
+def test_a_point_is_measured() -> None:
+    point = Point("mont", 32, workload="encrypt", stage="formula")
+    outcome = attempt(point)
+    assert outcome.measurement is not None
+    assert ("cycles", 77) in [(figure.metric, figure.value) for figure in outcome.measurement.figures]
+    assert outcome.seconds > 0
+
+
+# ---- processes here
+
+
+def test_local_workers_share_the_points() -> None:
+    with Local(2, say_who) as local:
+        assert (local.slots, local.workers, local.name) == (2, 2, "2 processes here")
+        outcomes = run(local, points(9), local.slots)
+    assert {outcome.point.nbits for outcome in outcomes} == set(range(8, 17))
+    who = [tuple(map(int, outcome.error.split())) for outcome in outcomes]
+    assert 1 <= len(set(who)) <= 2
+    for pid, group in who:
+        assert pid == group != os.getpgid(0), "Ctrl-C in our terminal is not theirs"
+        assert gone(pid)
+
+
+def test_a_worker_that_crashes_is_a_failed_point() -> None:
+    with Local(2, crash_by_width) as local:
+        outcomes = {outcome.point.nbits: outcome for outcome in run(local, points(9), local.slots)}
+    assert len(outcomes) == 9
+    assert outcomes[10].error == "the worker ended with exit code 3"
+    assert outcomes[11].error == "the worker was ended by SIGKILL: out of memory, or killed by hand"
+    assert outcomes[12].error == "the worker was ended by SIGSEGV"
+    for nbits, outcome in outcomes.items():
+        assert (outcome.measurement is None) == (nbits in (10, 11, 12))
+        assert not outcome.fatal
+
+
+def test_closing_ends_the_tools_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "pids"
+    with Local(1, use_place(place)) as local:
+        local.submit(points(1)[0])
+        wait_until(place.exists)
+        pids = [int(word) for word in place.read_text().split()]
+        assert not any(map(gone, pids))
+        start = time.monotonic()
+    assert time.monotonic() - start < 3
+    wait_until(lambda: all(map(gone, pids)))
+
+
+class use_place:
+    """`start_a_tool` with its file: workers inherit the environment of the fork server, not ours of now."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = str(place)
+
+    def __call__(self, point: Point) -> Outcome:
+        os.environ["MODEXLAB_TEST_PLACE"] = self.place
+        return start_a_tool(point)
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from tests.lab.test_schedulers import Local, points, use_place
+with Local(1, use_place(Path(sys.argv[1]))) as local:
+    local.submit(points(1)[0])
+    local.collect(3600)
+"""
+
+
+def test_workers_end_with_their_parent(tmp_path: Path) -> None:
+    """However it ends: with SIGKILL it can clean up nothing."""
+    place = tmp_path / "pids"
+    root = ROOT
+    with subprocess.Popen([sys.executable, "-c", PARENT, str(place)], cwd=root) as parent:
+        try:
+            wait_until(place.exists)
+            pids = [int(word) for word in place.read_text().split()]
+        finally:
+            parent.kill()
+    wait_until(lambda: all(map(gone, pids)))
+
+
+# ---- Dask
+
+
+# `make test` has one test with it, because workers of xdist would each start a cluster
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    import dask
+    from distributed import LocalCluster
+
+    schedulers._quiet()
+    with (
+        dask.config.set({"distributed.admin.tick.limit": "1h"}),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        ) as local_cluster,
+    ):
+        yield local_cluster
+
+
+@pytest.mark.regress
+def test_the_workers_of_a_cluster(cluster: LocalCluster) -> None:
+    with connect(cluster.scheduler_address, take_a_moment) as there:
+        assert (there.workers, there.slots) == (2, 4)
+        outcomes = run(there, points(12), there.slots)
+    assert {outcome.point.nbits for outcome in outcomes} == set(range(8, 20))
+    assert len({outcome.error for outcome in outcomes}) == 2, "both processes"
+    assert str(os.getpid()) not in {outcome.error for outcome in outcomes}
+
+
+@pytest.mark.regress
+def test_a_worker_of_the_cluster_is_killed(cluster: LocalCluster) -> None:
+    """Every point comes, and comes once; the killed worker's are measured elsewhere."""
+    with connect(cluster.scheduler_address, take_a_moment) as there:
+        victim = next(iter(cluster.workers.values())).pid
+        threading.Timer(0.3, os.kill, (victim, signal.SIGKILL)).start()
+        outcomes = run(there, points(40), there.slots)
+    assert sorted(outcome.point.nbits for outcome in outcomes) == list(range(8, 48))
+    assert all(outcome.measurement is not None for outcome in outcomes)
+    assert str(victim) in {outcome.error for outcome in outcomes}, "it had begun"
+    assert gone(victim)
+
+
+MACHINES = """
+[[part]]
+designs = ["mont", "naive", "scaled"]
+nbits = {from = 16, to = 56, step = 2}
+workloads = ["encrypt", "decrypt"]
+stages = ["formula"]
+"""
+
+
+def test_a_sweep_on_a_cluster_that_loses_a_worker(
+    cluster: LocalCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The whole command: every point is in the ledger once."""
+    path, ledger = tmp_path / "machines.toml", Ledger(tmp_path / "ledger.sqlite")
+    path.write_text(MACHINES)
+    ended = threading.Event()
+
+    def kill() -> None:
+        watcher = Ledger(ledger.path)
+        while len(watcher.rows()) < 20 and not ended.wait(0.05):
+            pass
+        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    arguments = ("explore", path, "--ledger", ledger.path, "--scheduler", cluster.scheduler_address, "--json")
+    result = Cli(capsys)(*arguments)
+    ended.set()
+    killer.join()
+    assert result.code == 0, result
+    report = result.json()
+    assert report["points"]["total"] == report["points"]["measured"] == 126
+    keys = [row.key for row in ledger.rows(history=True)]
+    assert len(keys) == len(set(keys)) == 126
+    assert ledger.failures() == []
+
+
+def test_figures_of_other_sources_are_refused() -> None:
+    point = points(1)[0]
+    assert attempt_there(told, point.as_json(), point.key).measurement is not None
+    outcome = attempt_there(told, point.as_json(), "a digest of other sources")
+    assert outcome.measurement is None
+    assert outcome.fatal
+    assert "has other sources of modexlab, or other tools" in outcome.error
+
+
+def test_no_scheduler_at_that_address() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
+        start = time.monotonic()
+        with pytest.raises(BadInput, match=rf"--scheduler {address}: no answer in 1 s; start one by `dask"):
+            connect(address, timeout=1)
+    assert time.monotonic() - start < 4
+
+
+@pytest.mark.parametrize("address", ["host", "tcp://127.0.0.1", "http://127.0.0.1:8786"])
+def test_what_is_no_address(address: str) -> None:
+    with pytest.raises(BadInput, match=f"--scheduler {address}: .*give an address such as tcp://host:8786"):
+        connect(address, timeout=1)
+
+
+def test_something_else_listens_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=lambda: server.accept()[0].sendall(b"HTTP/1.0 400 Bad\r\n" * 40)).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(BadInput, match=f"--scheduler {address}: .*dask scheduler"):
+            connect(address, timeout=1)
+
+
+@pytest.mark.regress
+def test_a_worker_is_no_scheduler(cluster: LocalCluster) -> None:
+    address = next(iter(cluster.workers.values())).worker_address
+    with pytest.raises(BadInput, match=f"--scheduler {address}: this is .*dask scheduler"):
+        connect(address, timeout=2)
+
+
+# ---- queues
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [
+        pytest.param(
+            "slurm",
+            ["#SBATCH -p long", "#SBATCH --cpus-per-task=2", "#SBATCH --mem=8G", "#SBATCH -t 04:00:00"],
+            id="slurm",
+        ),
+        pytest.param("lsf", ["#BSUB -q long", "#BSUB -n 2", "#BSUB -W 04:00"], id="lsf"),
+        pytest.param(
+            "pbs", ["#PBS -q long", "#PBS -l select=1:ncpus=2", "#PBS -l walltime=04:00:00"], id="pbs"
+        ),
+    ],
+)
+def test_the_jobs_of_a_queue(kind: str, lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEXLAB_CACHE", "/shared/cache")
+    with make_queue(
+        kind, ["queue=long", "cores=2", "memory=8GB", "job-extra-directives=--special"]
+    ) as cluster:
+        script = cluster.job_script()
+    for line in lines:
+        assert any(each.startswith(line) for each in script.splitlines()), script
+    assert "--special" in script
+    assert "export MODEXLAB_CACHE=/shared/cache" in script
+    worker = script.splitlines()[-1] or script.splitlines()[-2]
+    assert worker.startswith(f"{sys.executable} -m distributed.cli.dask_worker tcp://")
+    assert "--nthreads 1 " in worker, "points are measured in processes, not in threads"
+    assert "--nworkers 2 " in worker
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("quue=long", "--option quue=long: SLURMCluster has no such option; there are cores, memory"),
+        ("queue", "--option queue: give it as NAME=VALUE, as in --option memory=8GB"),
+        ("queue=", "--option queue=: give it as NAME=VALUE"),
+        ("memory=lots", "--slurm: "),
+    ],
+)
+def test_an_option_that_is_none(option: str, message: str) -> None:
+    with pytest.raises(BadInput) as refusal:
+        make_queue("slurm", [option])
+    assert str(refusal.value).startswith(message)
+
+
+@pytest.mark.parametrize(("kind", "command"), [("slurm", "sbatch"), ("lsf", "bsub"), ("pbs", "qsub")])
+def test_no_queue_here(kind: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BadInput, match=rf"--{kind} 4: there is no {command} here; run this where jobs"):
+        start_queue(kind, 4, [])
+
+
+@pytest.mark.regress
+def test_jobs_come_to_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an sbatch that starts the job at once, here."""
+    sbatch = tmp_path / "sbatch"
+    job = tmp_path / "job"  # the script is taken away when sbatch returns
+    sbatch.write_text(
+        f'#!/bin/sh\ncp "$1" {job}\nsetsid sh {job} >{job}.log 2>&1 &\necho Submitted batch job $!\n'
+    )
+    scancel = tmp_path / "scancel"
+    scancel.write_text('#!/bin/sh\nfor job; do kill -- -"$job"; done\n')
+    for command in (sbatch, scancel):
+        command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    options = ["interface=lo", f"local-directory={tmp_path}"]
+    with start_queue("slurm", 1, options, take_a_moment) as there:
+        assert isinstance(there, Cluster)
+        assert there.name == "1 jobs of slurm"
+        assert there.slots >= 1
+        outcomes = run(there, points(3), 2)
+    assert {outcome.point.nbits for outcome in outcomes} == {8, 9, 10}
+
+
+def test_which_scheduler() -> None:
+    local = scheduler_for(3, None, {}, [])
+    assert isinstance(local, Local)
+    assert local.slots == 3

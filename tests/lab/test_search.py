@@ -1,0 +1,281 @@
+"""The order in which points are measured: all, at random, and by a search that is told what became of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from modexlab.eval.lab import pareto, search
+from modexlab.eval.lab.explore import Work
+from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.search import Exhaustive, Judged, Nsga2, Random, Search, Several, by_work, make_search
+from modexlab.eval.lab.space import Space
+from modexlab.fl.errors import BadInput
+
+# many are impossible: a pipeline must divide the width
+PIPELINES = """
+objectives = {cycles = "min", clock_ns = "min"}
+[[part]]
+designs = ["mont"]
+nbits = [64]
+stages = ["formula", "flow"]
+[part.set]
+nstages = [1, 2, 4, 8, 16, 32, 64]
+steps_per_stage = [1, 2, 4, 8, 16, 32, 64]
+schedule = ["right-to-left-2", "right-to-left-1", "left-to-right", "always", "ladder"]
+add_red = ["textbook", "koc", "carry-save"]
+doublings_per_cycle = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32]
+conversion = ["double", "square"]
+pipelined = [false, true]
+forward = [false, true]
+"""
+FEW = """
+objectives = {cycles = "min"}
+[[part]]
+designs = ["mont", "scaled"]
+nbits = [16]
+stages = ["formula"]
+[part.set]
+nstages = [1, 2]
+steps_per_stage = [8]
+forward = [false, true]
+"""
+
+
+def pipelines() -> Space:
+    """The large space, of one kind of work."""
+    return Space.parse(PIPELINES.replace(', "flow"', "").replace(', clock_ns = "min"', ""))
+
+
+def with_two_objectives(space: Space) -> Space:
+    """A second one that only a flow would measure, so that a test can make it up."""
+    space.objectives = {"cycles": "min", "area_um2": "min"}
+    return space
+
+
+def cost(point: Point) -> tuple[float, float]:
+    """Cycles, and something like an area: what is chained in a cycle, times what stands side by side."""
+    design = point.design
+    assert design is not None
+    (part,) = point.parts()
+    settings = point.resolved
+    units = 1 if settings["schedule"] in ("right-to-left-1", "left-to-right", "always") else 2
+    adders = {"textbook": 2.0, "koc": 2.6, "carry-save": 1.5}[settings["add_red"]]
+    area = units * adders * settings["nstages"] * (settings["steps_per_stage"] + 1.5)
+    area += 0.7 * settings["doublings_per_cycle"] + 3 * settings["pipelined"] + settings["forward"]
+    cycles = design.cycles(point.nbits, *part.work.operands, **point.all_settings)
+    return cycles, area
+
+
+def walk(
+    one: Search, judge: Callable[[Point], Judged], backwards: bool = False
+) -> list[tuple[Point, Judged]]:
+    """All that a search hands out, with what it was told."""
+    found = []
+    while batch := one.ask():
+        results = [(point, judge(point)) for point in batch]
+        found += results
+        one.tell({point.key: judged for point, judged in (reversed(results) if backwards else results)})
+    return found
+
+
+def judge(point: Point) -> Judged:
+    return Judged(cost(point))
+
+
+def keys(found: list[tuple[Point, Judged]]) -> list[str]:
+    return [point.key for point, _ in found]
+
+
+# ---- exhaustive
+
+
+def test_exhaustive_hands_out_all_points_in_order() -> None:
+    points = list(Space.parse(FEW).points())
+    one = make_search(Space.parse(FEW), "exhaustive", 0, 0)
+    assert isinstance(one, Exhaustive)
+    assert one.count == len(points) == 6
+    assert [point for point, _ in walk(one, lambda _: Judged(None))] == points
+
+
+def test_too_many_for_exhaustive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MOST_POINTS", 5)
+    message = "the space has up to 8 points, and --method exhaustive measures at most 5; give --method nsga2"
+    with pytest.raises(BadInput, match=message):
+        make_search(Space.parse(FEW.replace("[1, 2]", "[1, 2, 4]")), "exhaustive", 0, 0)
+
+
+def test_unknown_method() -> None:
+    with pytest.raises(BadInput, match=r"unknown method 'nsga': did you mean 'nsga2'\?"):
+        make_search(Space.parse(FEW), "nsga", 10, 0)
+
+
+# ---- random
+
+
+@pytest.mark.parametrize("text", [FEW, PIPELINES], ids=["counted", "drawn"])
+def test_random_by_seed(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same seed, the same points; none twice."""
+    monkeypatch.setattr(search, "ENUMERABLE", 100)
+
+    def drawn(seed: int) -> list[str]:
+        return keys(walk(Random(Space.parse(text), 5, seed), lambda _: Judged(None)))
+
+    assert len(set(drawn(1))) == 5
+    assert drawn(1) == drawn(1)
+    assert drawn(1) != drawn(2)
+
+
+def test_random_of_a_small_space_ends_with_it() -> None:
+    points = {point.key for point in Space.parse(FEW).points()}
+    one = Random(Space.parse(FEW), 100, 1)
+    assert one.count == len(points)
+    found = keys(walk(one, lambda _: Judged(None)))
+    assert sorted(found) == sorted(points)
+
+
+def test_random_remembers_what_cannot_be() -> None:
+    one = Random(pipelines(), 20, 1)
+    assert len(one.ask()) == 20
+    assert one.refused
+    assert all("does not divide" in why or "nstages" in why for why in one.refused.values())
+    assert all("nstages=" in what for what in one.refused)
+
+
+@pytest.mark.parametrize("method", ["random", "nsga2"])
+def test_no_point_to_be_found(method: str) -> None:
+    text = PIPELINES.replace("objectives", 'constraints = ["nbits < 64"]\nobjectives', 1)
+    with pytest.raises(
+        BadInput, match=r'none can be measured: constraint "nbits < 64" refuses \d+; \d+ are imp'
+    ):
+        make_search(Space.parse(text), method, 3, 1).ask()
+
+
+# ---- NSGA-II
+
+
+def test_a_search_repeats_itself() -> None:
+    """By seed and results alone: in whichever order the results have come."""
+    first = walk(Nsga2(with_two_objectives(pipelines()), 60, 1), judge)
+    again = walk(Nsga2(with_two_objectives(pipelines()), 60, 1), judge, backwards=True)
+    other = walk(Nsga2(with_two_objectives(pipelines()), 60, 2), judge)
+    assert keys(first) == keys(again)
+    assert len(set(keys(first))) == 60
+    assert keys(first) != keys(other)
+
+
+def test_a_search_finds_more_than_chance() -> None:
+    """Measured by the volume that the fronts dominate, at the same number of points, over three seeds."""
+    reference = (1500.0, 400.0)
+
+    def volume(found: list[tuple[Point, Judged]]) -> float:
+        vectors = [judged.vector for _, judged in found if judged.vector is not None]
+        return pareto.hypervolume(pareto.front_of((vector, None) for vector in vectors).vectors, reference)
+
+    wins = 0
+    for seed in range(3):
+        by_search = volume(walk(Nsga2(with_two_objectives(pipelines()), 200, seed), judge))
+        by_chance = volume(walk(Random(with_two_objectives(pipelines()), 200, seed), judge))
+        wins += by_search > by_chance
+    assert wins == 3
+
+
+def test_a_search_ends_with_its_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All points once, though it was promised more."""
+    monkeypatch.setattr(search, "FUTILE", 10)
+    text = FEW.replace(', "scaled"', "")
+    found = walk(Nsga2(Space.parse(text), 50, 1), lambda point: Judged((float(len(point.key)),)))
+    assert sorted(keys(found)) == sorted(point.key for point in Space.parse(text).points())
+
+
+def test_failed_points_have_no_children() -> None:
+    """Ladders fail here: 1 in 5 by chance, and fewer from the second generation on."""
+
+    def fail_ladders(point: Point) -> Judged:
+        return Judged(None) if point.resolved["schedule"] == "ladder" else judge(point)
+
+    one = Nsga2(with_two_objectives(pipelines()), 240, 3)
+    found = walk(one, fail_ladders)
+    ladders = [point.resolved["schedule"] == "ladder" for point, _ in found]
+    half = len(ladders) // 2
+    assert sum(ladders[:half]) > 0
+    assert sum(ladders[half:]) < sum(ladders[:half])
+    assert sum(ladders[half:]) < 0.1 * half
+    states = {trial.state.name for trial in one._study.trials}
+    assert states == {"COMPLETE", "FAIL"}
+    complete = sum(trial.state.name == "COMPLETE" for trial in one._study.trials)
+    assert complete >= 240 - sum(ladders), "no value was made up for them"
+
+
+def test_points_that_break_a_constraint_lose() -> None:
+    """Those of one unit are forbidden, 3 in 5 by chance: the search goes away from them."""
+
+    def forbid(point: Point) -> Judged:
+        judged = judge(point)
+        one_unit = point.resolved["schedule"] in ("right-to-left-1", "left-to-right", "always")
+        return Judged(judged.vector, violations=int(one_unit))
+
+    found = walk(Nsga2(with_two_objectives(pipelines()), 240, 1), forbid)
+    broken = [judged.violations for _, judged in found]
+    assert sum(broken[:24]) > 8
+    assert sum(broken[-72:]) < 0.35 * 72
+
+
+# ---- kinds of work
+
+
+WORKS = """
+objectives = {cycles = "min"}
+[[part]]
+designs = ["mont", "cm-m-000", "procxcel-mont"]
+nbits = [16, 32]
+workloads = ["encrypt", "decrypt"]
+stages = ["native", "flow"]
+[part.set]
+forward = [false, true]
+[part.flow]
+clock_period = [2.0, 3.0]
+[[part]]
+designs = ["naive"]
+nbits = [32]
+"""
+
+
+def test_a_search_for_each_kind_of_work() -> None:
+    """Together they are the whole space, and each is one kind: width, operation, stage, interface, own modulus or not."""
+    whole = {point.key for point in Space.parse(WORKS).points()}
+    spaces = by_work(Space.parse(WORKS))
+    together: list[str] = []
+    for space in spaces:
+        points = list(space.points())
+        works = {
+            (
+                work.nbits,
+                work.operation,
+                work.stage,
+                work.interface,
+                bool(work.modulus) and point.interface == "stream",
+            )
+            for point in points
+            for work in [Work.of(point, point.workload)]
+        }
+        assert len(works) == 1, works
+        together += [point.key for point in points]
+    assert sorted(together) == sorted(whole), "every point is in one of them"
+    assert len(spaces) == 2 * 3 * 3, "2 widths; stream, own modulus, system; encrypt, decrypt, flow"
+
+
+def test_small_works_leave_their_share_to_the_others() -> None:
+    text = WORKS.replace('"native", "flow"', '"formula"').replace(
+        "[part.flow]\nclock_period = [2.0, 3.0]\n", ""
+    )
+    text = re.sub('"procxcel-mont"|stages = \\["formula"\\]', "", text, count=1) + 'stages = ["formula"]\n'
+    space = Space.parse(text)
+    points = sum(1 for _ in space.points())
+    one = make_search(space, "nsga2", points, 1)
+    assert isinstance(one, Several)
+    assert one.count == points
+    found = walk(one, lambda point: Judged((float(point.nbits),)))
+    assert len(set(keys(found))) == len(found) == points
+    assert make_search(space, "nsga2", 7, 1).count == 7

@@ -1,0 +1,426 @@
+"""Spaces and the expressions of their constraints: what a file makes, what is refused and with which words."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from modexlab.eval.designs import catalogue
+from modexlab.eval.lab import space
+from modexlab.eval.lab.compare import compare, missing
+from modexlab.eval.lab.ledger import Figure, Ledger
+from modexlab.eval.lab.measure import METRICS
+from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.space import Space, by_operation
+from modexlab.eval.papers.expression import Expression
+from modexlab.eval.papers.published import paper
+from modexlab.fl.errors import BadInput
+
+PART = '[[part]]\ndesigns = ["mont"]\nnbits = [32]\n'
+FIGURES = (
+    Figure("area_um2", 100.0, "um2"),
+    Figure("energy_nj", 2.0, "nJ", "encrypt"),
+    Figure("energy_nj", 5.0, "nJ", "decrypt"),
+)
+
+
+# ---- expressions
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("nbits * 2 + 1", 65),
+        ("2 ** nbits - 1", 2**32 - 1),
+        ("nbits // 5 % 4 - 1 / 4", 1.75),
+        ("8 <= nbits < 64", True),
+        ("8 <= nbits < 16", False),
+        ("not nbits == 32 or design == 'mont'", True),
+        ("design in ('naive', 'ssmm') and 1 / 0", False),
+        ("nbits not in [8, 16]", True),
+        ("forward == true", True),
+        ("-min(nbits, 4) + max(1, abs(-2)) + ceil(log2(nbits)) + floor(1.5)", 4),
+        ("energy_nj.decrypt < 6", True),
+    ],
+)
+def test_value(text: str, value: Any) -> None:
+    values = {"nbits": 32, "design": "mont", "forward": True, "energy_nj.decrypt": 5.5}
+    found = Expression(text).value(values)
+    assert found == value and type(found) is type(value)
+
+
+def test_names() -> None:
+    expression = Expression(
+        "nstages * steps_per_stage <= max(nbits, energy_nj.decrypt) or carry_save == false"
+    )
+    assert expression.names == {"nstages", "steps_per_stage", "nbits", "energy_nj.decrypt", "carry_save"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nbits <", 'expression "nbits <": invalid syntax'),
+        ("", 'expression ""'),
+        ("__import__('os').system('true')", "is not possible here"),
+        ("eval('1')", "unknown function in the expression"),
+        ("mx(1, 2)", "did you mean 'max'"),
+        ("(lambda: 1)()", "is not possible here"),
+        ("[each for each in (1, 2)]", "is not possible here"),
+        ("nbits.real.imag", "is not possible here"),
+        ("f'{nbits}'", "is not possible here"),
+        ("min(*nbits)", "is not possible here"),
+        ("None", "None is not possible here"),
+        ("nbits & 1", "is not possible here"),
+        ("x := 3", "invalid syntax"),
+        ("1" * 600, "expression of 600 characters"),
+        ("(" * 300 + "1" + ")" * 300, "expression of 601 characters"),
+    ],
+)
+def test_refused_expressions(text: str, message: str) -> None:
+    with pytest.raises(BadInput) as error:
+        Expression(text)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 / (nbits - 32)",
+        "9 ** 9 ** 9",
+        "2 ** 99999",
+        "design + 1",
+        "design * 10 ** 9",
+        "[1] * 10 ** 15",
+        "[nbits] + [1]",
+        "nbits < design",
+        "log2(0)",
+    ],
+)
+def test_expressions_without_a_value(text: str) -> None:
+    with pytest.raises(BadInput, match="has no value for"):
+        Expression(text).value({"nbits": 32, "design": "mont"})
+
+
+@given(st.recursive(
+    st.sampled_from(["a", "b", "3", "2.5"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "<", ">=", "==", "and", "or"]), inner).map(
+            lambda parts: f"({' '.join(parts)})"
+        ),
+        inner.map(lambda text: f"(not {text})"),
+        inner.map(lambda text: f"(-{text})"),
+    ),
+    max_leaves=12,
+))  # fmt: skip
+def test_expressions_mean_what_python_means(text: str) -> None:
+    values = {"a": 5, "b": -2}
+    assert Expression(text).value(values) == eval(text, {"__builtins__": {}}, dict(values))
+
+
+# ---- points
+
+
+def points(text: str) -> list[Point]:
+    return list(Space.parse(text).points())
+
+
+def test_a_part_is_a_product() -> None:
+    found = points(
+        '[[part]]\ndesigns = ["mont", "naive"]\nnbits = {from = 16, to = 64, factor = 2}\n'
+        'workloads = ["encrypt", "decrypt"]\nstages = ["formula", "flow"]\n'
+        "[part.set]\nnstages = [1, 2]\nsteps_per_stage = [8]\n[part.flow]\nclock_period = [2, 3.0]\n"
+    )
+    by_hand = {
+        Point(name, nbits, settings, workload=workload, stage=stage, flow=flow)
+        for name, stages in (("mont", [1, 2]), ("naive", [None]))
+        for nbits in (16, 32, 64)
+        for settings in ([(("nstages", n), ("steps_per_stage", 8)) if n else () for n in stages])
+        for stage, workload, flow in (
+            *(("formula", work, ()) for work in ("encrypt", "decrypt")),
+            *(("flow", "", (("clock_period", clock),)) for clock in (2.0, 3.0)),
+        )
+    }
+    assert set(found) == by_hand and len(found) == len(by_hand) == 36
+
+
+def test_points_come_one_at_a_time() -> None:
+    """A space that nobody could hold in memory."""
+    huge = Space.parse(
+        '[[part]]\ndesigns = "all"\nnbits = {from = 8, to = 4096}\n'
+        "[part.set]\nmodulus = {from = 3, to = 99999, step = 2}\ndigit_nbits = {from = 4, to = 32}\n"
+    )
+    assert huge.size() > 10**9
+    assert len(list(itertools.islice(huge.points(), 5))) == 5
+
+
+def test_what_stands_twice_is_measured_once() -> None:
+    again = PART + "[part.set]\nnstages = [1]\n"  # the default
+    assert points(PART + again) == points(PART) == [Point("mont", 32)]
+    assert Space.parse(PART + again).size() == 2
+
+
+def test_impossible_points_are_counted() -> None:
+    some = Space.parse(PART + "[part.set]\nnstages = [1, 3, 4]\nsteps_per_stage = [8]\n")
+    assert [dict(each.settings).get("nstages", 1) for each in some.points()] == [1, 4]
+    ((what, why),) = some.impossible
+    assert "nstages=3" in what and "does not divide" in why
+    assert len(list(some.points())) == 2 and len(some.impossible) == 1  # not twice as many
+
+
+def test_parameters_go_to_designs_that_have_them() -> None:
+    found = points('[[part]]\ndesigns = "all"\nnbits = [16]\n[part.set]\ncarry_save = [false, true]\n')
+    having = {
+        design.name
+        for design in catalogue.designs()
+        if any(each.name == "carry_save" for each in design.params)
+    }
+    assert {each.subject for each in found if each.settings} == having
+    assert len(found) == len(catalogue.designs()) + len(having)
+
+
+def test_designs_by_what_they_are() -> None:
+    found = points('[[part]]\nnbits = [32]\ndesigns = {family = ["MontMulRem"], constant_time = false}\n')
+    assert {each.subject for each in found} == {"mont", "mont-001"}
+
+
+def test_ranges() -> None:
+    def widths(text: str) -> list[int]:
+        return [
+            each.nbits
+            for each in points(f'[[part]]\ndesigns = ["naive"]\nnbits = {text}\nstages = ["formula"]\n')
+        ]
+
+    assert widths("{from = 8, to = 33, step = 8}") == [8, 16, 24, 32]
+    assert widths("{from = 30, to = 32}") == [30, 31, 32]
+    assert widths("{from = 32, to = 4096, factor = 2}") == [32 << i for i in range(8)]
+    assert widths("64") == [64]
+    clocks = points(
+        PART + 'stages = ["flow"]\n[part.flow]\nclock_period = {from = 1.9, to = 2.2, step = 0.1}\n'
+    )
+    assert [dict(each.flow)["clock_period"] for each in clocks] == [1.9, 2.0, 2.1, 2.2]
+
+
+# ---- constraints
+
+
+def test_constraints_before_measuring() -> None:
+    some = Space.parse(
+        'constraints = ["nstages * steps_per_stage <= 16", "design != \'ssmm\' or nbits < 32"]\n'
+        '[[part]]\ndesigns = ["mont", "ssmm", "naive"]\nnbits = [16, 32]\nstages = ["formula"]\n'
+        "[part.set]\nnstages = [1, 2, 4]\n"
+    )
+    found = [(each.subject, each.nbits, each.resolved.get("nstages")) for each in some.points()]
+    assert found == [
+        ("mont", 16, 1), ("mont", 16, 2), ("mont", 32, 1), ("mont", 32, 2),
+        ("ssmm", 16, None), ("naive", 16, None), ("naive", 32, None),
+    ]  # fmt: skip
+    assert some.left_out == {"nstages * steps_per_stage <= 16": 1, "design != 'ssmm' or nbits < 32": 1}
+    assert len(some.impossible) == 1  # 4 stages of 8 at 16 bits
+
+
+def test_constraints_on_figures() -> None:
+    some = Space.parse(
+        'constraints = ["area_um2 < 50", "energy_nj < 3", "energy_nj.encrypt < 3", "nbits > 8", "die_um2 < 1"]\n'
+        + PART
+        + 'stages = ["flow"]'
+    )
+    flow = Point("mont", 32, stage="flow")
+    assert some.after(flow, FIGURES) == [
+        "area_um2 < 50",
+        "energy_nj < 3",
+    ]  # a die that it does not have says nothing
+    assert some.after(flow, FIGURES[1:2]) == [] == some.before(flow)
+    assert by_operation(FIGURES)[1]["energy_nj"] == 5.0
+
+
+def test_contradicting_constraints() -> None:
+    some = Space.parse('constraints = ["nbits > 32", "nbits < 32"]\n' + PART)
+    with pytest.raises(BadInput) as error:
+        list(some.points())
+    assert 'the space is empty: of 1 points, constraint "nbits > 32" leaves out 1' in str(error.value)
+
+
+def test_nothing_but_impossible_points() -> None:
+    some = Space.parse(PART + "[part.set]\nnstages = [3, 5]\n")
+    with pytest.raises(
+        BadInput, match=r"of 2 points, 2 are impossible, as mont, .*nstages = 3 does not divide"
+    ):
+        list(some.points())
+
+
+# ---- axes for a search
+
+SEARCHED = """
+constraints = ["nstages * steps_per_stage <= 32"]
+[[part]]
+designs = ["mont", "ssmm"]
+nbits = [16, 32]
+stages = ["native", "flow"]
+[part.set]
+nstages = [1, 2]
+steps_per_stage = [4, 8]
+bits_per_cycle = [1, 2]
+[part.flow]
+clock_period = [2.0, 3.0]
+[[part]]
+designs = ["naive"]
+nbits = [8]
+"""
+
+
+def test_sampling_reaches_all_points_and_no_others() -> None:
+    some = Space.parse(SEARCHED)
+    generator = random.Random(1)
+    axes = some.parameters
+
+    def choose(name: str, values: Any) -> Any:
+        assert tuple(values) == axes[name]
+        return generator.choice(values)
+
+    assert {some.sample(choose) for _ in range(1500)} == set(some.points())
+
+
+def test_sampling_refuses_what_constraints_refuse() -> None:
+    some = Space.parse('constraints = ["nbits < 32"]\n' + PART)
+    with pytest.raises(BadInput, match='the constraint "nbits < 32" refuses it'):
+        some.sample(lambda _, values: values[0])
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("title = ", "this is no TOML"),
+        ("", "a space without a part; add [[part]]"),
+        ("part = []", "a space without a part"),
+        ("objectves = 1\n" + PART, "unknown key of a space 'objectves': did you mean 'objectives'"),
+        ("title = 1\n" + PART, "title and description are text"),
+        (PART + 'desings = "all"', "unknown key of a part 'desings': did you mean 'designs'"),
+        ("[[part]]\nnbits = [32]", 'designs is missing; add it, as in designs = ["mont"]'),
+        ('[[part]]\ndesigns = ["mont"]', "nbits is missing"),
+        ('[[part]]\ndesigns = ["mnt"]\nnbits = [32]', "unknown design 'mnt': did you mean 'mont'"),
+        ('[[part]]\ndesigns = ["proc-nave"]\nnbits = [32]', "did you mean 'proc-naive'"),
+        ("[[part]]\ndesigns = []\nnbits = [32]", "designs is empty"),
+        ("[[part]]\ndesigns = {famly = 1}\nnbits = [32]", "unknown selector of designs 'famly': did you mean 'family'"),
+        ('[[part]]\ndesigns = {family = "MulRm"}\nnbits = [32]', "unknown family 'MulRm': did you mean 'MulRem'"),
+        ('[[part]]\ndesigns = {family = "MulRem", paper = "004"}\nnbits = [32]', "no design has family = 'MulRem'"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = []', "nbits is empty"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = ["x"]', "widths are whole numbers"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8}', "nbits: a range is {from = 8"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, stp = 2}', "did you mean 'step'"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 16, to = 8}', "the range from 16 to 8 is empty"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = 0}', "step = 0 does not go up"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, factor = 1}', "does not go up"),
+        (PART + 'stages = ["natve"]', "unknown stage 'natve': did you mean 'native'"),
+        (PART + "stages = []", "stages is empty"),
+        (PART + 'interfaces = ["axi"]', "unknown interface 'axi'"),
+        (PART + 'workloads = ["decript"]', "unknown workload 'decript': did you mean 'decrypt'"),
+        (PART + "workloads = 3", "workloads = 3: give a list of words"),
+        (PART + "[part.set]\nnstage = [1]", "unknown parameter of these designs 'nstage': did you mean 'nstages'"),
+        (PART + '[part.set]\nadd_red = ["kok"]', "add_red = kok is not possible"),
+        (PART + "[part.set]\nnstages = [0]", "nstages = 0 is not possible; give 1 or more"),
+        (PART + "[part.set]\nnstages = [[1]]", "give numbers, words, true or false"),
+        (PART + "set = 3", "set = 3: write a table, [part.set]"),
+        (PART + "[part.flow]\nclock_period = [2]", "settings of the flow without such a stage"),
+        (PART + 'stages = ["flow"]\n[part.flow]\nclock_perid = [2]', "did you mean 'clock_period'"),
+        ('objectives = {area = "min"}\n' + PART, "unknown metric 'area': did you mean 'area_um2'"),
+        ('objectives = {area_um2 = "min"}\n' + PART, "no stage of this space (native) measures it; add one of stages flow"),
+        ('objectives = {cycles = "less"}\n' + PART, 'give "min" or "max"'),
+        ("objectives = {}\n" + PART, "objectives = {}: give a direction"),
+        ('constraints = ["nstage < 3"]\n' + PART, "'nstage': did you mean 'nstages'"),
+        ('constraints = ["carry_save"]\n' + PART, "unknown name in the expression"),  # no design of this space has it
+        ('constraints = ["area_um2 <"]\n' + PART, "invalid syntax"),
+        (PART + PART + 'stages = ["x"]', "part 2: unknown stage"),
+        ('objectives = {cycles = ["min"]}\n' + PART, "objective cycles = ['min'] has no such direction"),
+        ('objectives = {cycles = {a = 1}}\n' + PART, "has no such direction"),
+        ('constraints = ["cycles.decrpt < 5"]\n' + PART + 'workloads = ["decrypt"]', "did you mean 'cycles.decrypt'"),
+        ('constraints = ["cycles.decrypt < 5"]\n' + PART, "did you mean 'cycles.encrypt'"),  # nothing decrypts
+        ('constraints = ["energy_nj.decript < 5"]\n' + PART + 'stages = ["flow"]', "did you mean 'energy_nj.decrypt'"),
+        ('constraints = ["area_um2.decrypt < 5"]\n' + PART + 'stages = ["flow"]', "unknown name in the expression"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = inf}', "to: inf is no number to measure at"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 16, step = nan}', "step: nan is no number"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = [-inf]', "nbits: -inf is no number"),
+        (PART + 'stages = ["flow"]\n[part.flow]\nclock_period = [nan]', "clock_period: nan is no number"),
+        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}}}', "goes further than numbers"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = 8, to = 999999999999}', "give at most 100000"),
+        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}, step = 0.5}}', "goes further than numbers"),
+        (f'[[part]]\ndesigns = ["mont"]\nnbits = {{from = 8, to = {"9" * 400}, factor = 1.5}}', "goes further than numbers"),
+        ('[[part]]\ndesigns = ["mont"]\nnbits = {from = -1e308, to = 1e308}', "goes further than numbers"),
+        (f"title = {'9' * 5000}\n" + PART, "a number with thousands of digits"),
+        (f'[[part]]\ndesigns = ["mont"]\nnbits = [0x{"f" * 5000}]', "is too long; give at most 5000 bits"),
+        (f"x = {'[' * 5000}", "lists in lists"),
+    ],
+)  # fmt: skip
+def test_refused_spaces(text: str, message: str) -> None:
+    with pytest.raises(BadInput) as error:
+        Space.parse(text)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'title = "mine"\n{PART}')
+    assert Space.load(path).title == "mine"
+    path.write_text(PART + "x = 1")
+    with pytest.raises(BadInput, match=r"^mine\.toml: unknown key"):
+        Space.load(path)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(BadInput, match="is no text"):
+        Space.load(path)
+    with pytest.raises(BadInput, match="cannot be read: No such file"):
+        Space.load(tmp_path / "no.toml")
+    with pytest.raises(BadInput, match="cannot be read: Is a directory"):
+        Space.load(tmp_path)
+    with pytest.raises(BadInput, match=r"unknown space 'corse': did you mean 'course'.*or give a file"):
+        Space.load("corse")
+
+
+# ---- those that are there
+
+READY_MADE = ("course", "paper-000", "paper-001", "paper-004", "report", "widths")
+
+
+def test_ready_made_names() -> None:
+    assert tuple(space.names()) == READY_MADE
+
+
+@pytest.fixture(params=READY_MADE)
+def ready_made(request: pytest.FixtureRequest) -> Iterator[Space]:
+    yield Space.load(request.param)
+
+
+def test_ready_made_spaces(ready_made: Space) -> None:
+    """Every point can be made and has a command; every objective is measured somewhere; none is there for nothing."""
+    found = list(ready_made.points())
+    assert ready_made.title and ready_made.description and found
+    assert len(found) + len(ready_made.impossible) + sum(ready_made.left_out.values()) <= ready_made.size()
+    assert len({each.key for each in found}) == len(found)
+    assert all(each.command[0] == "modexlab" for each in found)
+    stages = {each.stage for each in found}
+    assert all(any(metric in METRICS[stage] for stage in stages) for metric in ready_made.objectives)
+    assert len(ready_made.impossible) < len(found)
+
+
+@pytest.mark.parametrize("number", ["000", "001", "004"])
+def test_a_papers_space_has_what_its_comparison_asks_for(number: str, tmp_path: Path) -> None:
+    """Whoever measures the space finds no figure missing that could have been had in a minute or two."""
+    asked = missing(compare(paper(number).figures(), Ledger(tmp_path / "empty.sqlite"))).quick
+    assert asked
+    assert set(asked) <= set(Space.load(f"paper-{number}").points())
+
+
+def test_the_course_has_gates_and_the_report_four_accelerators() -> None:
+    flow = [each for each in Space.load("course").points() if each.stage == "flow"]
+    assert len(flow) > 10
+    report = list(Space.load("report").points())
+    assert len({each.subject for each in report if each.stage == "flow"}) >= 4
+    assert {"proc-naive", "procxcel-mont-001"} <= {each.subject for each in report}

@@ -1,0 +1,52 @@
+"""Paper 004, Table 1: the mean cycles of encryption and decryption over random keys, by the twins' formulas.
+
+The formulas are those that the other tests compare with RTL in every row. Keys are drawn as the paper's example is: two primes of
+half the width with their top two bits set (cycles do not depend on primality, so odd numbers stand for primes), a random e, a
+random d, a random message.
+"""
+
+import random
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.papers.published import paper
+
+TWINS = (
+    "mmred-004",
+    "mmmul-004",
+    "ssmm-004",
+)  # Algorithms 2, 4 and 6; the paper prints one figure for 2 and 4
+TABLE_1 = {
+    (figure.twin, figure.nbits): figure.amount
+    for figure in paper("004").table("1").figures()
+    if figure.metric == "cycles"
+}
+WIDTHS = sorted({nbits for _, nbits in TABLE_1})
+
+
+def mean_cycles(name: str, nbits: int, nkeys: int) -> float:
+    design = catalogue.find(name)
+    rng = random.Random(f"paper 004 {nbits}")
+    total = 0
+    for _ in range(nkeys):
+        p, q = ((3 << (nbits // 2 - 2)) | rng.getrandbits(nbits // 2 - 2) | 1 for _ in range(2))
+        mod = p * q
+        for _ in ("encryption", "decryption"):
+            total += design.cycles(nbits, rng.randrange(mod), rng.randrange(mod), mod)
+    return total / (2 * nkeys)
+
+
+def keys(nbits: int) -> int:
+    return {64: 400, 128: 200, 256: 100}.get(nbits, max(4, 8192 // nbits))
+
+
+@pytest.mark.parametrize("nbits", WIDTHS)
+@pytest.mark.parametrize("name", TWINS)
+def test_table_1(name: str, nbits: int) -> None:
+    assert abs(mean_cycles(name, nbits, keys(nbits)) / TABLE_1[name, nbits] - 1) <= 0.02
+
+
+@pytest.mark.parametrize("nbits", WIDTHS)
+def test_ours_with_one_bit_a_cycle_is_not_slower(nbits: int) -> None:
+    assert catalogue.find("ssmm").resolve(nbits, {})["bits_per_cycle"] == 1
+    assert mean_cycles("ssmm", nbits, keys(nbits)) <= TABLE_1["ssmm-004", nbits]

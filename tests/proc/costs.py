@@ -1,0 +1,154 @@
+"""What instructions cost, measured on the RTL: the tables of proc/README.md.
+
+The cost of a piece of program is what each further repetition of it adds to the cycles of the whole.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from functools import partial
+from typing import NamedTuple
+
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.proc.isa.isa import INSTRUCTIONS
+from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+
+from tests.proc.programs import DATA, NUMBER, Assembler
+
+FEW, MANY = 8, 24  # repetitions
+MAX_CYCLES = 100_000
+MUL_LATENCIES, DIV_BITS, LATENCIES = (1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 3, 5)
+
+
+class Case(NamedTuple):
+    """A piece of program, with {i} for the number of the repetition; it costs what it adds to `without`."""
+
+    text: str
+    without: str = ""
+
+
+class Cost(NamedTuple):
+    cycles: float
+    causes: Mapping[str, float]  # of the cycles in which no instruction left the pipeline
+
+
+PRODUCT, QUOTIENT = "with mul_latency = 1", "with div_bits = 2, whatever the operands"
+TARGET = "la t0, after{i}\n"
+CASES = {
+    ("alu", ""): Case("add t1, t2, t1"),
+    ("load", ""): Case("lw t1, 0(gp)"),
+    ("load", "the next instruction takes the value"): Case("lw t1, 0(gp)\naddi t2, t1, 1", "addi t2, t1, 1"),
+    ("load", "the one after the next takes it"): Case(
+        "lw t1, 0(gp)\nnop\naddi t2, t1, 1", "nop\naddi t2, t1, 1"
+    ),
+    ("store", ""): Case("sw t1, 0(gp)"),
+    ("branch", "not taken"): Case("bne zero, zero, after{i}\nnop\nafter{i}:", "nop"),
+    ("branch", "taken"): Case("beq zero, zero, after{i}\nnop\nafter{i}:"),
+    ("jal", ""): Case("jal ra, after{i}\nnop\nafter{i}:"),
+    ("jalr", ""): Case(f"{TARGET}jalr ra, 0(t0)\nnop\nafter{{i}}:", f"{TARGET}after{{i}}:"),
+    ("mul", PRODUCT): Case("mul t1, t2, t3"),
+    ("mul", "the next instruction takes the product"): Case(
+        "mul t1, t2, t3\nadd t1, t1, t1", "add t1, t1, t1"
+    ),
+    ("div", QUOTIENT): Case("divu t1, t2, t3"),
+    ("csr", "CSRs of the processor"): Case("csrrw t1, mscratch, t2"),
+    ("csr", "write to an accelerator that answers in the next cycle"): Case("csrrw zero, xr0, t2"),
+    ("csr", "read of one"): Case("csrrs t1, xr0, zero"),
+    ("csr", "read of one, and the next instruction takes the value"): Case(
+        "csrrs t1, xr0, zero\naddi t2, t1, 1", "addi t2, t1, 1"
+    ),
+    ("fence", ""): Case("fence"),
+    ("wfi", ""): Case("wfi"),
+    ("fence.i", ""): Case("fence.i"),
+    ("mret", ""): Case(
+        f"{TARGET}csrrw zero, mepc, t0\nmret\nnop\nafter{{i}}:", f"{TARGET}csrrw zero, mepc, t0\nafter{{i}}:"
+    ),
+    ("ecall", "and every trap that a handler takes (it does not retire)"): Case(
+        f"{TARGET}csrrw zero, mtvec, t0\necall\nnop\nafter{{i}}:",
+        f"{TARGET}csrrw zero, mtvec, t0\nafter{{i}}:",
+    ),
+}
+# names that stand for a whole group of isa.py, and those that are single instructions
+GROUPS = ("alu", "load", "store", "branch", "mul", "div", "csr")
+
+
+@functools.cache
+def simulation(stage: str = "native", mul_latency: int = 1, div_bits: int = 2) -> ProcSimulation:
+    """A processor with these parameters, behind it the null accelerator."""
+    return simulate_proc(ProcXcel(partial(Proc, mul_latency, div_bits), NullXcel), stage)
+
+
+def cost(sim: ProcSimulation, case: Case, timing: MemoryTiming | None = None) -> Cost:
+    """What the case costs each time."""
+    whole, baseline = added(sim, case.text, timing), added(sim, case.without, timing)
+    causes = {name: whole[name] - baseline[name] for name in whole}
+    cycles = sum(causes.values())
+    return Cost(cycles, {name: count for name, count in causes.items() if name != "issue" and count})
+
+
+def added(sim: ProcSimulation, text: str, timing: MemoryTiming | None) -> dict[str, float]:
+    """Cycles by their cause that a repetition of the text adds."""
+    few, many = (run(sim, text, count, timing) for count in (FEW, MANY))
+    return {name: (many[name] - few[name]) / (MANY - FEW) for name in few}
+
+
+def run(sim: ProcSimulation, text: str, count: int, timing: MemoryTiming | None) -> Mapping[str, int]:
+    asm = Assembler()
+    asm.li(NUMBER["gp"], DATA)
+    for i in range(count):
+        asm.text(text.format(i=i))
+    asm.end()
+    outcome = sim.run(asm.program(), timing=timing, max_cycles=MAX_CYCLES)
+    assert outcome.exit_code == 0, outcome
+    return outcome.where
+
+
+def cost_table() -> str:
+    """The cycles of every instruction."""
+    rows, seen = [], set()
+    for (name, when), case in CASES.items():
+        found = cost(simulation(), case)
+        causes = ", ".join(f"{cause} {count:g}" for cause, count in found.causes.items())
+        rows.append((members(name) if name not in seen else "", when, found.cycles, causes))
+        seen.add(name)
+    return markdown(("instruction", "when", "cycles", "of them bubbles"), rows)
+
+
+def members(name: str) -> str:
+    """The instructions of a group, or one alone."""
+    names = [each.name for each in INSTRUCTIONS if each.group == name] if name in GROUPS else [name]
+    return " ".join(f"`{each}`" for each in names)
+
+
+def parameter_table() -> str:
+    """What the parameters of Proc change."""
+    rows = []
+    for mul_latency, div_bits in zip(MUL_LATENCIES, DIV_BITS, strict=True):
+        sim = simulation("python", mul_latency, div_bits)
+        product, quotient = cost(sim, CASES["mul", PRODUCT]), cost(sim, CASES["div", QUOTIENT])
+        rows.append((mul_latency, product.cycles, div_bits, quotient.cycles))
+    return markdown(("`mul_latency`", "cycles of a product", "`div_bits`", "cycles of a quotient"), rows)
+
+
+def memory_table() -> str:
+    """What a slower memory costs."""
+    cases = {
+        "ALU instruction": CASES["alu", ""],
+        "load and an instruction that takes its value": Case("lw t1, 0(gp)\naddi t2, t1, 1"),
+        "taken branch": CASES["branch", "taken"],
+    }
+    rows = [
+        (latency, *(cost(simulation(), case, MemoryTiming(latency)).cycles for case in cases.values()))
+        for latency in LATENCIES
+    ]
+    return markdown(("latency of the memories", *cases), rows)
+
+
+def markdown(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
+    """A table."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    cells = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in line] for line in lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in cells)

@@ -1,0 +1,96 @@
+"""Components for the processor's tests: an accelerator that makes it wait, and a processor that does not tell that it halts."""
+
+from modexlab.proc.core.messages import mk_commit, mk_mem_req, mk_mem_resp
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.rtl.messages import mk_xcel_req, mk_xcel_resp
+from pymtl3 import Bits32, Component, InPort, OutPort, Wire, concat, update, update_ff
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+
+class SlowXcel(Component):
+    """The null accelerator, but it takes a request, and answers one, only when two bits of a shift register say so."""
+
+    def construct(s):
+        s.istream = RecvIfcRTL(mk_xcel_req())
+        s.ostream = SendIfcRTL(mk_xcel_resp())
+
+        s.draw = Wire(16)  # maximal length: x^16 + x^14 + x^13 + x^11 + 1
+        s.feedback = Wire()
+        s.full = Wire()
+        s.offered = Wire()
+        s.write = Wire()
+        s.is_xr0 = Wire()
+        s.register = Wire(32)
+
+        @update
+        def handshakes():
+            s.feedback @= s.draw[0] ^ s.draw[2] ^ s.draw[3] ^ s.draw[5]
+            s.istream.rdy @= ~s.full & s.draw[1]
+            s.ostream.val @= s.offered
+
+        @update
+        def answer():
+            s.ostream.msg.write @= s.write
+            s.ostream.msg.data @= 0
+            if s.is_xr0 & ~s.write:
+                s.ostream.msg.data @= s.register
+
+        @update_ff
+        def access():
+            if s.reset:
+                s.draw <<= 0xACE1
+                s.full <<= 0
+                s.offered <<= 0
+                s.register <<= 0
+            else:
+                s.draw <<= concat(s.feedback, s.draw[1:16])
+                if s.istream.val & s.istream.rdy:
+                    s.full <<= 1
+                    s.write <<= s.istream.msg.write
+                    s.is_xr0 <<= s.istream.msg.addr == 0
+                    if s.istream.msg.write & (s.istream.msg.addr == 0):
+                        s.register <<= s.istream.msg.data
+                elif s.offered & s.ostream.rdy:
+                    s.full <<= 0
+                    s.offered <<= 0
+                elif s.full & s.draw[4]:
+                    s.offered <<= 1
+
+    def line_trace(s):
+        return f"{s.istream}|{s.ostream}"
+
+
+class HidesHalt(Component):
+    """A processor whose testbench does not hear that it halts, and so sees what it does thereafter."""
+
+    def construct(s):
+        s.imem_req = SendIfcRTL(mk_mem_req())
+        s.imem_resp = RecvIfcRTL(mk_mem_resp())
+        s.dmem_req = SendIfcRTL(mk_mem_req())
+        s.dmem_resp = RecvIfcRTL(mk_mem_resp())
+        s.mngr2proc = RecvIfcRTL(Bits32)
+        s.proc2mngr = SendIfcRTL(Bits32)
+        s.entry = InPort(32)
+        s.core_id = InPort(32)
+        s.halted = OutPort()
+        s.stats_en = OutPort()
+        s.commit = OutPort(mk_commit())
+
+        s.system = ProcXcel(Proc, NullXcel)
+        s.system.imem_req //= s.imem_req
+        s.imem_resp //= s.system.imem_resp
+        s.system.dmem_req //= s.dmem_req
+        s.dmem_resp //= s.system.dmem_resp
+        s.mngr2proc //= s.system.mngr2proc
+        s.system.proc2mngr //= s.proc2mngr
+        s.entry //= s.system.entry
+        s.core_id //= s.system.core_id
+        s.system.halted //= s.halted
+        s.system.stats_en //= s.stats_en
+
+        @update
+        def hide():
+            s.commit @= s.system.commit
+            s.commit.halt @= 0

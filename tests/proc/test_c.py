@@ -1,0 +1,79 @@
+"""Compiled C on the processor: what it computes, and every commit of the pipeline against the simulator of instructions."""
+
+import binascii
+import struct
+from math import gcd
+
+import pytest
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.proc.sim import MemoryTiming, simulate_proc
+from modexlab.proc.software.compiler import OPTS, compile_program
+from modexlab.proc.software.elf import load_elf
+from modexlab.rtl.sim.protocol import xorshift32
+
+from tests.paths import DATA
+from tests.proc.programs import check, golden
+
+SOURCE = DATA / "proc_mix.c"
+TIMINGS = (MemoryTiming(), MemoryTiming(2, stall=0.3, extra=2))
+M = 2**32 - 1
+
+
+def signed(value: int, nbits: int = 32) -> int:
+    """The number that the low bits mean in two's complement."""
+    value &= (1 << nbits) - 1
+    return value - (1 << nbits) if value >> nbits - 1 else value
+
+
+def quotient(a: int, b: int) -> int:
+    """As in C: toward zero."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def expected() -> list[int]:
+    """The words that proc_mix.c must send."""
+    state = 2463534242
+
+    def draw() -> int:
+        nonlocal state
+        state = xorshift32(state)
+        return state
+
+    words = [binascii.crc32(b"123456789"), 2 * 6 + 3]
+    values = sorted(signed(draw(), 16) for _ in range(50))
+    words += [1, binascii.crc32(struct.pack("<50h", *values))]
+    re, im, tag = 3, -2, 1
+    for _ in range(5):
+        re, im, tag = re * 2 - im, re + im * 2, tag + 7
+    words += [re, im, tag]
+    words += [quotient(-((9 + 2 - 3) * 4), 9), 7**2 * 5**2 - (9 * 8 // 4 ^ 0x5555)]
+    product = 1
+    for _ in range(20):
+        product = product * (draw() | 1) % 2**64
+        product = (product + draw()) % 2**64
+    words += [product, product >> 32, product % 1_000_000_007]
+    words += [quotient(signed(-product, 64), 12345), gcd(1 << 40, 6227020800)]
+    sums = [0, 0, 0, 0]
+    for i in range(100):
+        a, b = draw(), draw()
+        x, y = signed(a), signed(b) >> i % 31
+        divisor = 1 if y == -1 else y
+        sums[0] += quotient(x, divisor) if y else 0
+        sums[1] ^= x - divisor * quotient(x, divisor) if y else 0
+        sums[2] += x * y >> 32
+        sums[3] ^= a // (y & M | 1) + (a * (y & M) >> 32) & M
+    return [word & M for word in [*words, *sums]]
+
+
+@pytest.mark.parametrize("opt", OPTS)
+def test_mix(opt: str) -> None:
+    """A mix of what compilers make of C, at every level of optimization."""
+    program = load_elf(compile_program([SOURCE], opt=opt))
+    wanted = golden(program)
+    assert (wanted.reason, wanted.exit_code) == ("exit", 0)
+    assert wanted.output == expected()
+    with simulate_proc(ProcXcel(Proc, NullXcel), "native") as sim:
+        for timing in TIMINGS:
+            check(wanted, sim.run(program, timing=timing, record=True), f"proc_mix.c {opt}, {timing}")

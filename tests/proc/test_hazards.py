@@ -1,0 +1,829 @@
+"""Hazards of the pipeline by name, for each instruction: operands that are still on their way, results that are needed at once, what
+a jump or a trap must squash, and what the trap must leave. Then what each hazard costs, in cycles.
+
+The programs are compared with the simulator of instructions, commit by commit, under several memories.
+"""
+
+import itertools
+from collections.abc import Callable
+from functools import cache, partial
+
+import pytest
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.proc.isa.causes import FETCH_FAULT
+from modexlab.proc.isa.csrs import MEPC, MINSTRET, MNGR2PROC, MSCRATCH, MTVEC, PROC2MNGR, STATS_EN, XCEL_FIRST
+from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS
+from modexlab.proc.iss.outcome import Outcome, Trap
+from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from modexlab.proc.software.elf import Program
+from modexlab.proc.software.memory import REGIONS
+from pymtl3 import Component
+
+from tests.proc.examples import HidesHalt, SlowXcel
+from tests.proc.programs import DATA, GP, HANDLER, NUMBER, Assembler, assemble, check, golden
+
+MEMORIES = (
+    MemoryTiming(),
+    MemoryTiming(3),
+    MemoryTiming(stall=0.3, seed=5),
+    MemoryTiming(2, stall=0.3, extra=4, seed=7),
+)
+MAX_CYCLES = 2_000_000
+DISTANCES = range(4)
+S2, S3, S4, S5, S6 = (NUMBER[f"s{i}"] for i in range(2, 7))
+T0, T1, T2 = (NUMBER[f"t{i}"] for i in range(3))
+ONE = NUMBER["a1"]  # always 1
+CELL = 64  # of the data: a producer loads from here
+SLOT = 128  # and stores go here
+
+
+# (mul_latency, div_bits, accelerator), as in test_proc_random.py
+FAST, SLOW_UNITS, SLOW_XCEL = (1, 2, NullXcel), (3, 1, NullXcel), (2, 4, SlowXcel)
+Shape = tuple[int, int, type[Component]]
+
+
+@cache
+def simulation(shape: Shape) -> ProcSimulation:
+    """The system, once for all tests."""
+    mul_latency, div_bits, xcel = shape
+    return simulate_proc(ProcXcel(partial(Proc, mul_latency, div_bits), xcel), "native")
+
+
+def run(
+    program: Program,
+    manager: tuple[int, ...] = (),
+    timing: MemoryTiming | None = None,
+    shape: Shape = FAST,
+) -> Outcome:
+    """One run natively."""
+    return simulation(shape).run(program, manager=manager, timing=timing, max_cycles=MAX_CYCLES, record=True)
+
+
+def check_everywhere(program: Program, manager: tuple[int, ...] = ()) -> Outcome:
+    """A program under all memories, and with other units; returns what is right."""
+    expected = golden(program, manager)
+    for timing, shape in (
+        *((timing, FAST) for timing in MEMORIES),
+        *((timing, SLOW_XCEL) for timing in MEMORIES[::3]),
+    ):
+        check(expected, run(program, manager, timing, shape), f"{program.name}, {timing}, {shape}")
+    return expected
+
+
+# ---- the instruction under test
+
+NAMES = [each.name for each in INSTRUCTIONS]
+USES = {"R": 2, "I": 1, "H": 1, "S": 2, "B": 2, "C": 1}  # registers that an instruction of this format reads
+READERS = [each.name for each in INSTRUCTIONS if USES.get(each.fmt)]
+WRITERS = [each.name for each in INSTRUCTIONS if each.fmt in "RIHUJCZ"]
+
+
+def values_for(name: str, taken: bool) -> tuple[int, int]:
+    """Operands that make sense: an address in the data, or numbers. jalr needs the address of a label instead."""
+    each = BY_NAME[name]
+    if each.group in ("load", "store"):
+        return DATA + SLOT, 0x8765_4321
+    if each.group == "branch":
+        holds = {
+            "beq": (7, 7),
+            "bne": (7, 8),
+            "blt": (-7, 7),
+            "bge": (7, -7),
+            "bltu": (7, -7),
+            "bgeu": (-7, 7),
+        }
+        fails = {
+            "beq": (7, 8),
+            "bne": (7, 7),
+            "blt": (7, -7),
+            "bge": (-7, 7),
+            "bltu": (-7, 7),
+            "bgeu": (7, -7),
+        }
+        return (holds if taken else fails)[name]
+    return 0x8000_0013, 0xFFFF_FFFD
+
+
+def emit(asm: Assembler, name: str, rd: int, rs1: int, rs2: int, target: str | None = None) -> None:
+    """The instruction, with an immediate that does no harm."""
+    fmt = BY_NAME[name].fmt
+    if fmt in "CZ":
+        asm.emit(name, rd, rs1, imm=MSCRATCH)
+    elif fmt == "R":
+        asm.emit(name, rd, rs1, rs2)
+    elif fmt in "IH":
+        asm.emit(name, rd, rs1, imm=0 if BY_NAME[name].group in ("load", "jump") else 3)
+    elif fmt == "S":
+        asm.emit(name, 0, rs1, rs2)
+    elif fmt == "B":
+        asm.emit(name, 0, rs1, rs2, target)
+    elif fmt == "J":
+        asm.emit(name, rd, imm=target)
+    elif fmt == "U":
+        asm.emit(name, rd, imm=0x87654)
+    else:
+        asm.emit(name)
+
+
+def emit_whole(asm: Assembler, name: str, rd: int) -> None:
+    """The instruction with operands that have been there for long; a jump or branch goes to what follows."""
+    behind = asm.fresh()
+    first, second = values_for(name, taken=True)
+    if name == "jalr":
+        asm.la(S2, behind)
+    else:
+        asm.li(S2, first)
+    asm.li(S3, second)
+    asm.nops(3)
+    emit(asm, name, rd, S2, S3, behind)
+    asm.label(behind)
+
+
+# ---- producers: all leave what is in `source` in `rd`
+
+
+def by_alu(asm: Assembler, rd: int, source: int) -> None:
+    asm.emit("addi", rd, source)
+
+
+def by_load(asm: Assembler, rd: int, source: int) -> None:
+    asm.emit("sw", 0, GP, source, CELL)
+    asm.emit("lw", rd, GP, imm=CELL)
+
+
+def by_mul(asm: Assembler, rd: int, source: int) -> None:
+    asm.emit("mul", rd, source, ONE)
+
+
+def by_div(asm: Assembler, rd: int, source: int) -> None:
+    asm.emit("divu", rd, source, ONE)
+
+
+def by_csr(asm: Assembler, rd: int, source: int) -> None:
+    asm.emit("csrrw", 0, source, imm=MSCRATCH)
+    asm.emit("csrrs", rd, 0, imm=MSCRATCH)
+
+
+def by_xcel(asm: Assembler, rd: int, source: int) -> None:
+    asm.emit("csrrw", 0, source, imm=XCEL_FIRST)
+    asm.emit("csrrs", rd, 0, imm=XCEL_FIRST)
+
+
+def by_manager(asm: Assembler, rd: int, source: int) -> None:
+    """A word that is 0 comes from the manager, for labels may not be known yet."""
+    asm.emit("csrrs", S6, 0, imm=MNGR2PROC)
+    asm.emit("or", rd, source, S6)
+
+
+PRODUCERS = (by_alu, by_load, by_mul, by_div, by_csr, by_xcel, by_manager)
+CASES = tuple(itertools.product(PRODUCERS, DISTANCES, ("rs1", "rs2", "both", "same")))
+
+
+def start() -> Assembler:
+    """gp, the handler, and 1."""
+    asm = Assembler()
+    asm.li(GP, DATA)
+    asm.li(ONE, 1)
+    asm.la(T0, "handler")
+    asm.emit("csrrw", 0, T0, imm=MTVEC)
+    asm.store(SLOT, 0xFEDC_BA98)
+    return asm
+
+
+def finish(asm: Assembler, name: str) -> Program:
+    """The end, and the handler."""
+    asm.end()
+    asm.text(HANDLER)
+    return asm.program(name)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_operands(name: str) -> None:
+    """Each operand, both, and both from one register, written by each kind of producer 0 to 3 instructions before."""
+    asm = start()
+    two = USES[BY_NAME[name].fmt] == 2
+    for (producer, distance, which), taken in itertools.product(CASES, (True, False)):
+        if (which != "rs1" and not two) or (not taken and BY_NAME[name].group != "branch"):
+            continue
+        behind = asm.fresh()
+        first, second = values_for(name, taken)
+        if name == "jalr":
+            asm.la(S2, behind)
+        else:
+            asm.li(S2, first)
+        asm.li(S3, second)
+        for register in (S4, S5, T0):
+            asm.li(register, 0x5A)  # an operand that comes too late
+        asm.nops(3)
+        rs1, rs2 = S2, S3
+        if which in ("rs2", "both"):
+            producer(asm, S5, S3)
+            rs2 = S5
+        if which in ("rs1", "both", "same"):
+            producer(asm, S4, S2)
+            rs1 = S4
+        if which == "same":
+            rs2 = S4
+        asm.nops(distance)
+        emit(asm, name, T0, rs1, rs2, behind)
+        asm.emit("addi", T1, imm=1)  # not if a jump is taken
+        asm.label(behind)
+        asm.emit("addi", T2, T0, imm=1)
+    expected = check_everywhere(finish(asm, f"operands of {name}"), (0,) * 1000)
+    assert expected.reason == "exit"
+    assert expected.instructions > 200
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "mret"])
+def test_behind_what_waits(name: str) -> None:
+    """Right behind what waits for memory, a unit or a port, and needs nothing of it; behind a quotient, both are at hand."""
+    asm = start()
+    for producer, after_quotient in itertools.product(PRODUCERS, (False, True)):
+        behind = asm.fresh()
+        first, second = values_for(name, taken=True)
+        asm.la(S2, behind) if name == "jalr" else asm.li(S2, first)
+        asm.li(S3, second)
+        asm.li(S4, 0x1357_9BDF)
+        if after_quotient:
+            asm.emit("divu", S5, S4, ONE)
+        producer(asm, T1, S4)
+        emit(asm, name, T0, S2, S3, behind)
+        asm.label(behind)
+        emit(asm, "mul", T2, S3, S4)
+        asm.emit("add", T2, T0, T1)
+    assert check_everywhere(finish(asm, f"{name} behind what waits"), (0,) * 100).reason == "exit"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_result(name: str) -> None:
+    """The result is used 0 to 3 instructions later: by the ALU on both sides, as an address, as what is stored, sent, compared."""
+    asm = start()
+    users: tuple[Callable[[], None], ...] = (
+        lambda: asm.emit("add", T1, T0, S3),
+        lambda: asm.emit("sub", T1, S3, T0),
+        lambda: asm.emit("xor", T1, T0, T0),
+        lambda: asm.emit("sw", 0, GP, T0, SLOT),
+        lambda: asm.emit("mulhsu", T1, T0, S3),
+        lambda: asm.emit("divu", T1, S3, T0),
+        lambda: asm.emit("csrrw", T1, T0, imm=MSCRATCH),
+        lambda: asm.emit("csrrw", 0, T0, imm=XCEL_FIRST),
+        lambda: asm.emit("csrrw", 0, T0, imm=PROC2MNGR),
+        lambda: asm.emit("bne", 0, T0, S3, 8),
+    )
+    for user, distance in itertools.product(users, DISTANCES):
+        asm.li(T0, 0x5A)
+        emit_whole(asm, name, T0)
+        asm.nops(distance)
+        user()
+        asm.emit("addi", T1, T1, imm=1)
+        asm.nops(1)
+    for distance in DISTANCES:  # x0 stays 0, whatever is written to it
+        emit_whole(asm, name, 0)
+        asm.nops(distance)
+        asm.emit("add", T1, 0, 0)
+        asm.emit("sw", 0, GP, 0, SLOT)
+    for distance in DISTANCES:  # the later of two writers counts
+        emit_whole(asm, name, T0)
+        asm.emit("addi", T0, imm=distance)
+        asm.nops(distance)
+        asm.emit("add", T1, T0, T0)
+        asm.li(T0, 9)
+        emit_whole(asm, name, T0)
+        asm.emit("add", T1, T0, T0)
+    assert check_everywhere(finish(asm, f"result of {name}")).reason == "exit"
+
+
+# ---- what goes elsewhere, and what must not be left of the instructions behind it
+
+
+Jump = Callable[[Assembler, str], None]
+
+
+def jumps() -> dict[str, Jump]:
+    """All ways to go to a label; they may use s2, and the handler's registers."""
+
+    def branch(name: str, asm: Assembler, label: str) -> None:
+        asm.emit(name, 0, *((0, ONE) if name in ("bne", "blt", "bltu") else (0, 0)), label)
+
+    def jalr(asm: Assembler, label: str) -> None:
+        asm.la(S2, label)
+        asm.emit("jalr", S6, S2)
+
+    def odd_jalr(asm: Assembler, label: str) -> None:
+        asm.la(S2, label)
+        asm.emit("jalr", S2, S2, imm=1)  # bit 0 of the target is dropped
+
+    def mret(asm: Assembler, label: str) -> None:
+        asm.la(S2, label)
+        asm.emit("csrrw", 0, S2, imm=MEPC)
+        asm.emit("mret")
+
+    def after_load(asm: Assembler, label: str) -> None:
+        asm.emit("lw", S2, GP, imm=CELL)
+        asm.emit("beq", 0, S2, S2, label)
+
+    def after_xcel(asm: Assembler, label: str) -> None:
+        asm.emit("csrrs", S2, 0, imm=XCEL_FIRST)
+        asm.emit("bgeu", 0, S2, 0, label)
+
+    def after_div(asm: Assembler, label: str) -> None:
+        asm.emit("divu", S2, ONE, ONE)
+        asm.emit("beq", 0, S2, ONE, label)
+
+    def fetch_fault(asm: Assembler, label: str) -> None:
+        asm.la(NUMBER["ra"], label)
+        asm.emit("jalr", 0, 0, imm=0x80)
+
+    return {
+        **{name: partial(branch, name) for name in BY_NAME if BY_NAME[name].group == "branch"},
+        "jal": lambda asm, label: asm.emit("jal", S6, imm=label),
+        "jalr": jalr,
+        "jalr to an odd target": odd_jalr,
+        "mret": mret,
+        "branch on a load": after_load,
+        "branch on the accelerator": after_xcel,
+        "branch on a quotient": after_div,
+        "fetch fault": fetch_fault,
+    }
+
+
+JUMPS = jumps()
+HARMFUL = (
+    lambda asm: asm.emit("sw", 0, GP, ONE, SLOT),
+    lambda asm: asm.emit("csrrw", T0, ONE, imm=MSCRATCH),
+    lambda asm: asm.emit("csrrwi", 0, 0, imm=MTVEC),
+    lambda asm: asm.emit("csrrwi", 0, 3, imm=XCEL_FIRST),
+    lambda asm: asm.emit("csrrs", T0, 0, imm=XCEL_FIRST),
+    lambda asm: asm.emit("csrrwi", 0, 3, imm=PROC2MNGR),
+    lambda asm: asm.emit("csrrs", T0, 0, imm=MNGR2PROC),
+    lambda asm: asm.emit("lw", T0, 0),  # outside memory: would halt
+    lambda asm: asm.word(0),
+    lambda asm: asm.emit("csrrwi", T0, 1, imm=STATS_EN),
+    lambda asm: asm.emit("csrrwi", T0, 1, imm=MINSTRET),
+)
+OBSERVE = """
+    lw    t1, 128(gp)
+    csrrs t1, mscratch, zero
+    csrrs t1, mtvec, zero
+    csrrs t1, xr0, zero
+    csrrs t1, stats_en, zero
+    csrrs t1, minstret, zero
+    csrrs t1, mepc, zero
+    addi  t1, t0, 0
+"""
+
+
+def shadow(asm: Assembler, body: list[Callable[[], None]], jump: Jump) -> None:
+    """Jump over the instructions of the body, and look at what they could have changed."""
+    behind = asm.fresh()
+    asm.li(T0, 0x77)
+    asm.nops(2)
+    jump(asm, behind)
+    for each in body:
+        each()
+    asm.label(behind)
+    asm.text(OBSERVE)
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_squash(jump: str) -> None:
+    """Nothing is left of stores, accesses to CSRs, accelerator and manager, faults, jumps in the shadow of a jump."""
+    asm = start()
+    for harm, slot in itertools.product(HARMFUL, range(3)):
+        shadow(asm, [*[partial(asm.nops, 1)] * slot, *[partial(harm, asm)] * 2], JUMPS[jump])
+    for first, second in itertools.product(HARMFUL[:6], HARMFUL[6:]):
+        shadow(asm, [partial(first, asm), partial(second, asm)], JUMPS[jump])
+    asm.li(S4, DATA + SLOT)
+    for name, slot in itertools.product(NAMES, range(2)):  # each instruction, of which rd would be seen
+        lost = asm.fresh()
+        harm = partial(emit, asm, name, T0, S4, ONE, lost)
+        shadow(asm, [*[partial(asm.nops, 1)] * slot, harm], JUMPS[jump])
+        over = asm.fresh()
+        asm.emit("jal", 0, imm=over)
+        asm.label(lost)
+        asm.end(99)
+        asm.label(over)
+    for other, slot in itertools.product(JUMPS.values(), range(3)):  # a jump in the shadow of a jump
+        lost = asm.fresh()
+        shadow(asm, [*[partial(asm.nops, 1)] * slot, partial(other, asm, lost)], JUMPS[jump])
+        over = asm.fresh()
+        asm.emit("jal", 0, imm=over)
+        asm.label(lost)
+        asm.emit("csrrwi", 0, 31, imm=PROC2MNGR)
+        asm.end(99)
+        asm.label(over)
+    expected = check_everywhere(finish(asm, f"in the shadow of {jump}"), (1, 2, 3))
+    assert (expected.reason, expected.exit_code, expected.output) == ("exit", 0, [])
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_before_and_back_to_back(jump: str) -> None:
+    """What is before a jump is done; jumps that go to jumps, and to themselves."""
+    asm = start()
+    for harm, distance in itertools.product(HARMFUL[:7], range(3)):
+        if jump == "fetch fault" and harm is HARMFUL[2]:  # it needs the handler
+            continue
+        asm.li(T0, 0x77)
+        harm(asm)
+        asm.nops(distance)
+        behind = asm.fresh()
+        JUMPS[jump](asm, behind)
+        asm.emit("addi", T0, imm=1)
+        asm.label(behind)
+        asm.la(S2, "handler")
+        asm.emit("csrrw", 0, S2, imm=MTVEC)
+        asm.text(OBSERVE)
+    for other in JUMPS.values():
+        first, second, third = asm.fresh(), asm.fresh(), asm.fresh()
+        JUMPS[jump](asm, second)
+        asm.label(first)
+        other(asm, third)
+        asm.emit("csrrwi", 0, 9, imm=PROC2MNGR)
+        asm.label(second)
+        JUMPS[jump](asm, first)
+        asm.emit("csrrwi", 0, 9, imm=PROC2MNGR)
+        asm.label(third)
+        asm.text(OBSERVE)
+    expected = check_everywhere(finish(asm, f"before and behind {jump}"), (1, 2, 3) * 10)
+    assert expected.reason == "exit"
+    assert 9 not in expected.output
+
+
+NOT_TAKEN = {
+    "beq": (0, ONE),
+    "bne": (0, 0),
+    "blt": (0, 0),
+    "bge": (0, ONE),
+    "bltu": (ONE, 0),
+    "bgeu": (0, ONE),
+}
+
+
+@pytest.mark.parametrize("name", NOT_TAKEN)
+def test_not_taken(name: str) -> None:
+    """A branch that is not taken squashes nothing: stores, CSRs, ports, faults and jumps follow it at once."""
+    asm = start()
+    for harm, count in itertools.product(HARMFUL, (1, 2, 3)):
+        if harm in (HARMFUL[2], HARMFUL[7]):  # without a handler, and a halt
+            continue
+        lost = asm.fresh()
+        for _ in range(count):
+            asm.emit(name, 0, *NOT_TAKEN[name], lost)
+        harm(asm)
+        asm.text(OBSERVE)
+        asm.label(lost)
+    for other in NAMES:
+        if other == "mret":  # where to? see JUMPS
+            continue
+        lost, behind = asm.fresh(), asm.fresh()
+        asm.la(S4, behind) if other == "jalr" else asm.li(S4, DATA + SLOT)
+        asm.emit(name, 0, *NOT_TAKEN[name], lost)
+        emit(asm, other, T0, S4, ONE, behind)
+        asm.label(behind)
+        asm.text(OBSERVE)
+        asm.label(lost)
+    for jump in JUMPS.values():
+        lost, behind = asm.fresh(), asm.fresh()
+        asm.emit(name, 0, *NOT_TAKEN[name], lost)
+        jump(asm, behind)
+        asm.label(lost)
+        asm.emit("csrrwi", 0, 9, imm=PROC2MNGR)
+        asm.label(behind)
+        asm.emit(name, 0, *NOT_TAKEN[name], behind)
+    expected = check_everywhere(finish(asm, f"{name} not taken"), (1, 2, 3) * 10)
+    assert expected.reason == "exit"
+    assert 9 not in expected.output
+
+
+# ---- traps
+
+TRAPS: dict[str, str] = {
+    "illegal": ".word 0",
+    "ecall": "ecall",
+    "ebreak": "ebreak",
+    "misaligned load": "lw t0, 1(gp)",
+    "misaligned store": "sh s3, 3(gp)",
+    "misaligned branch": "beq zero, zero, 6",
+    "misaligned jal": "jal t0, 6",
+    "misaligned jalr": "jalr t0, 2(gp)",
+    "misaligned jalr of an odd target": "jalr t0, 7(gp)",
+    "fetch fault": "jalr ra, 16(zero)",
+    "unknown csr": "csrrw t0, 0x123, s3",
+    "read-only csr": "csrrw t0, numcores, s3",
+    "write of the manager's words": "csrrw zero, mngr2proc, s3",
+    "read of the words to the manager": "csrrs t0, proc2mngr, zero",
+    "two accesses to the accelerator": "csrrw t0, xr0, s3",
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_trap_neighbourhood(trap: str) -> None:
+    """Each instruction 1 to 3 before and behind an instruction that traps: the former has its effect once, and so has the latter."""
+    asm = start()
+    for name, distance in itertools.product(NAMES, range(3)):
+        if name == "mret":
+            continue  # to a handler's end only: see test_squash
+        for before in (True, False):
+            behind = asm.fresh()
+            first, second = values_for(name, taken=before)
+            if name == "jalr":
+                asm.la(S2, behind)
+            else:
+                asm.li(S2, first)
+            asm.li(S3, second)
+            asm.emit("sw", 0, GP, S3, SLOT)
+            if not before:
+                asm.text(TRAPS[trap])
+                asm.nops(distance)
+            emit(asm, name, T0, S2, S3, behind)
+            asm.label(behind)
+            if before:
+                asm.nops(distance)
+                asm.text(TRAPS[trap])
+            asm.emit("addi", T1, T0)
+            asm.emit("lw", T1, GP, imm=SLOT)
+    expected = check_everywhere(finish(asm, f"around {trap}"))
+    assert expected.reason == "exit"
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_trap_behind_everything_that_waits(trap: str) -> None:
+    """A trap behind a load, a product, a quotient, accesses to ports; a trap right behind a trap; the store behind it is not done."""
+    asm = start()
+    asm.li(S3, 0x1234_5678)
+    for producer in PRODUCERS:
+        producer(asm, T0, S3)
+        asm.text(TRAPS[trap])
+        asm.emit("sw", 0, GP, T0, SLOT)
+        producer(asm, T0, S3)
+        asm.text(f"{TRAPS[trap]}; {TRAPS[trap]}; add t1, t0, t0; csrrs t2, minstret, zero")
+    for other in TRAPS.values():
+        asm.text(f"{TRAPS[trap]}; {other}; csrrs t2, minstret, zero")
+    expected = check_everywhere(finish(asm, f"{trap} behind what waits"), (0,) * 100)
+    assert expected.reason == "exit"
+
+
+@pytest.mark.parametrize("trap", [*TRAPS, "load fault", "store fault"])
+@pytest.mark.parametrize("distance", [0, 1, 2])
+def test_halt(trap: str, distance: int) -> None:
+    """Without a handler the machine stops: what is before the trap is done, nothing behind it; bus errors stop it anyway."""
+    text = {"load fault": "lhu t0, 10(zero)", "store fault": "sb t0, 5(zero)"}.get(trap) or TRAPS[trap]
+    for handler in ("zero", "t2") if trap.endswith("load fault") or trap == "store fault" else ("zero",):
+        for before in (
+            "sw gp, 128(gp)",
+            "csrrw zero, proc2mngr, gp",
+            "lw t1, 128(gp)",
+            "divu t1, gp, gp",
+            "nop",
+        ):
+            source = f"""
+                li gp, {DATA}; li t2, 512; csrrw zero, mtvec, {handler}; csrrw zero, xr0, gp
+                {before}
+                {"nop;" * distance} {text}
+                csrrwi zero, proc2mngr, 1; csrrwi zero, proc2mngr, 2; sw zero, 0(gp); csrrwi zero, xr0, 5; csrrs t0, mngr2proc, zero
+            """
+            expected = check_everywhere(assemble(source, f"{trap} halts"), (1, 2))
+            if trap == "ecall":
+                assert expected.reason == "exit"
+            elif "two accesses" not in trap:
+                assert expected.reason == "trap"
+                assert expected.instructions in (5 + distance, 6 + distance, 7 + distance)
+
+
+def test_every_fault_of_the_bus_wins_over_what_follows() -> None:
+    """Right behind a load that fails, a trap, a jump, and each access to a port do nothing."""
+    for fault, text in itertools.product(
+        ("lw t0, 12(zero)", "sw t0, 4(zero)"),
+        [
+            *TRAPS.values(),
+            "jal zero, 8",
+            "csrrwi zero, proc2mngr, 1",
+            "csrrs t0, mngr2proc, zero",
+            "csrrwi zero, xr0, 1",
+        ],
+    ):
+        expected = check_everywhere(assemble(f"li gp, {DATA}; {fault}; {text}; nop"), (1,))
+        assert (expected.reason, expected.instructions, expected.output) == ("trap", 1, [])
+
+
+def test_nothing_after_the_end() -> None:
+    """Many cycles later the machine has done nothing more: no instruction has left it, no word has been sent, halted is 1."""
+    system = HidesHalt()
+    causes = ["lw t0, 0(zero)", "sb gp, 0(zero)", "ecall", ".word 0", "jal t0, 6", "jalr t0, 16(zero)"]
+    followers = [
+        "csrrwi zero, proc2mngr, 1",
+        "csrrwi t0, stats_en, 1",
+        "jal t0, 8",
+        "divu t0, t0, t0",
+        ".word 0",
+    ]
+    with simulate_proc(system, "python") as sim:
+        for cause, follower, timing in itertools.product(causes, followers, MEMORIES[::3]):
+            program = assemble(
+                f"li gp, {DATA}; {cause}; {follower}; csrrwi zero, proc2mngr, 2; addi t0, t0, 1"
+            )
+            outcome = sim.run(
+                program, timing=timing, max_cycles=25 if timing.latency == 1 else 50, record=True
+            )
+            expected = golden(program)
+            what = f"{cause}; {follower}, {timing}"
+            assert (outcome.reason, outcome.commits, outcome.output) == ("limit", expected.commits, []), what
+            assert (system.halted, system.stats_en) == (1, 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_self_modifying(name: str) -> None:
+    """fence.i: the instruction is stored over another one and executed, 0 to 2 instructions behind the fence."""
+    asm = start()
+    for distance, patched in itertools.product(range(3), (True, False)):
+        first, second = values_for(name, taken=True)
+        slot, behind, source, top, out = (asm.fresh() for _ in range(5))
+        asm.emit("addi", NUMBER["s0"], imm=2)
+        asm.label(top)
+        if name == "jalr":
+            asm.la(S2, behind)
+        elif name == "mret":
+            asm.la(S2, behind)
+            asm.emit("csrrw", 0, S2, imm=MEPC)
+        else:
+            asm.li(S2, first)
+        asm.li(S3, second)
+        asm.la(T1, source)
+        asm.la(T2, slot)
+        asm.emit("lw", T1, T1)
+        if patched:
+            asm.emit("sw", 0, T2, T1)
+        asm.emit("fence.i")
+        asm.nops(distance)
+        asm.label(slot)
+        asm.emit("addi", T0, imm=0x55)
+        asm.emit("addi", T1, T0)
+        asm.label(behind)
+        asm.emit("addi", NUMBER["s0"], NUMBER["s0"], imm=-1)
+        asm.emit("bne", 0, NUMBER["s0"], 0, top)
+        asm.emit("jal", 0, imm=out)
+        asm.label(source)
+        place = asm.fresh()
+        emit(asm, name, T0, S2, S3, place)
+        asm.emit("addi")  # the same distance as from slot to behind
+        asm.label(place)
+        asm.label(out)
+    assert check_everywhere(finish(asm, f"{name} in modified code")).reason == "exit"
+
+
+def test_tohost() -> None:
+    """The store to tohost ends the program, and nothing behind it is done; a zero, a byte and another address do not."""
+    for word, code in ((1, 0), (7, 3), (0xFFFF_FFFF, 0x7FFF_FFFF)):
+        asm = Assembler()
+        asm.text(
+            f"""
+            li gp, {DATA}; li t0, {word}; sw zero, 0(gp); sb t0, 0(gp); sh t0, 0(gp); sw t0, 4(gp)
+            csrrwi zero, proc2mngr, 1; sw t0, 0(gp)
+            csrrwi zero, proc2mngr, 2; .word 0
+            """
+        )
+        program = asm.program("tohost")
+        program = Program(program.name, program.entry, program.segments, {"tohost": DATA})
+        expected = check_everywhere(program)
+        assert (expected.reason, expected.exit_code, expected.output) == ("tohost", code, [1])
+
+
+def test_first_and_last_instruction_of_a_handler() -> None:
+    """mtvec is written right before the trap, mepc right before mret; and a trap right behind the mret."""
+    source = f"""
+        li gp, {DATA}; la t0, one; la t1, two
+        csrrw zero, mtvec, t0; ecall; csrrw zero, mtvec, t1; ebreak; csrrw t2, mtvec, t0; .word 0
+        csrrwi zero, mtvec, 0; ecall
+    one:
+        csrrs t3, mepc, zero; addi t3, t3, 4; csrrw zero, mepc, t3; mret
+        .word 0
+    two:
+        csrrs t3, mepc, zero; addi t3, t3, 4; csrrs t4, mcause, zero; csrrw zero, mepc, t3; mret
+        ecall
+    """
+    expected = check_everywhere(assemble(source))
+    assert (expected.reason, expected.instructions) == ("exit", 22)
+
+
+@pytest.mark.parametrize(
+    "last", ["nop", "lw t1, 0(t0)", "jal zero, -12", "jalr zero, -4(t0)", "beq zero, zero, -12", "ecall"]
+)
+@pytest.mark.parametrize("end", [end for _, end in REGIONS])
+def test_end_of_memory(end: int, last: str) -> None:
+    """The word behind memory is asked for, and that fails; but it is a trap only if control gets there."""
+    asm = Assembler(end - 20)
+    asm.text(f"jal zero, 8; ecall; auipc t0, 0; nop; {last}")
+    expected = check_everywhere(asm.program(f"{last} at the end of memory"))
+    if last in ("nop", "lw t1, 0(t0)"):
+        assert expected.trap == Trap(end, 0, FETCH_FAULT, end)
+    else:
+        assert expected.reason == "exit"
+
+
+# ---- what it costs
+
+START = 5  # cycles until the first instruction is in W
+COSTS: dict[str, tuple[str, str, int, int]] = {
+    # what happens: what is measured, the reason of the bubbles, how many, with FAST and with SLOW_UNITS
+    "nothing": ("add t0, t1, t2; sub t1, t0, t0; lui t1, 5; auipc t1, 5; fence; wfi", "issue", 0, 0),
+    "alu, use": (
+        "addi t0, a1, 5; add t1, t0, t0; bne t1, t1, 8; sw t1, 0(gp); slt t2, t1, t0",
+        "issue",
+        0,
+        0,
+    ),
+    "load": ("lw t0, 0(gp); lbu t1, 4(gp); lh t2, 2(gp)", "issue", 0, 0),
+    "store": ("sw t0, 0(gp); sb t0, 4(gp); lw t1, 0(gp)", "issue", 0, 0),
+    "load, use": ("lw t0, 0(gp); addi t1, t0, 1", "load_use", 1, 1),
+    "load, use on both sides": ("lw t0, 0(gp); add t1, t0, t0", "load_use", 1, 1),
+    "load, use as an address": ("lw t0, 4(gp); lw t0, 0(t0)", "load_use", 1, 1),
+    "load, store": ("lw t0, 0(gp); sw t0, 8(gp)", "load_use", 1, 1),
+    "load, branch": ("lw t0, 0(gp); bne t0, t0, 8; nop", "load_use", 1, 1),
+    "load, use one later": ("lw t0, 0(gp); nop; addi t1, t0, 1", "issue", 0, 0),
+    "load, another": ("lw t0, 0(gp); addi t1, t2, 1", "issue", 0, 0),
+    "load to x0, use of x0": ("lw zero, 0(gp); addi t1, zero, 1", "issue", 0, 0),
+    "load, lui with its number in the immediate": ("lw t0, 0(gp); lui t1, 0x28000", "issue", 0, 0),
+    "branch not taken": ("bne zero, zero, 8; beq zero, a1, 8; nop", "issue", 0, 0),
+    "branch taken": ("beq zero, zero, 8; nop", "branch", 2, 2),
+    "branch back": ("li t0, 3; addi t0, t0, -1; bne t0, zero, -4", "branch", 4, 4),
+    "two branches taken": ("beq zero, zero, 8; nop; beq zero, zero, 8; nop", "branch", 4, 4),
+    "jal": ("jal t0, 8; nop; addi t0, t0, 1", "branch", 1, 1),
+    "jal to jal": ("jal t0, 8; nop; jal t0, 8; nop", "branch", 2, 2),
+    "jalr": ("la t0, there; jalr t0, 0(t0); there:", "branch", 2, 2),
+    "product": ("mul t0, t1, t2; nop", "multiplier", 0, 2),
+    "product, use": ("mulh t0, t1, t2; add t1, t0, t0", "multiplier", 0, 2),
+    "products": ("mul t0, t1, t2; mulhu t1, t2, t2; mul t2, t0, t1; mulhsu t2, t2, t2", "multiplier", 0, 8),
+    "csr, use": ("csrrw t0, mscratch, a1; add t1, t0, t0; csrrs t0, mscratch, t1", "issue", 0, 0),
+    "accelerator": ("csrrw zero, xr0, t0; csrrs t0, xr0, zero; csrrw zero, xr0, t1", "issue", 0, 0),
+    "accelerator, use": ("csrrs t0, xr0, zero; add t1, t0, t0", "load_use", 1, 1),
+    "manager": ("csrrs t0, mngr2proc, zero; csrrw zero, proc2mngr, t0; add t1, t0, t0", "issue", 0, 0),
+    "trap and mret": ("ecall; nop", "flush", 4, 4),
+    "fence.i": ("fence.i; nop", "flush", 2, 2),
+}
+COSTS |= {
+    f"{name}{after}": (f"{name} t0, t1, a1{text}", "divider", cost, 2 * cost)
+    for name in ("div", "divu", "rem", "remu")
+    for after, text, cost in (
+        ("", "; nop", 16),
+        (", use", "; add t1, t0, t0", 16),
+        (" twice", f"; {name} t2, t0, t1", 32),
+    )
+}
+
+
+@pytest.mark.parametrize("slow", [False, True])
+@pytest.mark.parametrize("what", COSTS)
+def test_cost(what: str, slow: bool) -> None:
+    """Cycles between two reads of mcycle, and what they are booked on; slow: mul_latency 3, div_bits 1."""
+    text, reason, *costs = COSTS[what]
+    source = f"""
+        li gp, {DATA}; li a1, 3; la t0, handler; csrrw zero, mtvec, t0
+        sw gp, 4(gp); li t0, 0; li t1, 0x12345; li t2, 0x54321; nop; nop; nop
+    first:
+        csrrs s2, mcycle, zero
+        {text}
+    last:
+        csrrs s3, mcycle, zero
+        nop
+        sub s4, s3, s2
+        csrrwi zero, mtvec, 0
+        li a0, 0
+        ecall
+    handler:
+        csrrs t6, mepc, zero
+        addi t6, t6, 4
+        csrrw zero, mepc, t6
+        mret
+    """
+    program = assemble(source, what)
+    manager = (5,)
+    outcome = run(program, manager, shape=SLOW_UNITS if slow else FAST)
+    commits = outcome.commits
+    first = next(i for i, commit in enumerate(commits) if commit.pc == program.symbols["first"])
+    last = next(i for i, commit in enumerate(commits) if commit.pc == program.symbols["last"])
+    cycles = commits[last].data - commits[first].data
+    traps = what.startswith("trap")  # its slot is one of "issue", though nothing retires
+    cost = costs[slow]
+    assert cycles == last - first + traps + cost
+    assert outcome.where[reason] == (cost if reason != "issue" else len(commits) + 1 + traps)
+    bubbles = {name: count for name, count in outcome.where.items() if name not in ("issue", "start", reason)}
+    assert not any(bubbles.values()), bubbles
+    assert outcome.where["start"] == START
+
+
+@pytest.mark.parametrize("latency", [1, 2, 3, 5])
+@pytest.mark.parametrize("access", ["", "lw t0, 0(gp)", "sw t0, 0(gp)"])
+def test_cost_of_memory(latency: int, access: str) -> None:
+    """One instruction is fetched at a time, which takes `latency` cycles; so does a load or store, in part meanwhile."""
+    nops = 20 * "nop;"
+    source = f"li gp, {DATA}; {nops} csrrs s2, mcycle, zero; {access}; {nops} csrrs s3, mcycle, zero; ecall"
+    outcome = run(assemble(source), timing=MemoryTiming(latency))
+    first, last = (commit.data for commit in outcome.commits if commit.inst >> 20 == 0xB00)
+    executed, waits = 21 + bool(access), bool(access) * (latency - 1)
+    assert latency * executed <= last - first <= latency * executed + waits
+    assert outcome.where["data_memory"] == waits
+    assert outcome.where["start"] == START + latency - 1
+    if not access:
+        assert outcome.where["fetch"] == (latency - 1) * outcome.instructions

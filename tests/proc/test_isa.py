@@ -1,0 +1,205 @@
+"""The instruction set: encoding, decoding and the disassembler, judged by GNU binutils."""
+
+import random
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.proc.isa import csrs, isa
+from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, Instruction, decode, disassemble, encode
+
+TOOLS = "riscv64-unknown-elf-"
+IMMEDIATES = {  # first, last and unit, from the specification's drawings
+    "I": (-2048, 2047, 1),
+    "S": (-2048, 2047, 1),
+    "H": (0, 31, 1),
+    "B": (-4096, 4094, 2),
+    "U": (0, 0xFFFFF, 1),
+    "J": (-1048576, 1048574, 2),
+    "C": (0, 0xFFF, 1),
+    "Z": (0, 0xFFF, 1),
+}
+FIELDS = {
+    **dict.fromkeys("IHCZ", ("rd", "rs1")),
+    **dict.fromkeys("UJ", ("rd",)),
+    **dict.fromkeys("SB", ("rs1", "rs2")),
+    "R": ("rd", "rs1", "rs2"),
+}
+BY_NAME_CASES = [pytest.param(each, id=each.name) for each in INSTRUCTIONS]
+
+
+def operands(each: Instruction, draw: random.Random) -> dict[str, int]:
+    fields = {name: draw.choice((0, 31, draw.randrange(32))) for name in FIELDS.get(each.fmt, ())}
+    if each.fmt in IMMEDIATES:
+        first, last, unit = IMMEDIATES[each.fmt]
+        fields["imm"] = draw.choice((first, last, draw.randrange(first, last + 1, unit)))
+    elif each.fmt == "F":  # the assembler has no name for an empty set
+        fields["imm"] = draw.randrange(1, 16) << 4 | draw.randrange(1, 16)
+    return fields
+
+
+def sample(each: Instruction, count: int) -> list[int]:
+    draw = random.Random(each.name)
+    return [encode(each.name, **operands(each, draw)) for _ in range(count)]
+
+
+def run(tool: str, *arguments: str, cwd: Path) -> str:
+    done = subprocess.run([TOOLS + tool, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_set_is_complete() -> None:
+    """RV32I has 40 instructions, M has 8, Zicsr 6, Zifencei 1; machine mode adds mret and wfi."""
+    assert len(INSTRUCTIONS) == 40 + 8 + 6 + 1 + 2
+    assert len(BY_NAME) == len(INSTRUCTIONS)
+
+
+def test_no_two_instructions_share_a_word() -> None:
+    for i, one in enumerate(INSTRUCTIONS):
+        assert one.match & ~one.mask == 0
+        for other in INSTRUCTIONS[i + 1 :]:
+            common = one.mask & other.mask
+            assert one.match & common != other.match & common, (one.name, other.name)
+
+
+@pytest.mark.parametrize("each", BY_NAME_CASES)
+def test_what_is_encoded_is_decoded(each: Instruction) -> None:
+    draw = random.Random(each.name)
+    for _ in range(100):
+        given = operands(each, draw)
+        word = encode(each.name, **given)
+        assert decode(word) is each
+        assert isa.imm(word, each.fmt) == given.get("imm", 0)
+        for name in FIELDS.get(each.fmt, ()):
+            assert getattr(isa, name)(word) == given[name]
+
+
+def test_assembler_reads_the_disassembly_back(tmp_path: Path) -> None:
+    words = [word for each in INSTRUCTIONS for word in sample(each, 25)]
+    names = [
+        f".equ {csrs.name_of(csr.number + i)}, {csr.number + i}"
+        for csr in csrs.CSRS
+        for i in range(csr.count)
+        if csrs.name_of(csr.number + i) in ("mngr2proc", "proc2mngr", "stats_en", "numcores")
+        or csr.number == csrs.XCEL_FIRST
+    ]
+    (tmp_path / "all.s").write_text("\n".join([*names, *map(disassemble, words)]) + "\n")
+    run("as", "-march=rv32im_zicsr_zifencei", "-mabi=ilp32", "all.s", "-o", "all.o", cwd=tmp_path)
+    run("objcopy", "-O", "binary", "all.o", "all.bin", cwd=tmp_path)
+    content = (tmp_path / "all.bin").read_bytes()
+    assembled = [int.from_bytes(content[i : i + 4], "little") for i in range(0, len(content), 4)]
+    assert [hex(word) for word in assembled] == [hex(word) for word in words]
+
+
+def test_decoder_agrees_with_objdump(tmp_path: Path) -> None:
+    """On every opcode and function code, legal or not, and on random words."""
+    draw = random.Random(4)
+    words = [word for each in INSTRUCTIONS for word in sample(each, 5)]
+    words += [
+        opcode | funct3 << 12 | funct7 << 25 | draw.getrandbits(5) << 7 | draw.getrandbits(10) << 15
+        for opcode in range(3, 128, 4)
+        for funct3 in range(8)
+        for funct7 in (0x00, 0x01, 0x20, 0x21, 0x18, 0x08, draw.getrandbits(7))
+    ]
+    words += [draw.getrandbits(32) | 3 for _ in range(1000)]
+    words = [word for word in words if word & 0x1F != 0x1F]  # starts a longer instruction
+    (tmp_path / "all.s").write_text("".join(f".insn 4, 0x{word:08x}\n" for word in words))
+    run("as", "-march=rv32im_zicsr_zifencei", "-mabi=ilp32", "all.s", "-o", "all.o", cwd=tmp_path)
+    listing = run("objdump", "-d", "-M", "no-aliases", "all.o", cwd=tmp_path)
+    rows = re.findall(r"^ *[0-9a-f]+:\t([0-9a-f]{8}) *\t(\S+)", listing, re.MULTILINE)
+    assert [int(row[0], 16) for row in rows] == words
+    for word, (_, name) in zip(words, rows, strict=True):
+        each = decode(word)
+        if each is not None and each.group == "fence":
+            continue  # it refuses words with reserved fields not 0, which an implementation ignores
+        if name in ("slli", "srli", "srai") and word >> 25 & 1:
+            name = ".4byte"  # it takes a sixth bit of the amount, which is for 64 bits
+        assert (".4byte" if each is None else each.name) == name, hex(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "pc", "text"),
+    [
+        (0xFFF50513, None, "addi a0, a0, -1"),
+        (encode("bne", rs1=10, rs2=11, imm=20), 0x200, "bne a0, a1, 0x214"),
+        (encode("bne", rs1=10, rs2=11, imm=-8), None, "bne a0, a1, .-8"),
+        (encode("jal", rd=1, imm=-8), 4, "jal ra, 0xfffffffc"),
+        (encode("jalr", rd=0, rs1=1), None, "jalr zero, 0(ra)"),
+        (encode("lw", rd=5, rs1=2, imm=-4), None, "lw t0, -4(sp)"),
+        (encode("sb", rs2=5, rs1=2, imm=7), None, "sb t0, 7(sp)"),
+        (encode("lui", rd=31, imm=0xFFFFF), None, "lui t6, 0xfffff"),
+        (encode("srai", rd=8, rs1=9, imm=31), None, "srai s0, s1, 31"),
+        (encode("csrrw", rd=0, rs1=5, imm=csrs.MTVEC), None, "csrrw zero, mtvec, t0"),
+        (encode("csrrwi", rd=0, rs1=1, imm=csrs.STATS_EN), None, "csrrwi zero, stats_en, 1"),
+        (encode("csrrs", rd=10, imm=csrs.XCEL_LAST), None, "csrrs a0, xr31, zero"),
+        (encode("csrrs", rd=10, imm=0x180), None, "csrrs a0, 0x180, zero"),
+        (encode("fence", imm=0x0FF), None, "fence iorw, iorw"),
+        (encode("fence", imm=0x010), None, "fence w, 0"),
+        (0x0000100F, None, "fence.i"),
+        (0x30200073, None, "mret"),
+        (0x00000000, None, ".word 0x00000000"),
+        (0xFFFFFFFF, None, ".word 0xffffffff"),
+    ],
+)
+def test_disassembly(word: int, pc: int | None, text: str) -> None:
+    assert disassemble(word, pc) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "message"),
+    [
+        ("nop", {}, "no instruction named 'nop'"),
+        ("add", {"rd": 32}, "add: rd = 32; give 0 to 31"),
+        ("add", {"imm": 1}, "add: immediate 1; give no immediate"),
+        ("lui", {"rs1": 1}, "lui: rs1 = 1; give no rs1, lui has none"),
+        ("sw", {"rd": 1}, "sw: rd = 1; give no rd, sw has none"),
+        ("addi", {"imm": 2048}, "addi: immediate 2048; give one from -2048 to 2047"),
+        ("slli", {"imm": 32}, "slli: immediate 32; give one from 0 to 31"),
+        ("beq", {"imm": 3}, "beq: immediate 3; give an even number from -4096 to 4094"),
+        ("jal", {"imm": 1 << 20}, "jal: immediate 1048576; give an even number"),
+        ("csrrw", {"imm": -1}, "csrrw: immediate -1; give one from 0 to 4095"),
+    ],
+)
+def test_what_cannot_be_encoded(name: str, fields: dict[str, int], message: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(message)):
+        encode(name, **fields)
+
+
+def test_csr_table() -> None:
+    assert len(csrs.BY_NUMBER) == sum(csr.count for csr in csrs.CSRS)
+    for number, csr in csrs.BY_NUMBER.items():
+        # the two upper bits of a number say whether the register can be written
+        assert (csr.access in (csrs.READ_ONLY, csrs.READ_PORT)) == (number >> 10 == 3), csr.name
+    assert csrs.name_of(csrs.XCEL_FIRST + 5) == "xr5"
+
+
+@pytest.mark.parametrize(
+    ("number", "write_form", "rd", "rs1", "expected"),
+    [
+        (csrs.MTVEC, True, 1, 1, (True, True)),
+        (csrs.MTVEC, True, 0, 1, (False, True)),
+        (csrs.MTVEC, False, 0, 0, (True, False)),
+        (csrs.MTVEC, False, 0, 1, (True, True)),
+        (csrs.MHARTID, False, 1, 0, (True, False)),
+        (csrs.MHARTID, False, 1, 1, None),
+        (csrs.MHARTID, True, 1, 0, None),
+        (csrs.MNGR2PROC, False, 1, 0, (True, False)),
+        (csrs.MNGR2PROC, False, 1, 2, None),
+        (csrs.MNGR2PROC, True, 0, 0, None),
+        (csrs.PROC2MNGR, True, 0, 3, (False, True)),
+        (csrs.PROC2MNGR, True, 1, 3, None),
+        (csrs.PROC2MNGR, False, 1, 0, None),
+        (csrs.XCEL_LAST, True, 0, 3, (False, True)),
+        (csrs.XCEL_LAST, False, 0, 0, (True, False)),
+        (csrs.XCEL_LAST, True, 1, 3, None),
+        (csrs.XCEL_LAST, False, 1, 3, None),
+        (0x180, False, 1, 0, None),
+    ],
+)
+def test_accesses(
+    number: int, write_form: bool, rd: int, rs1: int, expected: tuple[bool, bool] | None
+) -> None:
+    assert csrs.accesses(number, write_form, rd, rs1) == expected

@@ -1,0 +1,77 @@
+"""Random programs on the pipeline, commit by commit against the simulator of instructions: under all kinds of memories, with other
+multipliers and dividers, and at every stage."""
+
+import random
+from functools import partial
+
+import pytest
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.proc.iss.outcome import Outcome
+from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from pymtl3 import Component
+
+from tests.harness import examples
+from tests.proc.examples import SlowXcel
+from tests.proc.programs import RandomProgram, check, golden
+
+# (mul_latency, div_bits, accelerator): how many programs natively in `make test`
+NATIVE = {(1, 2, NullXcel): 1000, (2, 4, SlowXcel): 600, (3, 1, NullXcel): 400}
+POWER_UP_SEEDS = range(1, 5)
+MAX_CYCLES = 1_000_000
+
+
+def timing(seed: int) -> MemoryTiming:
+    """Each kind of memory in turn: as fast as can be, slow, stalling, and drawn."""
+    draw = random.Random(seed)
+    drawn = MemoryTiming(draw.randint(1, 6), draw.choice([0.0, 0.1, 0.5, 0.8]), draw.randint(0, 6), seed)
+    return (MemoryTiming(), MemoryTiming(3), MemoryTiming(stall=0.3, seed=seed), drawn)[seed % 4]
+
+
+@pytest.mark.usefixtures("untraced")
+@pytest.mark.parametrize("shape", NATIVE, ids=lambda shape: f"{shape[0]}-{shape[1]}-{shape[2].__name__}")
+def test_native(shape: tuple[int, int, type[Component]]) -> None:
+    """Programs of 200 instructions and more."""
+    mul_latency, div_bits, xcel = shape
+    with simulate_proc(ProcXcel(partial(Proc, mul_latency, div_bits), xcel), "native") as sim:
+        for seed in range(examples(NATIVE[shape])):
+            drawn = RandomProgram(seed + 1_000_000 * mul_latency)
+            expected = compare(sim, drawn, timing(seed))
+            assert expected.instructions >= 200
+
+
+def compare(sim: ProcSimulation, drawn: RandomProgram, how: MemoryTiming) -> Outcome:
+    """One program with this memory; returns what is right."""
+    program = drawn.program()
+    expected = golden(program, drawn.manager)
+    found = sim.run(program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES, record=True)
+    check(expected, found, f"{drawn.name}, {how}")
+    return expected
+
+
+@pytest.mark.parametrize("seed", POWER_UP_SEEDS)
+def test_power_up(seed: int) -> None:
+    """Registers start with random bits: reset must do its work, at first and after a program that has halted."""
+    with simulate_proc(ProcXcel(Proc, NullXcel), "native", power_up_seed=seed) as sim:
+        for number in range(10):
+            compare(sim, RandomProgram(2_000 * seed + number), timing(number))
+
+
+@pytest.mark.usefixtures("untraced")
+@pytest.mark.parametrize("stage", ["python", "verilog"])
+def test_other_stages(stage: str) -> None:
+    """A few dozen programs; the cycles are those of stage native, too."""
+    system = partial(ProcXcel, Proc, NullXcel)
+    with simulate_proc(system(), stage) as sim, simulate_proc(system(), "native") as native:
+        for seed in range(examples(24)):
+            # with those that set up the registers, these are 200 instructions
+            drawn = RandomProgram(10_000_000 + seed, 140)
+            # memories of one cycle at stage python, where cycles are dear
+            how = MemoryTiming(stall=0.2 * (seed % 2)) if stage == "python" else timing(seed)
+            program = drawn.program()
+            outcome = sim.run(program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES, record=True)
+            assert outcome.instructions >= 200
+            check(golden(program, drawn.manager), outcome, f"{drawn.name} at stage {stage}, {how}")
+            twin = native.run(program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES)
+            assert (twin.cycles, twin.where, twin.window) == (outcome.cycles, outcome.where, outcome.window)

@@ -1,0 +1,276 @@
+"""The processor's README: what it quotes is what the commands and the tables say now, its costs are measured, its programs run, and
+its example of adding an instruction is carried out on a copy.
+
+`python -m tests.proc.test_readme` writes the quoted parts anew.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from modexlab.eval.cli.commands.proc import NAMES
+from modexlab.eval.cli.main import main
+from modexlab.proc.core import pipeline_trace
+from modexlab.proc.isa import causes
+from modexlab.proc.isa.csrs import CSRS
+from modexlab.proc.iss.outcome import CAUSES_OF_CYCLES
+from modexlab.proc.software.memory import REGIONS
+
+from tests.paths import ROOT
+from tests.proc import costs as proc_costs
+from tests.test_readme import GCC, comparable
+
+README = ROOT / "proc" / "README.md"
+ROOMS = ("fl", "rtl", "cl", "proc", "eval")
+
+QUOTED = re.compile(r"(<!-- (executed|from|measured): (.+?) -->\n)(```\n.*?```|.*?<!-- end -->)\n", re.DOTALL)
+COMMAND = re.compile(r"^\$ modexlab (.+)$", re.MULTILINE)
+PROGRAM = re.compile(r"```(?:c|asm)\n((?://|#) (\w+\.\w+)\n.*?)```", re.DOTALL)
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+EDIT = re.compile(r"`((?:proc|tests)/[\w/]+\.py)`:\n\n((?:```diff\n.*?```\n\n?)+)", re.DOTALL)
+DIFF = re.compile(r"```diff\n(.*?)```", re.DOTALL)
+FAILING = re.compile(r"<!-- failing: step 1 -->\n```\n(.*?)```", re.DOTALL)
+
+
+def write_programs(directory: Path) -> None:
+    """The programs of the page, in files of their names."""
+    for text, name in PROGRAM.findall(README.read_text()):
+        (directory / name).write_text(text)
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with the programs of the page."""
+    write_programs(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ---- what is quoted
+
+
+def fenced(text: str) -> str:
+    return "```\n" + "".join(f"{line.rstrip()}\n" for line in text.splitlines()) + "```"
+
+
+def executed(command: str) -> str:
+    """What a command prints; of a traced run, the trace."""
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        assert main(shlex.split(command.removeprefix("modexlab "))) == 0, command
+    lines = output.getvalue().splitlines()
+    if "--trace" in command:
+        lines = [line for line in lines if re.match(r" +(cycle |\d+: )", line)]
+    return fenced("\n".join(lines))
+
+
+def legend() -> str:
+    """The legend in the header of pipeline_trace.py."""
+    return fenced((pipeline_trace.__doc__ or "").split("\n\n", 1)[1].strip())
+
+
+def csr_table() -> str:
+    rows = []
+    for csr in CSRS:
+        last = csr.number + csr.count - 1
+        many = csr.count > 1
+        name = f"`{csr.name}` to `{csr.name[:-1]}{csr.count - 1}`" if many else f"`{csr.name}`"
+        number = f"0x{csr.number:03X}" + (f" to 0x{last:03X}" if many else "")
+        rows.append((number, name, csr.access, csr.meaning))
+    return proc_costs.markdown(("number", "name", "access", "what it is"), rows) + "<!-- end -->"
+
+
+def memory_map() -> str:
+    rows = [(f"0x{first:08X}", f"0x{end - 1:08X}", f"{(end - first) / 1024:g} KiB") for first, end in REGIONS]
+    return proc_costs.markdown(("first address", "last address", "size"), rows) + "<!-- end -->"
+
+
+SOURCES: dict[str, Callable[[], str]] = {
+    "pipeline_trace.py": legend,
+    "csrs.py": csr_table,
+    "memory.py": memory_map,
+    "cost_table": lambda: proc_costs.cost_table() + "<!-- end -->",
+    "parameter_table": lambda: proc_costs.parameter_table() + "<!-- end -->",
+    "memory_table": lambda: proc_costs.memory_table() + "<!-- end -->",
+}
+
+
+def present(kind: str, source: str) -> str:
+    """What the page has to quote."""
+    return executed(source) if kind == "executed" else SOURCES[source]()
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "text"), [found[1:] for found in QUOTED.findall(README.read_text())]
+)
+def test_quotation(kind: str, source: str, text: str, workplace: Path) -> None:
+    assert comparable(text) == comparable(present(kind, source)), (
+        "python -m tests.proc.test_readme writes the quotations anew"
+    )
+
+
+def test_compiler_of_the_quoted_cycles_is_named() -> None:
+    assert f"gcc {GCC}" in README.read_text()
+
+
+def rows_under(title: str) -> list[list[str]]:
+    """The cells of the table with this first row."""
+    lines = README.read_text().split(f"{title}\n", 1)[1].splitlines()[1:]
+    table = lines[: next(i for i, line in enumerate(lines) if not line.startswith("|"))]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+
+
+def test_reasons_of_bubbles() -> None:
+    rows = rows_under("| reason | in the table | the slot is empty because |")
+    assert [(name.strip("`"), shown) for name, shown, _ in rows] == [
+        (each, NAMES[each]) for each in CAUSES_OF_CYCLES
+    ]
+
+
+def test_causes_of_traps() -> None:
+    rows = rows_under("| mcause | trap | mtval | goes to |")
+    assert [(int(cause), meaning) for cause, meaning, _, _ in rows] == list(causes.MEANING.items())
+    assert {int(row[0]) for row in rows if row[3] == "halt"} == set(causes.ALWAYS_HALT)
+
+
+# ---- what can be run
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        command
+        for command in COMMAND.findall(README.read_text())
+        if f"<!-- executed: modexlab {command} -->" not in README.read_text()
+    ],
+)
+def test_command(command: str, workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(command)) == 0
+    assert capsys.readouterr().out
+
+
+def test_python(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (script,) = PYTHON.findall(README.read_text())
+    exec(compile(script, str(README), "exec"), {})
+    exit_code, cycles, fetch, output = capsys.readouterr().out.split(maxsplit=3)
+    assert (exit_code, output.strip()) == ("0", f"[{pow(1119317562, 65537, 2603398711)}]")
+    assert int(cycles) > int(fetch) > 0
+
+
+def test_files_that_are_named_exist() -> None:
+    for name in set(re.findall(r"`((?:proc|tests)/[\w/.]*)`", README.read_text())):
+        assert (ROOT / name).exists(), name
+
+
+# ---- adding an instruction
+
+
+def apply(diff: str, path: Path) -> None:
+    """Carry out an edit of the page, wherever its lines are."""
+    lines = diff.splitlines()
+    before, after = (
+        "\n".join(line[1:] for line in lines if not line.startswith(sign)) for sign in ("+", "-")
+    )
+    text = path.read_text()
+    assert before in text, f"{path.name} has no such lines:\n{before}"
+    path.write_text(text.replace(before, after))
+
+
+class Copy:
+    """The project in another directory, which Python there takes for the package."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        ignored = shutil.ignore_patterns("__pycache__")
+        for room in ROOMS:
+            shutil.copytree(ROOT / room, place / "modexlab" / room, ignore=ignored)
+        shutil.copytree(ROOT / "tests", place / "tests", ignore=ignored)
+        shutil.copy(ROOT / "pyproject.toml", place)
+
+    def edit(self, name: str, diffs: str) -> None:
+        path = self.place / name if name.startswith("tests/") else self.place / "modexlab" / name
+        for diff in DIFF.findall(diffs):
+            apply(diff, path)
+
+    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.place,
+            env=environment | {"PYTHONPATH": str(self.place)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def pytest(self, *tests: str) -> subprocess.CompletedProcess[str]:
+        return self.python("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *tests)
+
+
+COMPARE = """
+from modexlab.proc.isa.isa import BY_NAME, decode
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.proc.sim import simulate_proc
+from tests.proc.programs import RandomProgram, check, golden
+
+seen = set()
+with simulate_proc(ProcXcel(Proc, NullXcel), "python") as sim:
+    for seed in range(6):
+        drawn = RandomProgram(seed, 100)
+        program = drawn.program()
+        outcome = sim.run(program, manager=drawn.manager, max_cycles=100_000, record=True)
+        check(golden(program, drawn.manager), outcome, drawn.name)
+        seen |= {decode(commit.inst).name for commit in outcome.commits}
+print(*sorted(seen))
+"""
+
+
+def test_add_an_instruction(tmp_path: Path) -> None:
+    """Zba, as the page has it: what fails after the first step, and that nothing does at the end."""
+    copy = Copy(tmp_path)
+    write_programs(tmp_path)
+    program = ("-m", "modexlab.eval.cli.main", "proc", "element.c", "--json", "--stage", "python")
+    refused = copy.python(*program)
+    assert refused.returncode == 2 and "illegal instruction" in refused.stderr, refused
+
+    edits = EDIT.findall(README.read_text())
+    (noticing,) = FAILING.findall(README.read_text())
+    copy.edit(*edits[0])
+    done = copy.pytest(*noticing.split())
+    assert set(re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE)) == set(noticing.split()), done.stdout
+
+    for edit in edits[1:]:
+        copy.edit(*edit)
+    for how in (program, (*program[:-2], "--level", "fl")):
+        done = copy.python(*how)
+        assert done.returncode == 0 and '"output": [\n    7\n  ]' in done.stdout, done
+    done = copy.python("-c", COMPARE)
+    assert done.returncode == 0 and {"sh1add", "sh2add", "sh3add"} <= set(done.stdout.split()), done
+    units = ("tests/proc/test_units.py::test_corners", "tests/proc/test_units.py::test_decoder_on_every_code")
+    done = copy.pytest(*noticing.split(), "tests/proc/test_isa.py", "tests/proc/test_iss.py", *units)
+    assert done.returncode == 0, done.stdout
+
+
+def rewrite() -> None:
+    """Put the present quotations into the page."""
+    text, here = README.read_text(), Path.cwd()
+    with tempfile.TemporaryDirectory() as directory:
+        write_programs(Path(directory))
+        os.chdir(directory)
+        text = QUOTED.sub(lambda found: f"{found[1]}{present(found[2], found[3])}\n", text)
+        os.chdir(here)
+    README.write_text(text)
+
+
+if __name__ == "__main__":
+    rewrite()

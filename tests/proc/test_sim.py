@@ -1,0 +1,492 @@
+"""The testbench of the processor: equal outcomes at all stages and at the functional level, and its own rules."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.proc.core.null_xcel import NullXcel, NullXcelFL
+from modexlab.proc.core.pipeline_trace import WIDTH, cut
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.proc.isa import causes, csrs
+from modexlab.proc.isa.isa import INSTRUCTIONS, disassemble, encode
+from modexlab.proc.iss.iss import ISS
+from modexlab.proc.iss.outcome import ACCELERATOR_WAIT, HANG, TRAP_LOOP, Outcome, Stuck, Trap
+from modexlab.proc.sim import (
+    BrokenPromise,
+    MemoryTiming,
+    MisalignedRequest,
+    ProcSimulation,
+    UnknownBubble,
+    VerilogText,
+    first_difference,
+    simulate_proc,
+)
+from modexlab.proc.software.elf import Program
+from modexlab.rtl.sim import translate
+from modexlab.rtl.units.multiplier import Multiplier
+
+from tests.harness import RTL_STAGES
+from tests.proc.sim_examples import (
+    CHANGES_DMEM,
+    CHANGES_MANAGER,
+    MISALIGNED_DMEM,
+    MISALIGNED_IMEM,
+    ODD_BUBBLE,
+    WITHDRAWS_IMEM,
+    Liar,
+    SilentXcel,
+    Walker,
+)
+
+A0, A1, T0, T1, T2, S0, S1 = 10, 11, 5, 6, 7, 8, 9
+DATA = 0x1000
+TIMINGS = (
+    MemoryTiming(),
+    MemoryTiming(latency=4),
+    MemoryTiming(stall=0.5, seed=2),
+    MemoryTiming(extra=6, seed=3),
+    MemoryTiming(latency=2, stall=0.3, extra=3, seed=4),
+)
+WORDS = [7, 0x80000001, 0xFFFFFFFF, 12345]
+
+
+def assemble(*instructions: tuple, symbols: dict[str, int] | None = None) -> Program:
+    """A program of (name, rd, rs1, rs2, imm) with what is 0 left out at the end."""
+    words = []
+    for name, *rest in instructions:
+        rd, rs1, rs2, imm = (*rest, 0, 0, 0, 0)[:4]
+        words.append(encode(name, rd=rd, rs1=rs1, rs2=rs2, imm=imm))
+    return Program.of_words(words, symbols=symbols)
+
+
+def li(rd: int, value: int) -> list[tuple]:
+    """Two instructions that load a constant."""
+    return [
+        ("lui", rd, 0, 0, (value + 0x800 >> 12) & 0xFFFFF),
+        ("addi", rd, rd, 0, (value + 0x800 & 0xFFF) - 0x800),
+    ]
+
+
+EXIT = [("csrrw", 0, 0, 0, csrs.MTVEC), ("ecall",)]
+
+
+def everything() -> Program:
+    """All ports and all causes of bubbles: the manager's words through memory, multiplier, divider, accelerator, a trap handler."""
+    handler = [
+        ("csrrs", S1, 0, 0, csrs.MEPC),
+        ("addi", S1, S1, 0, 4),
+        ("csrrw", 0, S1, 0, csrs.MEPC),
+        ("mret",),
+    ]
+    loop = [
+        ("csrrs", T0, 0, 0, csrs.MNGR2PROC),
+        ("sw", 0, S0, T0, 0),
+        ("sb", 0, S0, A1, 1),
+        ("lhu", T1, S0, 0, 0),
+        ("mul", T2, T1, T0),
+        ("div", T1, T2, A1),
+        ("csrrw", 0, T1, 0, csrs.XCEL_FIRST),
+        ("csrrs", T2, 0, 0, csrs.XCEL_FIRST),
+        ("add", A0, A0, T2),
+        ("csrrw", 0, T2, 0, csrs.PROC2MNGR),
+        ("csrrw", 0, T0, 0, csrs.MVENDORID),  # read only: the handler goes on behind it
+        ("csrrs", T2, 0, 0, csrs.MINSTRET),
+        ("fence.i",),
+        ("sw", 0, S0, T2, 4),
+        ("addi", S0, S0, 0, 8),
+        ("addi", A1, A1, 0, -1),
+    ]
+    start = [
+        ("jal", 0, 0, 0, 4 * (len(handler) + 1)),
+        *handler,
+        *li(T0, 0x204),
+        ("csrrw", 0, T0, 0, csrs.MTVEC),
+        *li(S0, DATA),
+        ("addi", A1, 0, 0, len(WORDS)),
+        ("csrrwi", 0, 1, 0, csrs.STATS_EN),
+    ]
+    back = -4 * len(loop)
+    return assemble(*start, *loop, ("bne", 0, A1, 0, back), ("csrrwi", 0, 0, 0, csrs.STATS_EN), *EXIT)
+
+
+def mk_proc_xcel() -> ProcXcel:
+    return ProcXcel(lambda: Proc(mul_latency=3), NullXcel)
+
+
+@pytest.fixture(scope="module")
+def native() -> Iterator[ProcSimulation]:
+    with simulate_proc(mk_proc_xcel()) as sim:
+        yield sim
+
+
+@pytest.fixture(scope="module")
+def python() -> ProcSimulation:
+    return simulate_proc(mk_proc_xcel(), "python")
+
+
+def anywhere(outcome: Outcome) -> Outcome:
+    """Without the stage, the only thing in which stages may differ."""
+    return replace(outcome, stage=None)
+
+
+def test_stages_agree(native: ProcSimulation, python: ProcSimulation) -> None:
+    program = everything()
+    expected = ISS(program, xcel=NullXcelFL(), manager=WORDS).run(record=True)
+    assert expected.reason == "exit"
+    assert len(expected.output) == len(WORDS)
+    seen = set()
+    with simulate_proc(mk_proc_xcel(), "verilog") as verilog:
+        for timing in TIMINGS:
+            outcomes = [
+                sim.run(program, manager=WORDS, timing=timing, record=True)
+                for sim in (python, verilog, native)
+            ]
+            assert [outcome.stage for outcome in outcomes] == list(RTL_STAGES)
+            first, *others = map(anywhere, outcomes)
+            assert first_difference(expected, first) is None
+            assert others == [first, first]
+            assert sum(first.where.values()) == first.cycles
+            assert sum(first.window.where.values()) == first.window.cycles < first.cycles
+            seen |= {cause for cause, cycles in first.where.items() if cycles}
+    assert seen == set(first.where) - {"accelerator"}  # which answers at once
+
+
+def test_runs_are_independent(native: ProcSimulation) -> None:
+    # an exit code made of a register, a word of memory and a CSR, which the program then changes
+    program = assemble(
+        *li(S0, DATA),
+        ("lw", T0, S0),
+        ("csrrs", T1, 0, 0, csrs.MSCRATCH),
+        ("add", A0, T0, T1),
+        ("add", A0, A0, S1),
+        ("addi", S1, 0, 0, 5),
+        ("sw", 0, S0, S1),
+        ("csrrw", 0, S1, 0, csrs.MSCRATCH),
+        ("ecall",),
+    )
+    first = native.run(program)
+    assert (first.reason, first.exit_code) == ("exit", 0)
+    native.run(everything(), manager=WORDS, timing=TIMINGS[4], max_cycles=100)  # left in the middle
+    assert native.run(program) == first
+    for seed in (1, 2):
+        with simulate_proc(mk_proc_xcel(), power_up_seed=seed) as sim:
+            assert sim.run(program) == first
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_memory_cycle_by_cycle(stage: str) -> None:
+    nop = 0x13
+    words = Program.of_words([nop] * 10 + [0])
+    with simulate_proc(Walker(), stage) as sim:
+        # word i is asked for in cycle i, and answered `latency` cycles later
+        for latency in (1, 2, 7):
+            outcome = sim.run(words, timing=MemoryTiming(latency=latency), record=True)
+            assert (outcome.reason, outcome.instructions, outcome.cycles) == ("exit", 10, 10 + latency + 1)
+            assert outcome.where == {**dict.fromkeys(outcome.where, 0), "issue": 11, "start": latency}
+            assert outcome.last_pcs == [0x200 + 4 * i for i in range(10)]
+            assert [commit.inst for commit in outcome.commits] == [nop] * 10
+        # where there is no memory, the answer is an error
+        outcome = sim.run(Program("edge", 0x3FFFFC, ((0x3FFFFC, b"\x13\0\0\0"),)))
+        assert outcome.trap == Trap(0x400000, 0, causes.FETCH_FAULT, 0)
+        assert (outcome.reason, outcome.exit_code, outcome.commits) == ("trap", None, None)
+        # words from the manager come back in the cycle in which they are offered
+        assert sim.run(words, manager=range(20), max_cycles=7).output == list(range(7))
+        # bytes that do not begin or end with a word
+        outcome = sim.run(Program("bytes", 0x208, ((0x209, b"\1\2\3\4\5\6"),)), record=True)
+        assert [commit.inst for commit in outcome.commits] == [0x03020100, 0x00060504]
+
+
+def test_stalls_and_extra_cycles_are_as_likely_as_they_say() -> None:
+    count = 20_000
+    words = Program.of_words([0x13] * count + [0])
+    with simulate_proc(Walker()) as sim:
+        for stall in (0.25, 0.9):
+            cycles = sim.run(words, timing=MemoryTiming(stall=stall)).cycles
+            assert cycles * (1 - stall) == pytest.approx(count, rel=0.03)
+            # the manager's source offers what it does not hold back, and its sink takes it
+            sent = sim.run(
+                words, manager=range(count), timing=MemoryTiming(stall=stall), max_cycles=10_000
+            ).output
+            assert sent == list(range(len(sent)))
+            both = 1 / (1 - stall) ** 2 if stall < 0.5 else None
+            if both:
+                assert 10_000 / both < len(sent) < 10_000 * (1 - stall)
+        timings = [MemoryTiming(extra=3, seed=seed) for seed in range(800)]
+        cycles = [sim.run(Program.of_words([0]), timing=timing).cycles for timing in timings]
+        assert set(cycles) == {2, 3, 4, 5}
+        assert all(150 < cycles.count(each) < 250 for each in set(cycles))
+        # answers stay in order: the last of many is as late as the latest
+        assert sim.run(words, timing=MemoryTiming(extra=50)).cycles == count + 2 + 50
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_broken_promises(stage: str) -> None:
+    program = Program.of_words([0x13])
+    timing = MemoryTiming(stall=0.9)
+    with simulate_proc(Liar(), stage) as sim:
+        for lie, message in (
+            (WITHDRAWS_IMEM, "imem_req message 0 at stage .*: val fell"),
+            (CHANGES_DMEM, "dmem_req message 0 at stage .*: the message changed"),
+            (CHANGES_MANAGER, "proc2mngr message 0 at stage .*: the message changed"),
+        ):
+            with pytest.raises(BrokenPromise, match=f"{message} in cycle 1, before rdy took it"):
+                sim.run(program, core_id=lie, timing=timing)
+        for lie, port, addr in ((MISALIGNED_IMEM, "imem", "0x202"), (MISALIGNED_DMEM, "dmem", "0x201")):
+            with pytest.raises(
+                MisalignedRequest, match=f"{port}_req at stage {stage} asks for address {addr} in"
+            ):
+                sim.run(program, core_id=lie, timing=timing)
+        with pytest.raises(UnknownBubble, match=r"50 bubbles have the code 12; the last one .* is 9"):
+            sim.run(program, core_id=ODD_BUBBLE, max_cycles=50)
+        outcome = sim.run(program, max_cycles=50)  # and here it lies no more
+        assert (outcome.cycles, outcome.where["start"]) == (50, 50)
+
+
+def test_end_by_tohost(native: ProcSimulation, python: ProcSimulation) -> None:
+    for stored, code in ((1, 0), (2 * 21 + 1, 21), (1338, 669)):
+        program = assemble(
+            *li(S0, DATA),
+            ("sw", 0, S0, 0, 4),  # 0, and then a byte: neither is an end
+            ("sb", 0, S0, S0, 5),
+            ("addi", T0, 0, 0, stored),
+            ("csrrw", 0, T0, 0, csrs.PROC2MNGR),
+            ("sw", 0, S0, T0, 4),
+            ("csrrw", 0, T0, 0, csrs.PROC2MNGR),  # behind the end
+            ("addi", A0, 0, 0, 99),
+            symbols={"tohost": DATA + 4},
+        )
+        expected = ISS(program).run()
+        for timing in TIMINGS:
+            outcome = native.run(program, timing=timing)
+            assert (outcome.reason, outcome.exit_code, outcome.output) == ("tohost", code, [stored])
+            assert first_difference(expected, outcome) is None
+            assert anywhere(outcome) == anywhere(python.run(program, timing=timing))
+
+
+def test_end_by_a_trap(native: ProcSimulation, python: ProcSimulation) -> None:
+    for body, cause in (
+        ([("csrrs", T0, 0, 0, 0x123)], causes.ILLEGAL),
+        ([("ebreak",)], causes.BREAKPOINT),
+        ([("lw", T0, 0, 0, 4)], causes.LOAD_FAULT),
+        ([("sw", 0, 0, 0, 8)], causes.STORE_FAULT),
+        ([("lh", T0, S0, 0, 1)], causes.MISALIGNED_LOAD),
+        ([("sh", 0, S0, T0, 1)], causes.MISALIGNED_STORE),
+        ([("jalr", 0, 0, 0, 6)], causes.MISALIGNED_FETCH),
+        ([("jalr", 0, 0, 0, 8)], causes.FETCH_FAULT),
+    ):
+        program = assemble(*li(S0, DATA), *body, ("sw", 0, S0, S0))
+        expected = ISS(program).run(record=True)
+        assert (expected.reason, expected.trap.cause) == ("trap", cause)
+        for timing in TIMINGS[:3]:
+            outcome = native.run(program, timing=timing, record=True)
+            assert first_difference(expected, outcome) is None
+            assert anywhere(outcome) == anywhere(python.run(program, timing=timing, record=True))
+
+
+def test_limits(native: ProcSimulation, python: ProcSimulation) -> None:
+    forever = assemble(("addi", T0, T0, 0, 1), ("jal", 0, 0, 0, -4))
+    for sim in (native, python):
+        outcome = sim.run(forever, max_cycles=200)
+        assert (outcome.reason, outcome.exit_code, outcome.cycles) == ("limit", None, 200)
+        assert outcome.stuck is None
+        assert outcome.explain(forever).startswith("no end after ")
+        assert len(outcome.last_pcs) == 16
+        assert set(outcome.last_pcs) == {0x200, 0x204}
+    # the last cycle of the limit counts
+    cycles = native.run(everything(), manager=WORDS).cycles
+    assert native.run(everything(), manager=WORDS, max_cycles=cycles).reason == "exit"
+    assert native.run(everything(), manager=WORDS, max_cycles=cycles - 1).reason == "limit"
+    # without a word from the manager
+    for sim in (native, python):
+        with pytest.raises(BadInput, match="reads manager word 4, and only 3 were given; give as many"):
+            sim.run(everything(), manager=WORDS[:3])
+
+
+def test_a_trap_loop_ends_at_once(native: ProcSimulation, python: ProcSimulation) -> None:
+    """A handler whose first instruction traps: nothing retires any more, whatever the limit is."""
+    for handler, cause in (
+        (0x208, "ebreak (mcause 3, "),
+        (0x100, "instruction fetch outside memory (mcause 1, "),
+    ):
+        program = assemble(("addi", T0, 0, 0, handler), ("csrrw", 0, T0, 0, csrs.MTVEC), ("ebreak",))
+        expected = ISS(program).run(record=True)
+        for timing in TIMINGS[:3]:
+            for limit in (None, 10**6):
+                outcome = native.run(program, timing=timing, max_cycles=limit, record=True)
+                assert first_difference(expected, outcome) is None
+                assert outcome.cycles < 1000
+                assert outcome.stuck.why == expected.stuck.why == TRAP_LOOP
+                assert anywhere(outcome) == anywhere(
+                    python.run(program, timing=timing, max_cycles=limit, record=True)
+                )
+        assert outcome.explain(program).startswith(
+            f"nothing has retired for {outcome.stuck.cycles} cycles since pc 0x204: trap loop, the handler's first "
+            f"instruction traps: {cause}"
+        )
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_a_hang(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing retires for too long; the cycles of a slow memory are not counted against a program."""
+    monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 30)
+    program = Program.of_words([0x13, 0])
+    with simulate_proc(Liar(), stage) as sim:
+        for limit in (None, 1000):
+            outcome = sim.run(program, max_cycles=limit)
+            assert (outcome.reason, outcome.cycles, outcome.stuck) == ("limit", 40, Stuck(HANG, 40))
+            assert outcome.explain(program) == "nothing has retired for 40 cycles since reset"
+        assert sim.run(program, max_cycles=39).stuck is None
+    with simulate_proc(Walker(), stage) as sim:
+        assert sim.run(program, timing=MemoryTiming(latency=100)).reason == "exit"
+
+
+def test_an_accelerator_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = assemble(("csrrs", T0, 0, 0, csrs.XCEL_FIRST), ("ecall",))
+    monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 100)
+    for module in ("pybench", "native"):
+        monkeypatch.setattr(f"modexlab.proc.sim.{module}.hang_cycles", lambda stage: 1000)
+    sims = [simulate_proc(ProcXcel(Proc, SilentXcel), stage) for stage in ("python", "native")]
+    for limit, waited in ((None, 1000), (100_000, 1000), (500, None)):
+        outcomes = [sim.run(program, max_cycles=limit) for sim in sims]
+        assert anywhere(outcomes[0]) == anywhere(outcomes[1])
+        assert (outcomes[0].reason, outcomes[0].stuck.why) == ("limit", ACCELERATOR_WAIT)
+        assert waited is None or outcomes[0].where["accelerator"] == waited
+        assert re.fullmatch(
+            r"nothing has retired for \d+ cycles since .*: waiting for the accelerator",
+            outcomes[0].explain(program),
+        )
+
+
+def test_verilog_text_in_place_of_a_component(native: ProcSimulation) -> None:
+    text = VerilogText(translate(mk_proc_xcel(), "Chip"), "Chip")
+    program = everything()
+    with simulate_proc(text) as sim:
+        assert sim.run(program, manager=WORDS) == native.run(program, manager=WORDS)
+    with pytest.raises(BadInput, match="Verilog text cannot be simulated at stage python: take stage native"):
+        simulate_proc(text, "python")
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_waveforms(stage: str, tmp_path: Path) -> None:
+    path = tmp_path / "waves.vcd"
+    with simulate_proc(Walker(), stage, vcd=path) as sim:
+        sim.run(Program.of_words([0x13, 0x00A00513, 0]))
+    text = path.read_text()
+    assert text.count("$enddefinitions") == 1
+    assert "ahead" in text
+    values = {int(bits, 2) for bits in re.findall(r"^b([01]+) ", text, re.MULTILINE)}
+    assert {0x200, 0x00A00513} <= values
+
+
+def test_traces() -> None:
+    program = assemble(*li(A0, 3), ("ecall",))
+    lines: dict[str, list[tuple[int, str]]] = {"python": [], "verilog": []}
+    for stage, seen in lines.items():
+        sim = simulate_proc(
+            mk_proc_xcel(), stage, trace=lambda cycle, text, seen=seen: seen.append((cycle, text))
+        )
+        cycles = sim.run(program).cycles
+        assert [cycle for cycle, _ in seen] == list(range(cycles))
+    # the component's own line at stage python, what leaves the pipeline at stage verilog
+    assert lines["python"][-1][1].split("|")[0].strip().endswith("!ecall")
+    assert [text for _, text in lines["verilog"][-4:]] == [
+        "(start)",
+        "00000200 lui a0, 0x0",
+        "00000204 addi a0, a0, 3",
+        "00000208 ecall  trap, cause 11",
+    ]
+    # far up in memory, where a taken branch is longer than a column
+    far = Program.of_words(
+        [encode("bne", rs2=3, imm=0x140), encode("bgeu", imm=8), 0, encode("ecall")], base=0x8000_0000
+    )
+    lines["python"].clear()
+    sim = simulate_proc(
+        mk_proc_xcel(), "python", trace=lambda cycle, text: lines["python"].append((cycle, text))
+    )
+    sim.run(far)
+    text = "\n".join(text for _, text in lines["python"])
+    assert " bne zero, gp, 0x80000140 " in text
+    assert " bgeu zero, zero, 0x800000… " in text
+    with pytest.raises(BadInput, match="stage native has no line trace"):
+        simulate_proc(mk_proc_xcel(), trace=print)
+
+
+def test_what_is_cut_in_the_trace_has_a_mark() -> None:
+    for each in INSTRUCTIONS:
+        for registers in (0, -1):
+            word = each.match | registers & ~each.mask & 0xFFFF_FFFF
+            for mark in ("", "#"):
+                text = mark + disassemble(word, 0x8000_0100)
+                shown = cut(text)
+                assert shown == text if len(text) <= WIDTH else shown == f"{text[: WIDTH - 1]}…"
+                assert len(shown) <= WIDTH
+    assert cut("#bne zero, gp, 0x80000140") == "#bne zero, gp, 0x80000140"
+
+
+def test_progress_of_long_runs(native: ProcSimulation) -> None:
+    forever = assemble(("jal", 0, 0, 0, 0))
+    seen: list[tuple[int, int]] = []
+    native.run(forever, max_cycles=4_000_000, progress=lambda done, total: seen.append((done, total)))
+    assert seen
+    assert all(0 < done < total == 4_000_000 for done, total in seen)
+
+
+def test_a_run_can_be_interrupted(native: ProcSimulation) -> None:
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        native.run(assemble(("jal", 0, 0, 0, 0)), max_cycles=10**12, progress=interrupt)
+    assert native.run(everything(), manager=WORDS).reason == "exit"
+
+
+def test_differences(native: ProcSimulation) -> None:
+    program = everything()
+    outcome = native.run(program, manager=WORDS, record=True)
+    assert first_difference(outcome, outcome) is None
+    commits = list(outcome.commits)
+    commits[5] = commits[5]._replace(data=77)
+    assert first_difference(outcome, replace(outcome, commits=commits)) == (
+        "commit 5: 0x224 addi s0, s0, 0 (0x00040413) data 0x1000 in x8 expected, "
+        "0x224 addi s0, s0, 0 (0x00040413) data 0x4d in x8 found"
+    )
+    shorter = first_difference(outcome, replace(outcome, commits=commits[:5]))
+    assert shorter.startswith("commit 5: 0x224") and shorter.endswith("expected, the end found")
+    assert first_difference(outcome, replace(outcome, exit_code=1)).startswith("exit_code: ")
+    assert (
+        first_difference(outcome, replace(outcome, cycles=1)) == f"cycles: {outcome.cycles} expected, 1 found"
+    )
+
+
+def test_bad_input(native: ProcSimulation) -> None:
+    program = assemble(("ecall",))
+    for keywords, message in (
+        ({"manager": [1, 2**32]}, r"manager word 1 is 4294967296: give integers from 0 to 2\*\*32 - 1"),
+        ({"max_cycles": 0}, "max_cycles must be at least 1, not 0"),
+        ({"core_id": -1}, "core_id is -1: give"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            native.run(program, **keywords)
+    for keywords, message in (
+        ({"latency": 0}, "latency must be 1 or more cycles .*, not 0"),
+        ({"extra": -1}, "extra cycles must be 0 or more .*, not -1"),
+        ({"stall": 1.0}, r"stall probability must be in \[0, 1\), not 1.0"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            MemoryTiming(**keywords)
+    with pytest.raises(BadInput, match="unknown stage 'nativ': did you mean 'native'"):
+        simulate_proc(mk_proc_xcel(), "nativ")
+    with pytest.raises(
+        BadInput, match="Multiplier is not a processor: it needs a stream `imem_req` of MemReq"
+    ):
+        simulate_proc(Multiplier(8))
+    with pytest.raises(BadInput, match="ProcXcel is not a processor: it needs a port `commit` of Commit"):
+        simulate_proc(ProcXcel(Proc, NullXcel, observed=False))
+    used = Walker()
+    simulate_proc(used, "python")
+    with pytest.raises(BadInput, match="this Walker has been simulated: make a new one"):
+        simulate_proc(used, "python")

@@ -1,0 +1,568 @@
+"""The software in C: every kernel against `pow` on the instruction-set simulator, constant time, RSA, and the compiler's cache."""
+
+import os
+import random
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.fl.errors import BadInput
+from modexlab.fl.status import Status
+from modexlab.fl.xcel import BASE, EXP, GO, MOD, STATUS, XcelFL, words_of
+from modexlab.proc.isa.isa import decode
+from modexlab.proc.iss.iss import ISS
+from modexlab.proc.iss.outcome import Outcome
+from modexlab.proc.software import compiler
+from modexlab.proc.software.compiler import LIBRARY, SOFTWARE, compile_program
+from modexlab.proc.software.elf import load_elf
+from modexlab.proc.software.kernels import (
+    KERNELS,
+    RSA_KERNELS,
+    kernel_program,
+    patched,
+    rsa_program,
+    seeded_key,
+)
+
+from tests.harness import examples
+from tests.tables.mod_exp import table
+
+ARITHMETIC = ("naive", "montgomery", "montgomery-ct")
+TOP = 0xFFFF_FFFF
+PAPER_N = 2603398711
+# (base, exponent) of paper 001: its Figure 1, and the exponent of section 5.1, with the cycles of Table 1
+PAPER_RUNS = {
+    "naive": {(5745, 65537): 3523, (1460365373, 0x3A48D459): 8148},
+    "montgomery": {(5745, 65537): 3581, (1460365373, 0x3A48D459): 5135},
+}
+# base^2 mod n in which a quotient digit of Knuth's division is one too large after its test, and n is added back
+ADD_BACK = [
+    (96, 0xFFFF0000FFFF0000FFFFFFFF, 0xFFFF0000FFFFFFFFFFFFFFFF),
+    (96, 0x800000007FFFFFFF00000000, 0xFFFFFFFEFFFFFFFFFFFFFFFF),
+    (96, 0xFFFFFFFF0000000000000000, 0xFFFFFFFF0000000080000001),
+    (
+        256,
+        0xFFFFFFFF7FFFFFFF00000001FFFFFFFE7FFFFFFFFFFFFFFE00000001FFFF0000,
+        0xFFFFFFFFFFFFFFFE8000000151C4D43AFFFFFFFEFFFFFFFE000000020000FFFF,
+    ),
+]
+
+
+def accelerator(nbits: int) -> XcelFL:
+    """One that takes every modulus."""
+    return XcelFL(nbits, lambda base, exp, mod: (Status.OK, pow(base, exp, mod)))
+
+
+def run(kernel: str, nbits: int, base: int, exp: int, mod: int, **options: int) -> Outcome:
+    """A kernel's program, run to its end and judged here, not by what it compares itself."""
+    program = kernel_program(kernel, nbits, base, exp, mod, **options)
+    outcome = ISS(program, accelerator(nbits)).run()
+    result = sum(word << 32 * i for i, word in enumerate(outcome.output))
+    assert len(outcome.output) == words_of(nbits)
+    assert (outcome.exit_code, result) == (0, pow(base, exp, mod)), (kernel, nbits, base, exp, mod)
+    return outcome
+
+
+def takes(kernel: str, mod: int) -> bool:
+    """Whether a kernel computes with this modulus."""
+    return mod > 0 and (mod % 2 == 1 or not KERNELS[kernel].odd_only)
+
+
+def compiled(directory: Path, text: str, name: str = "program.c", opt: str = "-O2") -> Path:
+    """The ELF file of a source text."""
+    source = directory / name
+    source.write_text(text)
+    return compile_program([source], opt=opt)
+
+
+@pytest.mark.parametrize("nbits", [32, 64, 96, 256])
+@pytest.mark.parametrize("kernel", [*ARITHMETIC, "xcel"])
+def test_directed_rows(kernel: str, nbits: int) -> None:
+    """The table of all machines, and corners of software: borrows, carries, and short moduli in long operands."""
+    rows = [row.request for row in table(nbits, min(nbits, 12))]
+    all_ones = (1 << nbits) - 1
+    for mod in (1, 2, 3, TOP, TOP - 1, 1 << (nbits - 1), all_ones, (1 << (nbits - 1)) + 1, 0x8000_0001):
+        rows += [(all_ones, 0, mod), (all_ones, 5, mod), (mod - 1, 6, mod), (mod, 1, mod), (mod >> 1, 3, mod)]
+    for base, exp, mod in rows:
+        if takes(kernel, mod):
+            run(kernel, nbits, base, exp, mod, exp_nbits=max(exp.bit_length(), 1))
+
+
+@pytest.mark.parametrize(("nbits", "base", "mod"), ADD_BACK)
+@pytest.mark.parametrize("kernel", ["naive", "montgomery"])
+def test_quotient_digit_too_large(kernel: str, nbits: int, base: int, mod: int) -> None:
+    run(kernel, nbits, base, 2, mod)
+
+
+def words(count: int) -> st.SearchStrategy[int]:
+    """Numbers of so many words, many of them at their ends."""
+    word = st.sampled_from([0, 1, TOP, TOP - 1, 0x8000_0000, 0x7FFF_FFFF, 0xFFFF]) | st.integers(0, TOP)
+    return st.lists(word, min_size=count, max_size=count).map(
+        lambda each: sum(value << 32 * i for i, value in enumerate(each))
+    )
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8])
+@pytest.mark.parametrize("kernel", ARITHMETIC)
+def test_drawn_operands(kernel: str, count: int) -> None:
+    @settings(max_examples=examples(25))
+    @given(words(count), st.integers(0, 0x3FF), words(count))
+    def check(base: int, exp: int, mod: int) -> None:
+        mod |= KERNELS[kernel].odd_only
+        run(kernel, 32 * count, base, exp, mod or 1, exp_nbits=10)
+
+    check()
+
+
+@pytest.mark.parametrize("kernel", ARITHMETIC)
+def test_exponents_of_full_length(kernel: str) -> None:
+    rng = random.Random(kernel)
+    for nbits in (32, 33, 64, 128):
+        mod = rng.getrandbits(nbits) | 1 << (nbits - 1) | 1
+        exp = rng.getrandbits(nbits) | 1 << (nbits - 1)
+        run(kernel, nbits, rng.randrange(mod), exp, mod)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(("nbits", "exp_nbits"), [(512, 512), (1024, 17), (2048, 5), (4096, 2)])
+@pytest.mark.parametrize("kernel", [*ARITHMETIC, "xcel"])
+def test_long_operands(kernel: str, nbits: int, exp_nbits: int) -> None:
+    rng = random.Random(nbits)
+    mod = rng.getrandbits(nbits) | 1 << (nbits - 1) | 1
+    exp = rng.getrandbits(exp_nbits) | 1 << (exp_nbits - 1)
+    run(kernel, nbits, rng.randrange(mod), exp, mod, exp_nbits=exp_nbits)
+
+
+@pytest.mark.parametrize("kernel", PAPER_RUNS)
+def test_fewer_instructions_than_published_cycles(kernel: str) -> None:
+    """Paper 001, Table 1, without the dummy; the pipeline's own cycles are compared where there is a pipeline."""
+    for (base, exp), published in PAPER_RUNS[kernel].items():
+        outcome = run(kernel, 32, base, exp, PAPER_N)
+        dummy = run("dummy", 32, base, exp, PAPER_N)
+        assert outcome.window.instructions - dummy.window.instructions < published / 2
+
+
+@pytest.mark.parametrize("nbits", [32, 64, 256])
+def test_dummy_is_the_call_and_the_answer(nbits: int) -> None:
+    outcome = run("dummy", nbits, 3, 5, 1007)
+    # call, address, load and return, or for each word load and store; csrwi that closes the window
+    assert outcome.window.instructions <= (5 if nbits == 32 else 6 + 3 * words_of(nbits))
+
+
+def window_of(outcome: Outcome) -> list[tuple[int, int, str]]:
+    """(pc, addr, name) of what was inside the stats window."""
+    inside, found = False, []
+    for commit in outcome.commits:
+        name = decode(commit.inst).name
+        if inside:
+            found.append((commit.pc, commit.addr, name))
+        if name == "csrrwi" and commit.inst >> 20 == 0x7C1:
+            inside = bool(commit.inst >> 15 & 31)
+    return found
+
+
+def traced(
+    kernel: str, nbits: int, operands: tuple[int, int, int], exp_nbits: int
+) -> list[tuple[int, int, str]]:
+    program = kernel_program(kernel, nbits, *operands, exp_nbits=exp_nbits)
+    outcome = ISS(program).run(record=True)
+    assert outcome.exit_code == 0
+    found = window_of(outcome)
+    assert len(found) == outcome.window.instructions
+    return found
+
+
+@pytest.mark.parametrize("nbits", [32, 64, 96])
+def test_constant_time(nbits: int) -> None:
+    """Whatever the operands: the same instructions at the same addresses, loads and stores too, and no division."""
+    top, bits = (1 << nbits) - 1, 9
+    reference = traced("montgomery-ct", nbits, (2, 5, 7), bits)
+    names = {name for _, _, name in reference}
+    assert not names & {"div", "divu", "rem", "remu"}
+    rng = random.Random(nbits)
+    rows = [(0, 0, 1), (top, 0x1FF, top), (top - 1, 0x100, top), (top, 0x155, (1 << (nbits - 1)) + 1)]
+    rows += [(rng.getrandbits(nbits), rng.getrandbits(bits), rng.getrandbits(nbits) | 1) for _ in range(10)]
+    for row in rows:
+        assert traced("montgomery-ct", nbits, row, bits) == reference, row
+
+
+@settings(max_examples=examples(30))
+@given(words(2), words(2), words(2))
+def test_constant_time_counts(base: int, exp: int, mod: int) -> None:
+    """The exponent in full length: the number of instructions is that of one exponent for all."""
+    counts = [
+        run("montgomery-ct", 64, *operands).window.instructions
+        for operands in ((base, exp, mod | 1), (0, 0, 1))
+    ]
+    assert counts[0] == counts[1]
+
+
+def test_plain_montgomery_is_not_constant_time() -> None:
+    """The comparison above sees the difference that it is there for."""
+    assert traced("montgomery", 64, (2, 5, 7), 9) != traced("montgomery", 64, (2, 4, 7), 9)
+
+
+class Recorder(XcelFL):
+    """An accelerator that keeps the accesses made to it."""
+
+    def __init__(self, nbits: int, status: Status = Status.OK) -> None:
+        super().__init__(nbits, lambda base, exp, mod: (status, 0 if status else pow(base, exp, mod)))
+        self.accesses: list[tuple[str, int]] = []
+
+    def write(self, addr: int, data: int) -> None:
+        self.accesses.append(("write", addr))
+        super().write(addr, data)
+
+    def read(self, addr: int) -> int:
+        self.accesses.append(("read", addr))
+        return super().read(addr)
+
+
+@pytest.mark.parametrize("nbits", [8, 32, 40, 96])
+def test_accelerator_protocol(nbits: int) -> None:
+    xcel = Recorder(nbits)
+    assert ISS(kernel_program("xcel", nbits, 3, 200, 253), xcel).run().exit_code == 0
+    count = words_of(nbits)
+    pushes = [("write", register) for register in (BASE, EXP, MOD) for _ in range(count)]
+    assert xcel.accesses == [*pushes, ("write", GO), ("read", STATUS), *[("read", GO)] * count]
+
+
+@pytest.mark.parametrize("nbits", [32, 64])
+def test_a_refusing_accelerator_fails_the_program(nbits: int) -> None:
+    """Even where its zeros are the expected result."""
+    program = kernel_program("xcel", nbits, 3, 5, 1)
+    assert ISS(program, Recorder(nbits, Status.EVEN_MODULUS)).run().exit_code == 1
+    assert ISS(program, Recorder(nbits)).run().exit_code == 0
+
+
+@pytest.mark.parametrize("nbits", [32, 96])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_wrong_result_fails_the_program(kernel: str, nbits: int) -> None:
+    base, exp, mod = 3, 5, (1 << nbits) - 1
+    for bit in (0, nbits - 1):
+        program = kernel_program(kernel, nbits, base, exp, mod, expected=pow(base, exp, mod) ^ 1 << bit)
+        code = ISS(program, accelerator(nbits)).run().exit_code
+        assert code == (0 if kernel == "dummy" else 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("naiv", 32, 3, 5, 7), "did you mean 'naive'"),
+        (("naive", 0, 0, 0, 0), "operands of 0 bits: give 1 to 4096"),
+        (("naive", 32, 1 << 32, 5, 7), "base 4294967296 is not a number of 32 bits"),
+        (("naive", 32, 3, -1, 7), "exponent -1 is not"),
+        (("naive", 32, 3, 5, 0), "modulus 0"),
+        (
+            ("montgomery", 32, 3, 5, 8),
+            "modulus 8 is even: kernel montgomery takes odd ones, kernel naive any",
+        ),
+        (("montgomery-ct", 64, 3, 5, 8), "modulus 8 is even"),
+    ],
+)
+def test_refused_operands(arguments: tuple, message: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(message)):
+        kernel_program(*arguments)
+
+
+def test_refused_lengths_of_the_exponent() -> None:
+    for exp_nbits in (2, 33):
+        with pytest.raises(BadInput, match=f"{exp_nbits} bits of the exponent: give 3, its length, to 32"):
+            kernel_program("montgomery-ct", 32, 3, 5, 7, exp_nbits=exp_nbits)
+
+
+def test_operands_are_patched_where_there_is_room() -> None:
+    program = kernel_program("naive", 32, 3, 5, 7)
+    end = max(addr + len(content) for addr, content in program.segments)
+    beyond = type(program)(program.name, program.entry, program.segments, {"late": end - 4})
+    with pytest.raises(BadInput, match="no room for 8 bytes at symbol late"):
+        patched(beyond, {"late": [1, 2]})
+
+
+@pytest.mark.parametrize("nbits", [16, 32, 64, 128])
+@pytest.mark.parametrize("kernel", RSA_KERNELS)
+def test_rsa_program(kernel: str, nbits: int) -> None:
+    """Random messages, paper 001, section 4.5: what is decrypted is what was encrypted."""
+    key = seeded_key(nbits)
+    message = random.Random(nbits).randrange(key.n)
+    program = rsa_program(kernel, key, message)
+    outcome = ISS(program, accelerator(nbits)).run()
+    count = words_of(nbits)
+    values = [
+        sum(word << 32 * i for i, word in enumerate(part))
+        for part in (outcome.output[:count], outcome.output[count:])
+    ]
+    assert values == [key.encrypt(message), message]
+    assert outcome.exit_code == 0 and 0 < outcome.window.instructions < outcome.instructions
+
+
+def test_rsa_program_sees_a_wrong_key() -> None:
+    program = rsa_program("montgomery", seeded_key(32), 1234)
+    wrong = patched(program, {"rsa_d": [3]})
+    assert ISS(wrong).run().exit_code == 1
+
+
+def test_rsa_program_as_it_stands() -> None:
+    """With the key, message and ciphertext of paper 001, Figure 1."""
+    outcome = ISS(load_elf(compile_program([SOFTWARE / "rsa.c"]))).run()
+    assert (outcome.exit_code, outcome.output) == (0, [1460365373, 5745])
+
+
+def test_refused_rsa_programs() -> None:
+    key = seeded_key(32)
+    for match, call in (
+        ("kernel dummy in the RSA program: give one of naive", partial(rsa_program, "dummy", key, 5)),
+        ("is public", partial(rsa_program, "naive", key.public, 5)),
+        ("does not fit in 16 bits: give 32 or more", partial(rsa_program, "naive", key, 5, nbits=16)),
+        ("is not in 0..n-1", partial(rsa_program, "naive", key, key.n)),
+        ("RSA key of 33 bits", partial(seeded_key, 33)),
+    ):
+        with pytest.raises(BadInput, match=match):
+            call()
+
+
+def test_seeded_keys() -> None:
+    assert seeded_key(64) == seeded_key(64) != seeded_key(64, seed=2)
+    for nbits in (16, 18, 32, 128, 512):
+        key = seeded_key(nbits)
+        assert key.nbits == nbits and key.decrypt(key.encrypt(42)) == 42
+
+
+def test_our_software_compiles_without_warnings() -> None:
+    for count in (1, 2, 32):
+        for defines in (["-DKERNEL=mod_exp"], ["-DKERNEL=mod_exp_words", "-DBY_ADDRESS"], ["-DQEMU"]):
+            sources = [*LIBRARY, SOFTWARE / "rsa.c", SOFTWARE / "dummy.c"]
+            sources += [] if "-DQEMU" in defines else [SOFTWARE / "kernel_main.c"]
+            flags = [*compiler.FLAGS, "-O3", f"-DWORDS={count}", *defines, "-Wall", "-Wextra", "-Werror"]
+            command = [str(compiler.compiler()), *flags, f"-I{SOFTWARE}", "-S", "-o", os.devnull]
+            for source in sources if count == 2 else [*sources[-2:]]:
+                subprocess.run([*command, str(source)], check=True)
+
+
+MEMORY = """
+#include <stddef.h>
+#include <stdint.h>
+void *memcpy(void *, const void *, size_t);
+void *memmove(void *, const void *, size_t);
+void *memset(void *, int, size_t);
+int memcmp(const void *, const void *, size_t);
+static unsigned char a[64], b[64];
+
+int main(void) {
+  for (int size = 0; size < 24; size++)
+    for (int from = 0; from < 6; from++)
+      for (int to = 0; to < 6; to++) {
+        for (int i = 0; i < 64; i++)
+          a[i] = b[i] = 7 * i + 1;
+        memmove(a + to, a + from, size); // overlaps
+        for (int i = 0; i < 64; i++)
+          if (a[i] != (i >= to && i < to + size ? b[i - to + from] : b[i]))
+            return 1;
+        memset(a, 0, 64);
+        memset(a + from, 0x105, 8 * size / 4 + 3);
+        for (int i = 0; i < 64; i++)
+          if (a[i] != (i >= from && i < from + 8 * size / 4 + 3 ? 5 : 0))
+            return 3;
+        memset(a, 0x105, 64);
+        memcpy(a + to, b + from, size);
+        for (int i = 0; i < 64; i++)
+          if (a[i] != (i >= to && i < to + size ? b[i - to + from] : 5))
+            return 2;
+      }
+  memcpy(a, b, 64);
+  a[9] = 200, b[9] = 100;
+  return memcmp(a, b, 9) != 0 || memcmp(a, b, 10) <= 0 || memcmp(b, a, 64) >= 0 || memcmp(a, b, 0) != 0;
+}
+"""
+
+
+@pytest.mark.parametrize("opt", ["-O0", "-O3"])
+def test_memory_functions(opt: str, tmp_path: Path) -> None:
+    assert ISS(load_elf(compiled(tmp_path, MEMORY, opt=opt))).run().exit_code == 0
+
+
+def test_a_program_of_a_user(tmp_path: Path) -> None:
+    """Words from and to the manager, the stats window, a function of ours, and .bss and .data as C has them."""
+    text = """
+    #include "manager.h"
+    #include "modexp.h"
+    #include "stats.h"
+    int zeros[100], ones[2] = {1, 1};
+    int main(void) {
+      unsigned base = take(), exponent = take();
+      stats_on();
+      unsigned result = mod_exp(base, exponent, 1000);
+      stats_off();
+      emit(result);
+      return zeros[99] + ones[1] + 41;
+    }
+    """
+    program = load_elf(compiled(tmp_path, text))
+    first, end = program.symbols["__bss_start"], program.symbols["__bss_end"]
+    assert end - first >= 400
+    dirty = replace(program, segments=(*program.segments, (first, b"\xff" * (end - first))))
+    for each in (program, dirty):
+        outcome = ISS(each, manager=[7, 13]).run()
+        assert (outcome.exit_code, outcome.output) == (42, [pow(7, 13, 1000)])
+        assert 13 < outcome.window.instructions < outcome.instructions
+
+
+def test_what_a_program_brings_itself_is_taken(tmp_path: Path) -> None:
+    """A function of the library's name, and in assembly a start of its own."""
+    text = """
+    #include <stddef.h>
+    void *memcpy(void *to, const void *from, size_t size) {
+      for (char *t = to; size--;) *t++ = 3;
+      return to;
+    }
+    void *memset(void *, int, size_t);
+    unsigned mod_exp(unsigned a) { return a + 1; }
+    char buffer[4];
+    int main(void) { memset(buffer, 0, 4); memcpy(buffer, "abc", 4); return buffer[1] + mod_exp(3); }
+    """
+    assert ISS(load_elf(compiled(tmp_path, text, opt="-O1"))).run().exit_code == 7
+    start = "_start: .globl _start\n li a0, 5\n li a7, 93\n ecall\n"
+    for name in ("start.S", "start.s"):
+        program = load_elf(compiled(tmp_path, start, name))
+        assert ISS(program).run().exit_code == 5
+        assert sum(len(content) for _, content in program.segments) == 12
+    assert ISS(load_elf(compiled(tmp_path, start.replace("5", "6"), "start.s"))).run().exit_code == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('#include "none.h"\nint main(void) { return 0; }', "none.h: No such file"),
+        ("int main(void) { return x; }", r"bad.c:1:25: error: 'x' undeclared"),
+        ("int main(void) { return f(); }", "undefined: f; there is no C library"),
+        ("int f(void) { return 0; }", "undefined: main"),
+        ("char a[5 << 20]; int main(void) { return a[3]; }", "bytes larger than the memory"),
+        ("char a[0x3fe000]; int main(void) { return a[3]; }", "less than 16 KiB are left for the stack"),
+        ('int main(void) { return 0; }\n__asm__("f");', "unrecognized opcode `f'"),
+    ],
+)
+def test_compile_errors(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=message) as error:
+        compiled(tmp_path, text, "bad.c")
+    assert str(error.value).startswith("bad.c does not compile: ") and "\n" not in str(error.value)
+
+
+def test_two_sources_with_the_same_function(tmp_path: Path) -> None:
+    for name in ("a.c", "b.c"):
+        (tmp_path / name).write_text("int main(void) { return 0; }")
+    with pytest.raises(BadInput, match=r"^a.c b.c does not compile: defined twice: main$"):
+        compile_program([tmp_path / "a.c", tmp_path / "b.c"])
+
+
+def test_refused_sources(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no such file"):
+        compile_program([tmp_path / "none.c"])
+    with pytest.raises(BadInput, match=r"give a file of C or assembly \(.c, .S, .s\)"):
+        compile_program([tmp_path / "program.o"])
+    with pytest.raises(BadInput, match="give one of -O0"):
+        compiled(tmp_path, "int main(void) { return 0; }", opt="-Ofast")
+
+
+@pytest.fixture
+def no_compiler_known() -> Iterator[None]:
+    """What is remembered of the compiler is forgotten, before and after."""
+    known = (compiler.compiler, compiler.fingerprint)
+    for each in known:
+        each.cache_clear()
+    yield
+    for each in known:
+        each.cache_clear()
+
+
+@pytest.mark.usefixtures("no_compiler_known")
+def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "int main(void) { return 0; }"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BadInput, match="run `apt-get install gcc-riscv64-unknown-elf`, or set RISCV_CC"):
+        compiled(tmp_path, text)
+    broken = tmp_path / "broken-gcc"
+    broken.write_text("no program")
+    broken.chmod(0o755)
+    monkeypatch.setenv("RISCV_CC", str(broken))
+    with pytest.raises(BadInput, match="broken-gcc cannot be run: Exec format error; set RISCV_CC"):
+        compiled(tmp_path, text)
+
+
+def test_builds_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found again when nothing has changed; a header that has changed makes another program."""
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "cache"))
+    header = tmp_path / "value.h"
+    header.write_text("#define VALUE 5\n")
+    text = '#include "value.h"\nint main(void) { return VALUE; }\n'
+    first = compiled(tmp_path, text)
+    stamp = first.stat().st_mtime_ns
+    assert compiled(tmp_path, text) == first and first.stat().st_mtime_ns == stamp
+    header.write_text("#define VALUE 6\n")
+    second = compiled(tmp_path, text)
+    assert [ISS(load_elf(path)).run().exit_code for path in (first, second)] == [5, 6]
+    assert compiled(tmp_path, text, opt="-O1") != second
+    assert compile_program([tmp_path / "program.c"], defines={"X": 1}) != second
+
+
+INCLUDING = {
+    "incbin.c": 'extern unsigned char data[];\n__asm__(".data\\ndata: .incbin \\"value.bin\\"\\n.text");\n'
+    "int main(void) { return data[0]; }\n",
+    "incbin.S": '.globl main\nmain: la a0, data\nlbu a0, 0(a0)\nret\n.data\ndata: .incbin "value.bin"\n',
+    "include.s": '.include "value.inc"\n.globl main\nmain: li a0, VALUE\nret\n',
+}
+
+
+@pytest.mark.parametrize("name", INCLUDING)
+def test_files_that_the_assembler_reads_are_inputs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The preprocessor knows nothing of them: one that has changed, and one of the same name in another directory."""
+
+    def exit_code(directory: str, value: int | None) -> int | None:
+        place = tmp_path / directory
+        place.mkdir(exist_ok=True)
+        monkeypatch.chdir(place)
+        Path(name).write_text(INCLUDING[name])
+        if value is not None:
+            Path("value.bin").write_bytes(bytes([value]))
+            Path("value.inc").write_text(f".equ VALUE, {value}\n")
+        return ISS(load_elf(compile_program([name]))).run().exit_code
+
+    assert [exit_code("one", 5), exit_code("one", 6), exit_code("two", 7)] == [5, 6, 7]
+    assert exit_code("one", None) == 6
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=r"value\.(bin|inc)"):
+        compile_program([tmp_path / "one" / name])
+
+
+def test_warnings_are_the_callers(tmp_path: Path) -> None:
+    """Of each source, in every call; the library's own are tested above."""
+    texts: list[str] = []
+    for name in ("a.c", "b.c"):
+        (tmp_path / name).write_text(f"int {name[0]}(void) {{ int unused; return 0; }}\nint main(void);\n")
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    sources = [tmp_path / name for name in ("a.c", "b.c", "main.c")]
+    for _ in range(2):
+        compile_program(sources, warned=texts.append)
+    assert ["a.c" in text for text in texts] == [True, False] * 2
+    assert all("-Wunused-variable" in text for text in texts)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("kernel", ["mod_exp", "mont_mod_exp"])
+@pytest.mark.parametrize("opt", ["-O0", "-O2", "-O3", "-Os"])
+def test_another_judge_runs_rsa(kernel: str, opt: str) -> None:
+    """The same program under qemu-riscv32, which has none of our CSRs: its output goes to standard output."""
+    program = compile_program([SOFTWARE / "rsa.c"], defines={"KERNEL": kernel, "QEMU": 1}, opt=opt)
+    program.chmod(0o755)
+    done = subprocess.run(["qemu-riscv32", str(program)], capture_output=True)
+    assert (done.returncode, done.stdout) == (
+        0,
+        b"".join(w.to_bytes(4, "little") for w in (1460365373, 5745)),
+    )

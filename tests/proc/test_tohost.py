@@ -1,0 +1,242 @@
+"""Programs in the manner of the RISC-V community's test programs (rv32ui, rv32um): linked at 0x80000000 with the symbol tohost, numbered
+checks of every instruction, each with the number in gp, and how a check that fails is reported.
+
+The values to check come from the formulas of test_proc_units.py.
+"""
+
+import itertools
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.proc.iss.iss import ISS
+from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from modexlab.proc.software.compiler import compiler
+from modexlab.proc.software.elf import Program, load_elf
+
+from tests.command_line import Cli
+from tests.paths import DATA
+from tests.proc.programs import CORNERS, check
+from tests.proc.test_units import FORMULAS, TAKEN, M, division, product, signed
+
+ENVIRONMENT = DATA / "tohost_env.S"
+LINK_SCRIPT = """
+OUTPUT_ARCH(riscv)
+ENTRY(_start)
+SECTIONS
+{
+  . = 0x80000000;
+  .text.init : { *(.text.init) }
+  . = ALIGN(0x1000);
+  .tohost : { *(.tohost) }
+  . = ALIGN(0x1000);
+  .text : { *(.text) }
+  . = ALIGN(0x1000);
+  .data : { *(.data) }
+  .bss : { *(.bss) }
+}
+"""
+FLAGS = ("-march=rv32g", "-mabi=ilp32", "-static", "-mcmodel=medany", "-nostdlib", "-nostartfiles")
+
+
+def build(body: list[str], directory: Path) -> Program:
+    """A program of this body, which starts at `test`."""
+    directory.mkdir(exist_ok=True)
+    source, script, product_ = (directory / name for name in ("test.S", "test.ld", "test.elf"))
+    source.write_text("\n".join(["    .text", "    .globl test", "test:", *body, "    j pass", ""]))
+    script.write_text(LINK_SCRIPT)
+    command = [compiler(), *FLAGS, f"-T{script}", ENVIRONMENT, source, "-o", product_]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return load_elf(product_)
+
+
+class Checks:
+    """Numbered checks; the number of the first is 2, as 1 means that all passed."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.number = 1
+
+    def check(self, text: str, register: str, value: int) -> None:
+        """After this text, the register has this value."""
+        self.number += 1
+        self.lines += [f"    li gp, {self.number}", *text.split(";")]
+        self.lines += [f"    li t6, {value & M:#x}", f"    bne {register}, t6, fail"]
+
+
+def pairs(name: str) -> list[tuple[int, int]]:
+    """Operands."""
+    draw = random.Random(name)
+    corners = draw.sample(list(itertools.product(CORNERS, CORNERS)), 12)
+    return corners + [(draw.getrandbits(32), draw.getrandbits(32)) for _ in range(4)]
+
+
+def arithmetic() -> Checks:
+    """Register and immediate instructions, with bypasses, rd = rs1, rd = rs2, rd = x0."""
+    checks = Checks()
+    for name, formula in FORMULAS.items():
+        for a, b in pairs(name):
+            value = int(formula(a, b))
+            checks.check(f"li a1, {a}; li a2, {b}; {name} a4, a1, a2", "a4", value)
+            checks.check(f"li a1, {a}; li a2, {b}; nop; {name} a1, a1, a2", "a1", value)
+            checks.check(f"li a2, {b}; li a1, {a}; {name} a2, a1, a2; nop; nop; mv a4, a2", "a4", value)
+            checks.check(f"li a1, {a}; li a2, {b}; {name} zero, a1, a2", "zero", 0)
+            if name == "sub":
+                continue
+            imm = b % 32 if name in ("sll", "srl", "sra") else signed(b & 0xFFF, 12)
+            short = f"{name[:3]}iu" if name == "sltu" else f"{name}i"
+            checks.check(f"li a1, {a}; {short} a4, a1, {imm}", "a4", int(formula(a, imm & M)))
+    checks.check("lui a1, 0xFFFFF; srai a1, a1, 1", "a1", 0xFFFF_F800)
+    checks.check(".align 3; lla a0, 1f + 10000; jal a1, 1f; 1: sub a0, a0, a1", "a0", 10000)
+    return checks
+
+
+def products_and_quotients() -> Checks:
+    """mul to remu."""
+    checks = Checks()
+    names = ("mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu")
+    for funct3, name in enumerate(names):
+        for a, b in [*pairs(name), (7, 0), (0x8000_0000, M), (0x8000_0000, 0), (M, 1)]:
+            value = (division if funct3 & 4 else product)(funct3, a, b)
+            checks.check(f"li a1, {a}; li a2, {b}; {name} a4, a1, a2", "a4", value)
+            checks.check(f"li a1, {a}; li a2, {b}; nop; {name} a2, a1, a2; nop; mv a4, a2", "a4", value)
+    return checks
+
+
+def memory() -> Checks:
+    """Loads and stores of all sizes, at all bytes of a word, before and behind each other."""
+    checks = Checks()
+    content = bytes((0x81 + 37 * i) & 0xFF for i in range(16))
+    for name, nbytes, keep in (("lb", 1, 1), ("lbu", 1, 0), ("lh", 2, 1), ("lhu", 2, 0), ("lw", 4, 0)):
+        for at in range(0, 16, nbytes):
+            value = int.from_bytes(content[at : at + nbytes], "little", signed=bool(keep))
+            checks.check(f"la a1, bytes; {name} a4, {at}(a1)", "a4", value)
+            checks.check(f"la a1, bytes + 100; {name} a4, {at - 100}(a1); nop", "a4", value)
+    written = bytearray(16)
+    for name, nbytes in (("sw", 4), ("sh", 2), ("sb", 1)):
+        for at in range(0, 16, nbytes):
+            value = 0x1234_5678 + 0x0F1E_2D3C * at & M
+            written[at : at + nbytes] = (value & (1 << 8 * nbytes) - 1).to_bytes(nbytes, "little")
+            word = int.from_bytes(written[at & ~3 :][:4], "little")
+            checks.check(
+                f"la a1, area; li a2, {value}; {name} a2, {at}(a1); lw a4, {at & ~3}(a1)", "a4", word
+            )
+    checks.lines += [
+        "    j pass",
+        "    .data",
+        "    .align 4",
+        f"bytes: .byte {', '.join(map(str, content))}",
+        "area: .space 16",
+        "    .text",
+    ]
+    return checks
+
+
+def jumps() -> Checks:
+    """Branches both ways and both outcomes, jal, jalr, and code that is written."""
+    checks = Checks()
+    for name, formula in TAKEN.items():
+        for a, b in pairs(name) + [(value, value) for value in CORNERS[:5]]:
+            taken = int(formula(a, b))
+            text = f"li a0, 5; li a1, {a}; li a2, {b}; {name} a1, a2, 1f; addi a0, a0, 1; 1: addi a0, a0, 8"
+            checks.check(text, "a0", 14 - taken)
+            text = (
+                f"li a0, 0; li a1, {a}; li a2, {b}; j 2f; 1: addi a0, a0, 1; j 3f; 2: {name} a1, a2, 1b; 3:"
+            )
+            checks.check(text, "a0", taken)
+    checks.check("li a0, 0; jal a1, 1f; 2: addi a0, a0, 1; 1: la a2, 2b; sub a1, a1, a2", "a1", 0)
+    checks.check("la a1, 1f; jalr a1, a1, 0; 2: j fail; 1: la a2, 2b; sub a1, a1, a2", "a1", 0)
+    checks.check(
+        "li a0, 3; la a1, 1f - 8; jalr a0, a1, 9; j fail; .align 2; 1: la a1, 1b; sltu a0, a0, a1", "a0", 1
+    )
+    patch = "la a1, 1f; la a2, 2f; lh a3, 0(a2); lh a4, 2(a2); sh a3, 0(a1); sh a4, 2(a1); fence.i"
+    checks.check(f"{patch}; 1: li a0, 1; j 3f; 2: li a0, 2; 3:", "a0", 2)
+    return checks
+
+
+PROGRAMS = {"arithmetic": arithmetic, "products": products_and_quotients, "memory": memory, "jumps": jumps}
+
+
+@pytest.fixture(scope="module")
+def system() -> Iterator[ProcSimulation]:
+    """The processor, natively."""
+    with simulate_proc(ProcXcel(Proc, NullXcel), "native") as sim:
+        yield sim
+
+
+def run_both(program: Program, system: ProcSimulation) -> tuple[str, int]:
+    """How it ends, at both levels."""
+    assert program.entry == 0x8000_0000
+    wanted = ISS(program).run(100_000, record=True)
+    for timing in (MemoryTiming(), MemoryTiming(stall=0.3, extra=2)):
+        check(wanted, system.run(program, timing=timing, max_cycles=1_000_000, record=True), program.name)
+    return wanted.reason, wanted.exit_code
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_pass_and_fail(name: str, system: ProcSimulation, tmp_path: Path) -> None:
+    """All checks pass; with one value wrong, the exit code is the number of that check."""
+    checks = PROGRAMS[name]()
+    assert run_both(build(checks.lines, tmp_path), system) == ("tohost", 0)
+    wrong = random.Random(name).randint(2, checks.number)
+    at = checks.lines.index(f"    li gp, {wrong}")
+    line = next(i for i in range(at, len(checks.lines)) if "li t6, " in checks.lines[i])
+    lines = list(checks.lines)
+    lines[line] = f"    li t6, {int(lines[line].split()[-1], 0) ^ 4}"
+    assert run_both(build(lines, tmp_path), system) == ("tohost", wrong)
+
+
+def test_traps(system: ProcSimulation, tmp_path: Path) -> None:
+    """A trap that nobody expects fails; a handler of the program's own gets those that it expects."""
+    code = (1337 | 3) >> 1
+    for text in ("lw a0, 1(sp)", ".word 0", "ebreak", "csrw 0x3A0, a0"):
+        assert run_both(build(["    li gp, 3", f"    {text}"], tmp_path), system) == ("tohost", code)
+    handler = "    .align 2; .globl own_handler; own_handler: csrr t5, mepc; addi t5, t5, 4; csrw mepc, t5; addi a0, a0, 1; mret"
+    body = [
+        "    li gp, 2; li a0, 0",
+        "    .word 0; ebreak; lw a1, 1(zero)",
+        "    li t6, 3; bne a0, t6, fail; j pass",
+    ]
+    assert run_both(build([*body, handler], tmp_path), system) == ("tohost", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "mcause", "said"),
+    [
+        ("lw a0, 1(sp)", 4, "misaligned load (mcause 4, mtval 0x80003001) at pc 0x{pc:x}"),
+        ("sh a0, 1(sp)", 6, "misaligned store (mcause 6, mtval 0x80003001) at pc 0x{pc:x}"),
+    ],
+)
+def test_misaligned_accesses_fail_by_design(
+    text: str, mcause: int, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What the community's `ma_data` does: accesses that have to work there trap here, and the report names the trap."""
+    program = build(["    li gp, 2; li sp, 0x80003000", f"access: {text}"], tmp_path)
+    said = said.format(pc=program.symbols["access"])
+    for level in ("fl", "rtl"):
+        how = ("proc", tmp_path / "test.elf", "--level", level)
+        result = Cli(capsys)(*how)
+        assert result.code == 1
+        assert f"last trap       {said}" in result.out
+        trap = Cli(capsys)(*how, "--json").json()["last_trap"]
+        assert (trap["mcause"], trap["mtval"]) == (mcause, 0x8000_3001)
+        assert trap["pc"] == program.symbols["access"]
+
+
+def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """`modexlab proc` at both levels: exit 0 if all checks pass, else 1, and it names the check."""
+    good, wrong = (
+        ["    li gp, 6", f"    li a0, {value}; addi a0, a0, 1", "    li a1, 8; bne a0, a1, fail"]
+        for value in (7, 8)
+    )
+    for body, code, exit_code in ((good, 0, 0), (wrong, 1, 6)):
+        build(body, tmp_path)
+        for level in ("fl", "rtl"):
+            result = Cli(capsys)("proc", tmp_path / "test.elf", "--level", level, "--json")
+            assert (result.code, result.json()["exit_code"]) == (code, exit_code)

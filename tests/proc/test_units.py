@@ -1,0 +1,554 @@
+"""The processor's units alone, against formulas of their own: the decoder against the table of instructions, ALU, comparison, byte
+lanes, immediates; multiplier and divider at several stages with delays; the CSRs through programs."""
+
+import itertools
+import random
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from modexlab.fl.errors import BadInput
+from modexlab.proc.core import messages
+from modexlab.proc.core.alu import Alu
+from modexlab.proc.core.branch_unit import BranchUnit
+from modexlab.proc.core.decoder import Decoder
+from modexlab.proc.core.div_unit import DivUnit
+from modexlab.proc.core.imm_gen import ImmGen
+from modexlab.proc.core.load_store import LoadAlign, StoreAlign
+from modexlab.proc.core.mul_unit import MulUnit
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.proc.core.register_file import RegisterFile
+from modexlab.proc.isa import csrs
+from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, Instruction, decode, encode
+from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from modexlab.rtl.sim import Stall, simulate
+from pymtl3 import Component, DefaultPassGroup
+
+from tests.harness import examples
+from tests.proc.programs import CORNERS, DATA, HANDLER, Assembler, assemble, check, golden
+
+WORD = st.integers(0, 2**32 - 1) | st.sampled_from(CORNERS)
+M = 0xFFFF_FFFF
+
+
+def signed(value: int, nbits: int = 32) -> int:
+    """The number that these bits mean in two's complement."""
+    return value - (1 << nbits) if value >> nbits - 1 else value
+
+
+def ready(component: Component) -> Component:
+    """A component that can be evaluated at stage python."""
+    component.elaborate()
+    component.apply(DefaultPassGroup(linetrace=False))
+    component.sim_reset()
+    return component
+
+
+# ---- decoder
+
+TRANSFERS = {"branch": messages.TO_BRANCH, "jal": messages.TO_JAL, "jalr": messages.TO_JALR}
+IMMEDIATES = {
+    **{
+        "I": messages.IMM_I,
+        "S": messages.IMM_S,
+        "B": messages.IMM_B,
+        "U": messages.IMM_U,
+        "J": messages.IMM_J,
+    },
+    "Z": messages.IMM_Z,
+}
+SYSTEMS = {
+    **{"ecall": messages.SYS_ECALL, "ebreak": messages.SYS_EBREAK, "mret": messages.SYS_MRET},
+    "fence.i": messages.SYS_FENCE_I,
+}
+ALU_FUNCTIONS = {
+    name: getattr(messages, f"ALU_{name.upper()}")
+    for name in ("add", "sub", "sll", "slt", "sltu", "xor", "srl", "sra", "or", "and")
+}
+
+
+def wanted(each: Instruction) -> dict[str, int]:
+    """The fields that the decoder must give for an instruction; the others mean nothing then."""
+    name, fmt, group = each.name, each.fmt, each.group
+    fields = {
+        "legal": 1,
+        "uses_rs1": fmt in "RISBHC",
+        "uses_rs2": fmt in "RSB",
+        "writes_rd": fmt in "RIUJHCZ",
+        "transfer": TRANSFERS.get(group, TRANSFERS.get(name, messages.NEXT)),
+        "memory": {"load": messages.MEM_LOAD, "store": messages.MEM_STORE}.get(group, messages.MEM_NONE),
+        "system": messages.SYS_CSR if group == "csr" else SYSTEMS.get(name, messages.SYS_NONE),
+    }
+    if fmt in IMMEDIATES:
+        fields["imm_format"] = IMMEDIATES[fmt]
+    if fmt not in "JFN" and name != "auipc" and group != "branch":
+        fields["with_imm"] = (
+            fmt not in "RC"
+        )  # a branch compares its registers; jal and auipc have an adder of their own
+    if fields["writes_rd"]:
+        sources = {"mul": messages.FROM_MUL, "div": messages.FROM_DIV, "csr": messages.FROM_CSR}
+        sources |= {"jump": messages.FROM_LINK}
+        fields["result"] = messages.FROM_TARGET if name == "auipc" else sources.get(group, messages.FROM_ALU)
+        if group == "alu" and name not in ("lui", "auipc"):
+            operation = {"sltiu": "sltu"}.get(name) or (name[:-1] if fmt in "IH" else name)
+            fields["alu_fn"] = ALU_FUNCTIONS[operation]
+    if group in ("load", "store") or name in ("jalr", "lui"):
+        fields["alu_fn"] = messages.ALU_ADD
+    return fields
+
+
+def check_decoder(decoder: Component, word: int) -> None:
+    """One word."""
+    decoder.inst @= word
+    decoder.sim_eval_combinational()
+    each = decode(word)
+    if each is None:
+        assert decoder.decoded.legal == 0, f"{word:08x}"
+        return
+    for field, value in wanted(each).items():
+        assert getattr(decoder.decoded, field) == value, f"{each.name} {word:08x}: {field}"
+
+
+def neighbours(each: Instruction) -> list[int]:
+    """The instruction with all operands 0, with all 1, and each of these with one bit inverted."""
+    words = [each.match, each.match | ~each.mask & M]
+    return words + [word ^ 1 << i for word in words for i in range(32)]
+
+
+def test_decoder_on_every_instruction() -> None:
+    """Each row of the table and everything one bit away from it."""
+    decoder = ready(Decoder())
+    for each in INSTRUCTIONS:
+        for word in neighbours(each):
+            check_decoder(decoder, word)
+
+
+def test_decoder_on_every_code() -> None:
+    """All combinations of opcode, funct3 and the values of funct7 that mean something."""
+    decoder = ready(Decoder())
+    for opcode, funct3, funct7 in itertools.product(range(128), range(8), (0, 1, 0x20, 0x21, 0x18)):
+        check_decoder(decoder, funct7 << 25 | 3 << 20 | 4 << 15 | funct3 << 12 | 5 << 7 | opcode)
+
+
+@settings(max_examples=examples(500))
+@given(word=WORD, each=st.sampled_from([*INSTRUCTIONS, None]))
+def test_decoder_on_any_word(word: int, each: Instruction | None) -> None:
+    """Any bits, most of them with the code of an instruction."""
+    check_decoder(DECODER, word if each is None else word & ~each.mask | each.match)
+
+
+DECODER = ready(Decoder())
+
+# ---- combinational units
+
+ALU = ready(Alu())
+FORMULAS = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "sll": lambda a, b: a << b % 32,
+    "slt": lambda a, b: signed(a) < signed(b),
+    "sltu": lambda a, b: a < b,
+    "xor": lambda a, b: (a | b) - (a & b),
+    "srl": lambda a, b: a // 2 ** (b % 32),
+    "sra": lambda a, b: signed(a) // 2 ** (b % 32),
+    "or": lambda a, b: a + b - (a & b),
+    "and": lambda a, b: sum(a & b & 1 << i for i in range(32)),
+}
+
+
+def check_alu(a: int, b: int) -> None:
+    for name, formula in FORMULAS.items():
+        ALU.a @= a
+        ALU.b @= b
+        ALU.fn @= ALU_FUNCTIONS[name]
+        ALU.sim_eval_combinational()
+        assert ALU.out == int(formula(a, b)) & M, (name, a, b)
+
+
+BRANCH = ready(BranchUnit())
+TAKEN = {
+    "beq": lambda a, b: a == b,
+    "bne": lambda a, b: a != b,
+    "blt": lambda a, b: signed(a) < signed(b),
+    "bge": lambda a, b: signed(a) >= signed(b),
+    "bltu": lambda a, b: a < b,
+    "bgeu": lambda a, b: a >= b,
+}
+
+
+def check_branch(a: int, b: int) -> None:
+    for name, formula in TAKEN.items():
+        BRANCH.a @= a
+        BRANCH.b @= b
+        BRANCH.funct3 @= BY_NAME[name].match >> 12 & 7
+        BRANCH.sim_eval_combinational()
+        assert BRANCH.taken == formula(a, b), (name, a, b)
+
+
+def test_corners() -> None:
+    """ALU and comparison on all pairs of corner values, and all amounts of shifts."""
+    for a, b in itertools.product(CORNERS, CORNERS):
+        check_alu(a, b)
+        check_branch(a, b)
+    for amount in range(33):
+        check_alu(0x8000_0001, amount)
+        check_alu(0x5A5A_C3C3, M - amount)
+
+
+@settings(max_examples=examples(300))
+@given(WORD, WORD)
+def test_alu_and_branch_on_any_operands(a: int, b: int) -> None:
+    check_alu(a, b)
+    check_branch(a, b)
+
+
+STORE, LOAD = ready(StoreAlign()), ready(LoadAlign())
+SIZES = {0: 1, 1: 2, 2: 4, 4: 1, 5: 2}
+
+
+@settings(max_examples=examples(150))
+@given(WORD, WORD)
+@example(0x8182_8384, 0x0102_0304)
+@example(0x7FFF_8000, 0x8000_7FFF)
+def test_byte_lanes(memory: int, data: int) -> None:
+    """All sizes at all addresses: what a store leaves in memory, and what a load makes of it."""
+    for (funct3, nbytes), at in itertools.product(SIZES.items(), range(4)):
+        STORE.funct3 @= funct3
+        STORE.addr @= at
+        STORE.data @= data
+        STORE.sim_eval_combinational()
+        assert bool(STORE.misaligned) == (at % nbytes > 0)
+        if at % nbytes:
+            continue
+        content = bytearray(memory.to_bytes(4, "little"))
+        if funct3 < 4:
+            for lane, byte in enumerate(int(STORE.word).to_bytes(4, "little")):
+                if int(STORE.strobe) >> lane & 1:
+                    content[lane] = byte
+            expected = bytearray(memory.to_bytes(4, "little"))
+            expected[at : at + nbytes] = data.to_bytes(4, "little")[:nbytes]
+            assert content == expected, (funct3, at)
+        LOAD.funct3 @= funct3
+        LOAD.addr @= at
+        LOAD.word @= int.from_bytes(content, "little")
+        LOAD.sim_eval_combinational()
+        value = int.from_bytes(content[at : at + nbytes], "little", signed=funct3 < 4)
+        assert LOAD.out == value & M, (funct3, at)
+
+
+IMM_GEN = ready(ImmGen())
+UNITS_OF = {"B": 1, "J": 1, "U": 0}  # bits that an immediate lacks below
+WIDTH_OF = {"I": 12, "S": 12, "B": 13, "J": 21, "U": 20, "Z": 5}
+SAMPLE = {"I": "addi", "S": "sw", "B": "beq", "U": "lui", "J": "jal"}
+
+
+@settings(max_examples=examples(300))
+@given(st.integers(0, 31), st.integers(0, 31), st.integers(0, 31), st.integers(0, 2**21 - 1))
+@example(0, 0, 0, 0)
+@example(31, 31, 31, 2**21 - 1)
+@example(0, 31, 0, 2**20)
+def test_immediates(rd: int, rs1: int, rs2: int, bits: int) -> None:
+    """What was encoded comes back, in all formats and whatever the registers are."""
+    for fmt, name in SAMPLE.items():
+        low = bits % 2 ** WIDTH_OF[fmt] >> UNITS_OF.get(fmt, 0) << UNITS_OF.get(fmt, 0)
+        value = low if fmt == "U" else signed(low, WIDTH_OF[fmt])
+        fields = {"rd": rd, "rs1": rs1, "rs2": rs2}
+        takes = {"I": ("rd", "rs1"), "S": ("rs1", "rs2"), "B": ("rs1", "rs2")}.get(fmt, ("rd",))
+        word = encode(name, imm=value, **{field: fields[field] for field in takes})
+        IMM_GEN.inst @= word
+        IMM_GEN.imm_format @= IMMEDIATES[fmt]
+        IMM_GEN.sim_eval_combinational()
+        assert IMM_GEN.imm == (value << 12 if fmt == "U" else value) & M, (fmt, value)
+    IMM_GEN.inst @= encode("csrrwi", rd, rs1, imm=bits % 4096)
+    IMM_GEN.imm_format @= messages.IMM_Z
+    IMM_GEN.sim_eval_combinational()
+    assert IMM_GEN.imm == rs1
+
+
+def test_units_that_cannot_be_made() -> None:
+    for made, message in (
+        (lambda: MulUnit(0), "a multiplier with a latency of 0 is not possible; give 1 to 32"),
+        (lambda: MulUnit(33), "a multiplier with a latency of 33 is not possible"),
+        (lambda: DivUnit(3), "a divider of 3 bits per cycle is not possible; give one of 1, 2, 4, 8, 16, 32"),
+        (lambda: Proc(div_bits=64), "a divider of 64 bits per cycle is not possible"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            made().elaborate()
+
+
+def test_register_file() -> None:
+    """Against a list, with x0; what is written is read in the next cycle."""
+    registers, model, draw = ready(RegisterFile()), [0] * 32, random.Random(1)
+    for _ in range(1000):
+        addresses = [draw.randrange(32) for _ in range(3)]
+        value, wen = draw.getrandbits(32), draw.randrange(2)
+        for port in range(2):
+            registers.raddr[port] @= addresses[port]
+        registers.wen @= wen
+        registers.waddr @= addresses[2]
+        registers.wdata @= value
+        registers.sim_eval_combinational()
+        assert [int(each) for each in registers.rdata] == [model[at] for at in addresses[:2]]
+        registers.sim_tick()
+        if wen and addresses[2]:
+            model[addresses[2]] = value
+    registers.sim_reset()
+    for at in range(32):
+        registers.raddr[0] @= at
+        registers.wen @= 0
+        registers.sim_eval_combinational()
+        assert registers.rdata[0] == 0
+
+
+# ---- multiplier and divider
+
+
+def product(funct3: int, a: int, b: int) -> int:
+    """mul, mulh, mulhsu, mulhu."""
+    first = signed(a) if funct3 < 3 else a
+    second = signed(b) if funct3 < 2 else b
+    return (first * second >> (32 if funct3 else 0)) & M
+
+
+def division(funct3: int, a: int, b: int) -> int:
+    """div, divu, rem, remu: by the magnitudes, with RISC-V's table for 0 and for the overflow (unprivileged manual, table 7.1)."""
+    if b == 0:
+        return a if funct3 & 2 else M
+    if funct3 & 1:
+        return a % b if funct3 & 2 else a // b
+    x, y = signed(a), signed(b)
+    if (x, y) == (-(2**31), -1):
+        return 0 if funct3 & 2 else 0x8000_0000
+    quotient = int(abs(x) // abs(y)) * (1 if (x < 0) == (y < 0) else -1)
+    return (x - y * quotient if funct3 & 2 else quotient) & M
+
+
+def unit(kind: str, parameter: int) -> tuple[Component, int]:
+    """A unit and its latency."""
+    if kind == "mul":
+        return MulUnit(parameter), parameter
+    return DivUnit(parameter), 32 // parameter + 1
+
+
+KINDS = {"mul": (product, range(4)), "div": (division, range(4, 8))}
+UNITS = [("mul", 1), ("mul", 2), ("mul", 3), ("div", 1), ("div", 2), ("div", 4)]
+STALL = Stall(seed=9, source=0.3, sink=0.4)
+
+
+@pytest.mark.parametrize(("kind", "parameter"), UNITS)
+@pytest.mark.parametrize("stage", ["python", "native"])
+def test_muldiv_rows(stage: str, kind: str, parameter: int) -> None:
+    """Corner rows, all functions; alone each takes `latency` cycles, and with delays and stalls the results are the same."""
+    formula, functions = KINDS[kind]
+    component, latency = unit(kind, parameter)
+    corners = CORNERS if stage == "native" else CORNERS[::3]
+    rows = list(itertools.product(functions, corners, corners))
+    expected = [formula(*row) for row in rows]
+    with simulate(component, stage) as sim:
+        spaced = sim.run(rows, source_delays=[latency + 1] * len(rows))
+        assert spaced.responses == expected
+        assert set(spaced.latencies) == {latency}
+        streamed = sim.run(rows)
+        assert streamed.responses == expected
+        gap = 1 if kind == "mul" else latency
+        assert {after - before for before, after in itertools.pairwise(streamed.done)} == {gap}
+        draw = random.Random(7)
+        delays = {
+            f"{side}_delays": [draw.choice([0, 0, 1, 2, 40]) for _ in rows] for side in ("source", "sink")
+        }
+        assert sim.run(rows[::2], stall=STALL).responses == expected[::2]
+        if stage == "native":
+            assert sim.run(rows, **delays).responses == expected
+
+
+@pytest.mark.parametrize(("kind", "parameter"), UNITS)
+def test_muldiv_on_any_operands(kind: str, parameter: int) -> None:
+    """Hypothesis: streams of any operands with any delays, natively."""
+    formula, functions = KINDS[kind]
+    component, _ = unit(kind, parameter)
+    row = st.tuples(st.sampled_from(list(functions)), WORD, WORD, st.integers(0, 5), st.integers(0, 5))
+    with simulate(component, "native") as sim:
+
+        @settings(max_examples=examples(100))
+        @given(st.lists(row, min_size=1, max_size=10), st.integers(0, 2**20), st.sampled_from([0.0, 0.5]))
+        def verify(rows: list[tuple[int, int, int, int, int]], seed: int, p: float) -> None:
+            run = sim.run(
+                [each[:3] for each in rows],
+                source_delays=[each[3] for each in rows],
+                sink_delays=[each[4] for each in rows],
+                stall=Stall(seed, p, p),
+            )
+            assert run.responses == [formula(*each[:3]) for each in rows]
+
+        verify()
+
+
+# ---- CSRs, through programs
+
+
+@pytest.fixture(scope="module")
+def system() -> Iterator[ProcSimulation]:
+    """The processor, natively."""
+    with simulate_proc(ProcXcel(Proc, NullXcel), "native") as sim:
+        yield sim
+
+
+# The privileged manual's rule and the project's list, written anew: (reads, writes) or None
+READ_ONLY = {0xC00, 0xC02, 0xC80, 0xC82, 0xF11, 0xF12, 0xF13, 0xF14, 0xFC1}
+READ_WRITE = {
+    0x300,
+    0x301,
+    0x304,
+    0x305,
+    0x340,
+    0x341,
+    0x342,
+    0x343,
+    0x344,
+    0x7C1,
+    0xB00,
+    0xB02,
+    0xB80,
+    0xB82,
+}
+PORTS = set(range(0x7E0, 0x800))
+
+
+def is_legal(number: int, name: str, rd: int, field: int) -> bool:
+    """Whether this access is an instruction at all."""
+    write_form = name in ("csrrw", "csrrwi")
+    only_reads, only_writes = not write_form and field == 0, write_form and rd == 0
+    if number in READ_ONLY:
+        return only_reads
+    if number in READ_WRITE:
+        return True
+    if number == 0xFC0:
+        return only_reads
+    if number == 0x7C0:
+        return only_writes
+    return number in PORTS and (only_reads or only_writes)
+
+
+FORMS = list(itertools.product(("csrrw", "csrrs", "csrrc", "csrrwi", "csrrsi", "csrrci"), (0, 9), (0, 8)))
+KNOWN = sorted(READ_ONLY | READ_WRITE | PORTS | {0xFC0, 0x7C0})
+
+
+def check_accesses(sim: ProcSimulation, numbers: list[int]) -> None:
+    """All forms of access to these registers in one program; the manager hears of each that trapped, with its number."""
+    asm = Assembler()
+    asm.text(f"li gp, {DATA}; li s0, 0x1234567; la t0, handler; csrrw zero, mtvec, t0; csrrw zero, xr0, s0")
+    expected = []
+    for number in numbers:
+        for name, rd, field in FORMS:
+            if number in (0x305, 0x7C1, 0xB02, 0xB82) and field:
+                continue  # the handler and the counts are needed
+            if number in (0x305, 0xB02, 0xB82) and name.startswith("csrrw"):
+                continue
+            legal = is_legal(number, name, rd, field)
+            if not legal:
+                expected.append(encode(name, rd, field, imm=number))
+            elif number == 0x7C0:
+                expected.append(0x1234567 if (name, field) == ("csrrw", 8) else field)
+            # cycles differ between the levels, and a count of them must not be seen
+            if number in (0xC00, 0xC80, 0xB00, 0xB80) and rd and legal:
+                continue
+            asm.emit(name, rd, field, imm=number)
+    asm.text("csrrwi zero, mtvec, 0; li a0, 0; ecall")
+    asm.text(
+        "handler: \n csrrs t1, mtval, zero; csrrw zero, proc2mngr, t1; csrrs t1, mepc, zero; addi t1, t1, 4"
+    )
+    asm.text("csrrw zero, mepc, t1; mret")
+    program = asm.program("accesses to CSRs")
+    manager = list(range(100, 200))
+    outcome = sim.run(program, manager=manager, record=True)
+    check(golden(program, manager, 2_000_000), outcome, f"CSRs 0x{numbers[0]:x} to 0x{numbers[-1]:x}")
+    assert outcome.output == expected
+
+
+def test_csr_accesses(system: ProcSimulation) -> None:
+    """Which accesses are illegal: all registers there are, those beside them, and some others; all forms."""
+    check_accesses(system, KNOWN)
+    others = {number + step for number in KNOWN for step in (-1, 1) if 0 <= number + step < 4096} - set(KNOWN)
+    check_accesses(system, sorted(others | set(range(0, 4096, 61)) - set(KNOWN)))
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("first", range(0, 4096, 256))
+def test_csr_accesses_all(system: ProcSimulation, first: int) -> None:
+    """Every number."""
+    check_accesses(system, list(range(first, first + 256)))
+
+
+CSR_VALUES = {
+    # what a register reads as after all ones were written to it
+    **{"mstatus": 0x1800, "misa": 0x4000_1100, "mie": 0, "mip": 0, "mscratch": M, "mepc": M & ~3},
+    **{"mcause": M, "mtval": M, "stats_en": 1, "mtvec": M & ~3},
+}
+CSR_CONSTANTS = {"mvendorid": 0, "marchid": 0, "mimpid": 0, "mhartid": 5, "numcores": 1}
+
+
+def test_csr_values(system: ProcSimulation) -> None:
+    """What registers read as at first, after a write, after bits were set and cleared; the constants."""
+    lines, expected = ["li t0, -1; li t1, 0x0F0F0F0F"], []
+    for name, ones in CSR_VALUES.items():
+        fixed = name in ("mstatus", "misa", "mie", "mip")
+        first = ones if fixed else 0
+        for access, value in (
+            (f"csrrs a0, {name}, zero", first),
+            (f"csrrw a0, {name}, t0", first),
+            (f"csrrc a0, {name}, t1", ones),
+            (f"csrrsi a0, {name}, 21", ones if fixed else ones & ~0x0F0F_0F0F),
+            (f"csrrci a0, {name}, 16", ones if fixed else (ones & ~0x0F0F_0F0F) | (ones & 21)),
+            (f"csrrwi a0, {name}, 0", ones if fixed else ((ones & ~0x0F0F_0F0F) | (ones & 21)) & ~16),
+            (f"csrrs a0, {name}, zero", first),
+        ):
+            lines.append(f"{access}; csrrw zero, proc2mngr, a0")
+            expected.append(value)
+    for name, value in CSR_CONSTANTS.items():
+        lines.append(f"csrrs a0, {name}, zero; csrrw zero, proc2mngr, a0")
+        expected.append(value)
+    outcome = system.run(assemble("\n".join([*lines, "li a0, 0; ecall"])), core_id=5)
+    assert outcome.output == expected
+
+
+def test_counters(system: ProcSimulation) -> None:
+    """minstret and mcycle count from what is written, over the boundary of their words."""
+    source = """
+        csrrs s0, mcycle, zero; csrrs s1, mcycle, zero; csrrs s2, minstret, zero; csrrs s3, instret, zero
+        li t0, -2; csrrw zero, minstreth, zero; csrrw s4, minstret, t0; csrrs s4, minstret, zero
+        csrrs s5, minstret, zero; csrrs s6, minstret, zero; csrrs s7, instreth, zero
+        csrrw zero, mcycleh, zero; csrrw zero, mcycle, t0; csrrs s8, mcycle, zero; csrrs s9, mcycle, zero; csrrs s10, cycle, zero
+        csrrs s11, cycleh, zero; lw t1, 512(zero); csrrs t2, minstret, zero
+    """
+    sends = "; ".join(f"csrrw zero, proc2mngr, s{i}" for i in range(1, 12))
+    program = assemble(f"{source}; sub s1, s1, s0; {sends}; csrrw zero, proc2mngr, t2; li a0, 0; ecall")
+    wanted_words = [1, 2, 3, M - 1, M, 0, 1, M - 1, M, 0, 1]
+    for timing in (MemoryTiming(), MemoryTiming(stall=0.2)):
+        outcome = system.run(program, timing=timing)
+        counts = outcome.output
+        assert counts[1:7] == wanted_words[1:7]
+        assert counts[11] == 9
+        if timing == MemoryTiming():
+            assert counts[:11] == wanted_words
+
+
+def test_illegal_words_trap(system: ProcSimulation) -> None:
+    """Every illegal word one bit away from an instruction traps, with the word in mtval, and does nothing else."""
+    words = sorted({word for each in INSTRUCTIONS for word in neighbours(each) if decode(word) is None})
+    draw = random.Random(3)
+    words += [word for word in (draw.getrandbits(32) for _ in range(1000)) if decode(word) is None]
+    asm = Assembler()
+    asm.text("la t0, handler; csrrw zero, mtvec, t0")
+    for word in words:
+        asm.word(word)
+    asm.end()
+    asm.text(HANDLER)
+    program = asm.program("illegal words")
+    outcome = system.run(program, record=True)
+    check(golden(program), outcome, "illegal words")
+    assert [
+        commit.data for commit in outcome.commits if commit.inst == encode("csrrs", 30, imm=csrs.MTVAL)
+    ] == words

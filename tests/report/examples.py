@@ -1,0 +1,212 @@
+"""Ledgers for the tests of the report: made up, but with the points, units and details of real ones."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from modexlab.eval.lab.ledger import Figure, Ledger, Measurement
+from modexlab.eval.lab.point import Point
+
+HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="hacked=1">'
+HASH = "0123456789abcdef" * 4
+CYCLES = {  # 32 bits, encrypt and decrypt
+    "naive-001": (1079, 1877),
+    "mont-001": (162, 227),
+    "naive": (580, 1022),
+    "mont": (77, 129),
+    "mont-ct": (93, 145),
+    "ssmm": (540, 942),
+    "cm-pm-000": (20, 33),
+    "scaled": (119, 184),
+}
+SYSTEMS = {
+    "proc-naive": (2702, 6062),
+    "procxcel-naive-001": (1028, 1884),
+    "procxcel-mont-001": (169, 234),
+    "procxcel-mont": (84, 136),
+}
+CHIPS = {  # area, slack, energies
+    "naive-001": (16_800.0, 0.12, (4.1, 7.2)),
+    "mont-001": (64_000.0, 0.05, (2.5, 3.9)),
+    "mont": (22_500.0, 0.31, (0.91, 1.6)),
+    "scaled": (18_900.0, 0.44, (0.84, 1.35)),
+    "ssmm": (9_400.0, 1.1, (3.9, 6.9)),
+    "procxcel-mont-001": (94_639.0, 0.02, (2.7, 4.2)),
+    "procxcel-mont": (52_000.0, 0.04, (1.4, 2.2)),
+    "proc-naive": (30_346.0, 0.06, (31.0, 70.0)),
+}
+OPERATIONS = ("encrypt", "decrypt")
+MANY_CYCLES = 1_234_567_891  # more digits than a measured figure is shown with
+
+
+def counted(cycles: int, operation: str, **more: Any) -> Measurement:
+    """A simulation."""
+    values: dict[str, Any] = {
+        "tests": "result of the RTL (native) checked against pow",
+        "details": {},
+        **more,
+    }
+    return Measurement(
+        (Figure("cycles", cycles, "cycles", operation),),
+        seconds=0.4,
+        tools={"PyMTL3": "3.1.17", "Verilator": "5.48"},
+        verilog_hash=HASH,
+        **values,
+    )
+
+
+def implemented(
+    area: float,
+    slack: float,
+    energies: tuple[float, float],
+    cycles: tuple[int, int],
+    clock: float = 3.0,
+    **more: Any,
+) -> Measurement:
+    """A run of the flow."""
+    figures = [
+        Figure("area_um2", area, "um2"),
+        Figure("cells", round(area / 1.3), "cells"),
+        Figure("clock_ns", clock, "ns"),
+        Figure("wns_ns", slack, "ns"),
+        Figure("fmax_mhz", 1000 / (clock - slack), "MHz"),
+        Figure("power_mw", 2.5, "mW"),
+    ]
+    for operation, count, energy in zip(OPERATIONS, cycles, energies, strict=True):
+        figures += [
+            Figure("cycles", count, "cycles", operation),
+            Figure("time_ns", count * clock, "ns", operation),
+            Figure("energy_nj", energy, "nJ", operation),
+            Figure("energy_with_glitches_nj", 2.25 * energy, "nJ", operation),
+        ]
+    values: dict[str, Any] = {
+        "tests": "52 rows at RTL, 52 at gates",
+        "details": details(area),
+        **more,
+    }
+    return Measurement(
+        tuple(figures),
+        seconds=31.0,
+        tools={"Yosys": "0.70", "OpenSTA": "2.6"},
+        verilog_hash=HASH,
+        **values,
+    )
+
+
+def details(area: float) -> dict[str, Any]:
+    """As the flow's summary has them."""
+    parts = {
+        "ctrl": ("ModExpCtrl", 0.04),
+        "dpath": ("ModExpDpath", 0.14),
+        "setup": ("ModDouble", 0.1),
+        "units__0": ("MontMulRem", 0.33),
+        "units__1": ("MontMulRem", 0.36),
+    }
+    modules = [{"path": "", "module": "top", "area_um2": area, "cells": 9, "share": 1.0}]
+    modules += [
+        {"path": path, "module": f"top_{name}", "area_um2": area * share, "cells": 1, "share": share}
+        for path, (name, share) in parts.items()
+    ]
+    return {
+        "area_by_module": modules,
+        "worst_path": {
+            "start": "units__0.b_reg_0/CK",
+            "end": "dpath.bas_reg_0/D",
+            "slack_ns": 0.3,
+            "modules": ["units__0", "units__0.steps__6", "dpath"],
+            "cells": 42,
+        },
+        "caveats": ["one corner, typical; no wires"],
+    }
+
+
+def leaking(name: str, constant: bool) -> tuple[Point, Measurement]:
+    """Many exponents of one length."""
+    runs = [
+        {
+            "name": "exponent",
+            "times": 1,
+            "cycles": 300 if constant else 260 + 3 * index,
+            "exp": hex((1 << 31) | ((1 << index) - 1)),
+        }
+        for index in range(24)
+    ]
+    total = sum(run["cycles"] for run in runs)
+    return Point(name, 32, workload="exponents"), counted(
+        total, "exponents", details={"exponentiations": runs}
+    )
+
+
+def picture() -> bytes:
+    """A PNG that is larger than the page shows it."""
+    from PIL import Image, ImageDraw
+
+    image = Image.new("RGB", (1400, 1000), "white")
+    draw = ImageDraw.Draw(image)
+    for index in range(40):
+        draw.rectangle((35 * index, 20 * index, 35 * index + 30, 900), fill=(6 * index, 120, 255 - 6 * index))
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+def measured() -> Iterator[tuple[Point, Measurement]]:
+    """A ledger as `modexlab report` leaves it behind, but for a few widths more."""
+    for subject, cycles in {**CYCLES, **SYSTEMS}.items():
+        for operation, count in zip(OPERATIONS, cycles, strict=True):
+            yield Point(subject, 32, workload=operation), counted(count, operation)
+    for subject, (encrypt, decrypt) in CYCLES.items():
+        for nbits in (16, 32, 64, 128, 256, 512, 1024):
+            if subject.startswith("cm") and nbits > 64:
+                continue
+            scale = (nbits / 32) if subject.startswith(("mont", "scaled", "cm")) else (nbits / 32) ** 1.9
+            for operation, count in zip(OPERATIONS, (encrypt, decrypt), strict=True):
+                cycles = count if nbits == 32 else round(count * scale)
+                tests = "result of the functional level (FL) checked against pow; no hardware ran"
+                point = Point(subject, nbits, workload=operation, stage="formula")
+                yield point, counted(cycles, operation, tests=tests)
+    tests = "result of the functional level (FL) checked against pow; no hardware ran"
+    slow = Point("naive-001", 2048, workload="decrypt", stage="formula")
+    yield slow, counted(MANY_CYCLES, "decrypt", tests=tests)
+    for subject, (area, slack, energies) in CHIPS.items():
+        cycles = {**CYCLES, **SYSTEMS}[subject]
+        yield Point(subject, 32, stage="flow"), implemented(area, slack, energies, cycles)
+    late = implemented(
+        12_000.0, -0.21, (0.7, 1.2), CYCLES["mont"], 1.5, marks=("1.5 ns is missed by 0.210 ns", HOSTILE)
+    )
+    yield Point("mont", 32, stage="flow", flow=(("clock_period", 1.5),)), late
+    slower = implemented(20_500.0, 0.9, (0.88, 1.55), CYCLES["mont"], 3.4)
+    yield Point("mont", 32, stage="flow", flow=(("clock_period", 3.4),)), slower
+    steps = (("steps_per_stage", 16),)
+    yield Point("mont", 32, steps, stage="flow"), implemented(31_000.0, 0.4, (0.8, 1.3), (60, 97))
+    laid = implemented(2_631.0, 0.565, (0.048, 0.083), (8, 11), artifacts={"amoeba.png": picture()})
+    yield Point("mont", 8, stage="layout"), laid
+    yield leaking("mont", False)
+    yield leaking("mont-ct", True)
+
+
+def write(path: Path) -> Ledger:
+    """The ledger of these, with one point that failed."""
+    ledger = Ledger(path)
+    for point, measurement in measured():
+        ledger.record(point, measurement)
+    ledger.fail(Point("ssmm-ct", 32, stage="flow"), HOSTILE, 12.0)
+    return ledger
+
+
+def write_many(path: Path, count: int) -> Ledger:
+    """A ledger of so many runs of the flow."""
+    ledger = Ledger(path)
+    subjects = [name for name in CHIPS if not name.startswith("proc")]
+    for index in range(count):
+        subject = subjects[index % len(subjects)]
+        area, _, energies = CHIPS[subject]
+        clock = round(1.5 + 0.001 * index, 4)
+        stretched = area * (0.6 + 3 / clock) * (1 + 0.17 * ((index * 7919) % 97) / 97)
+        flow: Mapping[str, Any] = {"clock_period": clock}
+        made = implemented(stretched, 0.05, energies, CYCLES[subject], clock)
+        ledger.record(Point(subject, 32, stage="flow", flow=tuple(flow.items())), made)
+    return ledger

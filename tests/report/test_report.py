@@ -1,0 +1,722 @@
+"""What the report is made of: views of the ledger, tables, charts, and how they are written; test_report_page.py has the browser."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.lab.compare import CLOSE
+from modexlab.eval.lab.ledger import Failure, Ledger
+from modexlab.eval.lab.measure import measure
+from modexlab.eval.lab.point import Point
+from modexlab.eval.papers import published
+from modexlab.eval.report import charts, datasets, palette, static
+from modexlab.eval.report.captions import CHARTS
+from modexlab.eval.report.content import Content, gather
+from modexlab.eval.report.entries import Entry, entries_of
+from modexlab.eval.report.html import for_script, packed
+from modexlab.eval.report.html import page as page_of
+from modexlab.eval.report.markdown import write as write_markdown
+from modexlab.eval.report.metrics import AXES, METRICS, metric, ratio, shown
+from modexlab.eval.report.pictures import smaller
+from modexlab.eval.report.published import gathered, machines
+from modexlab.eval.report.tables import Table, failed, quotient
+from modexlab.eval.report.text import text
+
+from .examples import CHIPS, CYCLES, HOSTILE, SYSTEMS, counted, details, implemented, leaking, picture, write
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    return write(tmp_path_factory.mktemp("report") / "ledger.sqlite")
+
+
+@pytest.fixture(scope="module")
+def content(ledger: Ledger) -> Content:
+    return gather(ledger)
+
+
+def cells(table: Table, *heads: str, **of: Any) -> list[list[str]]:
+    """The texts of these columns, of lines with these filters."""
+    index = [next(i for i, column in enumerate(table.columns) if column.head == head) for head in heads]
+    lines = [line for line in table.lines if all(line.of.get(name) == value for name, value in of.items())]
+    return [[line.cells[i].text for i in index] for line in lines]
+
+
+def entry(content: Content, subject: str, operation: str, stage: str) -> Entry:
+    return next(
+        each
+        for each in content.entries
+        if (each.subject, each.operation, each.stage) == (subject, operation, stage)
+        and not each.settings
+        and not each.marks
+    )
+
+
+# ---- entries
+
+
+def test_an_entry_is_one_operation_with_all_that_belongs_to_it(content: Content) -> None:
+    decrypt = entry(content, "mont", "decrypt", "flow")
+    assert decrypt.value("area_um2") == CHIPS["mont"][0]
+    assert decrypt.value("cycles") == CYCLES["mont"][1]
+    assert decrypt.value("energy_nj") == CHIPS["mont"][2][1]
+    assert decrypt.value("lut") is None
+    assert decrypt.rows["area_um2"].id == entry(content, "mont", "encrypt", "flow").rows["area_um2"].id
+    assert decrypt.setup == "netlist, 3 ns"
+    assert (decrypt.twin, entry(content, "procxcel-mont-001", "encrypt", "flow").twin) == (False, True)
+
+
+def test_labels_have_what_is_not_default(content: Content) -> None:
+    labels = {each.label for each in content.entries}
+    assert {"mont", "mont steps_per_stage=16", "proc-naive"} <= labels
+
+
+def test_time_follows_from_cycles_and_clock(ledger: Ledger) -> None:
+    rows = [row for row in ledger.rows(subject="mont", stage="flow") if row.metric != "time_ns"]
+    each = entries_of(rows)[0]
+    assert each.value("time_ns") == each.value("cycles") * 3.0
+    assert each.source("time_ns") == each.rows["cycles"].id
+
+
+def test_only_the_same_work_is_of_one_group(content: Content) -> None:
+    encrypt, decrypt = (entry(content, "mont", name, "flow") for name in ("encrypt", "decrypt"))
+    system = entry(content, "procxcel-mont", "encrypt", "flow")
+    native = entry(content, "mont", "encrypt", "native")
+    assert len({each.group for each in (encrypt, decrypt, system, native)}) == 4
+    assert encrypt.group == entry(content, "scaled", "encrypt", "flow").group
+
+
+def test_machines_for_one_modulus_are_of_one_group_only_for_the_same(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for modulus in ((), (("modulus", 16843009),)):
+        ledger.record(Point("cm-pm-000", 32, modulus), counted(20, "encrypt"))
+    groups = [each.group for each in entries_of(ledger.rows())]
+    assert [group.rpartition(" · ")[2] for group in groups] == [
+        "modulus 0x55555555 alone",
+        "modulus 0x1010101 alone",
+    ]
+
+
+def test_moduli_of_known_factors(content: Content) -> None:
+    assert entry(content, "cm-pm-000", "encrypt", "native").known_factors
+    assert not entry(content, "mont", "encrypt", "native").known_factors
+
+
+def test_a_design_that_is_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of one's own, say, that was tried: its rows stay in the ledger, and in the report."""
+    from modexlab.eval.designs import catalogue
+
+    own = replace(catalogue.find("ssmm"), name="blakley", family="Blakley")
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    with monkeypatch.context() as patched:
+        patched.setitem(catalogue._BY_NAME, own.name, own)
+        ledger.record(Point("blakley", 32), counted(500, "encrypt"))
+        assert gather(ledger).stale == set()
+    content = gather(ledger)
+    assert len(content.stale) == 1
+    assert list(content.families) == ["Blakley"]
+    assert cells(content.tables["designs"], "Design", "Encrypt") == [["blakley", "500‡"]]
+    assert "blakley" in page_of(content)
+
+
+# ---- the papers
+
+
+def test_machines_of_papers_have_all_their_figures() -> None:
+    found = {(each.subject, each.operation): each for each in machines() if each.first.paper == "001"}
+    mont = found["procxcel-mont-001", "encrypt"]
+    assert (mont.value("cycles"), mont.value("area_um2"), mont.value("energy_nj")) == (169, 96137.986, 2.86)
+    assert mont.value("time_ns") == 169 * 3
+    assert mont.label == "001 ProcXcel (Montgomery)"
+    software = found["proc-montgomery", "decrypt"]
+    assert software.value("area_um2") == 21434.812, "all software runs on one processor"
+    assert len({each.number for each in machines()}) == len(machines())
+
+
+def test_what_is_not_comparable_is_no_machine() -> None:
+    figures = list(published.paper("001").figures())
+    assert any(each.window == "gross" for each in figures)
+    values = {each.value("cycles") for each in gathered(figures)}
+    assert 178 not in values and 169 in values
+
+
+# ---- tables
+
+
+def test_best(content: Content) -> None:
+    table = content.tables["best"]
+    of = {"nbits": 32, "operation": "encrypt", "interface": "system"}
+    lines = cells(table, "Best at", "Design", "Ours", "Published", "Ratio", **of)
+    assert lines[0] == ["fewest cycles", "procxcel-mont", "84", "169", "0.50"]
+    assert lines[2] == ["smallest area", "proc-naive", "30,346", "21,435", "1.42"]
+    alone = dict(cells(table, "Best at", "Design", **{**of, "interface": "stream"}))
+    assert alone["fewest cycles"] == "mont steps_per_stage=16", "and not cm-pm-000, which does no RSA"
+    assert alone["smallest area"] == "ssmm"
+    assert cells(table, "Published", **{**of, "interface": "stream"})[2] == ["-"], "of no other library"
+
+
+def test_energies_are_bounds_and_their_ratios_ranges(content: Content) -> None:
+    of = {"nbits": 32, "operation": "encrypt", "interface": "system", "metric": "energy_nj"}
+    (line,) = [
+        line
+        for line in content.tables["best"].lines
+        if all(line.of[name] == value for name, value in of.items())
+    ]
+    quotient_of = line.cells[6]
+    assert (line.cells[1].text, quotient_of.text) == ("procxcel-mont", "0.49 to 1.10")
+    assert (quotient_of.value, quotient_of.upper) == pytest.approx((1.4 / 2.86, 2.25 * 1.4 / 2.86))
+    assert quotient_of.tone == "", "1 lies inside"
+    assert any("0.49 to 1.10 × paper 001" in each for each in page_of(content).splitlines())
+    (table,) = [each for each in content.compared.tables if each.name == "paper-001"]
+    energies = [line for line in table.lines if line.of["metric"] == "energy_nj"]
+    assert energies
+    for line in energies:
+        for quotient_of in (line.cells[5], line.cells[7]):
+            assert quotient_of.text == "-" or " to " in quotient_of.text
+    for record in content.data["ratios"]:
+        assert ("ratio_to" in record) is (record["metric"] == "energy_nj")
+        assert record.get("ratio_to", 2.25 * record["ratio"]) == pytest.approx(2.25 * record["ratio"])
+
+
+@pytest.mark.parametrize(
+    ("ours", "upper", "shows", "tone"),
+    [
+        (0.7, None, "0.70", "good"),
+        (1.4, None, "1.40", "bad"),
+        (1 - 0.9 * CLOSE, None, "0.98", ""),
+        (1 + 0.9 * CLOSE, None, "1.02", ""),
+        (0.7, 2.1, "0.70 to 2.10", ""),
+        (0.3, 0.9, "0.30 to 0.90", "good"),
+        (0.3, 1 - 0.5 * CLOSE, "0.30 to 0.99", ""),
+        (1.2, 3.6, "1.20 to 3.60", "bad"),
+        (0.7, math.inf, "from 0.70", ""),
+        (1.2, math.inf, "from 1.20", "bad"),
+        (0.7, 0.7, "0.70", "good"),
+    ],
+)
+def test_what_is_better_is_so_with_all_of_its_range(
+    ours: float, upper: float | None, shows: str, tone: str
+) -> None:
+    made = quotient(ours, 1.0, upper)
+    assert (made.text, made.tone, made.value) == (shows, tone, ours)
+    assert quotient(ours, 1.0, upper, judged=False).tone == ""
+
+
+def test_an_energy_without_its_upper_bound_is_no_win(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    made = implemented(52_000.0, 0.1, (1.4, 2.2), SYSTEMS["procxcel-mont"])
+    known = tuple(each for each in made.figures if each.metric != "energy_with_glitches_nj")
+    ledger.record(Point("procxcel-mont", 32, stage="flow"), replace(made, figures=known))
+    content = gather(ledger)
+    of = {"operation": "encrypt", "metric": "energy_nj"}
+    assert cells(content.tables["best"], "Ratio", **of) == [["from 0.49"]]
+    assert not [record for record in content.data["ratios"] if record["metric"] == "energy_nj"]
+
+
+def test_netlists_and_layouts_are_not_on_one_line(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for subject, stage, area in (("mont", "flow", 9.0), ("mont", "layout", 8.0), ("ssmm", "flow", 10.0)):
+        ledger.record(Point(subject, 32, stage=stage), implemented(area, 0.1, (1.0, 2.0), (77, 129)))
+    content = gather(ledger)
+    lines = cells(content.tables["best"], "Best at", "Stage", "Design", "Ours", operation="encrypt")
+    assert [line for line in lines if line[0] == "smallest area"] == [
+        ["smallest area", "netlist", "mont", "9.00"],
+        ["smallest area", "layout", "mont", "8.00"],
+    ]
+    assert [line.cells[4].text for line in content.headline[1]] == ["RTL", "netlist", "netlist", "netlist"]
+
+
+def test_one_kind_of_thing_is_looked_at_first(content: Content) -> None:
+    """Machines alone and whole systems are not held against each other."""
+    assert content.interface == "system"
+    assert content.headline[0].endswith("with processor")
+    for chart in content.charts():
+        seen = {record.get("interface") for record in static.first_records(chart, content)}
+        assert seen <= {"system", None, ""} or "interface" not in chart.filters, chart.name
+    assert 'data-filter="interface" data-value="system" aria-pressed="true"' in page_of(content)
+
+
+@pytest.mark.parametrize(
+    ("subjects", "wanted"),
+    [
+        ({"procxcel-mont": "system", "mont": "xcel", "ssmm": "xcel"}, "xcel"),
+        ({"procxcel-mont": "system", "mont": "xcel"}, "system"),
+        ({"procxcel-mont": "system", "proc-naive": "system", "mont": "stream", "ssmm": "stream"}, "system"),
+        ({}, ""),
+    ],
+)
+def test_what_is_looked_at_first_is_a_choice(tmp_path: Path, subjects: dict[str, str], wanted: str) -> None:
+    """One system alone leaves nothing to compare."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.record(Point("mont", 32), counted(77, "encrypt"))
+    for subject, interface in subjects.items():
+        point = Point(subject, 32, interface=interface, stage="flow")
+        ledger.record(point, implemented(9.0, 0.1, (1.0, 2.0), (77, 129)))
+    assert gather(ledger, pictures=False).interface == wanted
+
+
+def test_marked_figures_are_in_no_comparison(content: Content) -> None:
+    late = {each.measurement for each in content.entries if each.marks}
+    assert len(late) == 1
+    for name, records in content.data.items():
+        assert not late & {record.get("m") for record in records}, name
+    for name, table in content.tables.items():
+        inside = {cell.measurement for line in table.lines for cell in line.cells}
+        assert (late <= inside) is (name == "marked"), name
+
+
+def test_designs_have_a_line_each(content: Content) -> None:
+    names = [name for name, _ in cells(content.tables["designs"], "Design", "Bits", nbits=32)]
+    assert sorted(names) == sorted(
+        {*CYCLES, *SYSTEMS, "mont steps_per_stage=16"} - {"cm-pm-000"} | {"cm-pm-000 †"}
+    )
+    (line,) = [
+        line
+        for line in content.tables["designs"].lines
+        if line.cells[0].text == "mont" and line.of["nbits"] == 32
+    ]
+    assert [cell.text for cell in line.cells[3:10]] == ["77", "129", "22,500", "3.00", "231", "0.910", "1.60"]
+    area = line.cells[5]
+    assert content_row(content, area.row) == ("area_um2", CHIPS["mont"][0])
+
+
+def content_row(content: Content, number: int | None) -> tuple[str, float]:
+    row = next(row for each in content.entries for row in each.rows.values() if row.id == number)
+    return row.metric, row.value
+
+
+def test_every_figure_of_a_table_is_that_of_its_row(content: Content) -> None:
+    rows = {row.id: row.value for each in content.entries for row in each.rows.values()}
+    seen = 0
+    for name in ("designs", *(f"paper-{number}" for number in ("001", "003", "004"))):
+        table = content.tables.get(name) or next(
+            each for each in content.compared.tables if each.name == name
+        )
+        for line in table.lines:
+            for cell in line.cells:
+                if cell.row is not None:
+                    assert cell.value == rows[cell.row], (name, cell)
+                    seen += 1
+    assert seen > 100
+
+
+def test_of_many_runs_the_best_is_shown(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for clock in (2.0, 3.0, 4.0):
+        point = Point("mont", 32, stage="flow", flow=(("clock_period", clock),))
+        ledger.record(point, implemented(20_000 + 30_000 / clock**3, 0.1, (1.0, 2.0), (77, 129), clock))
+    content = gather(ledger)
+    assert cells(content.tables["designs"], "Design", "Clock") == [["mont", "2.00"]]
+    assert len(content.data["points"]) > 6, "the front has all of them"
+
+
+def test_leaks(content: Content) -> None:
+    lines = cells(content.tables["leaks"], "Design", "Exponents", "Fewest", "Most", "Stage", "Verdict")
+    assert lines == [
+        ["mont-ct, 32 bits", "24", "300", "300", "RTL (native)", "as many cycles for all"],
+        ["mont, 32 bits", "24", "260", "329", "RTL (native)", "depends on the exponent"],
+    ]
+    assert [line.cells[-1].tone for line in content.tables["leaks"].lines] == ["good", "bad"]
+
+
+def test_a_formula_proves_nothing_of_leaks(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for name, constant in (("mont-ct", True), ("mont", False)):
+        point, measurement = leaking(name, constant)
+        ledger.record(point.at(stage="formula"), measurement)
+    content = gather(ledger)
+    said = [(line.cells[-2].text, line.cells[-1]) for line in content.tables["leaks"].lines]
+    assert [(stage, cell.text, cell.tone) for stage, cell in said] == [
+        ("formula", "by formula: as many cycles for all", ""),
+        ("formula", "by formula: depends on the exponent", ""),
+    ]
+    assert {record["kind"] for record in content.data["leakage"]} == {"by formula"}
+    ledger.record(*leaking("mont", False))
+    by_design = dict(cells(gather(ledger).tables["leaks"], "Design", "Stage"))
+    assert by_design == {"mont-ct, 32 bits": "formula", "mont, 32 bits": "RTL (native)"}
+
+
+def test_commands_can_be_pasted() -> None:
+    point = Point("mont", 32).as_json()
+    failure = Failure("", "gone", 1.0, "", ("modexlab", "cycles", "mont", "--set", "a=b c"), point)
+    assert cells(failed([failure]), "Command") == [["modexlab cycles mont --set 'a=b c'"]]
+
+
+def test_the_workload_of_many_exponents() -> None:
+    """All of one length, with few ones and with many; only a machine with one multiplier takes longer for more of them."""
+    parts = Point("mont", 32, workload="exponents").parts()
+    weights = [bin(part.work.exp).count("1") for part in parts]
+    assert {part.work.exp.bit_length() for part in parts} == {32}
+    assert min(weights) < 5 and max(weights) > 28 and len(set(weights)) > 15
+    cycles = {}
+    for name in ("mont", "mont-ct", "mm-m-000-one"):
+        measured = measure(Point(name, 32, workload="exponents", stage="formula"))
+        cycles[name] = [run["cycles"] for run in measured.details["exponentiations"]]
+        assert [figure.value for figure in measured.figures] == [sum(cycles[name])]
+    assert len(set(cycles["mont"])) == len(set(cycles["mont-ct"])) == 1
+    by_weight = dict(zip(weights, cycles["mm-m-000-one"], strict=True))
+    assert list(dict(sorted(by_weight.items())).values()) == sorted(by_weight.values())
+    assert len(set(by_weight.values())) == len(set(weights))
+
+
+def test_comparisons(content: Content) -> None:
+    table = next(each for each in content.compared.tables if each.name == "paper-001")
+    line = next(line for line in table.lines if line.cells[0].text == "ProcXcel (Montgomery)")
+    assert [cell.text for cell in line.cells[3:9]] == ["169", "169", "1.00", "84", "0.50", "procxcel-mont"]
+    citations = {each["p"]: each for each in content.compared.citations}
+    assert citations[line.cells[3].published]["source"] == "paper 001, section 5.1, Table 1"
+    ratios = {record["name"]: record["ratio"] for record in content.data["ratios"]}
+    assert ratios["001 ProcXcel (Montgomery), 32: cycles of encrypt, procxcel-mont"] == 84 / 169
+
+
+# ---- can it be trusted
+
+
+def test_trust(content: Content) -> None:
+    said = {each.text: each.good for each in content.trust}
+    counts = Counter({each.measurement: each.stage for each in content.entries}.values())
+    (checked,) = [text for text in said if text.startswith(f"All {counts.total()} measurements have a check")]
+    assert said[checked] is True
+    assert f"{counts['flow'] + counts['layout']} in RTL and as gates; {counts['native']} in RTL; " in checked
+    assert (
+        f"{counts['formula']} by formula, of which only the functional level ran and no hardware." in checked
+    )
+    assert "FPGA" not in checked
+    assert said["Cycles by formula and in simulation agree for 16 of 16 points."] is True
+    assert said["1 marked, kept out of all comparisons: see Marked and failed."] is False
+    assert said["1 could not be measured: see Marked and failed."] is False
+
+
+def test_a_formula_that_is_wrong_is_said(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for stage, cycles in (("formula", 77), ("native", 78)):
+        ledger.record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
+    content = gather(ledger)
+    assert content.formulas == (0, ["mont, 32 bits, encrypt"])
+    assert any(each.good is False and "not for mont, 32 bits, encrypt" in each.text for each in content.trust)
+
+
+def test_what_was_measured_before_a_change_is_said(content: Content, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert content.stale == set()
+    monkeypatch.setattr("modexlab.eval.lab.point._sources", lambda *_: "others")
+    again = gather(Ledger(content.path), pictures=False)
+    assert again.stale == {each.measurement for each in again.entries}
+    assert any("with other sources" in each.text for each in again.trust)
+    for table in [*again.tables.values(), *again.compared.tables]:
+        own = [cell for line in table.lines for cell in line.cells if cell.row is not None]
+        if table.name != "marked":
+            assert all(cell.stale and cell.text.endswith("‡") for cell in own), table.name
+            assert " ‡: stale, that is, measured with other sources" in table.caption or not own
+        assert "good" not in {cell.tone for line in table.lines for cell in line.cells}, table.name
+    assert again.headline[1], "where there is nothing else, what is stale is shown, with its sign"
+    assert all(record["name"].endswith("(stale)") for record in again.data["ratios"])
+    assert "‡: stale" in text(again)
+
+
+def test_what_is_stale_is_not_held_against_what_is_fresh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    with monkeypatch.context() as before:
+        before.setattr("modexlab.eval.lab.point._sources", lambda *_: "others")
+        ledger.record(Point("mont", 32, stage="flow"), implemented(10_000.0, 0.1, (0.5, 1.0), (7, 12)))
+        ledger.record(Point("mont", 32), counted(7, "encrypt"))
+        faster = Point("ssmm", 32, stage="flow", flow=(("clock_period", 2.0),))
+        ledger.record(faster, implemented(8_000.0, 0.1, (0.5, 1.0), (77, 129), 2.0))
+    ledger.record(Point("ssmm", 32, stage="flow"), implemented(20_000.0, 0.1, (1.0, 2.0), (77, 129)))
+    content = gather(ledger)
+    of = {"nbits": 32, "operation": "encrypt"}
+    assert set(map(tuple, cells(content.tables["best"], "Design", **of))) == {("ssmm",)}
+    assert dict(cells(content.tables["best"], "Best at", "Ours", **of))["smallest area"] == "20,000"
+    designs = cells(content.tables["designs"], "Design", "Clock", "Area")
+    assert designs == [["mont", "3.00‡", "10,000‡"], ["ssmm", "3.00", "20,000"]]
+    of_flow = [each for each in content.data["points"] if each.get("stage") == "flow"]
+    assert {(each["m"], each.get("stale"), each.get("off")) for each in of_flow} == {
+        (1, True, True),
+        (3, True, True),
+        (4, None, None),
+    }
+    (alone,) = [each for each in content.data["points"] if each.get("stage") == "native"]
+    assert alone["stale"] and "off" not in alone, "of its kind there is nothing else"
+    assert alone["setup"] == "RTL (native), stale"
+
+
+# ---- charts
+
+
+def test_less_is_better_on_every_axis() -> None:
+    """The fronts have it so."""
+    assert not {"fmax_mhz", "wns_ns", "hold_wns_ns"} & set(AXES)
+    assert set(AXES) <= METRICS.keys()
+
+
+def test_cycles_by_width_are_of_one_exponentiation(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for workload in ("encrypt", "decrypt", "crt", "sign+9verify", "exponents"):
+        ledger.record(Point("mont", 32, workload=workload, stage="formula"), counted(77, workload))
+    content = gather(ledger)
+    own = [each["operation"] for each in content.data["widths"] if each["source"] != "published"]
+    assert own == ["encrypt", "decrypt"]
+    layers = charts.widths(content.families, palette.light)["layer"]
+    (line,) = [each for each in layers if each["mark"]["type"] == "line"]
+    assert [each["field"] for each in line["encoding"]["detail"]] == ["label", "operation"]
+    listed = {each["operation"] for each in content.data["points"] if "m" in each}
+    assert listed == {"encrypt", "decrypt", "crt", "sign+9verify"}, "the total of many exponents is no cost"
+
+
+def test_captions_are_true_in_both_themes() -> None:
+    for _, caption in CHARTS.values():
+        assert not re.search(r"\b(black|white|dark|light)\b", caption, re.IGNORECASE), caption
+
+
+def test_modules_add_up(content: Content) -> None:
+    records = [record for record in content.data["areas"] if record["m"] == content.data["areas"][0]["m"]]
+    assert sum(record["share"] for record in records) == pytest.approx(1)
+    parts = {record["part"]: record for record in records}
+    assert parts["MontMulRem"]["units"] == 2
+    assert parts["MontMulRem"]["share"] == pytest.approx(0.69)
+    assert parts["top level"]["share"] == pytest.approx(0.03)
+
+
+def test_large_modules_are_taken_apart() -> None:
+    modules = [
+        {"path": "", "module": "top", "area_um2": 100.0},
+        {"path": "a", "module": "top_A", "area_um2": 80.0},
+        {"path": "a.x", "module": "top_Unit", "area_um2": 70.0},
+        {"path": "a.x.step", "module": "top_Step", "area_um2": 60.0},
+        {"path": "b", "module": "top_B__width_3", "area_um2": 5.0},
+        {"path": "b.y", "module": "top_Y", "area_um2": 4.0},
+    ]
+    assert datasets._pieces(modules, "Unit") == {
+        "top level": [15, 1],
+        "A": [10, 1],
+        "Unit": [70, 1],
+        "B": [5, 1],
+    }
+    assert datasets._pieces(modules, "Other")["Step"] == [60, 1]
+
+
+def test_energy_is_split_into_work_and_glitches(content: Content) -> None:
+    number = entry(content, "procxcel-mont-001", "encrypt", "flow").measurement
+    records = {
+        record["part"]: record
+        for record in content.data["energies"]
+        if (record["m"], record["operation"]) == (number, "encrypt")
+    }
+    assert records["without glitches"]["energy_nj"] == 2.7
+    assert records["glitches"]["energy_nj"] == pytest.approx(2.7 * 1.25)
+    assert records["published"]["energy_nj"] == 2.86
+
+
+def test_paths_are_told_without_their_inner_modules() -> None:
+    path = details(1.0)["worst_path"]
+    assert datasets.through(path) == "units__0, dpath"
+    steps = {"modules": ["units__0.steps__1", "units__0.steps__0", "", "units__0.steps__1", "units__1"]}
+    assert datasets.through(steps) == "units__0.steps__*, units__1"
+
+
+def test_families_look_the_same_whatever_is_there(content: Content, tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.record(Point("scaled", 32), counted(119, "encrypt"))
+    few = gather(ledger).families
+    assert list(few.items()) == [("ScaledMont", content.families["ScaledMont"])]
+    looks = {(palette.series(place), palette.SHAPES[place % len(palette.SHAPES)]) for place in range(24)}
+    assert len(looks) == 24, "more families than there are still look different"
+
+
+def test_colours_can_be_read_on_both_papers() -> None:
+    """Contrast of WCAG 2.1: 4.5 for text, 3 for marks."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    def contrast(one: str, other: str) -> float:
+        high, low = sorted((luminance(one), luminance(other)), reverse=True)
+        return (high + 0.05) / (low + 0.05)
+
+    for theme in (0, 1):
+        paper = palette.INKS["paper"][theme]
+        for name in ("ink", "ink-2", "link", "good", "bad"):
+            assert contrast(palette.INKS[name][theme], paper) >= 4.5, (name, theme)
+        for pair in palette.SERIES:
+            assert contrast(pair[theme], paper) >= 3.0, (pair, theme)
+
+
+@pytest.mark.parametrize("format", static.FORMATS)
+def test_pictures_of_charts(content: Content, tmp_path: Path, format: str) -> None:
+    chart = next(each for each in content.charts() if each.name == "area-time")
+    content_of = static.drawn(chart, content, format)
+    if format == "png":
+        assert content_of.startswith(b"\x89PNG") and len(content_of) > 10_000
+    else:
+        root = ElementTree.fromstring(content_of)
+        words = [each.text for each in root.iter() if each.tag.endswith("}text")]
+        assert {
+            "Area × time",
+            "Time (ns)",
+            "Area (µm²)",
+            "procxcel-mont",
+            "001 ProcXcel (Montgomery)",
+        } <= set(words)
+        assert b"var(" not in content_of
+
+
+def test_axes_are_filled_in(content: Content) -> None:
+    spec = charts.scatter(content.families, palette.light)
+    text_of = json.dumps(charts.filled(spec, "cycles", "energy_nj"))
+    assert "@" not in text_of
+    assert "Energy (nJ)" in text_of and "time_ns" not in text_of
+
+
+# ---- the page and its data
+
+
+def test_the_page_loads_nothing(content: Content) -> None:
+    page = page_of(content)
+    assert len(page.encode()) < 3_000_000
+    assert "default-src 'none'" in page
+    head, _, rest = page.partition('<script type="application/json" id="data">')
+    loaded: list[str] = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda _, found: loaded.extend(
+        value or "" for name, value in found if name in ("src", "href")
+    )
+    parser.feed(head)
+    assert len(loaded) > 10 and all(each.startswith(("data:", "#")) for each in loaded)
+    assert rest.count("</script>") == 3
+
+
+def test_nothing_ends_a_script() -> None:
+    hostile = {"</script><!--": "<script>\u2028"}
+    text_of = for_script(hostile)
+    assert not set("<>&\u2028") & set(text_of)
+    assert json.loads(text_of) == hostile
+
+
+def test_packed_records_are_the_records() -> None:
+    records = [{"a": 1, "b": "x"}, {"a": None, "b": "x", "c": 2.5}, {"b": "y"}]
+    made = packed(records)
+    assert made["columns"]["b"] == {"words": ["x", "y"], "index": [0, 0, 1]}
+    assert made["columns"]["a"] == [1, None, None] and made["columns"]["c"] == [None, 2.5, None]
+    assert made["length"] == 3
+
+
+def test_large_pictures_become_small() -> None:
+    from PIL import Image
+
+    png = picture()
+    less = smaller(png)
+    assert len(less) <= len(png)
+    assert Image.open(io.BytesIO(less)).width == 1100
+
+
+def test_an_empty_ledger(tmp_path: Path) -> None:
+    content = gather(Ledger(tmp_path / "none.sqlite"))
+    page = page_of(content)
+    assert "Nothing has been measured yet" in page and "modexlab report" in page
+    assert "vegaEmbed=" not in page
+    assert text(content).startswith("Nothing has been measured yet: the ledger ")
+    assert write_markdown(content, tmp_path / "report").exists()
+    assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_only_what_was_asked_for(ledger: Ledger) -> None:
+    content = gather(ledger, ["mont"], pictures=False)
+    assert {each.subject for each in content.entries} == {"mont", "procxcel-mont"}
+    assert content.failures == []
+    assert {line.cells[8].text for table in content.compared.tables for line in table.lines} <= {
+        "mont",
+        "procxcel-mont",
+        "scaled",
+        "mont-ct",
+        "-",
+    }
+
+
+# ---- text and Markdown
+
+
+def test_text(content: Content) -> None:
+    said = text(content)
+    lines = said.splitlines()
+    assert lines[0] == "Which design is best at what"
+    head = next(line for line in lines if line.startswith("Design   ") and "Area (µm²)" in line)
+    assert "Encrypt (cycles)" in head
+    assert HOSTILE in said
+    assert any(line.startswith("ok All ") for line in lines)
+    start = lines.index("Do the cycles tell the exponent?")
+    assert any(line.split()[:3] == ["mont-ct,", "32", "bits"] for line in lines[start:])
+
+
+def test_columns_without_anything_are_left_out(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.record(Point("mont", 32), counted(77, "encrypt"))
+    said = text(gather(ledger))
+    assert "Area" not in said.split("Every design")[1].split("\n\n")[2]
+
+
+def test_markdown(content: Content, tmp_path: Path) -> None:
+    path = write_markdown(content, tmp_path / "report")
+    said = path.read_text()
+    linked = re.findall(r"!\[[^]]*\]\(([^)]+)\)", said)
+    assert {"area-time.png", "widths.png", "leakage.png", "cm-pm-000-tree.svg"} <= set(linked)
+    for name in linked:
+        file = path.parent / name
+        assert file.stat().st_size > 500, name
+    assert sorted(each.name for each in path.parent.iterdir()) == sorted([*linked, path.name])
+    for block in re.findall(r"(?:^\|.*\n)+", said, re.MULTILINE):
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+        assert len(widths) == 1, block
+    row = entry(content, "mont", "encrypt", "flow").rows["area_um2"].id
+    assert f"22,500 [{row}]" in said
+    assert "<script" not in said
+
+
+# ---- numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (None, "-"),
+        (1079, "1,079"),
+        (16800.0, "16,800"),
+        (252.4, "252"),
+        (31.0, "31.0"),
+        (2.8649, "2.86"),
+        (0.91, "0.910"),
+        (0.000327, "0.000327"),
+        (-0.21, "-0.210"),
+        (0.0, "0"),
+    ],
+)
+def test_numbers(value: float | None, wanted: str) -> None:
+    assert shown(value) == wanted
+
+
+def test_ratios_and_heads() -> None:
+    assert [ratio(each) for each in (None, 0.4968, 1.0, 0.0059, 1234.5)] == [
+        "-",
+        "0.50",
+        "1.00",
+        "0.0059",
+        "1,234.50",
+    ]
+    assert [metric(name).head for name in ("cycles", "area_um2", "cells")] == [
+        "Cycles",
+        "Area (µm²)",
+        "Cells",
+    ]
+    assert metric("new_metric", "K").head == "new metric (K)"

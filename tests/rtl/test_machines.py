@@ -1,0 +1,256 @@
+"""Machines: every design of the catalogue under every schedule it allows runs the table of exponentiations."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.design import Design
+from modexlab.fl.errors import BadInput
+from modexlab.fl.status import Status
+from modexlab.rtl.sim import Stall, simulate
+
+from tests.harness import WIDTHS, check_fl_mod_exps, check_formula, examples, run_mod_exps, stamps
+from tests.tables import mod_exp
+from tests.tables.mod_exp import PAPER_001
+from tests.tables.rows import ModExpRow
+
+DESIGNS = catalogue.designs()
+# the first design of each multiplier; what its siblings add to it is tested with them, the rest of theirs in `make regress`
+FIRST = {design.family: design for design in reversed(DESIGNS)}
+
+
+def is_sibling(design: Design) -> bool:
+    """Another design before it has the same multiplier."""
+    return FIRST[design.family] is not design
+
+
+def later(cases: list) -> list:
+    """Siblings are left to `make regress`."""
+    return [
+        pytest.param(each, id=each.name, marks=[pytest.mark.regress] if is_sibling(each) else [])
+        for each in cases
+    ]
+
+
+def choices(design: Design, name: str) -> tuple:
+    """The legal values of a parameter, if the design has it."""
+    return next((param.legal for param in design.params if param.name == name), ())
+
+
+# every design with every schedule, and every choice that changes control away from its default
+SCHEDULED = [
+    (design, {"schedule": schedule}) for design in DESIGNS for schedule in choices(design, "schedule")
+]
+VARIED = [
+    (design, {"schedule": schedule, name: value})
+    for design in DESIGNS
+    for name, value in (
+        ("conversion", "double"),
+        ("conversion", "square"),
+        ("forward", False),
+        ("scan", "full"),
+    )
+    if value in choices(design, name) and value != design.resolve(32, {})[name]
+    for schedule in choices(design, "schedule")
+]
+SHAPED = [
+    (design, settings_)
+    for design in DESIGNS
+    for settings_ in (
+        {"steps_per_stage": 2, "nstages": 2, "pipelined": True},
+        {"steps_per_stage": 2, "nstages": 2, "pipelined": False},
+        {"add_red": "carry-save"},
+        {"multiplier_bits_per_cycle": 2},
+        {"quotient_bits_per_cycle": 4},
+        {"doublings_per_cycle": 1},
+    )
+    if all(name in design.resolve(32, {}) for name in settings_)
+]
+
+
+def table(design: Design, nbits: int, exp_nbits: int | None = None) -> list[ModExpRow]:
+    """The table for a design: all moduli, or the one that it is made for."""
+    return mod_exp.table(nbits, exp_nbits, mod=design.modulus(nbits))
+
+
+def label(case: object) -> str:
+    if isinstance(case, Design):
+        return case.name
+    return " ".join(f"{name}={value}" for name, value in case.items()) if isinstance(case, dict) else ""
+
+
+def marked(cases: list) -> list:
+    """The cases as parameters; `make regress` has those of siblings and of varied control under the other schedules."""
+    return [
+        pytest.param(
+            design,
+            how,
+            id=f"{design.name} {label(how)}",
+            marks=[pytest.mark.regress]
+            if how.get("schedule", design.schedule) != design.schedule
+            and (is_sibling(design) or design.paper == "000" or set(how) != {"schedule"})
+            else [],
+        )
+        for design, how in cases
+    ]
+
+
+@pytest.mark.parametrize(("design", "how"), marked(SCHEDULED + VARIED + SHAPED))
+def test_table_at_every_level(design: Design, how: dict) -> None:
+    """8 bits: FL, CL and RTL give the row's answer; CL and native RTL in the same cycles, stalls included
+    for the design as it is."""
+    rows = table(design, 8)
+    check_fl_mod_exps(design, rows, 8, **how)
+    stalls = [Stall(seed=5, source=0.2, sink=0.3)] if how == {"schedule": design.schedule} else []
+    for stall in (None, *stalls):
+        cl = run_mod_exps(design.cl(8, **how), rows, design, 8, "python", stall)
+        rtl = run_mod_exps(design.rtl(8, **how), rows, design, 8, "native", stall)
+        assert stamps(cl) == stamps(rtl)
+        if stall is None:
+            check_formula(design, rows, rtl, 8, **how)
+
+
+@pytest.mark.parametrize("design", later(DESIGNS))
+def test_stages_agree(design: Design) -> None:
+    """8 bits: simulated in Python, co-simulated in Verilog, and native, in every stamp, with delays and stalls."""
+    everything = table(design, 8)
+    rows = everything[::3] + [row for row in everything if "as usual" in row.name or "above" in row.name]
+    for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
+        runs = [
+            stamps(run_mod_exps(design.rtl(8), rows, design, 8, stage, stall))
+            for stage in ("python", "verilog", "native")
+        ]
+        assert runs[0] == runs[1] == runs[2]
+
+
+def widths(design: Design) -> list:
+    """The widths at which a design exists; those that take long are left to `make regress`."""
+    longest = {"mont": 4096, "naive": 4096, "ssmm": 512, "scaled": 512}
+    at_once = longest.get(design.name) or (16 if is_sibling(design) or design.paper == "000" else 64)
+    cases = []
+    for nbits in WIDTHS[1:]:
+        try:
+            design.resolve(nbits, {})
+        except BadInput:
+            continue
+        marks = [pytest.mark.regress] if nbits > at_once else []
+        cases.append(pytest.param(design, nbits, marks=marks, id=f"{design.name}-{nbits}"))
+    return cases
+
+
+@pytest.mark.parametrize(("design", "nbits"), [case for design in DESIGNS for case in widths(design)])
+def test_all_widths(design: Design, nbits: int) -> None:
+    """The table natively at every width; exponents are short where the machine is wide."""
+    rows = table(design, nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
+    check_fl_mod_exps(design, rows, nbits)
+    run = run_mod_exps(design.rtl(nbits), rows, design, nbits, "native")
+    check_formula(design, rows, run, nbits)
+    few = rows[::6] + [row for row in rows if row.name.startswith("paper")]
+    cl, rtl = design.cl(nbits), design.rtl(nbits)
+    twin = run_mod_exps(cl, few, design, nbits, "python")
+    assert stamps(twin) == stamps(run_mod_exps(rtl, few, design, nbits, "native"))
+
+
+@pytest.mark.parametrize("nbits", [15, 31, 33, 63, pytest.param(100, marks=pytest.mark.regress)])
+@pytest.mark.parametrize("name", ["mont", "mont-001", "naive", "ssmm", "scaled"])
+def test_odd_widths(name: str, nbits: int) -> None:
+    """Widths that are no power of two, and one below (where widths of indices change)."""
+    design = catalogue.find(name)
+    rows = table(design, nbits, exp_nbits=min(nbits, 12))
+    check_formula(design, rows, run_mod_exps(design.rtl(nbits), rows, design, nbits, "native"), nbits)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("nbits", [512, 1024, 2048])
+@pytest.mark.parametrize("name", ["mont", "mont-ct"])
+def test_full_length_exponents(name: str, nbits: int) -> None:
+    """Exponents as long as the modulus."""
+    design = catalogue.find(name)
+    rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
+    check_formula(design, rows, run_mod_exps(design.rtl(nbits), rows, design, nbits, "native"), nbits)
+
+
+# (operation, machine) -> cycles of the paper's own RTL without processor, of which the twins may be 5 % off
+@pytest.mark.parametrize("design", [design for design in DESIGNS if design.paper == "001"], ids=label)
+def test_twins_of_the_paper(design: Design) -> None:
+    """The twins of paper 001 take as many cycles as the paper's RTL, on its operands."""
+    for row, published in zip(PAPER_001, design.published.values(), strict=True):
+        (cycles,) = run_mod_exps(design.rtl(32), [row], design, 32, "native").latencies
+        assert abs(cycles - published) <= 0.05 * published, (row.name, cycles, published)
+
+
+def test_ours_meets_its_goal() -> None:
+    """At most 100 and 140 cycles on the paper's operands."""
+    design = catalogue.find("mont")
+    latencies = [run_mod_exps(design.rtl(32), [row], design, 32, "native").latencies[0] for row in PAPER_001]
+    assert latencies[0] <= 100
+    assert latencies[1] <= 140
+
+
+CONSTANT_TIME = [(design, how) for design, how in SCHEDULED if design.constant_time]
+
+
+@pytest.mark.parametrize(("design", "how"), CONSTANT_TIME, ids=label)
+def test_constant_time(design: Design, how: dict) -> None:
+    """All exponents of a length take the same cycles, whatever the base; with scan = full, all exponents."""
+    nbits, mod = 16, 0xFFF1
+
+    @settings(max_examples=examples(30))
+    @given(
+        exps=st.lists(st.integers(0, (1 << nbits) - 1), min_size=2, max_size=40), base=st.integers(0, mod - 1)
+    )
+    def check(exps: list[int], base: int) -> None:
+        by_length: dict[int, set[int]] = {}
+        latencies = simulation.run([(base, exp, mod) for exp in exps]).latencies
+        for exp, latency in zip(exps, latencies, strict=True):
+            by_length.setdefault(exp.bit_length(), set()).add(latency)
+        assert all(len(cycles) == 1 for cycles in by_length.values()), by_length
+
+    with simulate(design.rtl(nbits, **how), "native") as simulation:
+        check()
+
+    with simulate(design.rtl(8, scan="full", **how), "native") as simulation:
+        latencies = simulation.run([(7, exp, 251) for exp in range(256)]).latencies
+        assert len(set(latencies)) == 1
+
+
+def test_a_design_that_is_not_constant_time_is_found_out() -> None:
+    """The check above can fail: the plain machine's cycles tell exponents of a length apart."""
+    with simulate(catalogue.find("naive-001").rtl(8), "native") as simulation:
+        assert len(set(simulation.run([(7, exp, 251) for exp in range(128, 256)]).latencies)) > 1
+
+
+OPERANDS = st.tuples(*[st.integers(0, 255)] * 3)
+
+
+@pytest.mark.parametrize(("design", "how"), marked(SCHEDULED))
+def test_any_exponentiation(design: Design, how: dict) -> None:
+    """Hypothesis: any operands at all at 8 bits, legal or not: status, result and formula."""
+    with simulate(design.rtl(8, **how), "native") as simulation:
+
+        @settings(max_examples=examples(300))
+        @given(OPERANDS, st.booleans())
+        def check(operands: tuple[int, int, int], legal: bool) -> None:
+            base, exp, mod = operands
+            if legal:
+                mod = design.modulus(8) or mod | 1
+                base %= mod
+            run = simulation.run([(base, exp, mod)])
+            assert run.responses == [ModExpRow("drawn", base, exp, mod).golden(design, 8)]
+            assert run.latencies == [design.cycles(8, base, exp, mod, **how)]
+            assert design.check(8, base, exp, mod) == run.responses[0][0]
+
+        check()
+
+
+def test_status_is_what_require_refuses() -> None:
+    """What the hardware answers with a status, `require` answers with words."""
+    design = catalogue.find("mont")
+    for row in mod_exp.corners(16, 16):
+        status = row.golden(design, 16)[0]
+        assert design.check(16, *row.request) == status
+        if status == Status.OK:
+            design.require(16, *row.request)
+        else:
+            with pytest.raises(BadInput):
+                design.require(16, *row.request)

@@ -1,0 +1,284 @@
+"""The product on a scaled modulus: FL, CL and RTL run the same table, equal in value and in cycles, and within their bounds."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.cl.scaled_mont import ScaledMontCL, ScaledMontTiming
+from modexlab.fl.domains import ScaledMont as ScaledDomain
+from modexlab.fl.domains import make_domain
+from modexlab.fl.errors import BadInput
+from modexlab.fl.mod_exp import mod_exp
+from modexlab.fl.scaled import ScaledMontgomery, ScaledShape
+from modexlab.fl.schedules import SCHEDULES
+from modexlab.rtl.sim import Run, Stall, simulate
+from modexlab.rtl.units.mod_halve import ModHalve
+from modexlab.rtl.units.scaled_mont import ScaledMont
+from pymtl3 import Component
+
+from tests.harness import examples, stamps
+from tests.tables import scaled
+from tests.tables.rows import ProductRow
+
+FORMS = ("propagate", "carry-save")
+
+
+def check_product(answer: int, a: int, b: int, n: int, nbits: int, w: int) -> None:
+    """By integers alone: answer = (a*b + Q*M) / R for the one Q in 0..R-1, where M = c*n = -1 mod 2^w, and it is below 2M."""
+    r = 1 << (w * (1 + -(-(nbits + 2) // w)))
+    m = -pow(n, -1, 1 << w) % (1 << w) * n
+    quotient, left = divmod(answer * r - a * b, m)
+    assert m % (1 << w) == (1 << w) - 1
+    assert (left, 0 <= quotient < r, answer < 2 * m) == (0, True, True), (answer, a, b, n, nbits, w)
+
+
+def run_products(
+    unit: Component, rows: list[ProductRow], nbits: int, w: int, stage: str, stall: Stall | None = None
+) -> Run:
+    """All rows through a unit, whose static port takes M'."""
+    with simulate(unit, stage) as sim:
+        run = sim.run(
+            [row.request for row in rows],
+            statics=[{"modulus": (-pow(row.mod, -1, 1 << w) % (1 << w) * row.mod + 1) >> w} for row in rows],
+            source_delays=[row.source_delay for row in rows],
+            sink_delays=[row.sink_delay for row in rows],
+            stall=stall,
+        )
+    for row, answer in zip(rows, run.responses, strict=True):
+        check_product(answer, row.a, row.b, row.mod, nbits, w)
+    return run
+
+
+# ---- functional level
+
+ODD = st.integers(0, 2**300 - 1).map(lambda x: x | 1)
+DIGITS = st.integers(4, 32)
+
+
+@given(n=ODD, more=st.integers(0, 40), w=DIGITS, draw=st.data())
+@settings(max_examples=examples(400))
+def test_product(n: int, more: int, w: int, draw: st.DataObject) -> None:
+    """Any odd modulus in a machine that is as wide or wider, any digit: closed form and digits agree, with integers too."""
+    nbits = n.bit_length() + more
+    arithmetic = ScaledMontgomery(n, ScaledShape(nbits, w))
+    operands = st.one_of(
+        st.integers(0, 2 * arithmetic.m - 1), st.sampled_from([0, 1, arithmetic.m, 2 * arithmetic.m - 1])
+    )
+    a, b = draw.draw(operands), draw.draw(operands)
+    product = arithmetic.product(a, b)
+    assert product == arithmetic.digit_serial(a, b)
+    check_product(product, a, b, n, nbits, w)
+    assert arithmetic.m_prime << w == arithmetic.m + 1
+    assert arithmetic.m_prime % n == pow(2, -w, n)
+    assert arithmetic.product(a, 1) <= arithmetic.m
+    assert arithmetic.leave(a) == a * pow(2, -arithmetic.shape.wide, n) % n
+    x = a % n
+    assert arithmetic.leave(arithmetic.enter(x)) == x
+
+
+@given(n=ODD, w=DIGITS, draw=st.data())
+@settings(max_examples=examples(200))
+def test_state_stays_within_its_width(n: int, w: int, draw: st.DataObject) -> None:
+    """The state between steps, for any factors below 2M, and for those that push it highest."""
+    shape = ScaledShape(n.bit_length(), w)
+    arithmetic = ScaledMontgomery(n, shape)
+    b = draw.draw(st.integers(0, 2 * arithmetic.m - 1) | st.just(2 * arithmetic.m - 1))
+    # digits all ones are above what a number below 2M has at the top: the bound holds all the same
+    a = draw.draw(st.integers(0, 2 * arithmetic.m - 1) | st.just((1 << shape.wide) - 1))
+    mask, s = (1 << w) - 1, 0
+    for i in range(shape.nsteps):
+        s = (s >> w) + (s & mask) * arithmetic.m_prime + (a >> (w * i) & mask) * b
+        assert s.bit_length() <= shape.state_nbits
+
+
+@pytest.mark.parametrize("w", [4, 5, 16, 17, 31, 32])
+@pytest.mark.parametrize("nbits", [8, 13, 64, 521, 4096])
+def test_table_at_the_functional_level(nbits: int, w: int) -> None:
+    for row in scaled.table(nbits, w):
+        arithmetic = ScaledMontgomery(row.mod, ScaledShape(nbits, w))
+        check_product(arithmetic.product(row.a, row.b), row.a, row.b, row.mod, nbits, w)
+
+
+@given(
+    n=ODD,
+    base=st.integers(0, 2**300),
+    exp=st.integers(0, 2**40),
+    w=DIGITS,
+    schedule=st.sampled_from(sorted(SCHEDULES)),
+)
+@settings(max_examples=examples(200))
+def test_domain_under_every_schedule(n: int, base: int, exp: int, w: int, schedule: str) -> None:
+    base %= n
+    domain = ScaledDomain(n, n.bit_length(), w)
+    assert mod_exp(base, exp, n, domain=domain, schedule=schedule) == pow(base, exp, n)
+
+
+def test_domain_by_name() -> None:
+    domain = make_domain("scaled", 0xB5C3, 16)
+    assert domain.odd_only and domain.reduced_only
+    assert mod_exp(7, 65535, 0xB5C3, domain="scaled", nbits=16) == pow(7, 65535, 0xB5C3)
+
+
+def test_worked_example() -> None:
+    """N = 0xB5C3, w = 4: c = 5, M = 0x38CCF, M' = 0x38CD."""
+    arithmetic = ScaledMontgomery(0xB5C3, ScaledShape(16, 4))
+    assert (arithmetic.c, arithmetic.m, arithmetic.m_prime) == (5, 0x38CCF, 0x38CD)
+
+
+@pytest.mark.parametrize("w", range(4, 33))
+@pytest.mark.parametrize("nbits", [8, 9, 32, 33, 1024, 4096])
+def test_shape(nbits: int, w: int) -> None:
+    """R is at least 4M for the largest M, with no digit to spare."""
+    shape = ScaledShape(nbits, w)
+    most = ((1 << w) - 1) * ((1 << nbits) - 1)
+    assert 1 << shape.wide >= 4 * most
+    assert shape.wide == w * shape.ndigits
+    assert shape.wide - w < nbits + w + 2
+    assert (2 * most).bit_length() <= shape.operand_nbits <= shape.wide
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: ScaledShape(32, 3),
+            "digits of 3 bits: a scaled modulus has digits of 4 to 32 bits; the nearest is 4",
+        ),
+        (lambda: ScaledShape(32, 33), "the nearest is 32"),
+        (lambda: ScaledShape(0, 8), "give 1 or more"),
+        (lambda: ScaledDomain(10, 8), "modulus 10 is even"),
+        (lambda: ScaledDomain(0, 8), "modulus 0"),
+        (lambda: ScaledDomain(-5, 8), "modulus -5"),
+        (lambda: ScaledDomain(257, 8), "does not fit in 8 bits: give a width of at least 9"),
+        (lambda: ScaledDomain(7, 8, 64), "digits of 64 bits"),
+        (lambda: ScaledDomain(7, 8, 4).product(2 * 9 * 7, 1), "reduce it modulo M"),
+        (lambda: mod_exp(9, 2, 7, domain="scaled", nbits=8), "base 9 is not below the modulus 7"),
+    ],
+)
+def test_bad_input(call, words: str) -> None:
+    with pytest.raises(BadInput) as error:
+        call()
+    assert words in str(error.value)
+
+
+# ---- cycle level and hardware
+
+SHAPES = [(8, 4), (8, 32), (13, 5), (16, 7), (24, 16)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("nbits", "w"), SHAPES)
+def test_table_at_every_level_and_stage(nbits: int, w: int, form: str) -> None:
+    """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
+    rows = scaled.table(nbits, w)
+    stages = ("python", "verilog", "native") if w == 4 else ("python", "native")
+    for stall in (None, Stall(seed=7, source=0.3, sink=0.4)):
+        expected = stamps(run_products(ScaledMontCL(nbits, w, form), rows, nbits, w, "python", stall))
+        for stage in stages:
+            assert (
+                stamps(run_products(ScaledMont(nbits, w, form), rows, nbits, w, stage, stall)) == expected
+            ), stage
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("nbits", "w"), SHAPES)
+def test_formula(nbits: int, w: int, form: str) -> None:
+    """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none knows its operands."""
+    timing = ScaledMontTiming(nbits, w, form)
+    assert timing.fixed == 2 + -(-(nbits + 2) // w) + (form == "carry-save")
+    with simulate(ScaledMont(nbits, w, form), "native") as sim:
+        for row in scaled.table(nbits, w):
+            static = {"modulus": ScaledMontgomery(row.mod, ScaledShape(nbits, w)).m_prime}
+            assert sim.run([row.request], statics=static).latencies == [timing.fixed]
+            both = sim.run([row.request, (row.b, row.a)], statics=static)
+            assert both.done[1] - both.accepted[0] == timing.pair()
+
+
+def wide(nbits: int, w: int, form: str) -> object:
+    marks = [pytest.mark.regress] if nbits > 2048 else []
+    return pytest.param(nbits, w, form, marks=marks, id=f"{nbits}-{w}-{form}")
+
+
+@pytest.mark.parametrize(
+    ("nbits", "w", "form"),
+    [
+        wide(32, 8, "propagate"),
+        wide(32, 17, "carry-save"),
+        wide(64, 16, "propagate"),
+        wide(128, 32, "carry-save"),
+        wide(256, 16, "propagate"),
+        wide(256, 13, "carry-save"),
+        wide(512, 32, "propagate"),
+        wide(1024, 16, "carry-save"),
+        wide(1024, 32, "propagate"),
+        wide(2048, 32, "propagate"),
+        wide(2048, 32, "carry-save"),
+        wide(4096, 32, "propagate"),
+        wide(4096, 16, "carry-save"),
+    ],
+)
+def test_wide(nbits: int, w: int, form: str) -> None:
+    """The table natively at larger widths."""
+    rows = scaled.table(nbits, w, count=3)
+    native = run_products(ScaledMont(nbits, w, form), rows, nbits, w, "native")
+    if nbits <= 256:
+        assert stamps(run_products(ScaledMontCL(nbits, w, form), rows, nbits, w, "python")) == stamps(native)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("nbits", "w"), [(16, 4), (33, 11), (40, 32)])
+def test_any_stream(nbits: int, w: int, form: str) -> None:
+    """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
+    row = st.tuples(
+        st.integers(0, 2**nbits - 1), st.integers(0), st.integers(0), st.integers(0, 9), st.integers(0, 9)
+    )
+    with (
+        simulate(ScaledMont(nbits, w, form), "native") as rtl,
+        simulate(ScaledMontCL(nbits, w, form), "python") as cl,
+    ):
+
+        @settings(max_examples=examples(60))
+        @given(
+            drawn=st.lists(row, min_size=1, max_size=8),
+            seed=st.integers(0, 2**31),
+            source=st.sampled_from([0.0, 0.3, 0.8]),
+            sink=st.sampled_from([0.0, 0.3, 0.8]),
+        )
+        def check(drawn: list, seed: int, source: float, sink: float) -> None:
+            moduli = [ScaledMontgomery(n | 1, ScaledShape(nbits, w)) for n, *_ in drawn]
+            requests = [
+                (a % (2 * each.m), b % (2 * each.m))
+                for each, (_, a, b, *_) in zip(moduli, drawn, strict=True)
+            ]
+            how = {
+                "statics": [{"modulus": each.m_prime} for each in moduli],
+                "source_delays": [before for *_, before, _ in drawn],
+                "sink_delays": [after for *_, after in drawn],
+                "stall": Stall(seed, source, sink),
+            }
+            runs = [sim.run(requests, **how) for sim in (rtl, cl)]
+            assert runs[0].responses == runs[1].responses
+            assert stamps(runs[0]) == stamps(runs[1])
+            for answer, (a, b), each in zip(runs[0].responses, requests, moduli, strict=True):
+                check_product(answer, a, b, each.n, nbits, w)
+
+        check()
+
+
+# ---- the halvings that make M' and leave the domain
+
+
+@pytest.mark.parametrize(("halvings", "per_cycle"), [(8, 1), (8, 4), (8, 8), (12, 3)])
+def test_mod_halve(halvings: int, per_cycle: int) -> None:
+    """x / 2^halvings modulo n, at most n for x below 2^halvings, in halvings / per_cycle cycles, at all stages."""
+    rows = [(x, n) for n in (1, 3, 7, 97, 127) for x in (0, 1, 2, n - 1, n, 2 * n, 255, 170) if x < 256]
+    expected = None
+    for stage in ("python", "verilog", "native"):
+        with simulate(ModHalve(8, 7, halvings, per_cycle), stage) as sim:
+            run = sim.run([x for x, _ in rows], statics=[{"modulus": n} for _, n in rows])
+        for (x, n), answer in zip(rows, run.responses, strict=True):
+            assert answer <= n
+            assert answer * 2**halvings % n == x % n
+            assert answer < n or x == 0 or x >= n
+        assert set(run.latencies) == {halvings // per_cycle}
+        expected = expected or stamps(run)
+        assert stamps(run) == expected

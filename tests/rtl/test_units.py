@@ -1,0 +1,188 @@
+"""Product units: those of the catalogue's designs, in many shapes, run the table of products at every level and stage.
+
+Which units there are is found in the catalogue: the designs' parameters in all combinations of a few values, of which a
+sample is taken for each family. Values and cycles must be equal at all levels and stages.
+"""
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.design import Design
+from modexlab.eval.designs.param import Count, Param
+from modexlab.fl.errors import BadInput
+from modexlab.rtl.sim import Stall, simulate
+
+from tests.harness import WIDTHS, check_fl_products, examples, residue, run_products, stamps
+from tests.tables import products
+from tests.tables.rows import ProductRow
+
+SHAPES_A_FAMILY = 6
+PLAIN = [design for design in catalogue.designs() if design.plain_unit]  # the others have tests of their own
+Unit = tuple[Design, dict[str, Any]]
+
+
+def candidates(param: Param) -> list[Any]:
+    """Values to try: all of a choice, small powers of two of a count."""
+    if isinstance(param.legal, Count):
+        return [value for value in (0, 1, 2, 4, 8) if value in param.legal]
+    return list(param.legal)
+
+
+def unit_of(design: Design, nbits: int, settings_: dict[str, Any]) -> str:
+    """What makes a unit different from another: its class and parameters."""
+    return repr(design.build(nbits, design.resolve(nbits, settings_)).timing) + str(settings_.get("add_red"))
+
+
+def shapes(nbits: int) -> dict[str, Unit]:
+    """Units by name: the default of each design, and a sample of the other shapes of each family."""
+    chosen: dict[str, Unit] = {}
+    for family in dict.fromkeys(design.family for design in PLAIN):
+        found: dict[str, Unit] = {}
+        for design in PLAIN:
+            if design.family != family:
+                continue
+            own = [
+                param
+                for param in design.params
+                if param.name not in ("schedule", "scan", "forward", "conversion")
+            ]
+            for values in itertools.product(*(candidates(param) for param in own)):
+                how = dict(zip((param.name for param in own), values, strict=True))
+                try:
+                    key = unit_of(design, nbits, how)
+                except BadInput:
+                    continue  # parameters that do not multiply out
+                name = " ".join(f"{k}={v}" for k, v in how.items() if k != "doublings_per_cycle")
+                if key not in {unit_of(each, nbits, has) for each, has in found.values()}:
+                    found[f"{design.name} {name}"] = (design, how)
+            chosen.setdefault(design.name, (design, {}))
+        sample = random.Random(family).sample(sorted(found), min(SHAPES_A_FAMILY, len(found)))
+        chosen |= {name: found[name] for name in sample}
+    return chosen
+
+
+def table(design: Design, nbits: int) -> list[ProductRow]:
+    """The table for a design's unit; factors above the modulus are for units that divide."""
+    return products.table(nbits, reduced=design.reduced_only)
+
+
+def factors(design: Design, a: int, b: int, mod: int) -> tuple[int, int]:
+    """Any two words as factors that the design's unit takes."""
+    return (a % mod, b % mod) if design.reduced_only else (a, b)
+
+
+UNITS = shapes(8)
+KINDS = pytest.mark.parametrize("kind", UNITS)
+
+
+@KINDS
+def test_table_at_every_level_and_stage(kind: str) -> None:
+    """8 bits: the stamps of CL and of RTL at every stage are the same, delays and stalls included."""
+    design, how = UNITS[kind]
+    domain = design.domain
+    rows = table(design, 8)
+    check_fl_products(rows, domain, 8)
+    for stall in (None, Stall(seed=3, source=0.3, sink=0.4)):
+        expected = stamps(run_products(design.multiplier_cl(8, **how), rows, domain, 8, "python", stall))
+        for stage in ("python", "verilog", "native"):
+            assert (
+                stamps(run_products(design.multiplier(8, **how), rows, domain, 8, stage, stall)) == expected
+            ), stage
+
+
+@KINDS
+def test_formula(kind: str) -> None:
+    """A product alone takes as many cycles as the formula says; two in a row as many as `pair` says."""
+    design, how = UNITS[kind]
+    timing = design.timing(8, **how)
+    rows = products.corners(8) + products.drawn(8, 40)
+    with simulate(design.multiplier(8, **how), "native") as sim:
+        for row in rows:
+            alone = sim.run([row.request], statics={"modulus": row.mod})
+            assert alone.latencies == [timing.latency(row.a, row.b, row.mod)], row
+            second = (row.b // 2, row.a)
+            both = sim.run([row.request, second], statics={"modulus": row.mod})
+            assert both.done[1] - both.accepted[0] == timing.pair(row.request, second, row.mod), row
+            if timing.fixed is not None:
+                assert alone.latencies == [timing.fixed]
+
+
+FAMILIES = {
+    design.family: design for design in sorted(PLAIN, key=lambda design: not design.paper)
+}  # ours, if there is one
+
+
+@pytest.mark.parametrize("nbits", WIDTHS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_widths(family: str, nbits: int) -> None:
+    """The table natively at every width from 8 to 4096 bits."""
+    design = FAMILIES[family]
+    rows = table(design, nbits)
+    check_fl_products(rows, design.domain, nbits)
+    native = run_products(design.multiplier(nbits), rows, design.domain, nbits, "native")
+    if nbits <= 256:
+        twin = run_products(design.multiplier_cl(nbits), rows, design.domain, nbits, "python")
+        assert stamps(twin) == stamps(native)
+
+
+OPERANDS = st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.integers(1, 2**32 - 1))
+
+
+@KINDS
+def test_any_product(kind: str) -> None:
+    """Hypothesis: any operands, at 32 bits natively, against the product of Python's integers."""
+    design, how = UNITS[kind]
+    with simulate(design.multiplier(32, **how), "native") as sim:
+
+        @settings(max_examples=examples(2000))
+        @given(OPERANDS)
+        def check(operands: tuple[int, int, int]) -> None:
+            a, b, mod = operands
+            mod |= design.odd_only
+            a, b = factors(design, a, b, mod)
+            run = sim.run([(a, b)], statics={"modulus": mod})
+            assert run.responses == [residue(ProductRow("drawn", a, b, mod), design.domain, 32)]
+
+        check()
+
+
+@KINDS
+def test_any_stream(kind: str) -> None:
+    """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
+    design, how = UNITS[kind]
+    row = st.tuples(
+        st.integers(0, 255), st.integers(0, 255), st.integers(1, 255), st.integers(0, 9), st.integers(0, 9)
+    )
+    rtl, cl = design.multiplier(8, **how), design.multiplier_cl(8, **how)
+    with simulate(rtl, "native") as rtl_sim, simulate(cl, "python") as cl_sim:
+
+        @settings(max_examples=examples(60))
+        @given(
+            rows=st.lists(row, min_size=1, max_size=8),
+            seed=st.integers(0, 2**31),
+            source=st.sampled_from([0.0, 0.3, 0.8]),
+            sink=st.sampled_from([0.0, 0.3, 0.8]),
+        )
+        def check(rows: list, seed: int, source: float, sink: float) -> None:
+            moduli = [mod | design.odd_only for _, _, mod, _, _ in rows]
+            table = [
+                ProductRow("drawn", *factors(design, a, b, mod), mod, before, after)
+                for (a, b, _, before, after), mod in zip(rows, moduli, strict=True)
+            ]
+            columns = {
+                "statics": [{"modulus": each.mod} for each in table],
+                "source_delays": [each.source_delay for each in table],
+                "sink_delays": [each.sink_delay for each in table],
+                "stall": Stall(seed, source, sink),
+            }
+            runs = [sim.run([each.request for each in table], **columns) for sim in (rtl_sim, cl_sim)]
+            golden = [residue(each, design.domain, 8) for each in table]
+            assert runs[0].responses == runs[1].responses == golden
+            assert stamps(runs[0]) == stamps(runs[1])
+
+        check()

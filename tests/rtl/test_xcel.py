@@ -1,0 +1,88 @@
+"""The accelerator protocol: the same programs at FL, over CL machines and in RTL at every stage."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.eval.designs import catalogue
+from modexlab.fl.xcel import XcelFL
+from modexlab.rtl.interfaces.rsa_xcel import RSAXcel
+from modexlab.rtl.sim import Stall, simulate
+from pymtl3 import Component
+
+from tests.harness import examples, stamps
+from tests.tables.xcel import Access, programs
+
+DESIGN = catalogue.find("mont")
+
+
+def golden(nbits: int, accesses: list[Access], name: str = "mont") -> list[tuple[int, int]]:
+    """The answers at the functional level."""
+    design = catalogue.find(name)
+    xcel = XcelFL(nbits, lambda *operands: design.fl(nbits, *operands))
+    answers = []
+    for write, addr, data in accesses:
+        if write:
+            xcel.write(addr, data)
+            answers.append((1, 0))
+        else:
+            answers.append((0, xcel.read(addr)))
+    return answers
+
+
+def run(component: Component, nbits: int, stage: str, stall: Stall | None = None, name: str = "mont") -> list:
+    """All programs through a component; the stamps of each."""
+    result = []
+    with simulate(component, stage) as simulation:
+        for program in programs(nbits):
+            done = simulation.run(program.accesses, stall=stall)
+            assert done.responses == golden(nbits, program.accesses, name), (program.name, stage)
+            result.append(stamps(done))
+    return result
+
+
+def test_golden_is_not_the_adapter() -> None:
+    """The functional model itself, on the paper's operands, against `pow`."""
+    xcel = XcelFL(32, lambda *operands: DESIGN.fl(32, *operands))
+    for addr, value in ((1, 1119317562), (2, 65537), (3, 2603398711), (0, 0)):
+        xcel.write(addr, value)
+    assert xcel.read(0) == pow(1119317562, 65537, 2603398711)
+    assert (xcel.read(4), xcel.read(0), xcel.read(4)) == (0, 0, 6)
+
+
+@pytest.mark.parametrize("nbits", [8, 32, 40, 64])
+@pytest.mark.parametrize("stall", [None, Stall(seed=2, source=0.3, sink=0.3)], ids=["", "stalled"])
+def test_levels_and_stages(nbits: int, stall: Stall | None) -> None:
+    """CL machine and RTL machine behind the adapter, in every stamp."""
+    expected = run(RSAXcel(nbits, lambda _: DESIGN.cl(nbits)), nbits, "python", stall)
+    assert run(DESIGN.xcel(nbits), nbits, "native", stall) == expected
+    if nbits in (8, 40):
+        for stage in ("python", "verilog"):
+            assert run(DESIGN.xcel(nbits), nbits, stage, stall) == expected, stage
+
+
+@pytest.mark.parametrize("nbits", [256, 1000, 2048])
+def test_long_operands(nbits: int) -> None:
+    """Operands of many words, natively."""
+    run(DESIGN.xcel(nbits), nbits, "native")
+
+
+@pytest.mark.parametrize("name", [design.name for design in catalogue.designs()])
+def test_every_machine_is_an_accelerator(name: str) -> None:
+    run(catalogue.find(name).xcel(16), 16, "native", name=name)
+
+
+ACCESS = st.tuples(
+    st.integers(0, 1), st.sampled_from([0, 0, 1, 2, 3, 3, 4, 5, 17]), st.integers(0, 2**32 - 1)
+)
+
+
+def test_any_program() -> None:
+    """Hypothesis: any accesses in any order are answered, as the functional level answers them: no hang."""
+    with simulate(DESIGN.xcel(40), "native") as simulation:
+
+        @settings(max_examples=examples(500))
+        @given(st.lists(ACCESS, min_size=1, max_size=40))
+        def check(accesses: list[Access]) -> None:
+            assert simulation.run(accesses, max_cycles=50_000).responses == golden(40, accesses)
+
+        check()

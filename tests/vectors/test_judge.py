@@ -1,0 +1,160 @@
+"""The judge: what is run, what is skipped and why, and that each of its two judges can say no."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.machine import Answer, Machine
+from modexlab.eval.vectors.items import Item, ModExp, ModMul, NotApplicable, Verdict
+from modexlab.eval.vectors.judge import Judge, Outcome
+from modexlab.fl.errors import BadInput
+from modexlab.fl.status import Status
+
+M = 2**31 - 1
+
+
+def judged(item: Item, design: str = "mont", **options: object) -> Outcome:
+    ((outcome,),) = Judge(catalogue.find(design), **options).run([[item]])
+    return outcome
+
+
+@pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
+def test_powers_and_products_on_native_rtl(design: str) -> None:
+    modulus = catalogue.find(design).modulus(32) or M
+    items = [
+        ModExp("a power", 3, 65537, modulus, pow(3, 65537, modulus)),
+        ModMul("a product", 12345, 67890, M, 12345 * 67890 % M),
+        ModMul("a product that is 0 mod M", 65519, 65521, 65519 * 65521, 0),
+        NotApplicable("a sum", "it is a sum"),
+    ]
+    (outcomes,) = Judge(catalogue.find(design)).run([items])
+    if catalogue.find(design).plain_unit:
+        assert [outcome.kind for outcome in outcomes] == ["passed"] * 3 + ["skipped"]
+        assert [outcome.nbits for outcome in outcomes] == [32, 32, 32, None]
+        assert outcomes[1].result == 12345 * 67890 % M
+    else:
+        assert [outcome.kind for outcome in outcomes] == ["passed"] + ["skipped"] * 3
+        assert outcomes[1].reason == f"the multiplier of {design} alone does not take any modulus"
+
+
+def test_a_machine_for_another_modulus_is_not_applicable() -> None:
+    assert judged(ModExp("x", 3, 5, 7, 5), "dm-m-000").reason == "the machine is made for another modulus"
+    outcome = judged(ModExp("x", 3, 5, 7, 5), "dm-m-000", settings={"modulus": 7})
+    assert outcome.kind == "passed"
+
+
+def test_a_width_that_the_user_asked_for_must_exist() -> None:
+    """By itself, a design that stops at some width is not applicable above; asked for, that is a mistake."""
+    wide = ModExp("x", 3, 5, 2**2047 + 1)
+    assert "does not exist at 2048 bits" in judged(wide, "cm-m-000").reason
+    with pytest.raises(BadInput, match="too large"):
+        judged(wide, "cm-m-000", nbits=2048)
+
+
+def test_order_over_files_is_kept() -> None:
+    files = [[ModExp("a", 2, 2, 7, 4), ModExp("b", 2, 3, 2**40 + 1, 8)], [], [ModExp("c", 2, 1, 7, 2)]]
+    outcomes = Judge(catalogue.find("mont")).run(files)
+    assert [[outcome.item.name for outcome in per_file] for per_file in outcomes] == [["a", "b"], [], ["c"]]
+
+
+@pytest.mark.parametrize(
+    ("item", "reason"),
+    [
+        (NotApplicable("x", "it is a sum"), "it is a sum"),
+        (ModExp("x", 3, 5, 0), "the modulus is 0"),
+        (ModExp("x", 3, 5, -7), "the modulus is negative"),
+        (ModExp("x", -3, 5, 7), "an operand is negative"),
+        (ModExp("x", 3, -5, 7), "an operand is negative"),
+        (ModExp("x", 3, 5, 8), "the modulus is even, and a Montgomery machine needs an odd one"),
+        (ModExp("x", 7, 5, 7), "the base is not below the modulus"),
+        (ModMul("x", 3, 9, 7, 6), "a factor is not below the modulus"),
+        (ModMul("x", -3, 2, 7, 1), "an operand is negative"),
+        (ModExp("x", 3, 5, 2**4096 + 1), "wider than 4096 bits"),
+        (ModExp("x", 3, 2**4096, 7), "wider than 4096 bits"),
+    ],
+)
+def test_skipped_with_a_reason(item: Item, reason: str) -> None:
+    outcome = judged(item)
+    assert (outcome.kind, outcome.reason) == ("skipped", reason)
+
+
+def test_a_base_above_the_modulus_is_for_the_naive_machine() -> None:
+    item = ModExp("x", 2**40 + 9, 5, 7, pow(2**40 + 9, 5, 7))
+    assert judged(item).kind == "skipped"
+    outcome = judged(item, "naive")
+    assert (outcome.kind, outcome.nbits) == ("passed", 64), "wide enough for the base"
+
+
+def test_reduce() -> None:
+    assert judged(ModExp("x", -3, 5, 7, -(3**5) % 7), reduce=True).kind == "passed"
+    outcome = judged(ModMul("x", -3, 2**70, 7, -3 * 2**70 % 7), reduce=True)
+    assert (outcome.kind, outcome.nbits, outcome.operands) == ("passed", 32, {"a": 4, "b": 2, "mod": 7})
+
+
+def test_one_width_for_all() -> None:
+    assert judged(ModExp("x", 3, 5, 7, 5), nbits=48).nbits == 48
+    assert judged(ModExp("x", 3, 5, 2**60 + 1), nbits=48).reason == "wider than the 48 bits of --nbits"
+
+
+def test_an_exponent_wider_than_the_modulus_gets_a_wider_machine() -> None:
+    outcome = judged(ModExp("x", 3, 2**40 + 1, 7, pow(3, 2**40 + 1, 7)))
+    assert (outcome.kind, outcome.nbits) == ("passed", 64)
+
+
+def test_limit_counts_usable_items_only() -> None:
+    items = [NotApplicable("x", "sum"), *(ModExp("x", 3, exp, 7, pow(3, exp, 7)) for exp in range(4))]
+    (outcomes,) = Judge(catalogue.find("mont"), limit=2).run([items])
+    assert [outcome.kind for outcome in outcomes] == ["skipped", "passed", "passed", "skipped", "skipped"]
+    assert outcomes[-1].reason == "beyond --limit 2"
+
+
+def test_settings_that_fit_no_machine() -> None:
+    with pytest.raises(BadInput, match="nstages = 3 does not divide"):
+        judged(ModExp("x", 3, 5, 7, 5), "mont-001", settings={"nstages": 3})
+
+
+def test_unknown_stage() -> None:
+    with pytest.raises(BadInput, match="no stage named 'spice'"):
+        judged(ModExp("x", 3, 5, 7, 5), stage="spice")
+
+
+# ---- both judges can say no
+
+
+def test_the_result_of_the_file_is_wrong() -> None:
+    outcome = judged(ModExp("x", 3, 5, 7, 6))
+    assert outcome.kind == "failed"
+    assert outcome.reason == "the result equals the golden value, but the file has 6"
+
+
+@pytest.mark.parametrize(("says", "expect"), [(True, False), (False, True)])
+def test_the_verdict_of_the_file_is_wrong(says: bool, expect: bool) -> None:
+    outcome = judged(ModExp("x", 3, 5, 7, None, Verdict(lambda _: says, expect, "a signature: so and so")))
+    assert outcome.kind == "failed"
+    assert f"the encoding is {'valid' if says else 'invalid'} (a signature: so and so)" in outcome.reason
+
+
+@pytest.mark.parametrize("says", [True, False])
+def test_either_verdict_may_be_accepted(says: bool) -> None:
+    outcome = judged(ModExp("x", 3, 5, 7, None, Verdict(lambda _: says, None, "acceptable")))
+    assert (outcome.kind, outcome.either) == ("passed", True)
+
+
+def test_a_wrong_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def off_by_one(_: Machine, operands: Sequence[tuple[int, int, int]], *__: object) -> list[Answer]:
+        return [Answer(Status.OK, pow(*each) + 1, 9) for each in operands]
+
+    monkeypatch.setattr(Machine, "run", off_by_one)
+    verdict = Verdict(lambda _: True, None, "anything goes")
+    outcome = judged(ModExp("x", 3, 5, 7, None, verdict))
+    assert (outcome.kind, outcome.result, outcome.golden) == ("failed", 6, 5)
+    assert outcome.reason == "the result is not the golden value"
+
+
+def test_a_refusing_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        Machine, "run", lambda _, operands, *__: [Answer(Status.NO_RESULT, 5, 9)] * len(operands)
+    )
+    assert "the machine answered status 6" in judged(ModExp("x", 3, 5, 7, 5)).reason

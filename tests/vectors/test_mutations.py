@@ -1,0 +1,220 @@
+"""Corrupt vector files, by hand and by chance: a reader reads, or raises BadInput on one line, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.vectors import load
+from modexlab.eval.vectors.items import ModExp, NotApplicable
+from modexlab.fl.errors import BadInput
+
+from tests.paths import DATA
+
+OTHERS = (".pem", ".c", ".S", ".sql")  # keys, programs of the processor, a ledger
+FILES = sorted(path.name for path in DATA.iterdir() if path.suffix not in OTHERS)
+MUTATIONS = 200
+WIDEST = 4096  # wider numbers are skipped before anything is computed with them
+
+
+def read(path: Path) -> str:
+    """Load a file and ask every question that `check` would ask it, with pow as the machine; the message, if refused."""
+    try:
+        items = load(str(path)).items
+    except BadInput as error:
+        return str(error)
+    for item in items:
+        if isinstance(item, NotApplicable):
+            assert item.reason
+            continue
+        numbers = (item.base, item.exp, item.mod) if isinstance(item, ModExp) else (item.a, item.b, item.mod)
+        if min(numbers) < 0 or item.mod == 0 or max(numbers).bit_length() > WIDEST:
+            continue
+        golden = item.golden()
+        if isinstance(item, ModExp) and item.verdict is not None:
+            assert item.verdict.holds(golden) in (True, False)
+    return ""
+
+
+# ---- by hand
+
+
+def corrupted(tmp_path: Path, name: str, change: Callable[[str], str]) -> Path:
+    path = tmp_path / name
+    path.write_text(change((DATA / name).read_text()))
+    return path
+
+
+def signatures(change: Callable[[dict[str, Any]], None]) -> Callable[[str], str]:
+    """A change to the document of the signatures."""
+
+    def changed(text: str) -> str:
+        document = json.loads(text)
+        change(document)
+        return json.dumps(document)
+
+    return changed
+
+
+def set_test(**fields: object) -> Callable[[dict[str, Any]], None]:
+    return lambda document: document["testGroups"][0]["tests"][0].update(fields)
+
+
+def set_group(**fields: object) -> Callable[[dict[str, Any]], None]:
+    return lambda document: document["testGroups"][0].update(fields)
+
+
+def with_modulus(value: str) -> Callable[[str], str]:
+    """CAVP text in which n has another value."""
+
+    def changed(text: str) -> str:
+        lines = text.splitlines()
+        return "\n".join(f"n = {value}" if line.startswith("n =") else line for line in lines)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("sigver_512.rsp", with_modulus("0"), r"n in the test at line \d+ is 0, which is in no key"),
+        ("rsadp_512.rsp", with_modulus("-5"), r"n in the test at line \d+ is -5, which is in no key"),
+        (
+            "wycheproof_signature_512.json",
+            signatures(set_test(result=["valid"])),
+            r"result is \['valid'\]; it must be",
+        ),
+        (
+            "wycheproof_signature_512.json",
+            signatures(set_group(n=True)),
+            "n is not a hexadecimal number: True",
+        ),
+        ("wycheproof_signature_512.json", signatures(set_group(sLen="all")), ""),
+        ("modexp_plain.json", lambda _: "[" * 100_000, "nested too deeply"),
+        (
+            "modexp_plain.json",
+            lambda _: '[{"base": 1, "exp": 2, "mod": ' + "7" * 5000 + ', "expected": 1}]',
+            "this JSON has an integer of 5000 digits; write it as",
+        ),
+    ],
+)
+def test_by_hand(tmp_path: Path, name: str, change: Callable[[str], str], message: str) -> None:
+    said = read(corrupted(tmp_path, name, change))
+    assert "\n" not in said
+    assert len(said) < 1000
+    if message:
+        with pytest.raises(BadInput, match=message):
+            load(str(tmp_path / name))
+
+
+def test_a_hash_without_identifier_is_not_applicable(tmp_path: Path) -> None:
+    """The padding of PKCS#1 v1.5 names its hash; SHAKE128 has no name there."""
+    path = corrupted(
+        tmp_path,
+        "sigver_512.rsp",
+        lambda text: "# PKCS#1 Ver 1.5\n" + text.replace("SHAAlg = SHA256", "SHAAlg = SHAKE128"),
+    )
+    assert read(path) == ""
+
+
+def test_a_salt_length_that_is_no_number(tmp_path: Path) -> None:
+    def pss(document: dict[str, Any]) -> None:
+        document["algorithm"] = "RSASSA-PSS"
+        document["testGroups"][0].update(type="RsassaPssVerify", sLen=["20"])
+
+    assert "sLen is ['20']; it must be a number" in read(
+        corrupted(tmp_path, "wycheproof_signature_512.json", signatures(pss))
+    )
+
+
+# ---- by chance
+
+
+def mutated(text: bytes, rng: random.Random) -> bytes:
+    """One to four small accidents: bytes lost, doubled or replaced, lines lost, doubled or swapped."""
+    for _ in range(rng.randint(1, 4)):
+        start = rng.randrange(len(text))
+        end = min(len(text), start + rng.choice((1, 1, 2, 8, 60)))
+        piece = text[start:end]
+        lines = text.split(b"\n")
+        one, two = rng.randrange(len(lines)), rng.randrange(len(lines))
+        match rng.choice(("delete", "double", "replace", "letters", "swap", "drop", "repeat")):
+            case "delete":
+                text = text[:start] + text[end:] or b" "
+            case "double":
+                text = text[:end] + piece + text[end:]
+            case "replace":
+                text = text[:start] + rng.randbytes(len(piece)) + text[end:]
+            case "letters":
+                letters = bytes(rng.choices(b'0019afAF -=:#[]{}",\n', k=len(piece)))
+                text = text[:start] + letters + text[end:]
+            case "swap":
+                lines[one], lines[two] = lines[two], lines[one]
+                text = b"\n".join(lines)
+            case "drop":
+                text = b"\n".join(lines[:one] + lines[one + 1 :]) or b" "
+            case "repeat":
+                text = b"\n".join(lines[: one + 1] + lines[one:])
+    return text
+
+
+VALUES = (
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    10**400,
+    "",
+    "00",
+    "-7",
+    "zz",
+    "é",
+    "0x",
+    [],
+    ["valid"],
+    {},
+    {"a": 1},
+    "\ud800",
+)
+
+
+def retyped(document: Any, rng: random.Random) -> Any:
+    """The document with one value, somewhere in it, of another type."""
+    if not isinstance(document, (dict, list)) or not document or rng.random() < 0.1:
+        return rng.choice(VALUES)
+    keys = list(document) if isinstance(document, dict) else range(len(document))
+    key = rng.choice(list(keys))
+    changed: Any = document.copy()
+    changed[key] = retyped(document[key], rng)
+    return changed
+
+
+def check(path: Path, mutant: bytes) -> bool:
+    path.write_bytes(mutant)
+    said = read(path)
+    assert "\n" not in said and len(said) < 1000, said
+    return bool(said)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_accidents(tmp_path: Path, name: str) -> None:
+    rng = random.Random(name)
+    original = (DATA / name).read_bytes()
+    refused = sum(check(tmp_path / name, mutated(original, rng)) for _ in range(MUTATIONS))
+    assert 0 < refused < MUTATIONS, "both outcomes occur, or the mutations are too wild or too tame"
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".json")])
+def test_other_types(tmp_path: Path, name: str) -> None:
+    rng = random.Random(f"types of {name}")
+    original = json.loads((DATA / name).read_text())
+    for _ in range(MUTATIONS):
+        document = original
+        for _ in range(rng.randint(1, 3)):
+            document = retyped(document, rng)
+        check(tmp_path / name, json.dumps(document).encode())

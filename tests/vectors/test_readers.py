@@ -1,0 +1,524 @@
+"""Readers of third parties' vectors: what they make of good files, and what they say about corrupt ones.
+
+The good files are tests/data (numbers by Python's pow, signatures by the `rsa` package) and, to see the real
+layouts, the NIST and PKCS#1 files of `cryptography_vectors`. No hardware here: pow stands for it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import cryptography_vectors
+import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from modexlab.eval.vectors import VectorFile, load
+from modexlab.eval.vectors.items import ModExp, ModMul, NotApplicable
+from modexlab.fl.errors import BadInput
+
+from tests.paths import DATA
+
+RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
+
+
+def judge(file: VectorFile) -> Counter[str]:
+    """Counts by kind of every item, after asserting that golden values agree with the file."""
+    counts: Counter[str] = Counter()
+    for item in file.items:
+        if isinstance(item, NotApplicable):
+            counts["not applicable"] += 1
+        elif item.mod == 0 or (isinstance(item, ModExp) and item.base >= item.mod):
+            counts["out of range"] += 1
+        else:
+            golden = item.golden()
+            assert item.expected in (None, golden), item.name
+            if isinstance(item, ModExp) and item.verdict is not None and item.verdict.expect is not None:
+                assert item.verdict.holds(golden) == item.verdict.expect, f"{item.name}: {item.verdict.claim}"
+            counts[type(item).__name__] += 1
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "counts"),
+    [
+        ("bn_small.txt", "bn text", {"ModMul": 10, "ModExp": 9, "not applicable": 4, "out of range": 1}),
+        ("eip198_small.json", "EIP-198", {"ModExp": 8, "not applicable": 3, "out of range": 2}),
+        ("modexp_plain.json", "EIP-198", {"ModExp": 2}),
+        ("wycheproof_signature_512.json", "Wycheproof", {"ModExp": 5, "out of range": 1}),
+        ("wycheproof_decrypt_512.json", "Wycheproof", {"ModExp": 3}),
+        ("sigver_512.rsp", "CAVP", {"ModExp": 3}),
+        ("rsadp_512.rsp", "CAVP", {"ModExp": 2, "not applicable": 1}),
+        ("pkcs1_sign_512.txt", "PKCS#1", {"ModExp": 2}),
+    ],
+)
+def test_small_files(name: str, form: str, counts: dict[str, int]) -> None:
+    file = load(str(DATA / name))
+    assert form in file.format
+    assert judge(file) == counts
+
+
+@pytest.mark.parametrize(
+    ("name", "tests"),
+    [
+        ("FIPS_186-2/KeyGenRSA.rsp", 30),
+        ("FIPS_186-2/SigGen15_186-2.rsp", 250),
+        ("FIPS_186-2/SigGen15_186-3.rsp", 250),
+        ("FIPS_186-2/SigGenPSS_186-2.rsp", 250),
+        ("FIPS_186-2/SigGenPSS_186-3.rsp", 250),
+        ("FIPS_186-2/SigGenRSA.rsp", 200),
+        ("FIPS_186-2/SigGenRSA_186-2.txt", 200),
+        ("FIPS_186-2/SigVer15_186-3.rsp", 450),
+        ("FIPS_186-2/SigVerPSS_186-3.rsp", 448),  # and 2 signatures above the modulus
+        ("FIPS_186-2/SigVerRSA.rsp", 360),
+        ("SigVer15EMTest.txt", 150),
+        ("pkcs-1v2-1d2-vec/pss-vect.txt", 60),
+        ("pkcs-1v2-1d2-vec/oaep-vect.txt", 60),
+        ("oaep-custom/oaep-sha1-sha224.txt", 60),
+    ],
+)
+def test_real_files(name: str, tests: int) -> None:
+    counts = judge(load(str(RSA / name)))
+    assert counts["ModExp"] == tests
+    assert counts["not applicable"] == 0
+
+
+@pytest.mark.parametrize("name", ["FIPS_186-2/SigGen15_186-2.txt", "FIPS_186-2/SigGenPSS_186-2.txt"])
+def test_with_d_the_private_exponent_is_run(name: str) -> None:
+    items = load(str(RSA / name)).items
+    assert len(items) == 250
+    assert all(isinstance(item, ModExp) and item.exp.bit_length() > 1000 for item in items)
+    assert items[0].golden() == items[0].expected
+
+
+def test_a_stripped_header_is_no_obstacle(tmp_path: Path) -> None:
+    text = (RSA / "FIPS_186-2" / "SigVerPSS_186-3.rsp").read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    path = tmp_path / "headless.rsp"
+    path.write_text("\n".join(lines))
+    judge(file := load(str(path)))
+    assert all(item.verdict.claim.startswith("PSS") for item in file.items if isinstance(item, ModExp))
+
+
+# ---- Wycheproof: all ways of giving a key, all kinds of tests
+
+
+@pytest.fixture(scope="module")
+def key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=3, key_size=1024)
+
+
+def _hex(number: int) -> str:
+    return f"{number:x}".zfill(len(f"{number:x}") + 1 & ~1)
+
+
+def _jwk(number: int) -> str:
+    data = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _spki(key: rsa.RSAPrivateKey, encoding: serialization.Encoding) -> bytes:
+    return key.public_key().public_bytes(encoding, serialization.PublicFormat.SubjectPublicKeyInfo)
+
+
+def _pkcs8(key: rsa.RSAPrivateKey, encoding: serialization.Encoding, pkcs1: bool = False) -> bytes:
+    form = serialization.PrivateFormat.TraditionalOpenSSL if pkcs1 else serialization.PrivateFormat.PKCS8
+    return key.private_bytes(encoding, form, serialization.NoEncryption())
+
+
+PEM, DER = serialization.Encoding.PEM, serialization.Encoding.DER
+PUBLIC_KEYS: dict[str, Callable[[rsa.RSAPrivateKey], object]] = {
+    "publicKeyDer": lambda key: _spki(key, DER).hex(),
+    "keyDer": lambda key: _spki(key, DER).hex(),
+    "keyPem": lambda key: _spki(key, PEM).decode(),
+    "publicKeyPem": lambda key: _spki(key, PEM).decode(),
+    "publicKeyAsn": lambda key: key.public_key().public_bytes(DER, serialization.PublicFormat.PKCS1).hex(),
+    "keyJwk": lambda key: {
+        "kty": "RSA",
+        "n": _jwk(key.public_key().public_numbers().n),
+        "e": _jwk(key.public_key().public_numbers().e),
+    },
+}
+PRIVATE_KEYS: dict[str, Callable[[rsa.RSAPrivateKey], object]] = {
+    "privateKeyPkcs8": lambda key: _pkcs8(key, DER).hex(),
+    "privateKeyPem": lambda key: _pkcs8(key, PEM, pkcs1=True).decode(),
+    "privateKey": lambda key: {
+        "modulus": "00" + _hex(key.public_key().public_numbers().n),
+        "privateExponent": _hex(key.private_numbers().d),
+    },
+}
+
+
+def wycheproof(
+    path: Path, algorithm: str, group: dict[str, object], tests: list[dict[str, object]]
+) -> VectorFile:
+    """Write and load a file of one group."""
+    document = {
+        "algorithm": algorithm,
+        "numberOfTests": len(tests),
+        "testGroups": [{**group, "tests": [{"tcId": i, **test} for i, test in enumerate(tests, 1)]}],
+    }
+    target = path / "vectors.json"
+    target.write_text(json.dumps(document))
+    return load(str(target))
+
+
+@pytest.mark.parametrize("field", PUBLIC_KEYS)
+def test_wycheproof_public_keys(tmp_path: Path, key: rsa.RSAPrivateKey, field: str) -> None:
+    signature = key.sign(b"", padding.PKCS1v15(), hashes.SHA256())
+    group = {"type": "RsassaPkcs1Verify", "sha": "SHA-256", field: PUBLIC_KEYS[field](key)}
+    file = wycheproof(
+        tmp_path, "RSASSA-PKCS1-v1_5", group, [{"msg": "", "sig": signature.hex(), "result": "valid"}]
+    )
+    numbers = key.public_key().public_numbers()
+    assert judge(file) == {"ModExp": 1}
+    assert (file.items[0].mod, file.items[0].exp) == (numbers.n, numbers.e)
+
+
+@pytest.mark.parametrize("field", PRIVATE_KEYS)
+def test_wycheproof_private_keys(tmp_path: Path, key: rsa.RSAPrivateKey, field: str) -> None:
+    scheme = padding.OAEP(mgf=padding.MGF1(hashes.SHA1()), algorithm=hashes.SHA256(), label=b"\1")
+    secret = key.public_key().encrypt(b"\2", scheme).hex()
+    group = {
+        "type": "RsaesOaepDecrypt",
+        "sha": "SHA-256",
+        "mgf": "MGF1",
+        "mgfSha": "SHA-1",
+        field: PRIVATE_KEYS[field](key),
+    }
+    tests = [
+        {"msg": "02", "ct": secret, "label": "01", "result": "valid"},
+        {"msg": "02", "ct": secret, "label": "", "result": "invalid"},
+        {"msg": "03", "ct": secret, "label": "01", "result": "invalid"},
+        {"msg": "02", "ct": "00" + secret, "label": "01", "result": "invalid"},
+    ]
+    file = wycheproof(tmp_path, "RSAES-OAEP", group, tests)
+    assert judge(file) == {"ModExp": 4}
+    assert file.items[0].exp == key.private_numbers().d
+
+
+def test_wycheproof_pss(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
+    scheme = padding.PSS(mgf=padding.MGF1(hashes.SHA1()), salt_length=11)
+    signature = key.sign(b"", scheme, hashes.SHA256()).hex()
+    group = {"type": "RsassaPssVerify", "sha": "SHA-256", "mgfSha": "SHA-1", "sLen": 11}
+    group["publicKeyPem"] = PUBLIC_KEYS["publicKeyPem"](key)
+    tests = [
+        {"msg": "", "sig": signature, "result": "valid"},
+        {"msg": "00", "sig": signature, "result": "invalid"},
+        {"msg": "", "sig": "00" + signature, "result": "invalid"},
+    ]
+    assert judge(wycheproof(tmp_path, "RSASSA-PSS", group, tests)) == {"ModExp": 3}
+    group["sLen"] = 12
+    tests = [{"msg": "", "sig": signature, "result": "invalid"}]
+    assert judge(wycheproof(tmp_path, "RSASSA-PSS", group, tests)) == {"ModExp": 1}
+
+
+def test_wycheproof_generate(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
+    signature = key.sign(b"", padding.PKCS1v15(), hashes.SHA224())
+    group = {"type": "RsassaPkcs1Generate", "sha": "SHA-224", "privateKeyPkcs8": _pkcs8(key, DER).hex()}
+    file = wycheproof(
+        tmp_path, "RSASSA-PKCS1-v1_5", group, [{"msg": "", "sig": signature.hex(), "result": "valid"}]
+    )
+    assert judge(file) == {"ModExp": 1}
+    assert file.items[0].exp == key.private_numbers().d
+
+
+def test_wycheproof_plain_powers(tmp_path: Path) -> None:
+    tests = [
+        {"base": "02", "exponent": "0a", "modulus": "03e9", "expected": "17", "result": "valid"},
+        {"base": "02", "exp": "0a", "mod": "03e9", "result": "17"},
+    ]
+    assert judge(wycheproof(tmp_path, "ModExp", {"type": "ModExp"}, tests)) == {"ModExp": 2}
+
+
+def test_wycheproof_without_rsa(tmp_path: Path) -> None:
+    file = wycheproof(
+        tmp_path, "ECDSA", {"type": "EcdsaVerify"}, [{"msg": "", "sig": "00", "result": "valid"}] * 2
+    )
+    assert judge(file) == {"not applicable": 2}
+    assert "ECDSA has no RSA key" in file.items[0].reason
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "group", "test", "reason"),
+    [
+        (
+            "RSASSA-PSS",
+            {"n": "7f", "e": "03", "sha": "SHA-1", "mgfSha": "X"},
+            {"sig": "00"},
+            "the hash X is not",
+        ),
+        ("RSASSA-PKCS1-v1_5", {"n": "7f", "d": "03", "sha": "SHA-1"}, {"sig": "00"}, "no public exponent"),
+        ("RSASSA-PKCS1-v1_5", {"n": "7f", "e": "03", "sha": "SHAKE128"}, {"sig": "00"}, "is not defined"),
+        (
+            "RSASSA-PKCS1-v1_5",
+            {"n": "7f", "e": "03", "sha": "SHA-1", "type": "Generate"},
+            {"sig": "00"},
+            "no private",
+        ),
+        (
+            "RSASSA-PKCS1-v1_5",
+            {"n": "7f", "d": "3", "sha": "SHA-1", "type": "Generate"},
+            {"sig": "00"},
+            "too short",
+        ),
+        ("RSAES-PKCS1-v1_5", {"n": "7f", "e": "03"}, {"ct": "00"}, "no private exponent"),
+        (
+            "RSAES-OAEP",
+            {"n": "7f", "d": "03", "sha": "SHA-1", "mgfSha": "X"},
+            {"ct": "00"},
+            "the hash X is not",
+        ),
+        (
+            "RSA",
+            {"n": "7f", "d": "03", "type": "RsaKeyTest"},
+            {"key": "00"},
+            "neither msg and sig nor msg and ct",
+        ),
+    ],
+)
+def test_wycheproof_not_applicable(
+    tmp_path: Path, algorithm: str, group: dict[str, object], test: dict[str, object], reason: str
+) -> None:
+    file = wycheproof(tmp_path, algorithm, group, [{"msg": "", "result": "valid", **test}])
+    assert isinstance(file.items[0], NotApplicable)
+    assert reason in file.items[0].reason
+
+
+@pytest.mark.parametrize(
+    ("group", "message"),
+    [
+        ({"n": ["7f"], "e": "03"}, r"\.n is not a hexadecimal number: \['7f'\]"),
+        ({"publicKeyDer": "3003"}, r"publicKeyDer is not DER: it ends before the 3 bytes"),
+        ({"publicKeyDer": "30"}, r"publicKeyDer is not DER: it ends within a header"),
+        ({"publicKeyDer": "0203010001"}, r"publicKeyDer is not the DER of a key: it is not one SEQUENCE"),
+        ({"publicKeyDer": "30050403010001"}, r"publicKeyDer is not the DER of an RSA key"),
+        ({"keyPem": "-----BEGIN X-----\n*\n-----END X-----"}, r"keyPem is not PEM: its body is not base64"),
+        ({"keyJwk": {"e": "AQAB"}}, r"keyJwk is not an RSA JSON Web Key: it has no n"),
+        ({"keyJwk": {"n": "A"}}, r"keyJwk\.n is not base64url: 'A'"),
+    ],
+)
+def test_wycheproof_corrupt_keys(tmp_path: Path, group: dict[str, object], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        wycheproof(tmp_path, "RSASSA-PSS", group, [{"msg": "", "sig": "", "result": "valid"}])
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"testGroups": 5}, "testGroups is not a list"),
+        ({"testGroups": [5]}, r"testGroups\[0\] is not an object with a list of tests"),
+        ({"testGroups": [{"tests": [5]}]}, r"testGroups\[0\]\.tests\[0\] is not an object"),
+        ([{"Input": "00", "Expected": "00"}, 5], "entry 1 is not an object with Input and Expected"),
+        ([{"Input": "00", "Expected": "00"}, {"Output": "00"}], "entry 1 has no Input of hexadecimal text"),
+        (
+            [{"base": [1], "exp": 2, "mod": 3, "expected": 1}],
+            "entry 0: base is neither hexadecimal text nor an",
+        ),
+    ],
+)
+def test_json_of_another_shape(tmp_path: Path, document: object, message: str) -> None:
+    path = tmp_path / "vectors.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(BadInput, match=message):
+        load(str(path))
+
+
+def test_eip198_absurd_lengths(tmp_path: Path) -> None:
+    path = tmp_path / "modexp.json"
+    path.write_text(json.dumps([{"Input": "ff" * 96, "Expected": ""}]))
+    assert load(str(path)).items == [
+        NotApplicable("entry 0", "an operand is announced as wider than 4096 bits")
+    ]
+
+
+def test_a_hash_that_is_not_there(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:
+    group = {"type": "RsassaPkcs1Verify", "sha": "WHIRL-7", "keyPem": PUBLIC_KEYS["keyPem"](key)}
+    file = wycheproof(tmp_path, "RSASSA-PKCS1-v1_5", group, [{"msg": "", "sig": "00", "result": "valid"}])
+    assert file.items[0].reason == "the hash WHIRL-7 is not available in this Python"
+
+
+# ---- other layouts
+
+
+def test_bn_text_without_blank_lines_and_with_colons(tmp_path: Path) -> None:
+    path = tmp_path / "bn.txt"
+    path.write_text(
+        "ModExp: 1\nA: 2\nE: 2\nM: 3\nModExp: 1\nA: 4\nE: 2\nM: 5 # comment\nModMul = 1\nA = 2\nB = 2\nM = 3"
+    )
+    assert judge(load(str(path))) == {"ModExp": 2, "ModMul": 1}
+
+
+def test_bn_text_squares(tmp_path: Path) -> None:
+    path = tmp_path / "bn.txt"
+    path.write_text("ModSquare = 1\nA = 4\nM = 5\n")
+    assert load(str(path)).items == [ModMul("line 1 ModSquare", 4, 4, 5, 1)]
+
+
+def test_eip198_object_of_entries(tmp_path: Path) -> None:
+    call = "".join(f"{size:064x}" for size in (1, 1, 1)) + "030507"
+    path = tmp_path / "modexp.json"
+    path.write_text(json.dumps({"a": {"input": "0x" + call, "expected": "0x05"}}))
+    assert load(str(path)).items == [ModExp("a", 3, 5, 7, 5)]
+
+
+def test_eip198_short_input_is_continued_by_zeros(tmp_path: Path) -> None:
+    path = tmp_path / "modexp.json"
+    path.write_text(
+        json.dumps([{"Input": f"{1:064x}{1:064x}{2:064x}0305e1", "Expected": f"{3**5 % 0xE100:04x}"}])
+    )
+    assert load(str(path)).items == [ModExp("entry 0", 3, 5, 0xE100, 3**5 % 0xE100)]
+
+
+def test_cavp_primes_give_the_private_exponent(tmp_path: Path) -> None:
+    text = (DATA / "rsadp_512.rsp").read_text()
+    sigver = (DATA / "sigver_512.rsp").read_text()
+    primes = [line for line in sigver.splitlines() if line.startswith(("p =", "q ="))]
+    lines = [line for line in text.splitlines() if not line.startswith("d =")]
+    path = tmp_path / "crt.rsp"
+    path.write_text("\n".join([*lines[:6], *primes, *lines[6:]]))
+    assert judge(load(str(path))) == {"ModExp": 2, "not applicable": 1}
+
+
+def test_cavp_without_d_the_public_exponent_is_run(tmp_path: Path) -> None:
+    lines = (DATA / "rsadp_512.rsp").read_text().splitlines()
+    path = tmp_path / "public.rsp"
+    path.write_text("\n".join(line for line in lines if not line.startswith("d =")))
+    file = load(str(path))
+    assert judge(file) == {"ModExp": 2, "not applicable": 1}
+    assert file.items[0].exp == 65537
+
+
+def test_detection_is_by_content(tmp_path: Path) -> None:
+    path = tmp_path / "misleading.json"
+    path.write_bytes((DATA / "sigver_512.rsp").read_bytes())
+    assert "CAVP" in load(str(path)).format
+
+
+def test_a_byte_order_mark_is_no_obstacle(tmp_path: Path) -> None:
+    path = tmp_path / "bom.json"
+    path.write_bytes(b"\xef\xbb\xbf" + (DATA / "eip198_small.json").read_bytes())
+    assert "EIP-198" in load(str(path)).format
+
+
+# ---- corrupt files: (file to start from, what is done to it, what the message must say)
+
+CORRUPT: dict[str, tuple[str, Callable[[str], str], str]] = {
+    "bn: a field is gone": (
+        "bn_small.txt",
+        lambda text: text[: text.rindex("\nM : ")],
+        r"ModExp .* has no M; is the file cut off",
+    ),
+    "bn: not hexadecimal": (
+        "bn_small.txt",
+        lambda text: text.replace("\nB = ", "\nB = 12z"),
+        r"B of the .* stanza at line \d+ is not a hexa",
+    ),
+    "bn: a stray line": ("bn_small.txt", lambda text: text.replace("Sum = 3", "Sum 3"), r"line 5 is neither"),
+    "eip: cut in the middle": (
+        "eip198_small.json",
+        lambda text: text[:700],
+        r"line \d+, column \d+: not valid JSON",
+    ),
+    "eip: not hexadecimal": (
+        "eip198_small.json",
+        lambda text: text.replace('"Input": "00', '"Input": "xx', 1),
+        r"entry 0 \(fermat\): Input is not hex",
+    ),
+    "eip: result of another length": (
+        "eip198_small.json",
+        lambda text: text.replace('"Expected": "00', '"Expected": "', 1),
+        "Expected has .* bytes, but the modulus has",
+    ),
+    "eip: no result": (
+        "eip198_small.json",
+        lambda text: text.replace('"Expected"', '"Unexpected"', 1),
+        r"entry 0 \(fermat\) has no Expected",
+    ),
+    "wycheproof: not hexadecimal": (
+        "wycheproof_signature_512.json",
+        lambda text: text.replace('"sig": "', '"sig": "0', 1),
+        r"testGroups\[0\].tests\[0\] \(tcId 1\): sig is not hex",
+    ),
+    "wycheproof: unknown verdict": (
+        "wycheproof_signature_512.json",
+        lambda text: text.replace('"valid"', '"perhaps"'),
+        "result is 'perhaps'; it must be one of valid, invalid",
+    ),
+    "wycheproof: bad modulus": (
+        "wycheproof_signature_512.json",
+        lambda text: text.replace('"n": "00', '"n": "0x0g', 1),
+        r"testGroups\[0\].n is not a hexadecimal number",
+    ),
+    "cavp: a stray line": (
+        "sigver_512.rsp",
+        lambda text: text.replace("SaltVal = 00", "SaltVal", 1),
+        r"line \d+ is neither `name = value`",
+    ),
+    "cavp: cut in a test": (
+        "sigver_512.rsp",
+        lambda text: text[: text.rindex("S = ")],
+        r"the test at line \d+ has no S; is the file cut off",
+    ),
+    "cavp: cut in a number": (
+        "sigver_512.rsp",
+        lambda text: text.replace("Msg = ", "Msg = 1"),
+        r"Msg is not hexadecimal bytes",
+    ),
+    "cavp: no modulus": (
+        "rsadp_512.rsp",
+        lambda text: text.replace("\nn = ", "\nN' = "),
+        "has no n in force",
+    ),
+    "pkcs1: cut in an example": (
+        "pkcs1_sign_512.txt",
+        lambda text: text[: text.rindex("# Signature:")],
+        "has message only; is the file cut off",
+    ),
+    "pkcs1: not hexadecimal": (
+        "pkcs1_sign_512.txt",
+        lambda text: text.rstrip("=# \n") + "\nzz\n",
+        r"line \d+, under 'signature', is not hexadecimal",
+    ),
+    "unknown JSON": (
+        "rsa512.pem",
+        lambda text: '{"a": [1]}',
+        "this JSON is of no known format; known formats: Project Wycheproof",
+    ),
+    "unknown text": (
+        "rsa512.pem",
+        lambda text: text,
+        "this text is of no known format; known formats: Project Wycheproof",
+    ),
+    "empty": ("rsa512.pem", lambda text: " \n", "the file is empty"),
+    "no vectors": ("rsa512.pem", lambda text: "[mod = 512]\n", "holds no vector"),
+}
+
+
+@pytest.mark.parametrize("case", CORRUPT)
+def test_corrupt_files(tmp_path: Path, case: str) -> None:
+    name, damage, message = CORRUPT[case]
+    text = (DATA / name).read_text()
+    damaged = damage(text)
+    assert damaged != text or case == "unknown text", "the damage must happen"
+    path = tmp_path / name
+    path.write_text(damaged)
+    with pytest.raises(BadInput, match=message) as error:
+        load(str(path))
+    assert str(error.value).startswith(str(path)), "the message names the file"
+    assert "\n" not in str(error.value)
+
+
+def test_binary_file(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.bin"
+    path.write_bytes(b"ModExp\xff\xfe")
+    with pytest.raises(BadInput, match="byte 6 is not text"):
+        load(str(path))
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="No such file"):
+        load(str(tmp_path / "nothing.json"))
