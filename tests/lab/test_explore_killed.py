@@ -45,7 +45,7 @@ class Killed:
             self._environment["PYTHONPYCACHEPREFIX"] = str(compiled)
 
     def start(self) -> subprocess.Popen[str]:
-        code = "import sys; from tests.explore_counted import main; sys.exit(main())"
+        code = "import sys; from tests.lab.explore_counted import main; sys.exit(main())"
         command = [sys.executable, "-c", code, "explore", str(self.space), "--ledger", str(self.ledger)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         return subprocess.Popen(
