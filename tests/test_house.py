@@ -1,6 +1,7 @@
 """The house: arrows between rooms run upward, and traps of PyMTL3 that no tool reports."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ INSIDE = {
     "flow": ["", "kit", "netlist", "timing", "synth", "prove", "gates", "power", "layout", "fpga", "graph"],
     "eval": ["", "papers", "designs", "lab", "report", "vectors", "cli"],
 }
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
 HARDWARE = [file for room in ("rtl", "cl", "proc") for file in sorted((ROOT / room).rglob("*.py"))]
 
@@ -64,6 +66,17 @@ def test_arrows_run_upward_inside_a_room(room: str) -> None:
             if used.split(".")[0] == room:
                 order = INSIDE[room]
                 assert order.index(inner_room(used)) <= order.index(inner_room(module)), f"{module} -> {used}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_no_string_reaches_an_upper_room(file: Path) -> None:
+    """Neither a program that is started nor a module that is loaded by its name: the test of imports would not see it."""
+    tree = ast.parse(file.read_text())
+    said = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, DOCUMENTED)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in said:
+            for room in re.findall(r"\bmodexlab\.([a-z]+)", node.value):
+                assert room not in BELOW or room in BELOW[room_of(file)] | {room_of(file)}, node.value
 
 
 def inner_room(module: str) -> str:

@@ -6,6 +6,8 @@ rules say of them; the energy workload is an encryption and a decryption (mixes.
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
 import random
 import re
 from collections.abc import Mapping
@@ -17,6 +19,10 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
 from ...fl.status import Status
+from ...flow.description import Description
+from ...flow.files import replace_json, replace_text
+from ...flow.source import Source
+from ...rtl.sim import cache, sources
 from ..papers.published import by_name, paper
 from .accesses import accesses
 from .machine import INTERFACES, check_width
@@ -38,7 +44,7 @@ Operands = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Chip:
+class Chip(Source):
     """What goes through the flow: a machine at a width, bare, behind registers, or behind a processor.
 
     Without a design it is the processor alone, which does the work in software, by `kernel`.
@@ -78,30 +84,41 @@ class Chip:
         suffix = "_system" if self.system else "" if self.interface == "stream" else f"_{self.interface}"
         return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}{suffix}")
 
-    def export(self, directory: Path) -> None:
-        """Write the three files."""
-        from ...flow.files import replace_json, replace_text
+    # ---- as a source of the flow
 
+    has_vectors = True
+
+    @property
+    def tool(self) -> tuple[str, str]:
+        return "PyMTL3", importlib.metadata.version("pymtl3")
+
+    def key(self) -> str:
+        self.check()
+        settings = {} if self.design is None else self.design.resolve(self.nbits, self.settings)
+        said = [self.name, self.nbits, settings, self.interface, self.system, self.kernel, self.tool]
+        return cache.key(json.dumps(said, sort_keys=True), sources.digest("eval.designs.asic"))
+
+    def write(self, directory: Path) -> None:
+        """Write the three files."""
         self.check()
         component = self._component()
         replace_text(directory / "design.sv", self._verilog_of(component))
         design = self.design
         parameters = design.resolve(self.nbits, self.settings) if design is not None else {}
-        described = {
-            "name": self.name,
-            "top": self.top,
-            "clock_port": "clk",
-            "reset_port": "reset",
-            "interface": "system" if self.system else self.interface,
-            "nbits": self.nbits,
-            "parameters": {
+        Description(
+            name=self.name,
+            top=self.top,
+            clock_port="clk",
+            reset_port="reset",
+            interface="system" if self.system else self.interface,
+            nbits=self.nbits,
+            parameters={
                 name: hex(value) if isinstance(value, int) and value > 2**53 else value
                 for name, value in parameters.items()
             },
-            "paper": design.paper if design is not None else "",
-            "published": self._published(),
-        }
-        replace_json(directory / "design.json", described)
+            paper=design.paper if design is not None else "",
+            published=self._published(),
+        ).write(directory)
         work = self._programs() if self.system else self._streams(component)
         replace_json(directory / "workload.json", work)
 

@@ -24,7 +24,7 @@ from .point import FPGA, LAYOUT
 if TYPE_CHECKING:
     from ...flow.fpga.fpga import Event as FpgaEvent
     from ...flow.graph.runner import Event, Outcome
-    from ..designs.asic import Chip
+    from ...flow.source import Source, VerilogFiles
     from .point import Point
 
 EQUIVALENCE = "equivalence"
@@ -105,34 +105,18 @@ def check_point_flow(stage: str, flow: Mapping[str, Any]) -> dict[str, Any]:
     return ours | check_flow({name: value for name, value in flow.items() if name not in ours})
 
 
-def chip_parameters(chip: Chip) -> dict[str, Any]:
-    """The parameters of the graph that say which machine it is."""
-    return {
-        "design": chip.name,
-        "nbits": chip.nbits,
-        "settings": ",".join(f"{name}={value}" for name, value in chip.settings.items()),
-        "interface": chip.interface,
-        "system": chip.system,
-    }
-
-
-def verilog_parameters(
+def verilog_files(
     files: Sequence[str], top: str | None, clock_port: str = "clk", vectors: str | None = None
-) -> dict[str, Any]:
-    """The same for Verilog from elsewhere."""
+) -> VerilogFiles:
+    """Verilog from elsewhere; BadInput for what is not there."""
+    from ...flow.source import VerilogFiles
+
     if top is None:
         raise BadInput("--verilog without --top: name the top module, as in --top MontMulRem")
     for path in files:
-        if "," in path:
-            raise BadInput(f"{path}: a comma in a path separates files; rename it")
         if not Path(path).is_file():
             raise BadInput(f"there is no file {path}; give Verilog files")
-    return {
-        "verilog": ",".join(str(Path(path).absolute()) for path in files),
-        "top": top,
-        "clock_port": clock_port,
-        "vectors": "" if vectors is None else str(Path(vectors).absolute()),
-    }
+    return VerilogFiles(tuple(map(Path, files)), top, clock_port, None if vectors is None else Path(vectors))
 
 
 def targets(*, layout: bool, skip: Collection[str] = ()) -> list[str]:
@@ -154,6 +138,7 @@ def targets(*, layout: bool, skip: Collection[str] = ()) -> list[str]:
 
 def run_asic(
     wanted: Collection[str],
+    design: Source,
     parameters: Mapping[str, Any],
     report: Callable[[Event], None],
     *,
@@ -164,7 +149,7 @@ def run_asic(
     from ...flow.graph.runner import run_flow
 
     start = time.monotonic()
-    outcome = run_flow(wanted, parameters, report, jobs=jobs)
+    outcome = run_flow(wanted, design, parameters, report, jobs=jobs)
     found = summary.summarize(
         outcome.files(),
         clock_ns=parameters["clock_period"],
@@ -176,18 +161,17 @@ def run_asic(
 
 
 def run_fpga(
-    parameters: Mapping[str, Any], devices: Sequence[str], pnr: bool, report: Callable[[FpgaEvent], None]
+    design: Source, devices: Sequence[str], pnr: bool, report: Callable[[FpgaEvent], None]
 ) -> dict[str, Any]:
     """The Verilog, and what it takes of each device."""
+    from ...flow.description import Description
     from ...flow.fpga import fpga
-    from ...flow.graph import graph, step
 
     start = time.monotonic()
-    values = graph.checked(parameters)
-    entry = step.execute("rtl", {}, {name: values[name] for name in graph.declaration("rtl").parameters})
-    design = json.loads((entry / "design.json").read_text())
-    measured = fpga.measure(entry / "design.sv", design["top"], devices, pnr=pnr, report=report)
-    about = {key: design.get(key) for key in ("name", "top", "nbits", "interface", "parameters")}
+    entry = design.entry()
+    described = Description.load(entry / "design.json")
+    measured = fpga.measure(entry / "design.sv", described.top, devices, pnr=pnr, report=report)
+    about = {key: getattr(described, key) for key in ("name", "top", "nbits", "interface", "parameters")}
     return about | {"devices": measured["devices"], "seconds": round(time.monotonic() - start, 1)}
 
 
@@ -204,9 +188,8 @@ def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     proof = flow.pop(EQUIVALENCE)
     wanted = targets(layout=point.stage == LAYOUT, skip=() if proof else (EQUIVALENCE,))
     chip = point.chip()
-    parameters = chip_parameters(chip) | check_flow(flow)
     start = time.monotonic()
-    outcome, summary = run_asic(wanted, parameters, _teller(point, say), jobs=jobs)
+    outcome, summary = run_asic(wanted, chip, check_flow(flow), _teller(point, say), jobs=jobs)
     seconds = time.monotonic() - start
     _require_done(point, summary, wanted)
     files = outcome.files()
@@ -308,9 +291,9 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     from ...flow.graph.runner import run_flow
 
     flow = dict(point.flow)
-    parameters = chip_parameters(point.chip())
+    chip = point.chip()
     start = time.monotonic()
-    outcome = run_flow(["rtl-sim"], parameters, _teller(point, say), jobs=jobs)
+    outcome = run_flow(["rtl-sim"], chip, {}, _teller(point, say), jobs=jobs)
     files = outcome.files()
     if "rtl_sim.json" not in files:
         why = next(iter({**outcome.failed, **outcome.left_out}.values()))
@@ -318,7 +301,7 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     simulated = json.loads(files["rtl_sim.json"].read_text())
     if simulated["tests_failed"]:
         raise NoMeasurement(f"{point}: {simulated['tests_failed']} tests failed, so its counts mean nothing")
-    measured = run_fpga(parameters, [flow["device"]], flow["pnr"], _teller(point, say))
+    measured = run_fpga(chip, [flow["device"]], flow["pnr"], _teller(point, say))
     device = measured["devices"][flow["device"]]
     if flow["pnr"] and "pnr" not in device:
         raise NoMeasurement(f"{point}: {device.get('pnr_note', 'not routed')}")

@@ -46,8 +46,6 @@ FLOW_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     FPGA: {"device": "ecp5", "pnr": False},
 }
 SHOWN = ("clock_period", "device")  # in words even where they are the default
-# what a machine is, by the graph's parameters: a point has it in other fields
-OF_DESIGN = ("design", "nbits", "settings", "interface", "system", "verilog", "top", "clock_port", "vectors")
 
 # what figures come from: these modules and all that they import; what is published changes no figure of ours
 _MACHINES = ("eval.designs.catalogue", "eval.designs.machine", "eval.designs.mixes", "eval.designs.workloads")
@@ -343,7 +341,7 @@ def optional_flow(stage: str) -> Mapping[str, Any]:
     known = graph.defaults()
     steps = [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
     used = {name for step in steps for name in graph.declaration(step).parameters}
-    left_out = {*OF_DESIGN, *FLOW_DEFAULTS[stage]}
+    left_out = FLOW_DEFAULTS[stage]
     return {name: value for name, value in known.items() if name in used and name not in left_out}
 
 

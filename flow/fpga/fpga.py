@@ -34,6 +34,7 @@ from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache, sources
+from ..description import Description
 from ..files import replace_json
 from ..netlist import yosys
 from ..synth.synthesis import CONFLICT, LATCHES, LOOP
@@ -380,13 +381,13 @@ def estimated_luts(module: Mapping[str, Any]) -> int:
 
 def main() -> int:
     """In the directory of an mflowgen step: from inputs/ and the environment to outputs/fpga.json."""
-    design = json.loads(Path("inputs/design.json").read_text())
+    design = Description.load(Path("inputs/design.json"))
     given = {name: os.environ.get(name, "") for name in PARAMETERS}  # as mflowgen exports them
     devices = [name for name in given["fpga_devices"].split(",") if name] or list(DEVICES)
     try:
         result = measure(
             Path("inputs/design.sv"),
-            design["top"],
+            design.top,
             devices,
             pnr=given["fpga_pnr"] == "True",
             report=lambda event: print(f"{event.part} {event.state} {event.seconds:.1f} s", flush=True),

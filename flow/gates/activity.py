@@ -24,6 +24,7 @@ from typing import Any
 from ...fl.errors import BadInput
 from ...rtl.sim.protocol import RESET_CYCLES, Run
 from .. import workload
+from ..description import Description
 from ..files import replace_json, replace_text
 from ..kit import kit, liberty
 from ..kit.constraints import Constraints
@@ -39,7 +40,7 @@ ZERO_DELAY, TIMED = "zero-delay", "timed"
 
 def gate_sim(
     netlist_json: Path,
-    design: Mapping[str, Any],
+    design: Description,
     workload_json: Path,
     out_dir: Path,
     *,
@@ -56,8 +57,8 @@ def gate_sim(
     start = time.perf_counter()
     work = workload.load(workload_json)
     library = liberty.load(kit.find(adk).lib)
-    nets = netlist.read(netlist_json, library, design["top"])
-    clock_port = work.names.get("clk") or design.get("clock_port") or "clk"
+    nets = netlist.read(netlist_json, library, design.top)
+    clock_port = work.names.get("clk") or design.clock_port or "clk"
     timing = None
     if timed and work.energy:
         timing = nldm.analyze(

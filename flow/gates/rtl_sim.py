@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...rtl.sim.base import Options
 from .. import workload
+from ..description import Description
 from ..files import replace_json
 
 
-def simulate_rtl(
-    design_sv: Path, design: Mapping[str, Any], workload_json: Path, out_dir: Path
-) -> dict[str, Any]:
+def simulate_rtl(design_sv: Path, design: Description, workload_json: Path, out_dir: Path) -> dict[str, Any]:
     """Write rtl_sim.json; a wrong answer is a failed test and no error."""
     start = time.perf_counter()
     work = workload.load(workload_json)
-    report = run_text(design_sv.read_text(), design["top"], work)
+    report = run_text(design_sv.read_text(), design.top, work)
     report["seconds"] = round(time.perf_counter() - start, 2)
     replace_json(out_dir / "rtl_sim.json", report)
     return report

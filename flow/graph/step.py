@@ -29,16 +29,13 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache, sources
 from ...rtl.sim.toolchain import ToolError
+from .. import source
+from ..description import Description
 from ..files import replace_json
 from ..kit import kit
 from . import graph, tools
-from .rtl import export, one_text
 
-# on whose sources a step's result depends; a design of the catalogue comes from those of the catalogue too, but no figure of a paper
-# changes what is made
-THIS = "flow.graph.step"
-EXPORT = ("eval.cli.commands.asic",)
-PUBLISHED = ("eval.papers",)
+THIS = "flow.graph.step"  # whose sources decide on the result of a step, with all that it imports
 LOGS = "logs"
 ALONE_SECONDS = 0.5  # between looks at whether the run is still there
 STYLE = "style"  # the value of an option that is left to the style
@@ -53,9 +50,9 @@ class Job:
     out: Path
 
     @functools.cached_property
-    def design(self) -> dict[str, Any]:
+    def design(self) -> Description:
         """What is known of the design."""
-        return json.loads(self.inputs["design.json"].read_text())
+        return Description.load(self.inputs["design.json"])
 
     @property
     def adk(self) -> Path | None:
@@ -76,10 +73,6 @@ def _number(value: Any) -> Any:
 # ---- the steps
 
 
-def _rtl(job: Job) -> None:
-    export(job.parameters, job.out)
-
-
 def _rtl_sim(job: Job) -> None:
     from ..gates.rtl_sim import simulate_rtl
 
@@ -93,7 +86,7 @@ def _synthesis(job: Job) -> None:
     clock_ns = job.parameters["clock_period"]
     synthesize(
         job.inputs["design.sv"],
-        job.design["top"],
+        job.design.top,
         job.out,
         clock_ns=clock_ns,
         style=job.parameters["style"],
@@ -101,7 +94,7 @@ def _synthesis(job: Job) -> None:
         **job.options("adders", "booth", "clock_gating", "keep_hierarchy", "carry_save"),
     )
     if job.parameters["sizing"]:
-        netlist, port = job.out / "netlist.json", job.design["clock_port"]
+        netlist, port = job.out / "netlist.json", job.design.clock_port
         sizing.size(netlist, job.out, clock_ns=clock_ns, clock_port=port, kit_directory=job.adk)
     else:
         replace_json(job.out / "sizing.json", sizing.NOT_SIZED)
@@ -113,7 +106,7 @@ def _equivalence(job: Job) -> None:
     check_equivalence(
         job.inputs["design.sv"],
         job.inputs["netlist.json"],
-        job.design["top"],
+        job.design.top,
         job.out,
         seconds=job.parameters["seconds_a_part"],
         kit_directory=job.adk,
@@ -125,10 +118,10 @@ def _timing(job: Job) -> None:
 
     analyze(
         job.inputs["netlist.v"],
-        job.design["top"],
+        job.design.top,
         job.out,
         clock_ns=job.parameters["clock_period"],
-        clock_port=job.design["clock_port"],
+        clock_port=job.design.clock_port,
         wire_load=job.parameters["wire_load"] or None,
         hierarchy=job.inputs["hierarchy.json"],
         netlist_json=job.inputs["netlist.json"],
@@ -163,9 +156,9 @@ def _power(job: Job, *, placed: bool = False) -> None:
         job.inputs["netlist_placed.json" if placed else "netlist.json"],
         job.inputs["activity_post" if placed else "activity"],
         job.out,
-        top=job.design["top"],
+        top=job.design.top,
         clock_ns=job.parameters["clock_period"],
-        clock_port=job.design["clock_port"],
+        clock_port=job.design.clock_port,
         hierarchy=job.inputs["hierarchy_placed.json" if placed else "hierarchy.json"],
         wires=job.inputs["wires.json"] if placed else None,
         wire_load=None if placed else job.parameters["wire_load"] or None,
@@ -187,13 +180,13 @@ def _place(job: Job) -> None:
         job.out,
         density=job.parameters["density"],
         clock_ns=job.parameters["clock_period"],
-        clock_port=job.design["clock_port"],
+        clock_port=job.design.clock_port,
         adk=job.adk,
     )
     # with what placement has added
     library = liberty.load(kit.find(job.adk).lib)
     hierarchy = json.loads((job.out / "hierarchy_placed.json").read_text())
-    netlist = json.loads((job.out / "netlist_placed.json").read_text())["modules"][job.design["top"]]
+    netlist = json.loads((job.out / "netlist_placed.json").read_text())["modules"][job.design.top]
     report = area_report(netlist, hierarchy["cells"], hierarchy["modules"], library)
     replace_json(job.out / "area_placed.json", report)
 
@@ -212,10 +205,10 @@ def _timing_post(job: Job) -> None:
 
     analyze(
         job.inputs["netlist_placed.v"],
-        job.design["top"],
+        job.design.top,
         job.out,
         clock_ns=job.parameters["clock_period"],
-        clock_port=job.design["clock_port"],
+        clock_port=job.design.clock_port,
         spef=job.inputs["wires.spef"],
         wires=job.inputs["wires.json"],
         hierarchy=job.inputs["hierarchy_placed.json"],
@@ -251,7 +244,6 @@ def _summary(job: Job) -> None:
 
 
 RUN: dict[str, Callable[[Job], None]] = {
-    "rtl": _rtl,
     "rtl-sim": _rtl_sim,
     "synthesis": _synthesis,
     "equivalence": _equivalence,
@@ -281,22 +273,8 @@ def digest(path: Path) -> str:
 
 def entry_name(name: str, digests: Mapping[str, str], parameters: Mapping[str, Any]) -> str:
     """The name of a step's entry in the cache; BadInput if the tool of the step is missing."""
-    seeds = (THIS, *EXPORT) if name == "rtl" else (THIS,)
-    values = dict(parameters)
-    if values.get("verilog"):
-        # the text with all that it includes
-        values["verilog"] = cache.key(one_text([Path(path) for path in str(values["verilog"]).split(",")]))
-    if values.get("vectors"):
-        values["vectors"] = _file_digest_of(str(values["vectors"]))
-    parts = json.dumps([values, dict(digests), tools.tool(name)], sort_keys=True)
-    return cache.tree_name(name, cache.key(name, parts, sources.digest(*seeds, without=PUBLISHED)))
-
-
-def _file_digest_of(path: str) -> str:
-    try:
-        return cache.file_digest(Path(path))
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}; give a file of yours") from None
+    parts = json.dumps([dict(parameters), dict(digests), tools.tool(name)], sort_keys=True)
+    return cache.tree_name(name, cache.key(name, parts, sources.digest(THIS)))
 
 
 def execute(name: str, inputs: Mapping[str, Path], parameters: Mapping[str, Any]) -> Path:
@@ -408,6 +386,8 @@ def main(argv: list[str] | None = None) -> int:
         signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM)
     )  # so that directories are tidied up
     try:
+        if args.name == source.STEP:
+            raise BadInput(f"the step {source.STEP} is `modexlab asic DESIGN --export outputs`; call that")
         if args.name not in RUN:
             raise unknown("step", args.name, graph.ORDER)
         if args.job:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..description import Description
 from ..files import replace_json, replace_text
 from ..power import energy
 from . import graph
@@ -45,7 +46,7 @@ def summarize(
     fresh: steps that ran now; seconds: of the whole run.
     """
     read = {name: json.loads(path.read_text()) for name, path in files.items() if _small(name)}
-    design = read["design.json"]
+    design = Description.load(files["design.json"])
     mapped = read.get("area.json", {})
     area = read.get("area_placed.json", mapped)
     before = _figures(read, "timing.json", "power.json")
@@ -55,11 +56,11 @@ def summarize(
     tests = {name: _tests(each) for name, each in simulated.items()}
     cycles = next((each["cycles"] for each in reversed(simulated.values())), {})
     report: dict[str, Any] = {
-        "design": design["name"],
-        "top": design["top"],
-        "nbits": design["nbits"],
-        "interface": design["interface"],
-        "parameters": design["parameters"],
+        "design": design.name,
+        "top": design.top,
+        "nbits": design.nbits,
+        "interface": design.interface,
+        "parameters": design.parameters,
         "clock_ns": clock_ns,
         "style": read.get("synthesis.json", {}).get("style"),
         "area_um2": area.get("area_um2"),
@@ -87,7 +88,7 @@ def summarize(
             for declared in map(graph.declaration, graph.ORDER)
             if declared.run_file in read
         ],
-        "paper": energy.compare(best.get("energy_nj") or {}, design.get("published", {})),
+        "paper": energy.compare(best.get("energy_nj") or {}, design.published),
         "left_out": dict(left_out or {}),
         "seconds": seconds,
     }

@@ -14,6 +14,7 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.asic import Chip
 from modexlab.fl.errors import BadInput
 from modexlab.flow import workload
+from modexlab.flow.description import Description
 from modexlab.flow.gates import activity, engine, gates, glitches
 from modexlab.flow.kit import kit, liberty
 from modexlab.flow.kit.constraints import Constraints
@@ -617,7 +618,7 @@ def test_gate_sim(mont: tuple[netlist.Netlist, Ports], tmp_path: Path) -> None:
         json.dumps(stream_workload(ports, rows, {"heavy": heavy, "light": light}))
     )
     (tmp_path / "netlist.json").write_text(json.dumps(as_json(nets)))
-    design = {"top": nets.name, "clock_port": "clk"}
+    design = Description(nets.name, nets.name, "clk")
     slack = nldm.analyze(nets, LIBRARY, OUTSIDE).wns_ns
     report = activity.gate_sim(tmp_path / "netlist.json", design, tmp_path / "workload.json", tmp_path)
     assert (report["tests_passed"], report["tests_failed"]) == (14, 0)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 from modexlab.fl.errors import BadInput
 from modexlab.flow.graph import graph, runner, step, tools
-from modexlab.flow.graph.rtl import one_text
 from modexlab.flow.kit import kit
+from modexlab.flow.source import STEP as RTL
+from modexlab.flow.source import VerilogFiles, one_text
 from modexlab.rtl.sim import cache
 
 from tests.paths import ROOT
@@ -41,11 +44,11 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def counter(tmp_path: Path) -> dict[str, object]:
-    """Parameters of the graph for a small design from elsewhere."""
-    path = tmp_path / "counter.sv"
+def counter(tmp_path: Path) -> VerilogFiles:
+    """A small design from elsewhere, in a file with a comma in its name."""
+    path = tmp_path / "a,counter.sv"
     path.write_text(COUNTER)
-    return {"verilog": str(path), "top": "counter"}
+    return VerilogFiles((path,), "counter")
 
 
 # ---- declarations
@@ -54,7 +57,7 @@ def counter(tmp_path: Path) -> dict[str, object]:
 def test_every_folder_is_a_step() -> None:
     folders = {path.parent.name for path in graph.STEPS.glob("*/configure.yml")}
     assert set(graph.ORDER) <= folders
-    assert set(graph.ORDER) == set(step.RUN) == set(tools.TOOLS)
+    assert set(graph.ORDER) == {RTL, *step.RUN} == set(tools.TOOLS)
 
 
 def test_inputs_are_made_by_steps_before() -> None:
@@ -73,11 +76,12 @@ def test_declaration_is_whole(name: str) -> None:
     """A step says what it checks before and after, and equal parameters of two steps have one default."""
     data = yaml.safe_load((graph.STEPS / name / "configure.yml").read_text())
     assert data["name"] == name
-    assert data["commands"] == [f"{{python}} -m modexlab.flow.graph.step {name}"]
+    ours = "eval modexlab asic {export} --export outputs"  # the product's public command
+    assert data["commands"] == [ours if name == RTL else f"{{python}} -m modexlab.flow.graph.step {name}"]
     assert all(isinstance(each, str) for each in [*data["postconditions"], *data.get("preconditions", [])])
     checked = " ".join(data["postconditions"])
     assert all(f"outputs/{file}" in checked for file in data["outputs"] if not file.startswith("run-"))
-    for key, value in graph.declaration(name).parameters.items():
+    for key, value in graph.declaration(name).parameters.items() if name != RTL else ():
         assert graph.defaults()[key] == value, key
 
 
@@ -86,10 +90,26 @@ def test_unknown_step_and_parameter() -> None:
         graph.declaration("tming")
     with pytest.raises(BadInput, match="unknown parameter of the flow 'nbit'"):
         graph.checked({"nbit": 8})
-    with pytest.raises(BadInput, match="nbits = many: give a number, such as 32"):
-        graph.checked({"nbits": "many"})
-    with pytest.raises(BadInput, match="system = yes: give True or False"):
-        graph.checked({"system": "yes"})
+    with pytest.raises(BadInput, match="unknown parameter of the flow 'nbits'"):
+        graph.checked({"nbits": 8})  # the flow knows no designs
+    with pytest.raises(BadInput, match=r"density = many: give a number, such as 0\.7"):
+        graph.checked({"density": "many"})
+    with pytest.raises(BadInput, match="fmax = yes: give True or False"):
+        graph.checked({"fmax": "yes"})
+    with pytest.raises(BadInput, match=r"settings = a=b: give a dictionary, such as \{'nstages': 2\}"):
+        graph.mflowgen_parameters({"settings": "a=b"})
+
+
+def test_words_of_the_export() -> None:
+    """What mflowgen's users say of the design, as words of the product's command, whatever they hold."""
+    values, vectors = graph.mflowgen_parameters(
+        {"nbits": 8, "settings": {"modulus": "1,2 3"}, "system": True}
+    )
+    words = "mont --nbits 8 --interface stream --set 'modulus=1,2 3' --system"
+    assert shlex.split(values["export"]) == [words] and vectors
+    values, vectors = graph.mflowgen_parameters({"verilog": ["/a b.v", "/c,d.v"], "top": "t"})
+    assert shlex.split(values["export"]) == ["--verilog '/a b.v' --verilog /c,d.v --top t --clock-port clk"]
+    assert not vectors
 
 
 def test_needed_steps() -> None:
@@ -104,12 +124,13 @@ def test_page_has_all_steps_and_parameters() -> None:
     ]
     first = {name for row in rows for name in row[0].split(", ")}
     assert set(graph.ORDER) <= first
-    assert set(graph.defaults()) <= first
+    known = graph.defaults() | dict(graph.declaration(RTL).parameters)
+    assert set(known) <= first
     for row in rows:
         names, values = row[0].split(", "), row[1].split(", ")
-        if set(names) <= set(graph.defaults()) and len(names) == len(values):
+        if set(names) <= set(known) and len(names) == len(values):
             for name, value in zip(names, values, strict=True):
-                assert str(graph.defaults()[name]) == value.strip('"'), name
+                assert str(known[name]) == value.strip('"'), name
 
 
 # ---- mflowgen
@@ -126,7 +147,7 @@ def mflowgen(directory: Path, *arguments: str) -> str:
 
 def test_mflowgen_makes_the_graph(tmp_path: Path) -> None:
     """As its users know it: run, list, status, one step."""
-    kwargs = "{'design': 'mont', 'nbits': 8}"
+    kwargs = "{'design': 'mont', 'nbits': 8, 'settings': {'nstages': 1}}"
     mflowgen(tmp_path, "mflowgen", "run", "--design", str(FLOW), "--graph-kwargs", kwargs)
     listed = dict(re.findall(r"-\s+(\d+) : (\S+)", mflowgen(tmp_path, "make", "list")))
     assert {"freepdk-45nm", *graph.ORDER} == set(listed.values())
@@ -134,14 +155,16 @@ def test_mflowgen_makes_the_graph(tmp_path: Path) -> None:
     (number,) = (number for number, name in listed.items() if name == "rtl")
     mflowgen(tmp_path, "make", number)
     made = tmp_path / f"{number}-rtl" / "outputs"
-    assert json.loads((made / "design.json").read_text())["nbits"] == 8
+    made_of = json.loads((made / "design.json").read_text())
+    assert made_of["nbits"] == 8 and made_of["parameters"]["nstages"] == 1
     status = re.sub(r"\x1b\[\d+m", "", mflowgen(tmp_path, "make", "status"))
     assert re.search(r"done +-> \d+ +: rtl\b", status)
     assert re.search(r"build +-> \d+ +: synthesis\b", status)
 
 
-def test_mflowgen_leaves_out_what_cannot_run(tmp_path: Path, counter: dict[str, object]) -> None:
-    printed = mflowgen(tmp_path, "mflowgen", "run", "--design", str(FLOW), "--graph-kwargs", str(counter))
+def test_mflowgen_leaves_out_what_cannot_run(tmp_path: Path, counter: VerilogFiles) -> None:
+    kwargs = {"verilog": [str(counter.files[0])], "top": counter.top}
+    printed = mflowgen(tmp_path, "mflowgen", "run", "--design", str(FLOW), "--graph-kwargs", str(kwargs))
     assert f"step power is left out: {graph.NO_VECTORS}" in printed
     assert " : power" not in mflowgen(tmp_path, "make", "list")
 
@@ -163,20 +186,33 @@ def test_mflowgen_makes_everything(tmp_path: Path) -> None:
 # ---- steps as commands
 
 
-def test_step_in_a_directory(tmp_path: Path, own_cache: Path, counter: dict[str, object]) -> None:
+def export(counter: VerilogFiles, directory: Path) -> None:
+    """The step rtl, by its command."""
+    where = ("--verilog", str(counter.files[0]), "--top", counter.top)
+    command = [sys.executable, "-m", "modexlab.eval.cli", "asic", *where, "--export", "outputs"]
+    subprocess.run(command, cwd=directory, check=True, capture_output=True)
+
+
+def test_step_in_a_directory(tmp_path: Path, own_cache: Path, counter: VerilogFiles) -> None:
     """Parameters from the environment, outputs in outputs/; the second time out of the cache."""
-    env = os.environ | {key: str(value) for key, value in counter.items()}
+    export(counter, tmp_path)
+    (tmp_path / "outputs").rename(tmp_path / "inputs")
+    assert "module counter" in (tmp_path / "inputs" / "design.sv").read_text()
+    (tmp_path / "inputs" / "adk").symlink_to(kit.find().lib.parent)
+    env = os.environ | {"style": "fast"}
     for _ in range(2):
-        done = subprocess.run([*STEP, "rtl"], cwd=tmp_path, env=env, capture_output=True, text=True)
+        done = subprocess.run([*STEP, "synthesis"], cwd=tmp_path, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        assert "module counter" in (tmp_path / "outputs" / "design.sv").read_text()
-    assert len(list(own_cache.glob("rtl-*.tree"))) == 1
+        assert "module counter" in (tmp_path / "outputs" / "netlist.v").read_text()
+        assert json.loads((tmp_path / "outputs" / "synthesis.json").read_text())["style"] == "fast"
+    assert len(list(own_cache.glob("synthesis-*.tree"))) == 1
 
 
 def test_step_refuses(tmp_path: Path) -> None:
     for name, message in (
         ("tming", "unknown step 'tming'"),
         ("timing", "inputs/adk is not there: run the step adk first"),
+        ("rtl", "the step rtl is `modexlab asic DESIGN --export outputs`"),
     ):
         done = subprocess.run([*STEP, name], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 2
@@ -184,16 +220,14 @@ def test_step_refuses(tmp_path: Path) -> None:
         assert not (tmp_path / "outputs").exists()
 
 
-def test_corrupt_design_kit(tmp_path: Path, own_cache: Path, counter: dict[str, object]) -> None:
+def test_corrupt_design_kit(tmp_path: Path, own_cache: Path, counter: VerilogFiles) -> None:
     """A kit that was cut off is refused, and nothing of it stays."""
-    env = os.environ | {key: str(value) for key, value in counter.items()}
-    (tmp_path / "rtl").mkdir()
-    subprocess.run([*STEP, "rtl"], cwd=tmp_path / "rtl", env=env, check=True, capture_output=True)
-    (tmp_path / "rtl" / "outputs").rename(tmp_path / "inputs")
+    export(counter, tmp_path)
+    (tmp_path / "outputs").rename(tmp_path / "inputs")
     shutil.copytree(kit.find().lib.parent, tmp_path / "inputs" / "adk")
     lib = tmp_path / "inputs" / "adk" / "stdcells.lib"
     lib.write_bytes(lib.read_bytes()[:100_000])
-    done = subprocess.run([*STEP, "synthesis"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    done = subprocess.run([*STEP, "synthesis"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2
     assert re.search(r"the design kit is damaged, \S+stdcells.lib", done.stderr)
     assert not list(own_cache.glob("synthesis-*")) and not list(own_cache.glob("build-*"))
@@ -247,7 +281,7 @@ def test_what_an_entry_depends_on(tmp_path: Path) -> None:
     for place, text in (("one", "x"), ("two", "x"), ("three", "y")):
         (tmp_path / place).mkdir()
         (tmp_path / place / "design.v").write_text(text)
-        names.append(step.entry_name("rtl", {}, {"verilog": str(tmp_path / place / "design.v")}))
+        names.append(VerilogFiles((tmp_path / place / "design.v",), "top").entry_name)
     assert names[0] == names[1] != names[2]
 
 
@@ -261,9 +295,9 @@ def test_included_files(tmp_path: Path) -> None:
     text = one_text(files)
     assert text.count("define WIDTH") == 1 and "`include" not in text
     assert text.index("define") < text.index("module adder") < text.index("module top")
-    before = step.entry_name("rtl", {}, {"verilog": str(files[0])})
+    before = VerilogFiles((files[0],), "top").entry_name
     (tmp_path / "defs.v").write_text("`define WIDTH 9\n")
-    assert step.entry_name("rtl", {}, {"verilog": str(files[0])}) != before
+    assert VerilogFiles((files[0],), "top").entry_name != before
     (tmp_path / "defs.v").unlink()
     with pytest.raises(BadInput, match=r"adder\.v includes defs\.v, which is not there"):
         one_text(files[:1])
@@ -280,7 +314,7 @@ def test_missing_tool_takes_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setitem(tools.TOOLS, name, ("Coriolis", missing))
     tools.tool.cache_clear()
     try:
-        out = graph.left_out(graph.ORDER, {})
+        out = graph.left_out(graph.ORDER)
         assert "pip install coriolis-eda" in out["place"]
         assert out["layout"] == "needs place and route and timing-post"
         assert set(out) == set(graph.WITH_LAYOUT)
@@ -289,27 +323,30 @@ def test_missing_tool_takes_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_failing_step_leaves_the_others(
-    own_cache: Path, counter: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    own_cache: Path, counter: VerilogFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A step that refuses its input takes those after it along; what does not need it runs."""
     events = []
-    outcome = runner.run_flow(["timing", "place"], {**counter, "wire_load": "nix"}, events.append)
+    outcome = runner.run_flow(["timing", "place"], counter, {"wire_load": "nix"}, events.append)
     assert "unknown wire-load model 'nix'" in outcome.failed["timing"]
     assert {"rtl", "synthesis", "place"} <= set(outcome.entries)
     assert [each.state for each in events if each.step == "timing"] == ["begins", "failed"]
-    again = runner.run_flow(["place"], counter)
+    again = runner.run_flow(["place"], counter, {})
     assert not again.fresh
 
 
-def test_no_netlist_no_flow(own_cache: Path, counter: dict[str, object]) -> None:
+def test_no_netlist_no_flow(own_cache: Path, counter: VerilogFiles) -> None:
     with pytest.raises(BadInput, match="nix"):
-        runner.run_flow(["timing"], {**counter, "top": "nix"})
+        runner.run_flow(["timing"], replace(counter, top="nix"), {})
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL])
-def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: dict[str, object]) -> None:
+def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: VerilogFiles) -> None:
     """A run that ends takes the steps along that it has begun; those that were done are not done again."""
-    code = f"from modexlab.flow.graph.runner import run_flow; run_flow(['place'], {counter!r}, print)"
+    code = (
+        "from pathlib import *; from modexlab.flow.graph.runner import run_flow; "
+        f"from modexlab.flow.source import VerilogFiles; run_flow(['place'], {counter!r}, {{}}, print)"
+    )
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -324,5 +361,5 @@ def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: d
     while list(own_cache.glob("build-*")) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not list(own_cache.glob("build-*"))
-    outcome = runner.run_flow(["synthesis"], counter)
+    outcome = runner.run_flow(["synthesis"], counter, {})
     assert "rtl" not in outcome.fresh and "synthesis" in outcome.fresh

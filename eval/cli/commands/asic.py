@@ -28,6 +28,7 @@ from ..arguments import (
 
 if TYPE_CHECKING:
     from ....flow.graph.runner import Event, Outcome
+    from ....flow.source import Source
     from ...designs.asic import Chip
     from ...designs.design import Design
 
@@ -144,9 +145,7 @@ def _number(text: str, check: Callable[[float], float]) -> float:
 
 def execute(args: argparse.Namespace) -> int:
     if args.export is not None:
-        if args.verilog is not None:
-            raise BadInput("--export is for designs of the catalogue; drop --verilog")
-        _chip(args).export(Path(args.export))
+        _source(args).export(Path(args.export))
         return 0
     from ....flow.graph import graph, summary
 
@@ -155,8 +154,9 @@ def execute(args: argparse.Namespace) -> int:
         if args.layout and args.to not in (*graph.WITH_LAYOUT, graph.LENIENT):
             raise BadInput(f"--layout with --to {args.to}: this step comes before; drop one of them")
     parameters = _parameters(args)
+    source = _source(args)
     wanted = _wanted(args)
-    outcome, report = _run(wanted, parameters, args.json)
+    outcome, report = _run(wanted, source, parameters, args.json)
     report["products"] = {name: str(entry) for name, entry in outcome.entries.items()}
     if args.output is not None:
         report["products"] = _copy_products(outcome, report, Path(args.output))
@@ -201,10 +201,16 @@ def _settings(design: Design | None, given: list[str]) -> dict[str, Any]:
 
 def _parameters(args: argparse.Namespace) -> dict[str, Any]:
     """The parameters of the graph."""
-    from ...lab.implement import check_flow, chip_parameters, verilog_parameters
+    from ...lab.implement import check_flow
 
     flow = {"clock_period": args.clock, "style": args.style, "density": args.density, "fmax": args.fmax}
-    parameters = check_flow(flow | _other(args.other, flow))
+    return check_flow(flow | _other(args.other, flow))
+
+
+def _source(args: argparse.Namespace) -> Source:
+    """The design, or the Verilog."""
+    from ...lab.implement import verilog_files
+
     if args.verilog is None:
         for option in ("top", "clock_port", "vectors"):
             if getattr(args, option) is not None:
@@ -214,22 +220,23 @@ def _parameters(args: argparse.Namespace) -> dict[str, Any]:
         chip = _chip(args)
         if chip.note:
             warn(chip.note)
-        return parameters | chip_parameters(chip)
+        return chip
     refuse_with_verilog(args, ("design", "nbits", "settings", "system"))
     clock_port = "clk" if args.clock_port is None else args.clock_port
-    return parameters | verilog_parameters(args.verilog, args.top, clock_port, args.vectors)
+    return verilog_files(args.verilog, args.top, clock_port, args.vectors)
 
 
 def _other(given: list[str], options: Mapping[str, Any]) -> dict[str, str]:
     """The values of `--flow`."""
-    from ...lab.point import OF_DESIGN
+    from ....flow.graph import graph
 
+    own = {*options, *graph.declaration("rtl").parameters}
     values = {}
     for text in given:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name:
             raise BadInput(f"--flow {text}: write PARAM=VALUE, as in --flow glitches=False")
-        if name in options or name in OF_DESIGN:
+        if name in own:
             raise BadInput(f"--flow {name}: it has an option of its own; see `modexlab asic --help`")
         values[name] = value
     return values
@@ -250,7 +257,9 @@ def _wanted(args: argparse.Namespace) -> list[str]:
 # ---- the run
 
 
-def _run(wanted: list[str], parameters: dict[str, Any], quiet: bool) -> tuple[Outcome, dict[str, Any]]:
+def _run(
+    wanted: list[str], source: Source, parameters: dict[str, Any], quiet: bool
+) -> tuple[Outcome, dict[str, Any]]:
     """The flow and its summary, with a line on stderr for every step that takes its time."""
     from ...lab.implement import run_asic
 
@@ -267,7 +276,7 @@ def _run(wanted: list[str], parameters: dict[str, Any], quiet: bool) -> tuple[Ou
                     print(f"{event.step:<12} {event.seconds:6.1f} s{failed}", file=sys.stderr, flush=True)
             progress.describe(", ".join(running) or "flow")
 
-        return run_asic(wanted, parameters, report)
+        return run_asic(wanted, source, parameters, report)
 
 
 def _copy_products(outcome: Outcome, report: dict[str, Any], directory: Path) -> dict[str, str]:

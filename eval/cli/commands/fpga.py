@@ -26,6 +26,7 @@ from ..arguments import (
 
 if TYPE_CHECKING:
     from ....flow.fpga.fpga import Event
+    from ....flow.source import Source
 
 DEFAULT_NBITS = 32
 
@@ -71,7 +72,7 @@ def execute(args: argparse.Namespace) -> int:
     from ....flow.fpga.fpga import DEVICES, find
 
     devices = [find(name).name for name in dict.fromkeys(args.device or DEVICES)]
-    report = _run(_parameters(args), devices, args.pnr, args.json)
+    report = _run(_source(args), devices, args.pnr, args.json)
     if args.json:
         print_json(report)
     else:
@@ -79,9 +80,9 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _parameters(args: argparse.Namespace) -> dict[str, Any]:
-    """Parameters of the flow's step `rtl`, which makes the Verilog; BadInput for what does not go together."""
-    from ...lab.implement import chip_parameters, verilog_parameters  # not at the top: --help must be quick
+def _source(args: argparse.Namespace) -> Source:
+    """The design, or the Verilog; BadInput for what does not go together."""
+    from ...lab.implement import verilog_files  # not at the top: --help must be quick
 
     if args.verilog is None:
         if args.top is not None:
@@ -94,12 +95,12 @@ def _parameters(args: argparse.Namespace) -> dict[str, Any]:
         design = find_design(args.design)
         chip = Chip(design, nbits, settings_of(design, args.settings), args.interface)
         chip.check()
-        return chip_parameters(chip)
+        return chip
     refuse_with_verilog(args, ("design", "nbits", "settings"))
-    return verilog_parameters(args.verilog, args.top)
+    return verilog_files(args.verilog, args.top)
 
 
-def _run(parameters: dict[str, Any], devices: list[str], pnr: bool, quiet: bool) -> dict[str, Any]:
+def _run(source: Source, devices: list[str], pnr: bool, quiet: bool) -> dict[str, Any]:
     """The Verilog and its counts, with a line on stderr for every part that is done now."""
     from ...lab.implement import run_fpga
 
@@ -115,7 +116,7 @@ def _run(parameters: dict[str, Any], devices: list[str], pnr: bool, quiet: bool)
                     print(f"{event.part:<22} {event.seconds:6.1f} s", file=sys.stderr, flush=True)
             progress.describe(", ".join(running) or "FPGA")
 
-        return run_fpga(parameters, devices, pnr, report)
+        return run_fpga(source, devices, pnr, report)
 
 
 # ---- as text
