@@ -23,6 +23,7 @@ class Description:
     clock_port: str | None = "clk"
     reset_port: str | None = None
     interface: str = "verilog"
+    place: str = ", Verilog"  # words for the summary: behind what it stands
     nbits: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     paper: str = ""  # the work whose machine it is

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
 from ...proc.core.parameters import DIV_BITS
-from ..designs.machine import INTERFACES
+from ..designs.interfaces import DEFAULT, INTERFACES
 from ..designs.system import Xcel
 from ..json_values import json_number as json_number  # for the commands
 from ..json_values import json_value as json_value
@@ -119,8 +119,11 @@ def add_interface(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interface",
         choices=INTERFACES,
-        default="stream",
-        help="stream: a request and its response (default); xcel: accelerator registers of 32 bits in front",
+        default=DEFAULT.name,
+        help="; ".join(
+            f"{each.name}: {each.summary}{' (default)' if each is DEFAULT else ''}"
+            for each in INTERFACES.values()
+        ),
     )
 
 

@@ -24,8 +24,9 @@ from ...flow.files import replace_json, replace_text
 from ...flow.source import Source
 from ...rtl.sim import cache, sources
 from ..papers.published import by_name, paper
-from .accesses import accesses
-from .machine import INTERFACES, check_width
+from .interfaces import DEFAULT, SYSTEM, Operands
+from .interfaces import find as find_interface
+from .machine import check_width
 from .mixes import has_key, parts_of
 from .system import Xcel
 from .systems import BY_XCEL, DUMMY, HARDWARE, NBITS_001, OPERATIONS, SOFTWARE, check_key_width, scanned_nbits
@@ -39,8 +40,7 @@ ROW_EXP_NBITS = 64
 RANDOM_ROWS = 16
 DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
 SPARE_CYCLES = 1000
-
-Operands = tuple[int, int, int]
+BEHIND_PROCESSOR = ", behind the processor"
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,14 @@ class Chip(Source):
     design: Design | None
     nbits: int
     settings: Mapping[str, Any] = field(default_factory=dict)
-    interface: str = "stream"
+    interface: str = DEFAULT.name
     system: bool = False
     kernel: str = BY_XCEL
 
     def check(self) -> None:
         """BadInput for what cannot be made."""
         check_width(self.nbits)
-        if self.interface not in INTERFACES:
-            raise BadInput(f"unknown interface {self.interface!r}: there are {', '.join(INTERFACES)}")
+        find_interface(self.interface)
         if self.design is not None:
             self.design.resolve(self.nbits, self.settings)
         else:
@@ -81,8 +80,9 @@ class Chip(Source):
         """The name of the top module."""
         if self.design is None:
             return "processor"
-        suffix = "_system" if self.system else "" if self.interface == "stream" else f"_{self.interface}"
-        return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}{suffix}")
+        if self.system:
+            return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}_{SYSTEM}")
+        return self.design.top(find_interface(self.interface), self.nbits)
 
     # ---- as a source of the flow
 
@@ -110,7 +110,8 @@ class Chip(Source):
             top=self.top,
             clock_port="clk",
             reset_port="reset",
-            interface="system" if self.system else self.interface,
+            interface=SYSTEM if self.system else self.interface,
+            place=BEHIND_PROCESSOR if self.system else find_interface(self.interface).behind,
             nbits=self.nbits,
             parameters={
                 name: hex(value) if isinstance(value, int) and value > 2**53 else value
@@ -144,8 +145,7 @@ class Chip(Source):
 
             return ProcXcel(partial(Proc, 1, 2), Xcel(self.design, self.nbits, self.settings).rtl)
         assert self.design is not None
-        make = self.design.rtl if self.interface == "stream" else self.design.xcel
-        return make(self.nbits, **self.settings)
+        return self.design.wrapped(find_interface(self.interface), self.nbits, **self.settings)
 
     # ---- what it is asked
 
@@ -216,19 +216,16 @@ class Chip(Source):
         return (status, pow(base, exp, mod)) if status == Status.OK else (status, 0)
 
     def _streams(self, component: Any) -> dict[str, Any]:
-        from ...flow.workload import ports_json
+        from ...flow.workload import STREAM, ports_json
         from ...rtl.sim.ports import Ports
 
         ports = Ports.of(component)
-        design = self.design
+        design, interface = self.design, find_interface(self.interface)
         assert design is not None
 
         def messages(operands: Operands) -> dict[str, list[str]]:
-            if self.interface == "stream":
-                requests, answers = [operands], [self._expected(*operands)]
-            else:
-                requests = accesses(self.nbits, *operands)
-                answers = self._answers(requests)
+            requests = interface.requests(self.nbits, operands)
+            answers = interface.respond(self.nbits, self._expected, requests)
             return {
                 "requests": [hex(ports.request.pack(each, "request")) for each in requests],
                 "expected": [hex(ports.response.pack(tuple(map(int, each)), "answer")) for each in answers],
@@ -249,25 +246,16 @@ class Chip(Source):
             rows.append({"name": name, **messages(operands), "source_delay": source, "sink_delay": sink})
         count = sum(len(row["requests"]) for row in rows)
         return {
-            "protocol": "stream",
+            "protocol": STREAM,
             "ports": ports_json(ports),
             "max_cycles": 2 * cycles + 100 * count + SPARE_CYCLES,
             "rows": rows,
             "energy": {work.name: messages(work.operands) for work in energy},
         }
 
-    def _answers(self, requests: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
-        """What registers answer to accesses."""
-        from ...fl.xcel import XcelFL
-
-        xcel = XcelFL(self.nbits, lambda base, exp, mod: self._expected(base, exp, mod))
-        return [
-            (1, xcel.write(addr, data) or 0) if write else (0, xcel.read(addr))
-            for write, addr, data in requests
-        ]
-
     def _programs(self) -> dict[str, Any]:
         """Each operation as a program that calls the accelerator, and the dummy that does all but that."""
+        from ...flow import workload
         from ...flow.workload import program_json
         from ...proc.software.kernels import kernel_program
 
@@ -280,7 +268,7 @@ class Chip(Source):
         rows = [{"name": DUMMY, **program(DUMMY, energy[0].operands)}]
         rows += [{"name": name, **program(self.kernel, operands)} for name, operands in accepted]
         return {
-            "protocol": "system",
+            "protocol": workload.SYSTEM,
             "max_cycles": 10_000_000,
             "rows": rows,
             "energy": {

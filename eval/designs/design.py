@@ -6,6 +6,7 @@ A design is a multiplier, a domain, a schedule and the parameters that it leaves
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from ...fl.errors import BadInput, shown, unknown
 from ...fl.mod_exp import mod_exp, operand_status
 from ...fl.status import Status
 from ...rtl.machines.mod_exp_plan import Plan
+from .interfaces import Interface
 from .param import Param
 
 if TYPE_CHECKING:
@@ -169,13 +171,13 @@ class Design:
         """How: the machine, istream {base, exp, mod} -> ostream {status, result}."""
         return self.made(nbits, **settings).rtl()
 
-    def xcel(self, nbits: int, **settings: Any) -> Component:
-        """The machine behind accelerator registers (rtl/interfaces/xcel_adapter.py)."""
-        from ...rtl.interfaces.rsa_xcel import RSAMontXcel, RSAXcel
+    def wrapped(self, interface: Interface, nbits: int, **settings: Any) -> Component:
+        """The machine behind an interface."""
+        return interface.wrap(nbits, self.made(nbits, **settings).rtl)
 
-        build = self.made(nbits, **settings)
-        xcel = RSAMontXcel if self.odd_only else RSAXcel
-        return xcel(nbits, lambda _: build.rtl())
+    def top(self, interface: Interface, nbits: int) -> str:
+        """The name of the top module of that."""
+        return re.sub(r"\W", "_", f"{self.name}_{nbits}{interface.suffix}")
 
     def cycles(self, nbits: int, base: int, exp: int, mod: int, **settings: Any) -> int:
         """Cycles from request to answer, by the closed formula."""

@@ -1,8 +1,8 @@
 """One design at one width, level and stage, ready to compute: what `run`, `check` and `report` drive.
 
 fl: the design's function on Python integers, no cycles. cl: the cycle-level model in PyMTL3's own simulator.
-rtl: the hardware at any stage of `modexlab.rtl.sim`. The interface is the machine's own, a stream of operands, or xcel: registers
-in front of it, as a processor sees an accelerator.
+rtl: the hardware at any stage of `modexlab.rtl.sim`. How operands reach it
+is an Interface (interfaces.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
 from ...fl.status import MEANING, Status
-from ...fl.xcel import XcelFL
-from .accesses import accesses, outcome
+from .interfaces import DEFAULT, Message, Operands
+from .interfaces import find as find_interface
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from .catalogue import Design
 
 LEVELS = ("fl", "cl", "rtl")
-INTERFACES = ("stream", "xcel")
-
-Operands = tuple[int, int, int]
 
 
 def width_for(*numbers: int) -> int:
@@ -83,7 +80,7 @@ class Machine:
         *,
         level: str = "rtl",
         stage: str | None = None,
-        interface: str = "stream",
+        interface: str = DEFAULT.name,
         settings: Mapping[str, Any] | None = None,
         vcd: Path | None = None,
         trace: Callable[[int, str], None] | None = None,
@@ -92,7 +89,7 @@ class Machine:
         self.nbits = nbits
         self.level = level
         self.stage = stage_at(level, stage)
-        self.interface = interface
+        self.interface = find_interface(interface)
         self.settings = dict(settings or {})
         self.parameters = design.resolve(nbits, self.settings)
         self.cycles: list[int] = []
@@ -108,59 +105,18 @@ class Machine:
 
     def _component(self) -> Component:
         make = self.design.cl if self.level == "cl" else self.design.rtl
-        if self.interface == "stream":
-            return make(self.nbits, **self.settings)
-        from ...rtl.interfaces.rsa_xcel import RSAXcel
-
-        return RSAXcel(self.nbits, lambda _: make(self.nbits, **self.settings))
+        return self.interface.wrap(self.nbits, lambda: make(self.nbits, **self.settings))
 
     def run(
         self, operands: Sequence[Operands], progress: Callable[[int, int], None] | None = None
     ) -> list[Answer]:
-        """All exponentiations in one run of the simulation, in order."""
+        """All exponentiations in one run of the simulation, in order; each lasts from its first request to its last response."""
+        sequences = [self.interface.requests(self.nbits, each) for each in operands]
         if self._simulation is None:
-            return self._functional(operands, progress)
+            return self._functional(sequences, progress)
         # long operations are no hang: the formula says how long they may take
         longest = sum(self.design.cycles(self.nbits, *each, **self.settings) for each in operands)
-        if self.interface == "xcel":
-            return self._by_accesses(operands, longest, progress)
-        run = self._simulation.run(list(operands), progress=progress, max_cycles=2 * longest + 1000)
-        return [
-            Answer(Status(status), result, latency)
-            for (status, result), latency in zip(run.responses, run.latencies, strict=True)
-        ]
-
-    def _functional(
-        self, operands: Sequence[Operands], progress: Callable[[int, int], None] | None
-    ) -> list[Answer]:
-        """What, on Python integers; behind registers, by the model of those."""
-
-        def compute(base: int, exp: int, mod: int) -> tuple[Status, int]:
-            return self.design.fl(self.nbits, base, exp, mod, **self.settings)
-
-        xcel = XcelFL(self.nbits, compute)
-        answers = []
-        for done, each in enumerate(operands):
-            if progress is not None:
-                progress(done, len(operands))
-            if self.interface == "stream":
-                answers.append(Answer(*compute(*each), None))
-                continue
-            sequence = accesses(self.nbits, *each)
-            answered = [
-                (1, xcel.write(addr, data) or 0) if write else (0, xcel.read(addr))
-                for write, addr, data in sequence
-            ]
-            answers.append(Answer(*outcome(self.nbits, answered), None, len(sequence)))
-        return answers
-
-    def _by_accesses(
-        self, operands: Sequence[Operands], longest: int, progress: Callable[[int, int], None] | None
-    ) -> list[Answer]:
-        """All accesses of all operations in one run; an operation lasts from its first access to its last answer."""
-        assert self._simulation is not None
-        sequences = [accesses(self.nbits, *each) for each in operands]
-        flat = [access for sequence in sequences for access in sequence]
+        flat = [request for sequence in sequences for request in sequence]
         most = 2 * (longest + len(flat)) + 1000
         run = self._simulation.run(flat, progress=progress, max_cycles=most)
         answers = []
@@ -168,9 +124,27 @@ class Machine:
         for sequence in sequences:
             start, end = end, end + len(sequence)
             cycles = run.done[end - 1] - run.accepted[start]
-            status, result = outcome(self.nbits, run.responses[start:end])
-            answers.append(Answer(status, result, cycles, len(sequence)))
+            answers.append(self._answer(run.responses[start:end], cycles))
         return answers
+
+    def _functional(
+        self, sequences: Sequence[Sequence[Message]], progress: Callable[[int, int], None] | None
+    ) -> list[Answer]:
+        """What, on Python integers, by the interface's own model."""
+
+        def compute(base: int, exp: int, mod: int) -> tuple[Status, int]:
+            return self.design.fl(self.nbits, base, exp, mod, **self.settings)
+
+        answers = []
+        for done, sequence in enumerate(sequences):
+            if progress is not None:
+                progress(done, len(sequences))
+            answers.append(self._answer(self.interface.respond(self.nbits, compute, sequence), None))
+        return answers
+
+    def _answer(self, responses: Sequence[Any], cycles: int | None) -> Answer:
+        status, result = self.interface.outcome(self.nbits, responses)
+        return Answer(status, result, cycles, len(responses) if self.interface.counts_accesses else 0)
 
     def mod_exp(self, base: int, exp: int, mod: int) -> int:
         """One exponentiation, as `modexlab.fl.rsa_keys` wants it; its cycles are added to `cycles`."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput
 from ...fl.xcel import XcelFL
 from ...proc.core.parameters import check_units
+from .interfaces import PROCESSOR_PORT
 from .machine import stage_at
 
 if TYPE_CHECKING:
@@ -58,7 +59,11 @@ class Xcel:
         """A new one in hardware."""
         from ...proc.core.null_xcel import NullXcel
 
-        return NullXcel() if self.design is None else self.design.xcel(self.nbits, **self.settings)
+        return (
+            NullXcel()
+            if self.design is None
+            else self.design.wrapped(PROCESSOR_PORT, self.nbits, **self.settings)
+        )
 
 
 class System:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...fl.errors import BadInput
+from ..designs.interfaces import DEFAULT, PROCESSOR_PORT, SYSTEM
 from ..designs.mixes import DECRYPT, ENCRYPT
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..papers.published import Published, Table, paper
@@ -37,7 +38,6 @@ from .point import (
     LAYOUT,
     NATIVE,
     PYTHON,
-    SYSTEM,
     VERILOG,
     Point,
     optional_flow,
@@ -373,7 +373,7 @@ def _by_cycles(figure: Published) -> _Question:
 
     def point(name: str) -> Point:
         whole = Point(name, figure.nbits, _settings(figure, name), _interface(figure, name), workload)
-        wide = whole.nbits > MOST_SIMULATED_NBITS and whole.interface == "stream"
+        wide = whole.nbits > MOST_SIMULATED_NBITS and whole.interface == DEFAULT.name
         return whole.at(stage=FORMULA) if wide else whole
 
     return _Question(
@@ -435,7 +435,7 @@ def _by_fpga(figure: Published) -> _Question | str:
             name,
             figure.nbits,
             _settings(figure, name),
-            "xcel" if interface == SYSTEM else interface,
+            PROCESSOR_PORT.name if interface == SYSTEM else interface,
             stage=FPGA,
             flow=(("device", device), ("pnr", routed)),
         )
@@ -472,7 +472,7 @@ def _settings(figure: Published, name: str) -> tuple[tuple[str, Any], ...]:
 def _interface(figure: Published, name: str) -> str:
     if name.startswith((SOFTWARE, HARDWARE)):
         return SYSTEM
-    return figure.interface or "stream"
+    return figure.interface or DEFAULT.name
 
 
 # ---- what the ledger has

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
+from ..designs.interfaces import DEFAULT
 from ..designs.mixes import EXPONENTS
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..errors import NoMeasurement
@@ -67,7 +68,7 @@ class Work:
         return cls(point.nbits, operation, point.stage, point.interface, device, point.modulus)
 
     def __str__(self) -> str:
-        interface = "" if self.interface == "stream" else self.interface
+        interface = "" if self.interface == DEFAULT.name else self.interface
         modulus = f"modulus {self.modulus:#x} alone" if self.modulus else ""
         words = (f"{self.nbits} bits", self.operation, self.stage, interface, self.device, modulus)
         return ", ".join(word for word in words if word)

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import unknown
 from ...fl.status import MEANING, Status
+from ..designs.interfaces import SYSTEM
 from ..designs.mixes import CRT
 from ..errors import NoMeasurement
 from .ledger import Figure, Measurement
-from .point import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, PYTHON, STAGES, SYSTEM, VERILOG
+from .point import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, PYTHON, STAGES, VERILOG
 
 if TYPE_CHECKING:
     from ..designs.mixes import Part

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, unknown
-from ..designs.machine import INTERFACES, check_width
+from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM
+from ..designs.machine import check_width
 from ..designs.mixes import DECRYPT, ENCRYPT, Part, check_name, check_workload, parts_of
 from ..designs.systems import (
     HARDWARE,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from ..designs.asic import Chip
     from ..designs.design import Design
 
-SYSTEM = "system"
 FORMULA, CL, PYTHON, VERILOG, NATIVE = "formula", "cl", "python", "verilog", "native"
 FLOW, LAYOUT, FPGA = "flow", "layout", "fpga"
 SIMULATED = (CL, PYTHON, VERILOG, NATIVE)
@@ -69,7 +69,7 @@ class Point:
     subject: str
     nbits: int
     settings: tuple[tuple[str, Any], ...] = ()
-    interface: str = "stream"
+    interface: str = DEFAULT.name
     workload: str = ENCRYPT
     stage: str = NATIVE
     flow: tuple[tuple[str, Any], ...] = ()
@@ -183,9 +183,9 @@ class Point:
         if self.stage in IMPLEMENTED:
             return
         check_workload(self.workload, self.nbits, self.modulus)
-        if self.stage == FORMULA and self.interface != "stream":
+        if self.stage == FORMULA and self.interface != DEFAULT.name:
             raise BadInput(
-                f"stage formula counts the machine alone, without registers and processor: give interface stream, not "
+                f"stage formula counts the machine alone, without registers and processor: give interface {DEFAULT.name}, not "
                 f"{self.interface}, or stage native"
             )
 
@@ -211,7 +211,7 @@ class Point:
         from ..designs.asic import Chip
 
         system, kind = self.interface == SYSTEM, self.kind
-        interface = "stream" if system else self.interface
+        interface = DEFAULT.name if system else self.interface
         options = {} if kind is None else {"kernel": kind.kernel}
         return Chip(self.design, self.nbits, self.all_settings, interface, system, **options)
 
@@ -242,7 +242,7 @@ class Point:
         usual = FLOW_DEFAULTS.get(self.stage, {})
         flow = [(name, value) for name, value in self.flow if name in SHOWN or value != usual.get(name)]
         given = [f"{name}={value}" for name, value in (*self.settings, *flow)]
-        interface = self.interface if self.interface == "xcel" else ""
+        interface = "" if self.interface in (DEFAULT.name, SYSTEM) else self.interface
         words = [self.subject, f"{self.nbits} bits", interface, self.workload, self.stage, *given]
         return ", ".join(word for word in words if word)
 
@@ -283,7 +283,7 @@ class Point:
         """The plain command that measures the same."""
         settings = [text for name, value in self.settings for text in ("--set", f"{name}={_text(value)}")]
         width = ["--nbits", str(self.nbits)]
-        interface = ["--interface", self.interface] if self.interface == "xcel" else []
+        interface = [] if self.interface in (DEFAULT.name, SYSTEM) else ["--interface", self.interface]
         if self.stage in IMPLEMENTED:
             command = "fpga" if self.stage == FPGA else "asic"
             return [

@@ -282,7 +282,8 @@ def _points_at_most(space: Space, seed: int, refused: dict[str, str]) -> int:
 
 def by_work(space: Space) -> list[Space]:
     """The space, taken apart into one for each kind of work (see explore.Work)."""
-    from .point import SYSTEM, Point
+    from ..designs.interfaces import SYSTEM
+    from .point import Point
 
     subjects: dict[tuple[Any, ...], dict[int, dict[str, None]]] = {}
     for number, part in enumerate(space.parts):

@@ -34,14 +34,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...fl.errors import BadInput, shown, unknown
-from ..designs.machine import INTERFACES
+from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM
 from ..designs.mixes import check_name
 from ..designs.systems import HARDWARE, OPERATIONS, SOFTWARE, find_system
 from ..papers.expression import Expression
 from .implement import OF_OPERATION
 from .measure import METRICS, UNITS, check_metric
 from .pareto import goals_of
-from .point import FLOW_DEFAULTS, FPGA, IMPLEMENTED, STAGES, SYSTEM, Point, optional_flow
+from .point import FLOW_DEFAULTS, FPGA, IMPLEMENTED, STAGES, Point, optional_flow
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -453,7 +453,7 @@ class _Reader:
                 self._refuse(f"{key} is missing; add it, as in {_EXAMPLES[key]}")
         subjects = self._subjects(data["designs"])
         stages = self._names("stage", data.get("stages", ["native"]), STAGES)
-        interfaces = self._names("interface", data.get("interfaces", ["stream"]), (*INTERFACES, SYSTEM))
+        interfaces = self._names("interface", data.get("interfaces", [DEFAULT.name]), (*INTERFACES, SYSTEM))
         workloads = tuple(dict.fromkeys(self._texts("workloads", data.get("workloads", ["encrypt"]))))
         for name in workloads:
             self._said(check_name, name)

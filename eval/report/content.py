@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..designs import catalogue
+from ..designs.interfaces import INTERFACES, SYSTEM
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..lab.ledger import Failure, Ledger
 from . import charts, datasets, tables
@@ -28,7 +29,7 @@ from .tables import Line, Table
 MOST_LEAKING = 60  # designs whose exponents are shown one by one
 SOFTWARE_FAMILY = "software"  # as ledger.family_of calls it
 PAPER_NBITS = 32  # the width that is shown first, if it is there
-OPENING = ("system", "stream", "xcel")  # interfaces, the one that is wanted most first
+OPENING = (SYSTEM, *INTERFACES)  # interfaces, the one that is wanted most first
 CHECKS = (  # stages, and what ran before their figures were written down
     (("flow", "layout"), "in RTL and as gates"),
     (("native", "verilog", "python"), "in RTL"),

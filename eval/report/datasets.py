@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..designs.interfaces import DEFAULT, SYSTEM
 from ..designs.mixes import DECRYPT, ENCRYPT
 from ..designs.mixes import EXPONENTS as LEAKAGE
 from ..lab.compare import STALE
@@ -91,7 +92,7 @@ def widths(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record
     records: list[Record] = []
     for entry in entries:
         cycles = entry.value("cycles")
-        if cycles is None or entry.marks or entry.settings or entry.interface != "stream":
+        if cycles is None or entry.marks or entry.settings or entry.interface != DEFAULT.name:
             continue
         if entry.operation not in (ENCRYPT, DECRYPT):  # mixes and halves are other work at the same width
             continue
@@ -100,7 +101,7 @@ def widths(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record
     records.sort(key=lambda record: record["nbits"])
     for machine in machines:
         cycles = machine.value("cycles")
-        if cycles is not None and machine.interface != "system" and machine.nbits:
+        if cycles is not None and machine.interface != SYSTEM and machine.nbits:
             # of exponents of full length, as those of a decryption
             operation = "decrypt" if machine.operation in ("mean", "modexp") else machine.operation
             shown = {"operation": operation, "setup": f"published ({machine.operation})"}
@@ -140,7 +141,7 @@ def lines(entries: Sequence[Entry]) -> dict[int, str]:
         names[number] = ", ".join(parts)
     for more in (
         lambda entry: entry.setup,
-        lambda entry: {"xcel": "behind registers"}.get(entry.interface, ""),
+        lambda entry: "" if entry.interface in (DEFAULT.name, SYSTEM) else INTERFACES[entry.interface],
         lambda entry: f"measurement {entry.measurement}",
     ):
         double = {name for name, count in Counter(names.values()).items() if count > 1}

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ..designs import interfaces
 from ..designs.systems import HARDWARE
 from ..lab.compare import STALE
 from ..lab.ledger import Row
 from ..lab.point import FLOW_DEFAULTS
 from .metrics import metric
 
-INTERFACES = {"stream": "machine alone", "xcel": "behind registers", "system": "with processor"}
+INTERFACES = interfaces.titles()
 STAGES = {
     "formula": "formula",
     "cl": "cycle level",

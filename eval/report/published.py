@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ..designs.interfaces import DEFAULT, SYSTEM
 from ..designs.systems import SOFTWARE
 from ..lab.compare import label
 from ..lab.ledger import family_of
@@ -19,7 +20,6 @@ from ..papers.published import Published
 from .entries import INTERFACES
 from .metrics import metric
 
-SYSTEM = "system"
 SAME_LIBRARY = ("001",)
 # paper -> the cell with the clock period of all of its machines, in nanoseconds
 CLOCKS = {"001": ("text", "clock period (ns)", "printed")}
@@ -57,7 +57,7 @@ class Machine:
 
     @property
     def interface(self) -> str:
-        return self.first.interface or (SYSTEM if self.subject.startswith("proc") else "stream")
+        return self.first.interface or (SYSTEM if self.subject.startswith("proc") else DEFAULT.name)
 
     @property
     def group(self) -> str:

@@ -60,6 +60,7 @@ def summarize(
         "top": design.top,
         "nbits": design.nbits,
         "interface": design.interface,
+        "place": design.place,
         "parameters": design.parameters,
         "clock_ns": clock_ns,
         "style": read.get("synthesis.json", {}).get("style"),
@@ -239,10 +240,9 @@ def _caveats(read: Mapping[str, Any], best: Mapping[str, Any]) -> list[str]:
 def text(report: Mapping[str, Any]) -> str:
     """One screen."""
     nbits = f", {report['nbits']} bits" if report["nbits"] else ""
-    interface = {"xcel": ", behind registers", "system": ", behind the processor", "verilog": ", Verilog"}
     parameters = " ".join(f"{name}={value}" for name, value in report["parameters"].items())
     lines = [
-        f"{report['design']}{nbits}{interface.get(report['interface'], '')}{': ' if parameters else ''}{parameters}",
+        f"{report['design']}{nbits}{report['place']}{': ' if parameters else ''}{parameters}",
         *(f"  ! {mark}" for mark in report["marks"]),
         "",
     ]

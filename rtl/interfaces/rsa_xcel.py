@@ -1,6 +1,6 @@
 """RSAXcel: an accelerator = XcelAdapter + machine (paper 001, Figures 7 and 14).
 
-`RSAXcel` is the paper's over ModExp, `RSAMontXcel` the one over MontModExp; they differ in the machine, which is a parameter, so that
+The paper has it over ModExp (RSAXcel) and over MontModExp (RSAMontXcel); they differ in the machine, which is a parameter, so that
 every machine of the catalogue is an accelerator. `mk_machine(nbits)` makes one with the ports of ModExp.
 
 Ports: istream {write, addr, data} -> ostream {write, data}; the protocol stands in fl/xcel.py.
@@ -28,7 +28,3 @@ class RSAXcel(Component):
 
     def line_trace(s):
         return f"{s.adapter.line_trace()}  {s.machine.line_trace()}"
-
-
-class RSAMontXcel(RSAXcel):
-    """The paper's Figure 14, for machines that compute in Montgomery form."""

@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.accesses import accesses, outcome
+from modexlab.eval.designs.interfaces import XCEL
 from modexlab.eval.designs.machine import Answer, Machine, width_for
 from modexlab.eval.designs.workloads import WORKLOADS, Workload
 from modexlab.fl.rsa_keys import RSAKey
@@ -149,12 +149,12 @@ def test_registers_in_text(cli: Cli) -> None:
 
 def test_the_sequence_of_accesses() -> None:
     """In the words of the protocol: least significant word first, and go last."""
-    sequence = accesses(40, 1 << 32 | 5, 6, 7)
+    sequence = XCEL.requests(40, (1 << 32 | 5, 6, 7))
     writes = [(1, 1, 5), (1, 1, 1), (1, 2, 6), (1, 2, 0), (1, 3, 7), (1, 3, 0), (1, 0, 0)]
     assert sequence == [*writes, (0, 0, 0), (0, 0, 0), (0, 4, 0)]
     answers = [(1, 0)] * 7 + [(0, 9), (0, 1), (0, 0)]
-    assert outcome(40, answers) == (Status.OK, 1 << 32 | 9)
-    assert outcome(40, [*answers[:-1], (0, 2)])[0] is Status.EVEN_MODULUS
+    assert XCEL.outcome(40, answers) == (Status.OK, 1 << 32 | 9)
+    assert XCEL.outcome(40, [*answers[:-1], (0, 2)])[0] is Status.EVEN_MODULUS
 
 
 # ---- keys

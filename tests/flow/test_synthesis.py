@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from modexlab.eval.designs.catalogue import find
+from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import kit, liberty
 from modexlab.flow.netlist import logic, netlist
@@ -239,7 +240,7 @@ def test_subtractions_ripple_where_there_is_time(clock_ns: float, adders: str, t
 @pytest.mark.regress
 @pytest.mark.parametrize("name", ["naive-001", "mont-001", "naive", "mont", "mont-ct"])
 def test_machines_of_8_bits_are_their_designs(tmp_path: Path, name: str) -> None:
-    (tmp_path / "design.sv").write_text(translate(find(name).xcel(8), TOP))
+    (tmp_path / "design.sv").write_text(translate(find(name).wrapped(XCEL, 8), TOP))
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
     report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path, seconds=300)
     assert report["equivalent"], report["summary"]
@@ -250,9 +251,9 @@ def test_machines_of_8_bits_are_their_designs(tmp_path: Path, name: str) -> None
     ("make", "area_um2"),
     [
         (lambda: find("mont-001").multiplier(32), 13000),
-        (lambda: find("mont-001").xcel(32), 63000),
-        (lambda: find("naive-001").xcel(32), 16000),
-        (lambda: find("mont").xcel(32), 30000),
+        (lambda: find("mont-001").wrapped(XCEL, 32), 63000),
+        (lambda: find("naive-001").wrapped(XCEL, 32), 16000),
+        (lambda: find("mont").wrapped(XCEL, 32), 30000),
     ],
     ids=["MontMulRem", "mont-001", "naive-001", "mont"],
 )

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.xcel import XcelFL
 from modexlab.rtl.interfaces.rsa_xcel import RSAXcel
 from modexlab.rtl.sim import Stall, simulate
@@ -54,21 +55,21 @@ def test_golden_is_not_the_adapter() -> None:
 def test_levels_and_stages(nbits: int, stall: Stall | None) -> None:
     """CL machine and RTL machine behind the adapter, in every stamp."""
     expected = run(RSAXcel(nbits, lambda _: DESIGN.cl(nbits)), nbits, "python", stall)
-    assert run(DESIGN.xcel(nbits), nbits, "native", stall) == expected
+    assert run(DESIGN.wrapped(XCEL, nbits), nbits, "native", stall) == expected
     if nbits in (8, 40):
         for stage in ("python", "verilog"):
-            assert run(DESIGN.xcel(nbits), nbits, stage, stall) == expected, stage
+            assert run(DESIGN.wrapped(XCEL, nbits), nbits, stage, stall) == expected, stage
 
 
 @pytest.mark.parametrize("nbits", [256, 1000, 2048])
 def test_long_operands(nbits: int) -> None:
     """Operands of many words, natively."""
-    run(DESIGN.xcel(nbits), nbits, "native")
+    run(DESIGN.wrapped(XCEL, nbits), nbits, "native")
 
 
 @pytest.mark.parametrize("name", [design.name for design in catalogue.designs()])
 def test_every_machine_is_an_accelerator(name: str) -> None:
-    run(catalogue.find(name).xcel(16), 16, "native", name=name)
+    run(catalogue.find(name).wrapped(XCEL, 16), 16, "native", name=name)
 
 
 ACCESS = st.tuples(
@@ -78,7 +79,7 @@ ACCESS = st.tuples(
 
 def test_any_program() -> None:
     """Hypothesis: any accesses in any order are answered, as the functional level answers them: no hang."""
-    with simulate(DESIGN.xcel(40), "native") as simulation:
+    with simulate(DESIGN.wrapped(XCEL, 40), "native") as simulation:
 
         @settings(max_examples=examples(500))
         @given(st.lists(ACCESS, min_size=1, max_size=40))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
+from ...designs.interfaces import DEFAULT
 from ...progress import Progress
 from ..arguments import (
     Commands,
@@ -184,7 +185,7 @@ def _chip(args: argparse.Namespace) -> Chip:
     else:
         design, system = find_design(args.design), args.system
         chip = Chip(design, nbits, settings_of(design, args.settings), args.interface, system)
-    if system and args.interface != "stream":
+    if system and args.interface != DEFAULT.name:
         raise BadInput("--interface with --system: a processor always has registers in front; drop it")
     chip.check()
     return chip

@@ -219,12 +219,13 @@ def _nothing(ledger: Ledger) -> str:
 
 def settings_text(row: Row) -> str:
     """What was chosen for this point, without the defaults; the clock period of a flow always."""
+    from ...designs.interfaces import DEFAULT, SYSTEM
     from ...lab.point import FLOW_DEFAULTS
 
     defaults = {**FLOW_DEFAULTS.get(row.stage, {}), "clock_period": None}
     flow = {name: value for name, value in row.flow.items() if value != defaults.get(name)}
     chosen = {**row.point.get("settings", {}), **flow}
-    if row.interface == "xcel":
+    if row.interface not in (DEFAULT.name, SYSTEM):
         chosen["interface"] = row.interface
     return " ".join(f"{name}={short(str(value))}" for name, value in chosen.items()) or "-"
 

@@ -181,9 +181,10 @@ def _measure(args: argparse.Namespace, ledger: Ledger) -> Sweep:
 
 def chosen(space: Any, designs: Sequence[str], *, cycles: bool) -> list[Point]:
     """The points of the space, or those of these designs, for which there are some in any case."""
+    from ...designs.interfaces import DEFAULT, SYSTEM
     from ...designs.mixes import DECRYPT, ENCRYPT
     from ...designs.systems import HARDWARE, SOFTWARE
-    from ...lab.point import FLOW, FORMULA, IMPLEMENTED, NATIVE, SYSTEM, Point
+    from ...lab.point import FLOW, FORMULA, IMPLEMENTED, NATIVE, Point
 
     points = list(space.points())
     if designs:
@@ -193,7 +194,7 @@ def chosen(space: Any, designs: Sequence[str], *, cycles: bool) -> list[Point]:
             if not own:
                 system = name.startswith((HARDWARE, SOFTWARE))
                 stages = (NATIVE,) if system else (FORMULA, NATIVE)
-                interface = SYSTEM if system else "stream"
+                interface = SYSTEM if system else DEFAULT.name
                 works = [(stage, work) for stage in stages for work in (ENCRYPT, DECRYPT)]
                 own = [Point(name, NBITS, (), interface, work, stage) for stage, work in works]
                 own.append(Point(name, NBITS, (), interface, stage=FLOW))

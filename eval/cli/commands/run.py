@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
+from ...designs.interfaces import find as find_interface
 from ...designs.machine import LEVELS, Machine, check_fit, check_width, width_for
 from ...designs.param import PAPER_NBITS
 from ...progress import Progress
@@ -117,7 +118,7 @@ def execute(args: argparse.Namespace) -> int:
         "nbits": nbits,
         "level": machine.level,
         "stage": machine.stage,
-        "interface": machine.interface,
+        "interface": machine.interface.name,
         "params": {name: json_value(value) for name, value in machine.parameters.items()},
         "operation": operation.name,
         "result": _numbers(result),
@@ -125,7 +126,7 @@ def execute(args: argparse.Namespace) -> int:
         "ok": ok,
         "cycles": cycles,
     }
-    if machine.interface == "xcel":
+    if machine.interface.counts_accesses:
         report["accesses"] = machine.accesses
     if len(machine.cycles) > 1:
         report["cycles_of_parts"] = machine.cycles
@@ -235,7 +236,7 @@ def _numbers(result: Result) -> Any:
 
 def _print(report: dict[str, Any], operation: _Operation, parts: list[int]) -> None:
     where = ", ".join(filter(None, (report["level"], report["stage"])))
-    where += ", behind registers" if report["interface"] == "xcel" else ""
+    where += find_interface(report["interface"]).behind
     settings = " ".join(f"{name}={short(str(value))}" for name, value in report["params"].items())
     print(f"{report['design']}, {report['nbits']} bits ({where}){': ' if settings else ''}{settings}")
     for base, exp, mod in operation.parts:

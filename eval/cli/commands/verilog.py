@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
+from ...designs.interfaces import DEFAULT, Interface
+from ...designs.interfaces import find as find_interface
 from ...designs.machine import check_width
 from ...designs.processor_verilog import PROCESSOR
-from ...designs.verilog_header import PROTOCOL, comment, fields, parameters, port_lines, registers, wrapped
+from ...designs.verilog_header import PROTOCOL, comment, fields, parameters, port_lines, wrapped
 from ...designs.workloads import some_operands
 from ...progress import Progress
 from ..arguments import (
@@ -88,7 +89,7 @@ def _processor(args: argparse.Namespace) -> int:
     """The processor, with what is behind its accelerator port."""
     from ...designs.processor_verilog import processor_verilog
 
-    if args.interface != "stream":
+    if args.interface != DEFAULT.name:
         raise BadInput("--interface: the processor has its own; drop it")
     if args.xcel in (None, OPEN):
         for option, given in (("--nbits", args.nbits is not None), ("--set", bool(args.settings))):
@@ -119,28 +120,23 @@ def _put(text: str, output: str | None, what: str) -> int:
     return 0
 
 
-def verilog(design: Design, nbits: int, settings: dict[str, Any], interface: str = "stream") -> str:
+def verilog(design: Design, nbits: int, settings: dict[str, Any], interface: str = DEFAULT.name) -> str:
     """The file: header and design."""
     from ....rtl.sim import translate
 
     design.resolve(nbits, settings)
-    make = design.rtl if interface == "stream" else design.xcel
-    component = make(nbits, **settings)
-    suffix = "" if interface == "stream" else f"_{interface}"
-    top = re.sub(r"\W", "_", f"{design.name}_{nbits}{suffix}")
+    chosen = find_interface(interface)
+    component = design.wrapped(chosen, nbits, **settings)
+    top = design.top(chosen, nbits)
     body = translate(component, top, unique=True)
-    return f"{_header(design, nbits, settings, interface, component, top, body)}\n\n{body.rstrip()}\n"
-
-
-STATUS_OF_STREAM = "A status other than 0 says why there is no result, which then reads as 0:"
-STATUS_OF_XCEL = "Statuses:"
+    return f"{_header(design, nbits, settings, chosen, component, top, body)}\n\n{body.rstrip()}\n"
 
 
 def _header(
     design: Design,
     nbits: int,
     settings: dict[str, Any],
-    interface: str,
+    interface: Interface,
     component: Any,
     top: str,
     body: str,
@@ -171,9 +167,9 @@ def _header(
         f"  ostream__msg  {fields(ports.response)}",
         "",
         *PROTOCOL.split("\n"),
-        *(registers() if interface == "xcel" else ()),
+        *interface.protocol,
         "",
-        STATUS_OF_STREAM if interface == "stream" else STATUS_OF_XCEL,
+        interface.statuses,
         *(f"  {int(status)}  {MEANING[status]}" for status in _statuses(design, nbits, settings, interface)),
     ]
     return comment(lines)
@@ -193,7 +189,7 @@ def _computes(design: Design, nbits: int, settings: dict[str, Any]) -> str:
     )
 
 
-def _cycles(design: Design, nbits: int, settings: dict[str, Any], interface: str) -> str:
+def _cycles(design: Design, nbits: int, settings: dict[str, Any], interface: Interface) -> str:
     """Figures of this machine, for two exponents that everybody knows."""
     base, _, mod = some_operands(design, nbits, settings)
     exponents = {"exp = 65537": 65537, f"exp = 2^{nbits} - 1, all ones": (1 << nbits) - 1}
@@ -202,7 +198,7 @@ def _cycles(design: Design, nbits: int, settings: dict[str, Any], interface: str
         for name, exp in exponents.items()
         if exp.bit_length() <= nbits
     )
-    between = "request to response" if interface == "stream" else "request to response behind the registers"
+    between = f"request to response{interface.behind}".replace(",", "")
     return f"{figures} (from {between}, with a pseudo-random base below a modulus of {mod.bit_length()} bits)"
 
 
@@ -213,16 +209,10 @@ def _constant_time(design: Design, nbits: int, settings: dict[str, Any]) -> str:
     return f"yes: as many cycles for all exponents{'' if full else ' of a length'}"
 
 
-def _statuses(design: Design, nbits: int, settings: dict[str, Any], interface: str) -> list[Status]:
+def _statuses(design: Design, nbits: int, settings: dict[str, Any], interface: Interface) -> list[Status]:
     """What this machine can answer: to good operands, modulus 0, an even one, and a base not below it."""
-    from ....fl.status import Status
-    from ....fl.xcel import WORD_NBITS
 
     _, _, mod = some_operands(design, nbits, settings)
     samples = ((0, 1, mod), (0, 1, 0), (0, 1, 2), (mod, 1, mod))
     answers = {design.check(nbits, *operands, **settings) for operands in samples}
-    if interface == "xcel":
-        answers |= {Status.WORD_COUNT, Status.NO_RESULT}
-        if nbits % WORD_NBITS:
-            answers.add(Status.TOO_WIDE)
-    return sorted(answers)
+    return sorted({*answers, *interface.more_statuses(nbits)})

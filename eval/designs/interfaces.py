@@ -1,0 +1,161 @@
+"""Interfaces: how operands reach a machine, and how its answers come back.
+
+An Interface is one of the four axes of a design. It says how a machine is wrapped in hardware, how the operands of an operation
+become requests, and how responses are read; nothing else asks which interface there is. To add one, write its component in
+rtl/interfaces and append an entry to INTERFACES.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...fl.errors import unknown
+from ...fl.status import Status
+from ...fl.xcel import BASE, EXP, GO, MOD, STATUS, WORD_NBITS, XcelFL, to_words, words_of
+from .verilog_header import registers
+
+if TYPE_CHECKING:
+    from pymtl3 import Component
+
+Operands = tuple[int, int, int]  # base, exponent, modulus
+Message = tuple[int, ...]  # the fields of a request or a response
+MakeMachine = Callable[[], "Component"]  # a machine, istream {base, exp, mod} -> ostream {status, result}
+Compute = Callable[[int, int, int], tuple[int, int]]  # status and result of base, exponent, modulus
+
+
+@dataclass(frozen=True)
+class Interface(ABC):
+    """How operands are carried."""
+
+    name: str  # as `--interface` has it
+    title: str  # for readers: what a figure is one of
+    summary: str  # for --help
+    counts_accesses: bool = False  # an operation takes several requests, which a user wants to see counted
+
+    @property
+    def suffix(self) -> str:
+        """The end of a top module's name."""
+        return f"_{self.name}"
+
+    @property
+    def behind(self) -> str:
+        """What a sentence says of a machine with this interface."""
+        return f", {self.title}"
+
+    @property
+    def protocol(self) -> list[str]:
+        """The protocol for the header of the Verilog, beside that of the streams."""
+        return []
+
+    @property
+    def statuses(self) -> str:
+        """The sentence before the list of statuses."""
+        return "Statuses:"
+
+    def more_statuses(self, nbits: int) -> Collection[Status]:
+        """The statuses that the interface adds to those of the machine."""
+        return ()
+
+    @abstractmethod
+    def wrap(self, nbits: int, mk_machine: MakeMachine) -> Component:
+        """A new machine in hardware, behind this interface; it has istream, ostream and no other ports."""
+
+    @abstractmethod
+    def requests(self, nbits: int, operands: Operands) -> list[Message]:
+        """The requests of one operation, in order; each is answered by one response."""
+
+    @abstractmethod
+    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
+        """Status and result of one operation, from the responses to its requests."""
+
+    @abstractmethod
+    def respond(self, nbits: int, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+        """The functional level: the responses to the requests of one operation."""
+
+
+class _Stream(Interface):
+    """The machine's own streams."""
+
+    suffix = ""
+    behind = ""
+    statuses = "A status other than 0 says why there is no result, which then reads as 0:"
+
+    def wrap(self, nbits: int, mk_machine: MakeMachine) -> Component:
+        return mk_machine()
+
+    def requests(self, nbits: int, operands: Operands) -> list[Message]:
+        return [operands]
+
+    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
+        ((status, result),) = responses
+        return Status(status), result
+
+    def respond(self, nbits: int, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+        return [compute(*request) for request in requests]
+
+
+class _Registers(Interface):
+    """Accelerator registers as a processor asks for them (fl/xcel.py).
+
+    Push base, exponent and modulus, go, pop the result, read the status: 3 W + 1 writes and W + 1 reads for operands of W words.
+    """
+
+    @property
+    def protocol(self) -> list[str]:
+        return registers()
+
+    def more_statuses(self, nbits: int) -> Collection[Status]:
+        too_wide = (Status.TOO_WIDE,) if nbits % WORD_NBITS else ()
+        return (Status.WORD_COUNT, Status.NO_RESULT, *too_wide)
+
+    def wrap(self, nbits: int, mk_machine: MakeMachine) -> Component:
+        from ...rtl.interfaces.rsa_xcel import RSAXcel
+
+        return RSAXcel(nbits, lambda _: mk_machine())
+
+    def requests(self, nbits: int, operands: Operands) -> list[Message]:
+        pushed = zip((BASE, EXP, MOD), operands, strict=True)
+        writes = [(1, addr, word) for addr, value in pushed for word in to_words(value, nbits)]
+        return [*writes, (1, GO, 0), *([(0, GO, 0)] * words_of(nbits)), (0, STATUS, 0)]
+
+    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
+        *words, status = [data for write, data in responses if not write]
+        assert len(words) == words_of(nbits), responses
+        return Status(status), sum(word << (WORD_NBITS * i) for i, word in enumerate(words))
+
+    def respond(self, nbits: int, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+        registers = XcelFL(nbits, compute)
+        responses: list[Message] = []
+        for write, addr, data in requests:
+            if write:
+                registers.write(addr, data)
+                responses.append((1, 0))
+            else:
+                responses.append((0, registers.read(addr)))
+        return responses
+
+
+STREAM = _Stream("stream", "machine alone", "a request and its response")
+XCEL = _Registers(
+    "xcel", "behind registers", "accelerator registers of 32 bits in front", counts_accesses=True
+)
+INTERFACES: dict[str, Interface] = {each.name: each for each in (STREAM, XCEL)}
+DEFAULT = STREAM
+PROCESSOR_PORT = XCEL  # what a machine has behind the processor
+SYSTEM = "system"  # in the place of an interface: the machine with the processor in front
+SYSTEM_TITLE = "with processor"
+
+
+def find(name: str) -> Interface:
+    """The interface of this name; BadInput if there is none."""
+    if name not in INTERFACES:
+        raise unknown("interface", name, INTERFACES)
+    return INTERFACES[name]
+
+
+def titles() -> dict[str, str]:
+    """The words of readers for all interfaces and for systems."""
+    return {**{name: each.title for name, each in INTERFACES.items()}, SYSTEM: SYSTEM_TITLE}

@@ -1,0 +1,121 @@
+"""Interfaces: what each says of itself is what its hardware does, and a new one is one component and one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from modexlab.eval.designs import interfaces
+from modexlab.eval.designs.catalogue import find
+from modexlab.eval.designs.interfaces import INTERFACES, Compute, Interface, MakeMachine, Message, Operands
+from modexlab.eval.designs.machine import Machine
+from modexlab.fl.errors import BadInput
+from modexlab.fl.status import Status
+from modexlab.rtl.sim import simulate
+
+from tests.command_line import Cli
+from tests.designs.swapped_stream import SwappedStream
+
+MONT = find("mont")
+ROWS: dict[str, Operands] = {
+    "ordinary": (5, 11, 253),
+    "exponent 0": (7, 0, 251),
+    "base 0": (0, 9, 255),
+    "zero divisor": (15, 2, 225),
+    "modulus 1": (0, 3, 1),
+    "even modulus": (3, 5, 254),
+    "base not below the modulus": (255, 5, 255),
+}
+
+
+@dataclass(frozen=True)
+class Swapped(Interface):
+    """As somebody would add it: three methods over one component, and the functional level."""
+
+    def wrap(self, nbits: int, mk_machine: MakeMachine) -> Any:
+        return SwappedStream(nbits, mk_machine)
+
+    def requests(self, nbits: int, operands: Operands) -> list[Message]:
+        return [operands[::-1]]
+
+    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
+        ((result, status),) = responses
+        return Status(status), result
+
+    def respond(self, nbits: int, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+        ((mod, exp, base),) = requests
+        return [compute(base, exp, mod)[::-1]]
+
+
+@pytest.fixture
+def swapped(monkeypatch: pytest.MonkeyPatch) -> Interface:
+    """The entry."""
+    entry = Swapped("swapped", "with swapped fields", "operands in the other order")
+    monkeypatch.setitem(INTERFACES, entry.name, entry)
+    return entry
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def expected(base: int, exp: int, mod: int) -> tuple[Status, int]:
+    """By `pow`, and by what Montgomery form refuses."""
+    if mod % 2 == 0:
+        return Status.EVEN_MODULUS, 0
+    return (Status.BASE_TOO_LARGE, 0) if base >= mod else (Status.OK, pow(base, exp, mod))
+
+
+def check(interface: str, level: str, stage: str | None) -> list[int | None]:
+    """All rows; the cycles of each."""
+    with Machine(MONT, 8, level=level, stage=stage, interface=interface) as machine:
+        answers = machine.run(list(ROWS.values()))
+    assert [(each.status, each.result) for each in answers] == [expected(*row) for row in ROWS.values()]
+    return [each.cycles for each in answers]
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_levels_and_stages_agree(name: str) -> None:
+    assert set(check(name, "fl", None)) == {None}
+    stamps = check(name, "cl", None)
+    assert stamps == check(name, "rtl", "python") == check(name, "rtl", "native")
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_functional_model_answers_as_the_hardware(name: str) -> None:
+    """Response by response, refused operands among them."""
+    interface = INTERFACES[name]
+    requests = [each for row in ROWS.values() for each in interface.requests(8, row)]
+    with simulate(MONT.wrapped(interface, 8), "native") as simulation:
+        answered = [tuple(map(int, each)) for each in simulation.run(requests).responses]
+    model = [
+        tuple(map(int, each))
+        for row in ROWS.values()
+        for each in interface.respond(8, lambda *of: MONT.fl(8, *of), interface.requests(8, row))
+    ]
+    assert answered == model
+
+
+def test_a_third_interface(swapped: Interface, cli: Cli) -> None:
+    """One component, one entry: every level, the command line and the flow know it."""
+    assert set(check("swapped", "fl", None)) == {None}
+    stamps = check("swapped", "rtl", "native")
+    assert stamps == check("swapped", "cl", None) == check("swapped", "rtl", "python")
+    operands = ("mont", "--nbits", 8, "--base", 5, "--exp", 11, "--mod", 253)
+    report = cli("run", *operands, "--interface", "swapped", "--json").json()
+    assert report["ok"] and report["interface"] == "swapped"
+    assert ", with swapped fields)" in cli("run", *operands, "--interface", "swapped", "--level", "fl").out
+    text = cli("verilog", "mont", "--nbits", 8, "--interface", "swapped").out
+    assert "module mont_8_swapped" in text and "istream__msg  { mod[7:0], exp[7:0], base[7:0] }" in text
+    done = cli("asic", "mont", "--nbits", 8, "--interface", "swapped", "--to", "rtl-sim", "--json").json()
+    assert done["tests"]["rtl"]["failed"] == 0 and done["tests"]["rtl"]["passed"] > 20
+    assert "swapped: operands in the other order" in " ".join(cli("run", "--help").out.split())
+    assert interfaces.titles()["swapped"] == "with swapped fields"
+
+
+def test_unknown_interface() -> None:
+    with pytest.raises(BadInput, match="unknown interface 'xcell': did you mean 'xcel'"):
+        Machine(MONT, 8, interface="xcell")
