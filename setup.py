@@ -39,6 +39,7 @@ setup(
         "dask-jobqueue>=0.9",
         "pyarrow>=25",
         "vl-convert-python>=1.9",
+        "msgspec>=0.22",
         "tomli>=2.5; python_version < '3.11'",
     ],
     entry_points={"console_scripts": ["modexlab = modexlab.eval.cli.main:main"]},

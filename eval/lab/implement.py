@@ -143,13 +143,14 @@ def run_asic(
     report: Callable[[Event], None],
     *,
     jobs: int = 2,
+    kit: Path | None = None,
 ) -> tuple[Outcome, dict[str, Any]]:
-    """The flow up to these steps, and its summary."""
+    """The flow up to these steps, and its summary; `kit` is a kit.toml or its directory, or None for FreePDK45."""
     from ...flow.graph import summary
     from ...flow.graph.runner import run_flow
 
     start = time.monotonic()
-    outcome = run_flow(wanted, design, parameters, report, jobs=jobs)
+    outcome = run_flow(wanted, design, parameters, report, adk=kit, jobs=jobs)
     found = summary.summarize(
         outcome.files(),
         clock_ns=parameters["clock_period"],

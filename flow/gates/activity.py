@@ -26,14 +26,13 @@ from ...rtl.sim.protocol import RESET_CYCLES, Run
 from .. import workload
 from ..description import Description
 from ..files import replace_json, replace_text
-from ..kit import kit, liberty
-from ..kit.constraints import Constraints
+from ..kit import kit
 from ..netlist import netlist
 from ..timing import nldm
 from .engine import Counts, Engine, GateTables
 from .gates import GateProcSimulation, GateSimulation
 
-INPUT_NS = 0.1  # inputs change when a flip-flop outside, DFF_X1 with an average load, has answered
+INPUT_NS = 0.1  # inputs change when a flip-flop outside, with an average load, has answered
 STATS = "stats_en"  # port of a processor: 1 inside the window
 ZERO_DELAY, TIMED = "zero-delay", "timed"
 
@@ -56,7 +55,7 @@ def gate_sim(
     """
     start = time.perf_counter()
     work = workload.load(workload_json)
-    library = liberty.load(kit.find(adk).lib)
+    library = kit.find(adk).library
     nets = netlist.read(netlist_json, library, design.top)
     clock_port = work.names.get("clk") or design.clock_port or "clk"
     timing = None
@@ -64,7 +63,7 @@ def gate_sim(
         timing = nldm.analyze(
             nets,
             library,
-            Constraints(clock_ns, clock_port=clock_port, propagated=propagated),
+            library.constraints(clock_ns, clock_port, propagated=propagated),
             wires=json.loads(wires.read_text()) if wires else None,
             wire_load=None if wires else library.default_wire_load or None,
         )

@@ -37,7 +37,7 @@ from ...rtl.sim.nativemodel import NativeModel
 from ...rtl.sim.nativemodel import load as load_library
 from ...rtl.sim.ports import Ports
 from ...rtl.sim.translate import top_name, translate
-from ..kit import kit, liberty
+from ..kit import kit
 from ..kit.liberty import Library
 from ..netlist import yosys
 from ..netlist.netlist import Netlist
@@ -64,7 +64,7 @@ def netlist_of_verilog(
         "flatten\nopt_clean\nwrite_json netlist.json\n"
     )
     yosys.run("read_netlist", script, out)
-    return read_netlist(out / "netlist.json", library or liberty.load(files.lib), top)
+    return read_netlist(out / "netlist.json", library or files.library, top)
 
 
 class GateModel(NativeModel):
@@ -100,7 +100,7 @@ class GateModel(NativeModel):
 @functools.cache
 def synthesized(verilog: str, top: str) -> Netlist:
     """The netlist of a design at the style and clock that synthesis takes by default; made once, and kept in the cache."""
-    library = liberty.load(kit.find().lib)
+    library = kit.find().library
 
     def make(directory: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="out-", dir=directory.parent) as name:
@@ -127,7 +127,7 @@ class GateSimulation(NativeSimulation):
         elaborate(component)
         ports, top = Ports.of(component), top_name(component)
         self._start(
-            GateTables(synthesized(translate(component), top), liberty.load(kit.find().lib)),
+            GateTables(synthesized(translate(component), top), kit.find().library),
             ports,
             options,
             {},
@@ -175,7 +175,7 @@ class GateProcSimulation(NativeProcSimulation):
         elaborate(design)
         proc_ports.check(design)
         netlist = synthesized(translate(design), top_name(design))
-        self._start(GateTables(netlist, liberty.load(kit.find().lib)), options)
+        self._start(GateTables(netlist, kit.find().library), options)
 
     @classmethod
     def of(cls, tables: GateTables, options: Options | None = None) -> GateProcSimulation:
@@ -199,7 +199,7 @@ def simulate_netlist(
     netlist: Netlist, ports: Ports, *, timing: Timing | None = None, library: Library | None = None
 ) -> GateSimulation:
     """A machine's netlist under the driver of streams; `timing` is what simulation with delays takes its delays from."""
-    tables = GateTables(netlist, library or liberty.load(kit.find().lib), timing=timing)
+    tables = GateTables(netlist, library or kit.find().library, timing=timing)
     return GateSimulation.of(tables, ports)
 
 
@@ -207,7 +207,7 @@ def simulate_system(
     netlist: Netlist, *, timing: Timing | None = None, library: Library | None = None
 ) -> GateProcSimulation:
     """A processor's netlist with memory and manager; the same of `timing`."""
-    return GateProcSimulation.of(GateTables(netlist, library or liberty.load(kit.find().lib), timing=timing))
+    return GateProcSimulation.of(GateTables(netlist, library or kit.find().library, timing=timing))
 
 
 rtl_sim.STAGES[STAGE] = GateSimulation

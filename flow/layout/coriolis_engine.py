@@ -3,7 +3,7 @@
 Runs alone in a process (coriolis_job starts it): Coriolis keeps its state in globals. The job is a JSON file of numbers:
 nets and cells have none of their names here, so that no name can trip Coriolis. Lengths are database units of the DEF.
 
-Job: task "place" | "route", tech_lef, lef, density, die [w, h], core [x0, y0, x1, y1], cells [[kind, x, y, orient]]
+Job: task "place" | "route", kit (a path or ""), density, die [w, h], core [x0, y0, x1, y1], cells [[kind, x, y, orient]]
 (kind alone when it is to be placed), nets [[[cell, pin], ...]], pins [[net, direction, layer, x, y, side]].
 
 Placement: Coloquinte (G. Gouvine), analytical, inside Coriolis' Etesian. Routing: Katana's global router.
@@ -32,7 +32,9 @@ from coriolis.Hurricane import (
     Vertical,
 )
 
-from ..kit.def_file import DBU
+from ..kit import kit
+from ..kit.kit_file import Supply
+from ..kit.lef import DBU
 from .coriolis_setup import set_up
 
 ORIENT = {"N": Transformation.Orientation.ID, "FS": Transformation.Orientation.MY}
@@ -50,11 +52,11 @@ def _dbu(length: int) -> int:
 class Design:
     """The job's netlist in Hurricane, Coriolis' database."""
 
-    def __init__(self, job: dict[str, Any], library: Library) -> None:
+    def __init__(self, job: dict[str, Any], library: Library, supply: Supply) -> None:
         masters = {cell.getName(): cell for cell in library.getCells()}
         with overlay.UpdateSession():
             self.cell: Cell = AllianceFramework.get().createCell("chip")
-            for name, kind in (("VDD", Net.Type.POWER), ("VSS", Net.Type.GROUND)):
+            for name, kind in ((supply.power, Net.Type.POWER), (supply.ground, Net.Type.GROUND)):
                 net = Net.create(self.cell, name)
                 net.setExternal(True)
                 net.setGlobal(True)
@@ -200,9 +202,9 @@ def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_text())
     seconds = {}
     start = time.monotonic()
-    paths = Path(job["tech_lef"]), Path(job["lef"])
-    library = set_up(*paths, density=job["density"])
-    design = Design(job, library)
+    files = kit.find(Path(job["kit"]) if job["kit"] else None)
+    library = set_up(files, density=job["density"])
+    design = Design(job, library, files.geometry.kit.supply)
     seconds["set_up"] = time.monotonic() - start
     start = time.monotonic()
     result = {"place": place, "route": route}[job["task"]](job, design)

@@ -6,8 +6,6 @@ coriolis_engine, which runs in a subprocess, imports it: Coriolis keeps everythi
 end the process.
 """
 
-from pathlib import Path
-
 from coriolis import CRL, Cfg
 from coriolis.Anabatic import StyleFlags
 from coriolis.CRL import AllianceFramework, CellGauge, LefImport, RoutingGauge, RoutingLayerGauge
@@ -16,7 +14,9 @@ from coriolis.helpers.overlay import CfgCache
 from coriolis.helpers.technology import createBL, createVia, setEnclosures
 from coriolis.Hurricane import BasicLayer, DataBase, DbU, Library, Technology
 
-from ..kit.def_file import DBU, SIGNAL_LAYERS, Lef, read_lef
+from ..kit.kit import Kit
+from ..kit.kit_file import Cells
+from ..kit.lef import DBU, Lef
 
 GAUGE = "kit"
 AUXILIARY = ("text.cell", "text.instance", "SPL1", "AutoLayer")  # layers that Coriolis asks for by name
@@ -77,9 +77,10 @@ def _routing(lef: Lef) -> None:
     gauge = RoutingGauge.create(GAUGE)
     gauge.setSymbolic(False)
     kinds = RoutingLayerGauge
-    for index, layer in enumerate(lef.routing[: SIGNAL_LAYERS + 2]):
+    signals = len(lef.kit.layers.signal)
+    for index, layer in enumerate(lef.routing[: signals + 2]):
         direction = kinds.Horizontal if layer.direction == "HORIZONTAL" else kinds.Vertical
-        kind = kinds.PinOnly if index == 0 else kinds.Default if index < SIGNAL_LAYERS else kinds.PowerSupply
+        kind = kinds.PinOnly if index == 0 else kinds.Default if index < signals else kinds.PowerSupply
         width = u(layer.width)
         via = u(max(layer.width, lef.cuts[index].width))
         gauge.addLayerGauge(
@@ -106,12 +107,13 @@ def _routing(lef: Lef) -> None:
     framework.setCellGauge(f"LEF.{lef.site}")
 
 
-def _settings(lef: Lef, density: float) -> None:
+def _settings(lef: Lef, roles: Cells, registers: list[str], density: float) -> None:
     environment = AllianceFramework.get().getEnvironment()
-    environment.setRegister(".*DFF.*")
-    environment.setPOWER("VDD")
-    environment.setGROUND("VSS")
-    fillers = sorted(name for name in lef.macros if name.startswith("FILLCELL"))
+    supply = lef.kit.supply
+    environment.setRegister("|".join(registers))
+    environment.setPOWER(supply.power)
+    environment.setGROUND(supply.ground)
+    fillers = sorted(roles.fillers)
     with CfgCache(priority=Cfg.Parameter.Priority.ConfigurationFile) as cfg:
         cfg.misc.catchCore = False
         cfg.misc.info = False
@@ -121,8 +123,8 @@ def _settings(lef: Lef, density: float) -> None:
         cfg.misc.verboseLevel1 = True
         cfg.misc.verboseLevel2 = False
         cfg.lefImport.minTerminalWidth = 0.0
-        cfg.crlcore.groundName = "VSS"
-        cfg.crlcore.powerName = "VDD"
+        cfg.crlcore.groundName = supply.ground
+        cfg.crlcore.powerName = supply.power
         cfg.etesian.bloat = "disabled"
         cfg.etesian.aspectRatio = 1.0
         cfg.etesian.spaceMargin = 1.0 - density
@@ -131,8 +133,8 @@ def _settings(lef: Lef, density: float) -> None:
         cfg.etesian.routingDriven = False
         cfg.etesian.feedNames = ",".join(fillers)
         cfg.etesian.defaultFeed = fillers[0]
-        cfg.etesian.cell.zero = "LOGIC0_X1"
-        cfg.etesian.cell.one = "LOGIC1_X1"
+        cfg.etesian.cell.zero = roles.tie_low
+        cfg.etesian.cell.one = roles.tie_high
         cfg.etesian.latchUpDistance = 0
         cfg.etesian.effort = 2
         cfg.etesian.graphics = 3
@@ -141,7 +143,7 @@ def _settings(lef: Lef, density: float) -> None:
         cfg.anabatic.globalLengthThreshold = 1450
         cfg.anabatic.saturateRatio = 0.90
         cfg.anabatic.saturateRp = 10
-        cfg.anabatic.topRoutingLayer = lef.routing[SIGNAL_LAYERS - 1].name
+        cfg.anabatic.topRoutingLayer = lef.kit.layers.signal[-1]
         cfg.anabatic.edgeLength = 192
         cfg.anabatic.edgeWidth = 32
         cfg.anabatic.edgeCostH = 9.0
@@ -149,7 +151,9 @@ def _settings(lef: Lef, density: float) -> None:
         cfg.anabatic.edgeHInc = 1.0
         cfg.anabatic.edgeHScaling = 1.0
         cfg.anabatic.globalIterations = 10
-        cfg.anabatic.netBuilderStyle = "VH,3RL+"  # pins on metal1, first wires vertical on metal2
+        cfg.anabatic.netBuilderStyle = (
+            "VH,3RL+"  # pins on the lowest layer, first wires vertical on the second
+        )
         cfg.anabatic.routingStyle = StyleFlags.VH
         cfg.katana.disableStackedVias = False
         # tracks of a square's side that are kept for wires within the square. With 4 and 3, and 8 where many pins are, as in
@@ -165,20 +169,21 @@ def _settings(lef: Lef, density: float) -> None:
         cfg.katana.globalRipupLimit = 5
         cfg.katana.longGlobalRipupLimit = 5
         cfg.clockTree.placerEngine = "Etesian"
-        cfg.spares.buffer = "BUF_X4"  # asked for, though nothing is made with it
+        cfg.spares.buffer = roles.clock_leaf  # asked for, though nothing is made with it
 
 
-def set_up(tech_lef: Path, cell_lef: Path, *, density: float) -> Library:
+def set_up(files: Kit, *, density: float) -> Library:
     """Make the technology known and read the cells; returns their library."""
-    lef = read_lef(tech_lef, cell_lef)
+    lef, cells = files.geometry, files.library.cells
+    registers = [name for name, cell in cells.items() if cell.ff]
     _technology(lef)
     _routing(lef)
-    _settings(lef, density)
+    _settings(lef, files.library.roles, registers, density)
     framework = AllianceFramework.get()
     library = Library.create(DataBase.getDB().getRootLibrary(), "cells")
     framework.wrapLibrary(library, 0)
-    LefImport.load(str(tech_lef))
+    LefImport.load(str(files.tech_lef))
     LefImport.setMergeLibrary(library)
-    LefImport.load(str(cell_lef))
+    LefImport.load(str(files.lef))
     framework.wrapLibrary(library, 1)
     return library

@@ -1,13 +1,13 @@
-"""Detailed routing of small designs: every wire and via, on the tracks of metal2 to metal6.
+"""Detailed routing of small designs: every wire and via, on the tracks of the layers for signals above the cells.
 
 Own router, since none of the open ones that could be installed does it here in minutes. Measured on the 8-bit Montgomery machine (2,700
 cells, density 0.7): Katana leaves 5 to 12 % of its segments unrouted after 80 to 160 s. qrouter, by an earlier measurement, takes over
 an hour for 10,000 cells.
 
-The grid is the LEF's: metal2 at every 0.19 um, metal3 at every 0.14, metal4 and metal6 on every other track of metal2, metal5 on every
-other of metal3. Wires keep to the preferred direction of their layer. What the grid cannot see of the rules, ends of wires
+The grid is that of the two lowest of these layers, vertical and horizontal; those above lie on every track or every other, as the
+kit says ([[routing.layers]]). Wires keep to the preferred direction of their layer. What the grid cannot see of the rules, ends of wires
 that meet on a track, is kept by guards: nodes next to a wire's end that no other net may use. Pins are met by a via
-whose metal1 lies inside the pin, or else keeps its distance to everything else in the cell. detailed_router.cpp does the search.
+whose lower metal lies inside the pin, or else keeps its distance to everything else in the cell. detailed_router.cpp does the search.
 
 `check` looks at the result as geometry, by KLayout: spacing on every layer, and who is connected with whom.
 """
@@ -26,33 +26,26 @@ from typing import Any
 from ...rtl.sim import cache, toolchain
 from ...rtl.sim.toolchain import ToolError
 from ..kit import kit
-from ..kit.def_file import DBU, Lef, Macro, Wire, gds_layers, read_lef
+from ..kit.def_ import Wire
+from ..kit.lef import DBU, Lef, Macro
 from ..netlist.netlist import PORT, Netlist, Terminal
-from .placement import PIN_LAYERS, Placement
+from .placement import Placement
 
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
 MOST_CELLS = 10_000  # 8,000 take a minute and a half on a busy machine
 ROUNDS, SECONDS = 80, 300  # of the processor, which a busy machine does not change
-LAYERS = ("metal2", "metal3", "metal4", "metal5", "metal6")
-# every which track in x and y
-STEPS = {"metal2": (1, 1), "metal3": (1, 1), "metal4": (2, 1), "metal5": (2, 2), "metal6": (2, 2)}
-# nodes along the track that a net keeps to itself
-GUARDS = {"metal2": 1, "metal3": 1, "metal4": 2, "metal5": 0, "metal6": 2}
-# rows within which a net may not have two cuts in a column, from metal2 to metal3 and so on
-APART = (1, 1, 2, 2)
-# from each layer to the next
-VIAS = {"metal2": "via2_5", "metal3": "via3_2", "metal4": "via4_0", "metal5": "via5_0"}
-PIN_VIAS = ("via1_4", "via1_7")  # metal2 along its tracks; metal1 upright or lying
-CUT = "via1"
+COST_DBU = 20  # database units in one of the router's units of length
 
-Node = tuple[int, int, int]  # layer (0 is metal2), column, row
+Node = tuple[int, int, int]  # layer (0 is the lowest), column, row
 
 
 class Grid:
     """Columns and rows of tracks."""
 
     def __init__(self, placement: Placement, lef: Lef) -> None:
-        vertical, horizontal = lef.layers["metal2"], lef.layers["metal3"]
+        self.routing = lef.kit.routing
+        self.layers = [track.name for track in self.routing.layers]
+        vertical, horizontal = (lef.layers[name] for name in self.layers[:2])
         self.x0, self.dx = round(vertical.offset * DBU), round(vertical.pitch * DBU)
         self.y0, self.dy = round(horizontal.offset * DBU), round(horizontal.pitch * DBU)
         self.columns = (round(placement.die_um[0] * DBU) - 2 * self.x0) // self.dx + 1
@@ -61,6 +54,10 @@ class Grid:
     def at(self, column: int, row: int) -> tuple[int, int]:
         """Database units of a crossing."""
         return self.x0 + column * self.dx, self.y0 + row * self.dy
+
+    def far(self, a: Node, b: Node) -> int:
+        """Length of a wire between two nodes."""
+        return self.dx * abs(a[1] - b[1]) + self.dy * abs(a[2] - b[2])
 
     def nearest(self, x: float, y: float) -> tuple[int, int]:
         """The crossing at (or nearest to) a place."""
@@ -71,15 +68,17 @@ def pin_access(macro: Macro, lef: Lef, grid: Grid) -> dict[str, list[tuple[int, 
     """Of each pin of an upright cell: where a via may stand (dbu from the cell's corner) and which; the best kind there is."""
     import klayout.db as db
 
+    routing = grid.routing
+
     def region(shapes: Iterable[tuple[str, Any]]) -> Any:
         found = db.Region()
         for layer, corners in shapes:
-            if layer == "metal1":
+            if layer == routing.pin_layer:
                 found.insert(db.Polygon([db.Point(round(x * DBU), round(y * DBU)) for x, y in corners]))
         return found.merged()
 
     width, height = round(macro.width * DBU), round(macro.height * DBU)
-    spacing = round(lef.layers["metal1"].spacing * DBU)
+    spacing = round(lef.layers[routing.pin_layer].spacing * DBU)
     # half the spacing is the neighbour's
     inside = db.Region(db.Box(spacing // 2, 0, width - spacing // 2, height))
     shapes = {name: region(pin.shapes) for name, pin in macro.pins.items()}
@@ -96,8 +95,11 @@ def pin_access(macro: Macro, lef: Lef, grid: Grid) -> dict[str, list[tuple[int, 
         choices: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
         for x in range(grid.x0, width, grid.dx):
             for y in range(grid.y0, height, grid.dy):
-                for via in PIN_VIAS:
-                    pad, cut = (_region(db, lef.vias[via][layer], x, y) for layer in ("metal1", CUT))
+                for via in routing.pin_vias:
+                    shapes_of = lef.vias[via]
+                    pad, cut = (
+                        _region(db, shapes_of[layer], x, y) for layer in (routing.pin_layer, routing.pin_cut)
+                    )
                     if (pad - shapes[name]).is_empty():
                         choices[0].append((x, y, via))
                         break
@@ -178,7 +180,7 @@ def _terminals(
                     f"no via can stand on {'/'.join(terminal)}, a pin of {netlist.cells[terminal[0]].kind}"
                 )
             pins.append(nodes)
-        nets.append((net, _in_order(pins)))
+        nets.append((net, _in_order(pins, grid)))
     return nets, vias
 
 
@@ -189,7 +191,7 @@ def _nodes(
     if owner == PORT:
         port = placement.pins[pin]
         column, row = grid.nearest(port.x_um * DBU, port.y_um * DBU)
-        yield (LAYERS.index(port.layer), column, row), ""
+        yield (grid.layers.index(port.layer), column, row), ""
         return
     each = placement.instances[owner]
     width, height = round(lef.macro(each.kind).width * DBU), round(lef.row_height * DBU)
@@ -199,21 +201,17 @@ def _nodes(
         yield (0, *grid.nearest(round(each.x_um * DBU) + x, round(each.y_um * DBU) + y)), via
 
 
-def _in_order(pins: list[list[Node]]) -> list[list[Node]]:
+def _in_order(pins: list[list[Node]], grid: Grid) -> list[list[Node]]:
     """The driver first, then always the pin that is nearest to one that is there already (Prim)."""
     rest, order, reached = pins[1:], [pins[0]], [pins[0][0]]
-    near = [_far(pin[0], reached[0]) for pin in rest]
+    near = [grid.far(pin[0], reached[0]) for pin in rest]
     while rest:
         index = min(range(len(rest)), key=near.__getitem__)
         pin = rest.pop(index)
         near.pop(index)
         order.append(pin)
-        near = [min(old, _far(other[0], pin[0])) for old, other in zip(near, rest, strict=True)]
+        near = [min(old, grid.far(other[0], pin[0])) for old, other in zip(near, rest, strict=True)]
     return order
-
-
-def _far(a: Node, b: Node) -> int:
-    return 19 * abs(a[1] - b[1]) + 14 * abs(a[2] - b[2])
 
 
 def _program() -> Path:
@@ -228,10 +226,11 @@ def _program() -> Path:
 
 def _search(grid: Grid, nets: list[list[list[Node]]]) -> tuple[list[list[tuple[Node, Node]]], int, int]:
     """The edges of each net's tree; how many nets are still in conflict; rounds taken."""
-    lines = [f"{grid.columns} {grid.rows} {len(LAYERS)}"]
-    for index, layer in enumerate(LAYERS):
-        lines.append(f"{int(index % 2 == 0)} {STEPS[layer][0]} {STEPS[layer][1]} {GUARDS[layer]}")
-    lines.append(" ".join(str(rows) for rows in APART[: len(LAYERS) - 1]))
+    tracks = grid.routing.layers
+    lines = [f"{grid.columns} {grid.rows} {grid.dx // COST_DBU} {grid.dy // COST_DBU} {len(tracks)}"]
+    for index, track in enumerate(tracks):
+        lines.append(f"{int(index % 2 == 0)} {track.every_column} {track.every_row} {track.guard}")
+    lines.append(" ".join(str(track.apart) for track in tracks[:-1]))
     lines += [f"{ROUNDS} {SECONDS}", str(len(nets))]
     for pins in nets:
         lines.append(str(len(pins)))
@@ -267,7 +266,7 @@ def _wires(
         (layer, i0, j0), (other, i1, j1) = sorted((a, b))
         if layer != other:
             x, y = grid.at(i0, j0)
-            yield Wire(LAYERS[layer], x, y, x, y, VIAS[LAYERS[layer]])
+            yield Wire(grid.layers[layer], x, y, x, y, grid.routing.layers[layer].via)
         elif i0 == i1:
             tracks[layer, i0].add((j0, j1))
         else:
@@ -275,12 +274,12 @@ def _wires(
     for (layer, track), pieces in sorted(tracks.items()):
         for low, high in _joined(pieces):
             ends = ((track, low), (track, high)) if layer % 2 == 0 else ((low, track), (high, track))
-            yield Wire(LAYERS[layer], *grid.at(*ends[0]), *grid.at(*ends[1]))
+            yield Wire(grid.layers[layer], *grid.at(*ends[0]), *grid.at(*ends[1]))
     for nodes in pins:
         met = next((node for node in nodes if node in used), nodes[0])
         if met in vias:
             x, y = grid.at(met[1], met[2])
-            yield Wire("metal1", x, y, x, y, vias[met])
+            yield Wire(grid.routing.pin_layer, x, y, x, y, vias[met])
 
 
 def _joined(pieces: set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -300,19 +299,20 @@ def _joined(pieces: set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 def check(gds: Path, placement: Placement, netlist: Netlist, *, adk: Path | None = None) -> list[str]:
     """What is wrong with a routed GDS, seen as geometry alone: nothing, if it keeps spacings and connects as the netlist does.
 
-    Spacing of metal1 to metal6 and their cuts, the cells' own geometry included; and who is connected with whom by metal
+    Spacing of the layers from the pins up and their cuts, the cells' own geometry included; and who is connected with whom by metal
     and cuts, every pin of a cell and every port marked with its net.
     """
     import klayout.db as db
 
     files = kit.find(adk)
-    lef = read_lef(files.tech_lef, files.lef)
+    lef = files.geometry
     content = db.Layout()
     content.read(str(gds))
     top = content.top_cell()
-    numbers = gds_layers(lef)
-    names = [layer.name for layer in lef.routing[: len(LAYERS) + 1]]
-    names += [layer.name for layer in lef.cuts[: len(LAYERS)]]
+    numbers, routing = lef.kit.layers.gds, lef.kit.routing
+    count = len(routing.layers)
+    names = [layer.name for layer in lef.routing[: count + 1]]
+    names += [layer.name for layer in lef.cuts[:count]]
     wrong = []
     store = db.DeepShapeStore()  # cell by cell: ten times as fast as flat
     regions = {}
@@ -324,7 +324,7 @@ def check(gds: Path, placement: Placement, netlist: Netlist, *, adk: Path | None
         if found:
             wrong.append(f"{found} places on {name} are nearer than {spacing} um")
     extractor = db.LayoutToNetlist(top.name, content.dbu)
-    marks = {name: db.Texts() for name in ("metal1", *PIN_LAYERS.values())}
+    marks = {name: db.Texts() for name in (routing.pin_layer, *_port_layers(lef))}
     expected = defaultdict(int)
     for net, driver in enumerate(netlist.driver):
         if net in netlist.constants or driver is None or not netlist.sinks[net]:
@@ -336,7 +336,7 @@ def check(gds: Path, placement: Placement, netlist: Netlist, *, adk: Path | None
     for name, region in regions.items():
         extractor.register(region, name)
         extractor.connect(region)
-    for below, cut, above in zip(names, names[len(LAYERS) + 1 :], names[1:], strict=False):
+    for below, cut, above in zip(names, names[count + 1 :], names[1:], strict=False):
         extractor.connect(regions[below], regions[cut])
         extractor.connect(regions[cut], regions[above])
     for name, texts in marks.items():
@@ -355,6 +355,10 @@ def check(gds: Path, placement: Placement, netlist: Netlist, *, adk: Path | None
         if pieces[owner] != 1:
             wrong.append(f"{netlist.nets[int(owner[1:])]} is in {pieces[owner]} pieces")
     return wrong
+
+
+def _port_layers(lef: Lef) -> tuple[str, str]:
+    return lef.kit.layers.horizontal, lef.kit.layers.vertical
 
 
 def _inside_pin(placement: Placement, lef: Lef, terminal: Terminal) -> tuple[str, float, float]:

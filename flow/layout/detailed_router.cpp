@@ -31,10 +31,11 @@ struct Net {
     std::vector<std::pair<int, int>> edges;
 };
 
-constexpr float STEP_X = 19, STEP_Y = 14, VIA = 45;  // 10 nm; a via is worth a detour of two tracks
+constexpr float VIA = 45;  // 10 nm; a via is worth a detour of two tracks
 constexpr float FIRST_PRICE = 0.6f, PRICE_GROWTH = 1.4f, MOST_PRICE = 200, MEMORY = 0.4f;
 
 int nx, ny, layer_count;
+int step_x, step_y;  // 10 nm
 std::vector<Layer> layers;
 std::vector<Net> nets;
 std::vector<uint16_t> cover;
@@ -63,7 +64,7 @@ void neighbours(int n, Visit visit) {
     const Layer& own = layers[layer];
     for (int sign : {-1, 1}) {
         const int a = own.vertical ? i : i + sign * own.xstep, b = own.vertical ? j + sign * own.ystep : j;
-        if (exists(layer, a, b)) visit(node(layer, a, b), own.vertical ? STEP_Y * own.ystep : STEP_X * own.xstep);
+        if (exists(layer, a, b)) visit(node(layer, a, b), own.vertical ? step_y * own.ystep : step_x * own.xstep);
         if (exists(layer + sign, i, j)) visit(node(layer + sign, i, j), VIA);
     }
 }
@@ -120,7 +121,7 @@ bool join(Net& net, const std::vector<int>& targets, float present) {
     }
     auto far = [&](int n) {
         const int i = x_of(n), j = y_of(n);
-        return STEP_X * std::max({low_i - i, i - high_i, 0}) + STEP_Y * std::max({low_j - j, j - high_j, 0}) + VIA * layer_of(n);
+        return step_x * std::max({low_i - i, i - high_i, 0}) + step_y * std::max({low_j - j, j - high_j, 0}) + VIA * layer_of(n);
     };
     using Entry = std::pair<float, int>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
@@ -176,7 +177,7 @@ bool conflicts(const Net& net) {
 }  // namespace
 
 int main() {
-    nx = read(), ny = read(), layer_count = read();
+    nx = read(), ny = read(), step_x = read(), step_y = read(), layer_count = read();
     for (int layer = 0; layer < layer_count; layer++) {
         const int vertical = read(), xstep = read(), ystep = read(), guard = read();
         layers.push_back({vertical, xstep, ystep, guard});

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 
 from ..kit.constraints import Constraints
-from ..kit.def_file import Lef
+from ..kit.lef import Lef
 from ..kit.liberty import Library
 from ..netlist.netlist import Instance, Netlist, connected
 from ..timing import nldm
@@ -19,8 +19,6 @@ from . import wires
 from .placement import HOLD, Placement
 from .rows import Rows
 
-DELAY_KIND = "CLKBUF_X1"  # 38 ps at 2 fF, where BUF_X1 has 29 on the same area
-DELAY_NS = 0.035  # of one, at least
 SETUP_NS = 0.06  # that one may take of the setup slack
 MARGIN_NS = 0.015  # beyond the requirement: routing makes other wires than placement
 ROUNDS = 4
@@ -62,7 +60,7 @@ def repair(
         for end in timing.hold:
             if end.slack_ns >= MARGIN_NS:
                 break
-            many = math.ceil((MARGIN_NS - end.slack_ns) / DELAY_NS)
+            many = math.ceil((MARGIN_NS - end.slack_ns) / library.roles.delay_ns)
             many = min(many, math.floor(setup[end.name] / SETUP_NS)) if end.name in setup else many
             if many > 0 and end.name.rpartition("/")[0] in netlist.cells:
                 wanted[end.name] = many
@@ -107,7 +105,7 @@ def _delayed(
 ) -> Netlist:
     """The netlist with so many delays before each of these pins."""
     cells, nets = dict(netlist.cells), list(netlist.nets)
-    delay = library.cells[DELAY_KIND]
+    delay = library.cells[library.roles.delay]
     for name, many in wanted.items():
         owner, _, pin = name.rpartition("/")
         x, y = wires.position(placement, lef, (owner, pin))
@@ -115,8 +113,8 @@ def _delayed(
         for _ in range(many):
             buffer, fresh = f"{HOLD}.{taken}", len(nets)
             nets.append(f"{buffer}.out")
-            cells[buffer] = Instance(buffer, DELAY_KIND, {delay.inputs[0]: source, delay.outputs[0]: fresh})
-            rows.insert(buffer, DELAY_KIND, x, y)
+            cells[buffer] = Instance(buffer, delay.name, {delay.inputs[0]: source, delay.outputs[0]: fresh})
+            rows.insert(buffer, delay.name, x, y)
             source, taken = fresh, taken + 1
         cells[owner] = replace(cells[owner], pins={**cells[owner].pins, pin: source})
     return connected(netlist, cells, nets, library)

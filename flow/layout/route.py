@@ -1,7 +1,7 @@
 """Routing: the way of every net over the die, from a placement.
 
 Global routing by Coriolis' Katana for designs of any size: every net as segments between the squares of a grid, with the
-capacity of the layers metal2 to metal6 kept. It gives each net's length with its detours, and the density of wires. For
+capacity of the layers of signals kept. It gives each net's length with its detours, and the density of wires. For
 small designs detailed.py then makes every wire, and the lengths are those of its wires.
 """
 
@@ -17,8 +17,9 @@ import numpy as np
 
 from ...fl.errors import BadInput
 from ..files import replace_json
-from ..kit import kit, liberty
-from ..kit.def_file import DBU, SIGNAL_LAYERS, Lef, Wire, read_lef
+from ..kit import kit
+from ..kit.def_ import Wire
+from ..kit.lef import DBU, Lef
 from ..netlist.netlist import PORT, Netlist, read
 from . import coriolis_job
 from .detailed import Detailed, route_detailed
@@ -85,12 +86,12 @@ def route(
     coriolis_job.require()
     out_dir = Path(out_dir)
     files = kit.find(adk)
-    lef = read_lef(files.tech_lef, files.lef)
-    placement, netlist = load(placement_json), read(netlist_json, liberty.load(files.lib))
+    lef = files.geometry
+    placement, netlist = load(placement_json), read(netlist_json, files.library)
     refuse_large(netlist, "route")
     nets = wired_nets(netlist)
     job = _job(placement, netlist, nets)
-    job |= {"tech_lef": str(files.tech_lef), "lef": str(files.lef), "pin_width": lef.routing[1].width}
+    job |= {"kit": str(Path(adk).absolute()) if adk else "", "pin_width": lef.routing[1].width}
     result = coriolis_job.run(job, out_dir / "route.log")
     table: dict[str, dict[str, Any]] = {}
     for net, segments in zip(nets, result["segments"], strict=True):
@@ -127,7 +128,7 @@ def route(
 
 
 def congestion(table: dict[str, dict[str, Any]], placement: Placement, lef: Lef) -> dict[str, Any]:
-    """How many wires cross the borders of squares, of the tracks that there are on metal2 to metal6.
+    """How many wires cross the borders of squares, of the tracks that there are above the cells, up to the last layer of signals.
 
     The router's own squares are a row high; these are wider, as wires can go around within a few of them.
     """
@@ -137,7 +138,7 @@ def congestion(table: dict[str, dict[str, Any]], placement: Placement, lef: Lef)
     report: dict[str, Any] = {"square_um": round(side, 3)}
     overflowing = edges = 0
     for axis, way in enumerate(("HORIZONTAL", "VERTICAL")):
-        layers = [each for each in lef.routing[1:SIGNAL_LAYERS] if each.direction == way]
+        layers = [each for each in lef.routing[1 : len(lef.kit.layers.signal)] if each.direction == way]
         tracks = sum(side / layer.pitch for layer in layers)
         along = segments[segments[:, 1 - axis] == segments[:, 3 - axis]]
         low, high = (

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from dataclasses import replace
 
 from ...fl.errors import BadInput
-from ..kit.def_file import Lef
+from ..kit.lef import Lef
 from .placement import Place, Placement
 
 

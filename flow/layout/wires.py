@@ -1,14 +1,14 @@
 """Wires: length, capacitance and resistance of every net, from placement, from routing or from the Liberty's model.
 
 Placement: a rectilinear Steiner tree over the pins of a net (a minimum spanning tree by Prim, then median points between pairs of
-neighbouring edges while that saves wire, as Borah, Owens and Irwin, IEEE TCAD 13(12), 1994), its horizontal wire on metal3 and its
-vertical on metal2. Routing: the same tree, stretched to the length that the router took, or the routed layers themselves.
+neighbouring edges while that saves wire, as Borah, Owens and Irwin, IEEE TCAD 13(12), 1994), its horizontal and its vertical wire on
+the layers that the kit names. Routing: the same tree, stretched to the length that the router took, or the routed layers themselves.
 
 Per um a wire has the LEF's resistance (RPERSQ / WIDTH) and the LEF's capacitance (area and two edges) to what is below. The
 LEF leaves out the neighbours on the same layer: a wall of THICKNESS at SPACING is added on one side of the two, as
-if half of the tracks beside it were taken. That makes 0.097 fF/um on metal2 and metal3; OpenROAD's extraction of routed designs
-in this technology found 0.083 and 0.105 (OpenROAD-flow-scripts, platforms/nangate45/setRC.tcl). The Liberty's wire-load unit,
-0.177 fF/um and 3.57 ohm/um, is a pessimist's: `unit="liberty"` takes it for every layer.
+if half of the tracks beside it were taken. That makes 0.097 fF/um on the lower layers of FreePDK45; OpenROAD's extraction of
+routed designs in this technology found 0.083 and 0.105 (OpenROAD-flow-scripts, platforms/nangate45/setRC.tcl). The Liberty's
+wire-load unit, 0.177 fF/um and 3.57 ohm/um, is a pessimist's: `unit="liberty"` takes it for every layer.
 
 wires.json: {net: {cap_ff, res_ohm, length_um, source}}, pin capacitances not included, res_ohm all of the wire in a row.
 wires.spef: the same as trees of resistors with pins where they are, so that each sink has its own delay.
@@ -25,18 +25,15 @@ from typing import Any
 
 from ...fl.errors import unknown
 from ..files import replace_json, replace_text
-from ..kit import kit, liberty
-from ..kit.def_file import Lef, Point, read_lef
+from ..kit import kit
+from ..kit.lef import Lef, Point
 from ..kit.liberty import Arc, Cell, Library
 from ..netlist.netlist import PORT, Netlist, Terminal, read
-from ..timing import nldm, spef
+from ..timing import spef
 from .placement import TREE, Placement, load
 from .route import load_routing
 
 EPSILON_0 = 8.854e-3  # fF/um
-# between metals: what the LEF's own area capacitances say, (1/C6 - 1/C5) of metal6 and metal5 over their heights, is 2.50
-DIELECTRIC = 2.5
-HORIZONTAL, VERTICAL = "metal3", "metal2"  # where a wire lies before it is routed
 UNITS = ("layers", "liberty")
 
 
@@ -50,14 +47,11 @@ class Unit:
 
 def layer_units(lef: Lef) -> dict[str, Unit]:
     """Capacitance and resistance of the routing layers, of wires as narrow as they may be."""
-    units = {}
-    layers = lef.routing
-    for index, layer in enumerate(layers):
-        # the LEF gives metal5 the digits of metal6 and a tenth of it: an exponent slipped
-        least = min(each.cap_edge for each in layers[max(index - 1, 0) : index + 2] if each is not layer)
-        edge = layer.cap_edge if layer.cap_edge > least / 2 else least
+    units, wiring = {}, lef.kit.layers
+    for layer in lef.routing:
+        edge = wiring.cap_edge.get(layer.name, layer.cap_edge)
         ground = (layer.cap_area * layer.width + 2 * edge) * 1000
-        wall = EPSILON_0 * DIELECTRIC * layer.thickness / layer.spacing
+        wall = EPSILON_0 * wiring.dielectric * layer.thickness / layer.spacing
         units[layer.name] = Unit(ground + wall, layer.res_ohm / layer.width)
     return units
 
@@ -227,7 +221,7 @@ def wires_of(
     if unit not in UNITS:
         raise unknown("unit of wires", unit, UNITS)
     units = layer_units(lef)
-    across, along = units[HORIZONTAL], units[VERTICAL]
+    across, along = units[lef.kit.layers.horizontal], units[lef.kit.layers.vertical]
     if unit == "liberty":
         model = library.wire_loads[library.default_wire_load]
         across = along = Unit(model.cap_ff_per_um, model.res_kohm_per_um * 1000)
@@ -259,7 +253,7 @@ def extract(
     """Write wires.json, wires.spef and wires_summary.json of a placed (and routed) netlist; returns the summary."""
     out_dir = Path(out_dir)
     files = kit.find(adk)
-    lef, library = read_lef(files.tech_lef, files.lef), liberty.load(files.lib)
+    lef, library = files.geometry, files.library
     placement, netlist = load(placement_json), read(netlist_json, library)
     source, lengths = "placement", None
     if routing_json is not None:
@@ -351,7 +345,7 @@ def clock_arrivals(
 ) -> dict[Terminal, Arrival]:
     """The clock at all pins that it reaches from the net `root`, through whatever cells have a wire behind them."""
     found: dict[Terminal, Arrival] = {}
-    front = [(root, Arrival(0.0, nldm.CLOCK_SLEW_NS, 0.0, False))]
+    front = [(root, Arrival(0.0, library.surroundings.clock_slew_ns, 0.0, False))]
     while front:
         net, before = front.pop()
         wire = by_net.get(net)

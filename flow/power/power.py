@@ -41,8 +41,7 @@ import numpy as np
 
 from ...fl.errors import BadInput, unknown
 from ..files import replace_json
-from ..kit import kit, liberty
-from ..kit.constraints import Constraints
+from ..kit import kit
 from ..kit.liberty import Library
 from ..netlist.netlist import Netlist, read
 from ..timing import nldm
@@ -219,7 +218,7 @@ class Estimator:
     ) -> None:
         self.netlist, self.library, self.clock_ns = netlist, library, clock_ns
         self.clock_port = clock_port
-        constraints = Constraints(clock_ns, clock_port, propagated=propagated)
+        constraints = library.constraints(clock_ns, clock_port, propagated=propagated)
         timing = nldm.analyze(netlist, library, constraints, wires=wires, wire_load=wire_load)
         self.slews = timing.slews_ns
         self.clock_nets = timing.clock_nets
@@ -559,7 +558,7 @@ def analyze(
     """
     if wires is not None and wire_load is not None:
         raise BadInput("wires or a wire-load model: not both")
-    library = liberty.load(kit.find(adk).lib)
+    library = kit.find(adk).library
     netlist = read(netlist_json, library, top)
     table, source = None, "model"
     if wires is not None:
@@ -713,7 +712,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--propagated", action="store_true", help="the clock tree is in the netlist")
     args = parser.parse_args(argv)
     try:
-        library = liberty.load(kit.find().lib)
+        library = kit.find().library
         activity = Activity.load(args.activity)
         estimator = Estimator(
             read(args.netlist, library),

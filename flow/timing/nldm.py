@@ -37,7 +37,6 @@ from ..netlist.netlist import PORT, Netlist
 RISE, FALL = 0, 1
 EDGES = ("rise", "fall")
 KOHM_FF = 1e-3  # in ns
-CLOCK_SLEW_NS = Constraints.clock_slew_ns
 
 # timing types: which edges of the output an arc knows of, and which it starts from (None: by its sense)
 PROPAGATED = {

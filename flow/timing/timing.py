@@ -25,7 +25,7 @@ from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ..files import replace_json, replace_text
-from ..kit import kit, liberty
+from ..kit import kit
 from ..kit.constraints import Constraints
 from ..kit.liberty import Library
 from ..netlist.netlist import Netlist, read
@@ -74,9 +74,9 @@ def analyze(
         raise unknown("engine", engine, ENGINES)
     if wire_load is not None and (spef or wires):
         raise BadInput("a wire-load model or wires: not both")
-    asked = Constraints(clock_ns, clock_port, **constraints)
     files = kit.find(adk and Path(adk))
-    library = liberty.load(files.lib)
+    library = files.library
+    asked = library.constraints(clock_ns, clock_port, **constraints)
     if wire_load is not None and wire_load not in library.wire_loads:
         raise unknown("wire-load model", wire_load, library.wire_loads)
     if asked.driving_cell not in library.cells:

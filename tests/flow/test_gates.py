@@ -17,7 +17,6 @@ from modexlab.flow import workload
 from modexlab.flow.description import Description
 from modexlab.flow.gates import activity, engine, gates, glitches
 from modexlab.flow.kit import kit, liberty
-from modexlab.flow.kit.constraints import Constraints
 from modexlab.flow.kit.functions import parse
 from modexlab.flow.netlist import cell_models, netlist, yosys
 from modexlab.flow.timing import nldm
@@ -36,9 +35,9 @@ from modexlab.rtl.sim.translate import top_name, translate
 from tests.harness import run_mod_exps, stamps
 from tests.tables import mod_exp
 
-LIBRARY = liberty.load(kit.find().lib)
-OUTSIDE = Constraints(3.0)
-NO_CLOCK = Constraints(3.0, clock_port=None)
+LIBRARY = kit.find().library
+OUTSIDE = LIBRARY.constraints(3.0)
+NO_CLOCK = LIBRARY.constraints(3.0, clock_port=None)
 DESIGNS = catalogue.designs()
 MONT = next(design for design in DESIGNS if design.name == "mont")
 

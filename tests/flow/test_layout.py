@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.flow.kit import kit, liberty
-from modexlab.flow.kit.constraints import Constraints
-from modexlab.flow.kit.def_file import DBU, METAL1_GDS, Lef, Wire, read_def, read_lef, write_def
+from modexlab.flow.kit import kit
+from modexlab.flow.kit.def_ import Wire, read_def, write_def
+from modexlab.flow.kit.lef import DBU, Lef, read_lef
 from modexlab.flow.kit.liberty import Library
 from modexlab.flow.layout import (
     clock_tree,
@@ -46,12 +47,12 @@ GATED, GATES = 8, 2  # stages from this on are behind clock gates
 @pytest.fixture(scope="module")
 def lef() -> Lef:
     files = kit.find()
-    return read_lef(files.tech_lef, files.lef)
+    return files.geometry
 
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    return liberty.load(kit.find().lib)
+    return kit.find().library
 
 
 def pipeline() -> dict[str, Any]:
@@ -333,7 +334,7 @@ class TestInPlace:
         self, placed: Placed, lef: Lef, library: Library
     ) -> None:
         found = copy.deepcopy(placed.placement)
-        asked = Constraints(0.1)
+        asked = library.constraints(0.1)
         done = in_place.improve(placed.after, found, Rows(found, lef), lef, library, asked, {})
         assert 1 <= len(done.rounds) <= in_place.ROUNDS
         first, last = done.rounds[0]["before"], done.rounds[-1]["after"]
@@ -346,7 +347,7 @@ class TestInPlace:
     def test_a_clock_that_is_met_is_left_alone(self, placed: Placed, lef: Lef, library: Library) -> None:
         found = copy.deepcopy(placed.placement)
         rows = Rows(found, lef)
-        done = in_place.improve(placed.after, found, rows, lef, library, Constraints(3.0), {})
+        done = in_place.improve(placed.after, found, rows, lef, library, library.constraints(3.0), {})
         assert done.netlist is placed.after
         assert found == placed.placement
 
@@ -367,7 +368,7 @@ class TestHold:
         monkeypatch.setattr(hold, "MARGIN_NS", 0.09)  # more than a register and a gate take
         found = copy.deepcopy(placed.placement)
         rows = Rows(found, lef)
-        asked = Constraints(3.0, propagated=True)
+        asked = library.constraints(3.0, propagated=True)
         done = hold.repair(placed.after, found, rows, lef, library, asked)
         assert done.before_ns < 0.09 <= done.after_ns
         assert done.left == 0
@@ -380,7 +381,7 @@ class TestHold:
     ) -> None:
         monkeypatch.setattr(hold, "MARGIN_NS", 0.09)
         found = copy.deepcopy(placed.placement)
-        asked = Constraints(0.1, propagated=True)
+        asked = library.constraints(0.1, propagated=True)
         done = hold.repair(placed.after, found, Rows(found, lef), lef, library, asked)
         assert done.buffers == 0
         assert done.before_ns == done.after_ns
@@ -489,7 +490,9 @@ class TestRouted:
         assert routing.length_um == pytest.approx(table["length_um"], rel=0.25)
 
     def test_too_dense_to_route(self, placed: Placed, lef: Lef, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(detailed, "LAYERS", ("metal2", "metal3"))
+        rules = lef.kit
+        two = msgspec.structs.replace(rules.routing, layers=rules.routing.layers[:2])
+        lef = dataclasses.replace(lef, rules=msgspec.structs.replace(rules, routing=two))
         monkeypatch.setattr(detailed, "ROUNDS", 2)
         found = detailed.route_detailed(placed.placement, placed.after, lef)
         assert not found.done
@@ -600,10 +603,10 @@ class TestLayout:
         top = content.top_cell()
         assert top.name == "pipe"
         assert sum(1 for _ in top.each_inst()) == len(whole.components)
-        outline = top.dbbox_per_layer(content.layer(layout.OUTLINE_GDS, 0))
+        outline = top.dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
         assert (outline.width(), outline.height()) == pytest.approx(placed.placement.die_um)
         # the geometry of a cell lies where the placement says, upside down or not: its pins are under their places
-        metal1 = content.layer(METAL1_GDS, 0)
+        metal1 = content.layer(lef.kit.layers.gds["metal1"], 0)
         for name in list(placed.placement.instances)[:40]:
             kind = placed.placement.instances[name].kind
             for pin in lef.macros[kind].pins.values():
@@ -614,11 +617,13 @@ class TestLayout:
                 there = db.Region(top.begin_shapes_rec_touching(metal1, spot))
                 assert (db.Region(spot) - there).is_empty(), (name, pin.name)
 
-    def test_power_rails_are_two_nets(self, placed: Placed, whole: layout.Def) -> None:
+    def test_power_rails_are_two_nets(self, placed: Placed, whole: layout.Def, lef: Lef) -> None:
         db = pytest.importorskip("klayout.db")
         content = db.Layout()
         content.read(str(placed.directory / "layout.gds"))
-        metal1 = db.Region(content.top_cell().begin_shapes_rec(content.layer(METAL1_GDS, 0))).merged()
+        metal1 = db.Region(
+            content.top_cell().begin_shapes_rec(content.layer(lef.kit.layers.gds["metal1"], 0))
+        ).merged()
         for supply, other in (("VDD", "VSS"), ("VSS", "VDD")):
             rail = whole.special[supply].wires[0]
             at = db.DBox(*(value / DBU for value in (rail.x0, rail.y0 - 20, rail.x0 + 400, rail.y0 + 20)))

@@ -52,20 +52,21 @@ library (small) {
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    return liberty.load(kit.find().lib)
+    return kit.find().library
 
 
 def test_kit_is_mflowgens() -> None:
     files = kit.find()
     assert files.lib.parent == files.gds.parent
-    assert importlib.metadata.version(kit.PACKAGE) == kit.PIN.partition("==")[2]
+    package, _, version = files.data.files.package.partition("==")
+    assert importlib.metadata.version(package) == version
 
 
 def damaged(data: bytes) -> bytes:
     return data[: len(data) // 2]
 
 
-@pytest.mark.parametrize("name", [name for name, _ in kit.FILES.values()])
+@pytest.mark.parametrize("name", [getattr(kit.find().data.files, field) for field in kit.WHOLE])
 @pytest.mark.parametrize("harm", [damaged, None])
 def test_a_kit_that_is_not_whole_is_refused(tmp_path: Path, name: str, harm: object) -> None:
     copy = tmp_path / "adk"
@@ -82,14 +83,15 @@ def test_a_kit_that_is_not_whole_is_refused(tmp_path: Path, name: str, harm: obj
 def test_a_changed_byte_of_the_installed_kit_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where, digests = kit._installed()
+    found = kit.find()
+    where, digests = kit._installed(found.data.files)
     copy = tmp_path / "adk"
     shutil.copytree(where, copy)
-    assert kit._checked(copy, digests).lef.parent == copy
+    assert kit._checked(found.source, found.data, copy, digests).lef.parent == copy
     text = (copy / "stdcells.lef").read_bytes()
     (copy / "stdcells.lef").write_bytes(text.replace(b"0.495", b"0.496", 1))
     with pytest.raises(BadInput, match=r"stdcells\.lef.*pip install"):
-        kit._checked(copy, digests)
+        kit._checked(found.source, found.data, copy, digests)
 
 
 def test_all_of_nangate_is_read(library: Library) -> None:

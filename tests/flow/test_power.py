@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.flow.kit import functions, kit, liberty
+from modexlab.flow.kit import functions, kit
 from modexlab.flow.kit.liberty import Library, PowerArc
 from modexlab.flow.netlist import netlist
 from modexlab.flow.power import energy, power
@@ -31,11 +31,11 @@ EXACT = 1e-6
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    return liberty.load(kit.find().lib)
+    return kit.find().library
 
 
 def estimator(circuit: Circuit, directory: Path, **options: Any) -> Estimator:
-    library = liberty.load(kit.find().lib)
+    library = kit.find().library
     circuit.write(directory)
     return Estimator(netlist.read(directory / "netlist.json", library), library, CLOCK_NS, **options)
 
@@ -390,8 +390,8 @@ def test_wires_and_clock_weigh(tmp_path: Path) -> None:
     extra = sum(activity.nets[net][0] * 0.5 * 2.0 * V2 for net in driven)
     assert fj(plain, wired.switching_mw.sum() - plain.switching_mw.sum()) == pytest.approx(extra, rel=EXACT)
     slower = power.estimate(
-        netlist.read(tmp_path / "netlist.json", liberty.load(kit.find().lib)),
-        liberty.load(kit.find().lib),
+        netlist.read(tmp_path / "netlist.json", kit.find().library),
+        kit.find().library,
         activity,
         clock_ns=2 * CLOCK_NS,
     )

@@ -8,7 +8,6 @@ import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import kit, liberty
-from modexlab.flow.kit.constraints import Constraints
 from modexlab.flow.netlist import netlist
 from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.synth import sizing
@@ -28,7 +27,7 @@ def loaded(path: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def library() -> liberty.Library:
-    return liberty.load(kit.find().lib)
+    return kit.find().library
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def worst(path: Path, library: liberty.Library, clock_ns: float) -> float:
     """The worst slack with 1 fF for each reader, by the analysis that knows nothing of sizing."""
     read = netlist.read(path, library)
     wires = {read.nets[net]: {"cap_ff": float(len(sinks))} for net, sinks in enumerate(read.sinks)}
-    return nldm.analyze(read, library, Constraints(clock_ns), wires=wires).wns_ns
+    return nldm.analyze(read, library, library.constraints(clock_ns), wires=wires).wns_ns
 
 
 def test_paths_become_faster_as_reported(unit: Path, library: liberty.Library) -> None:

@@ -34,7 +34,7 @@ def loaded(path: Path) -> Any:
 
 
 def test_every_cell_is_of_the_library_and_has_a_module(unit: Path) -> None:
-    library = liberty.load(kit.find().lib)
+    library = kit.find().library
     cells = netlist.read(unit / "netlist.json", library, TOP).cells
     owners = loaded(unit / "hierarchy.json")
     assert set(owners["cells"]) == set(cells)
@@ -51,7 +51,7 @@ def test_registers_have_the_names_of_the_source(unit: Path) -> None:
 
 
 def test_areas_add_up(unit: Path) -> None:
-    library = liberty.load(kit.find().lib)
+    library = kit.find().library
     cells = netlist.read(unit / "netlist.json", library, TOP).cells
     report = loaded(unit / "area.json")
     total = sum(library.cells[cell.kind].area for cell in cells.values())
@@ -64,7 +64,7 @@ def test_areas_add_up(unit: Path) -> None:
 
 
 def test_no_net_lacks_a_driver_and_no_output_shares_one(unit: Path) -> None:
-    read = netlist.read(unit / "netlist.json", liberty.load(kit.find().lib), TOP)
+    read = netlist.read(unit / "netlist.json", kit.find().library, TOP)
     assert not read.constants
     assert all(driver for driver, sinks in zip(read.driver, read.sinks, strict=True) if sinks)
     ends = [net for _, net in (*read.port_bits("input"), *read.port_bits("output"))]
@@ -93,7 +93,7 @@ def test_unit_is_its_design(unit: Path) -> None:
     [(("AND2_X1", "NAND2_X1", "NOR2_X1", "XOR2_X1", "XNOR2_X1"), "OR2_X1"), (("INV_X1",), "BUF_X1")],
 )
 def test_one_wrong_cell_is_refuted(unit: Path, tmp_path: Path, kinds: tuple[str, ...], other: str) -> None:
-    library = liberty.load(kit.find().lib)
+    library = kit.find().library
     design = loaded(unit / "netlist.json")
     cells = design["modules"][TOP]["cells"]
     name = next(name for name, cell in cells.items() if cell["type"] in kinds)
@@ -322,8 +322,16 @@ def test_missing_file_and_wrong_names(tmp_path: Path) -> None:
     (tmp_path / "design.sv").write_text(SMALL)
     with pytest.raises(BadInput, match="no name of a module"):
         synthesize(tmp_path / "design.sv", "a b", tmp_path)
-    with pytest.raises(BadInput, match="default_wire_load"):
-        with_wire_load("library (x) { }", 1.0)
+    with pytest.raises(BadInput, match="no library in it"):
+        with_wire_load("", 1.0)
+
+
+def test_a_library_without_wires_gets_some() -> None:
+    text = with_wire_load("library (x) {\n  capacitive_load_unit (1, ff);\n  cell (y) { }\n}\n", 0.5)
+    found = liberty.parse(text)
+    assert found.default_wire_load == "by_reader" and found.wire_loads["by_reader"].cap_ff(
+        3
+    ) == pytest.approx(1.5)
 
 
 def test_netlist_of_another_design_is_no_candidate(unit: Path, tmp_path: Path) -> None:

