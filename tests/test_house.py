@@ -79,6 +79,19 @@ def test_no_string_reaches_an_upper_room(file: Path) -> None:
                 assert room not in BELOW or room in BELOW[room_of(file)] | {room_of(file)}, node.value
 
 
+def test_no_circles() -> None:
+    """No module imports itself by way of others, not even inside a function."""
+    modules = {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in FILES
+    }
+    left = {module: set(sources.imports(module)) & modules - {module} for module in modules}
+    while free := {module for module, used in left.items() if not used}:
+        left = {module: used - free for module, used in left.items() if module not in free}
+    while left and (users := left.keys() - set().union(*left.values())):  # not in a circle, but above one
+        left = {module: used for module, used in left.items() if module not in users}
+    assert not left, left
+
+
 def inner_room(module: str) -> str:
     """The room inside the room, or "" for a file beside them."""
     parts = module.split(".")

@@ -97,7 +97,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             )  # names in files may hold what a terminal cannot show
     try:
         try:
-            args = build_parser().parse_args(argv)
+            parser = build_parser()
+            args = parser.parse_args(argv)
+            args.parser = parser  # for completion, which describes all commands
         except SystemExit as done:  # --help
             code = int(done.code or 0)
         else:

@@ -28,20 +28,10 @@ from ..designs.interfaces import DEFAULT, PROCESSOR_PORT, SYSTEM
 from ..designs.mixes import DECRYPT, ENCRYPT
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..papers.published import Published, Table, paper
+from .flow_settings import FLOW_DEFAULTS, optional_flow
 from .ledger import Ledger, Row
-from .point import (
-    CL,
-    FLOW,
-    FLOW_DEFAULTS,
-    FORMULA,
-    FPGA,
-    LAYOUT,
-    NATIVE,
-    PYTHON,
-    VERILOG,
-    Point,
-    optional_flow,
-)
+from .point import Point
+from .stages import CL, FLOW, FORMULA, FPGA, LAYOUT, NATIVE, PYTHON, RTL, VERILOG
 
 WORK, CELLS, FAMILY, RATIO = "work", "cells", "family", "ratio"
 WORDS = {
@@ -70,7 +60,7 @@ WORKLOADS = {
 OTHER = "another structure, of another size"  # where there is no twin
 FAMILIES = {"Cyclone V": "cyclone-v", "Artix-7": "artix-7"}
 # simulation of the machine itself before its formula, which the tests hold against it
-STAGES_OF_CYCLES = (NATIVE, VERILOG, PYTHON, CL, FORMULA)
+STAGES_OF_CYCLES = (*RTL, CL, FORMULA)
 NO_HARDWARE = {FORMULA: "by formula", CL: "by the cycle-level model"}  # no RTL ran
 MOST_SIMULATED_NBITS = 256  # wider machines are asked for their formula
 # what is measured unasked: a minute or two

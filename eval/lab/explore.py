@@ -26,13 +26,14 @@ from ..designs.mixes import EXPONENTS
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..errors import NoMeasurement
 from . import pareto
-from .measure import METRICS
-from .point import IMPLEMENTED
+from .metrics import METRICS
 from .search import Judged
+from .stages import IMPLEMENTED, STAGES
 
 if TYPE_CHECKING:
     from ..progress import Progress
-    from .ledger import Figure, Ledger
+    from .ledger import Ledger
+    from .metrics import Figure
     from .point import Point
     from .schedulers import Outcome, Scheduler
     from .search import Search
@@ -42,12 +43,6 @@ PAUSE = 0.5  # seconds between looks at Ctrl-C, and at the time left
 LONG_SECONDS = 2.0  # a point that takes longer gets a line of its own
 AGAIN = "the same command goes on from there"
 
-# seconds of a point of which nothing is known yet, by stage: means over the spaces report, course and paper-001, -004, measured on
-# two cores with nothing in the cache
-RULE_OF_THUMB: Mapping[str, float] = {
-    **{"formula": 0.02, "cl": 0.2, "python": 2.0, "verilog": 5.0, "native": 3.0},
-    **{"flow": 40.0, "layout": 50.0, "fpga": 100.0},
-}
 SYSTEM_FACTOR = 4.0  # of stages of the flow: with a processor
 
 
@@ -130,7 +125,7 @@ class Estimate:
             if self._count[kind]:
                 return self._seconds[kind] / self._count[kind]
         system = subject.startswith((SOFTWARE, HARDWARE)) and stage in IMPLEMENTED
-        return RULE_OF_THUMB[stage] * (SYSTEM_FACTOR if system else 1.0)
+        return STAGES[stage].seconds * (SYSTEM_FACTOR if system else 1.0)
 
     def knows(self, stage: str) -> bool:
         """It has seen a point of this stage."""
@@ -140,10 +135,12 @@ class Estimate:
 def goals_at(goals: Sequence[pareto.Goal], stage: str) -> tuple[pareto.Goal, ...]:
     """Those that a stage measures, cycles for time_ns where it knows no clock; each once."""
     names = {
-        goal: "cycles" if goal.metric == "time_ns" and "time_ns" not in METRICS[stage] else goal.metric
+        goal: "cycles" if goal.metric == "time_ns" and stage not in METRICS["time_ns"].stages else goal.metric
         for goal in goals
     }
-    found = {name: pareto.Goal(name, goal.sign) for goal, name in names.items() if name in METRICS[stage]}
+    found = {
+        name: pareto.Goal(name, goal.sign) for goal, name in names.items() if stage in METRICS[name].stages
+    }
     return tuple(found.values())
 
 
@@ -355,7 +352,7 @@ def _ctrl_c() -> Iterator[Callable[[], bool]]:
 
 def read(ledger: Ledger, points: Mapping[str, Point]) -> list[Measured]:
     """Those of the points, by key, that have been measured, with their newest figures."""
-    from .ledger import Figure
+    from .metrics import Figure
 
     done = ledger.done(list(points))
     rows: dict[str, list[Any]] = {}

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...fl.errors import BadInput, unknown
+from ...fl.errors import BadInput
 from ..errors import NoMeasurement
-from .ledger import Figure, Measurement
-from .measure import figure
-from .point import FPGA, LAYOUT
+from .flow_settings import EQUIVALENCE, check_flow
+from .metrics import Figure, Measurement, figure
+from .stages import FPGA, LAYOUT
 
 if TYPE_CHECKING:
     from ...flow.fpga.fpga import Event as FpgaEvent
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from ...flow.source import Source, VerilogFiles
     from .point import Point
 
-EQUIVALENCE = "equivalence"
-SHORTEST_NS, LONGEST_NS = 0.001, 1000
-LEAST_DENSITY, MOST_DENSITY = 0.1, 0.95
 SKIPPED = "left out by --skip"
 # figures of the summary: of the netlist, and by operation
 OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw")
@@ -41,68 +37,6 @@ DETAILS = (
 NOT_PROVED = "equivalence of netlist and design was not proved in this run; the tests ran on the netlist"
 PICTURES = ("amoeba.png", "density.png", "layout.png")
 COUNTS = {"luts": "lut", "ffs": "ff", "dsps": "dsp", "alms": "alm"}
-
-
-# ---- what the flow is asked for
-
-
-def check_clock(value: float) -> float:
-    """`value`, if it is a clock period."""
-    if not SHORTEST_NS <= value <= LONGEST_NS:
-        raise BadInput(f"{value:g} ns is no clock period; give {SHORTEST_NS} to {LONGEST_NS} nanoseconds")
-    return value
-
-
-def check_density(value: float) -> float:
-    """`value`, if cells can be placed as densely."""
-    if not LEAST_DENSITY <= value <= MOST_DENSITY:
-        raise BadInput(
-            f"{value:g} is no density; give a share of the rows from {LEAST_DENSITY} to {MOST_DENSITY}"
-        )
-    return value
-
-
-def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """These parameters of the graph with values of the right type; BadInput for what cannot be."""
-    from ...flow.graph import graph
-    from ...flow.synth.synthesis import STYLES
-
-    try:
-        known = graph.checked(parameters)
-    except OverflowError:  # a whole number that no float holds, or inf where it is to be a whole number
-        name = max(parameters, key=lambda each: _size(parameters[each]))
-        raise BadInput(f"{name} is out of all bounds; give a smaller number") from None
-    values = {name: known[name] for name in parameters}
-    if "style" in values and values["style"] not in STYLES:
-        raise unknown("style of synthesis", values["style"], STYLES)
-    if "clock_period" in values:
-        check_clock(values["clock_period"])
-    if "density" in values:
-        check_density(values["density"])
-    return values
-
-
-def _size(value: Any) -> float:
-    try:
-        return abs(float(value))
-    except (TypeError, ValueError):
-        return 0.0
-    except OverflowError:
-        return math.inf
-
-
-def check_point_flow(stage: str, flow: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a point, with values of the right type; BadInput for what cannot be."""
-    from ...flow.fpga import fpga
-
-    for name in ("equivalence", "pnr"):
-        if not isinstance(flow.get(name, False), bool):
-            raise BadInput(f"{name} = {flow[name]!r}: give true or false")
-    if stage == FPGA:
-        fpga.find(str(flow["device"]))
-        return dict(flow)
-    ours = {name: value for name, value in flow.items() if name == EQUIVALENCE}
-    return ours | check_flow({name: value for name, value in flow.items() if name not in ours})
 
 
 def verilog_files(

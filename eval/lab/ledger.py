@@ -15,18 +15,16 @@ import sqlite3
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ..errors import NoMeasurement
 from . import ledger_schema
-
-if TYPE_CHECKING:
-    from .point import Point
+from .metrics import METRICS, Figure, Measurement
+from .point import Point
+from .rows import Failure, Row, Source
 
 WAIT_SECONDS = 30.0  # for another writer, whose transactions take milliseconds
 ANOTHER = "give another place by --ledger FILE or MODEXLAB_LEDGER"
@@ -39,98 +37,6 @@ FILTERS = {
     "id": "f.id",
     "measurement": "m.id",
 }
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One number. `operation` is what it is a figure of ("encrypt"), or empty for what has none (an area)."""
-
-    metric: str
-    value: float | int
-    unit: str
-    operation: str = ""
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """What measuring one point gave: its figures, and what one must know to believe and repeat them."""
-
-    figures: tuple[Figure, ...]
-    seconds: float  # that it took
-    tools: Mapping[str, str]  # names and versions
-    verilog_hash: str  # SHA-256 of the translated Verilog; empty for what has none (a formula)
-    tests: str  # which functional run of the same hardware passed, in words
-    marks: tuple[str, ...] = ()  # why the figures must not be compared (a missed clock)
-    details: Mapping[str, Any] = field(default_factory=dict)  # JSON: areas by module, the worst path, caveats
-    artifacts: Mapping[str, bytes] = field(default_factory=dict)  # pictures, by the name of their file
-
-
-class Source:
-    """Of what age a measurement is: a question that is answered once for all of its figures."""
-
-    def __init__(self, key: str, point: Mapping[str, Any]) -> None:
-        self._key, self._point = key, point
-
-    @cached_property
-    def stale(self) -> bool:
-        from .point import Point
-
-        try:
-            return Point.from_json(self._point).key != self._key
-        except BadInput:  # a design or a parameter that is no more
-            return True
-
-
-@dataclass(frozen=True)
-class Row:
-    """One figure with all that is known of it: what tables, plots and exports are made of."""
-
-    id: int  # of the figure: what `modexlab reproduce` takes
-    measurement: int
-    subject: str
-    family: str
-    nbits: int
-    parameters: Mapping[str, Any]
-    interface: str
-    workload: str
-    operation: str
-    stage: str
-    flow: Mapping[str, Any]
-    metric: str
-    value: float | int
-    unit: str
-    tests: str
-    marks: tuple[str, ...]
-    command: tuple[str, ...]
-    tools: Mapping[str, str]
-    verilog_hash: str
-    when: str  # ISO 8601, UTC
-    seconds: float
-    key: str
-    point: Mapping[str, Any]
-    source: Source = field(repr=False, compare=False)
-
-    @property
-    def comparable(self) -> bool:
-        """It may stand in comparisons, fronts and plots."""
-        return not self.marks
-
-    @property
-    def stale(self) -> bool:
-        """Measured with other sources or tools than the present ones. Asking needs the catalogue, which is slow to load."""
-        return self.source.stale
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A point that could not be measured."""
-
-    key: str
-    message: str
-    seconds: float
-    when: str
-    command: tuple[str, ...]
-    point: Mapping[str, Any]
 
 
 def default_path() -> Path:
@@ -182,8 +88,6 @@ class Ledger:
         Figures without a passing functional run of the same hardware are refused, and so is what is no number, or a metric in
         another unit than its own.
         """
-        from .measure import UNITS  # not at the top: it makes what is recorded here
-
         if not measurement.tests:
             raise NoMeasurement(
                 f"{' '.join(point.command)}: no functional run of this hardware passed; its figures are refused"
@@ -193,10 +97,11 @@ class Ledger:
                 raise NoMeasurement(
                     f"{' '.join(point.command)}: {figure.metric} is {figure.value}; its figures are refused"
                 )
-            if figure.unit != UNITS.get(figure.metric):
+            known = METRICS.get(figure.metric)
+            if known is None or figure.unit != known.unit:
                 raise NoMeasurement(
                     f"{' '.join(point.command)}: {figure.metric} in {figure.unit!r}, not in "
-                    f"{UNITS.get(figure.metric, 'a unit that is known')}; its figures are refused"
+                    f"{known.unit if known else 'a unit that is known'}; its figures are refused"
                 )
         columns: dict[str, Any] = {
             "key": point.key,

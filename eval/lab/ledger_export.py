@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import unknown
 from ...flow.files import replacing
 from ..json_values import json_value
-from .ledger import Row
+from .rows import Row
 
 if TYPE_CHECKING:
     import pyarrow

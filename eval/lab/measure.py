@@ -13,56 +13,21 @@ from __future__ import annotations
 import functools
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...fl.errors import unknown
 from ...fl.status import MEANING, Status
 from ..designs.interfaces import SYSTEM
 from ..designs.mixes import CRT
 from ..errors import NoMeasurement
-from .ledger import Figure, Measurement
-from .point import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, PYTHON, STAGES, VERILOG
+from .metrics import Measurement, figure
+from .stages import CL, FLOW, FORMULA, IMPLEMENTED
 
 if TYPE_CHECKING:
     from ..designs.mixes import Part
     from .point import Point
 
 Progress = Callable[[str], None]
-
-UNITS: Mapping[str, str] = {
-    **{"cycles": "cycles", "time_ns": "ns", "clock_ns": "ns"},
-    **{"area_um2": "um2", "cells": "cells", "flops": "cells"},
-    **{"wns_ns": "ns", "hold_wns_ns": "ns", "fmax_mhz": "MHz"},
-    **{"power_mw": "mW", "energy_nj": "nJ", "energy_with_glitches_nj": "nJ"},
-    **{"die_um2": "um2", "wire_um": "um"},
-    **{"lut": "LUT", "ff": "FF", "dsp": "DSP", "alm": "ALM"},
-}
-_CYCLES = ("cycles",)
-_FLOW = (
-    *("cycles", "time_ns", "clock_ns", "area_um2", "cells", "flops"),
-    *("wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw", "energy_nj", "energy_with_glitches_nj"),
-)
-# what there is at each stage; the Cyclone V has ALMs, and frequencies come from place and route
-METRICS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys((FORMULA, CL, PYTHON, VERILOG, NATIVE), _CYCLES),
-    FLOW: _FLOW,
-    LAYOUT: (*_FLOW, "die_um2", "wire_um"),
-    FPGA: ("lut", "ff", "dsp", "alm", "fmax_mhz"),
-}
-assert tuple(METRICS) == STAGES
-
-
-def figure(metric: str, value: float | int, operation: str = "") -> Figure:
-    """With the metric's unit."""
-    return Figure(metric, value, UNITS[metric], operation)
-
-
-def check_metric(name: str) -> str:
-    """`name`, if something is measured under it."""
-    if name not in UNITS:
-        raise unknown("metric", name, UNITS)
-    return name
 
 
 def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) -> Measurement:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from ...fl.errors import BadInput
 
 if TYPE_CHECKING:
-    from .ledger import Figure
+    from .metrics import Figure
 
 Vector = tuple[float, ...]
 DIRECTIONS = {"min": 1, "max": -1}

@@ -12,7 +12,6 @@ import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, unknown
@@ -28,31 +27,15 @@ from ..designs.systems import (
     find_system,
     workloads,
 )
+from . import keys
+from .flow_settings import FLOW_DEFAULTS, SHOWN, check_point_flow, optional_flow
+from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, STAGES
 
 if TYPE_CHECKING:
     from ..designs.asic import Chip
     from ..designs.design import Design
 
-FORMULA, CL, PYTHON, VERILOG, NATIVE = "formula", "cl", "python", "verilog", "native"
-FLOW, LAYOUT, FPGA = "flow", "layout", "fpga"
-SIMULATED = (CL, PYTHON, VERILOG, NATIVE)
-IMPLEMENTED = (FLOW, LAYOUT, FPGA)  # they do all operations in one run: such a point has no workload
-STAGES = (FORMULA, *SIMULATED, *IMPLEMENTED)
 
-# settings of the flow that are always part of a point; any other parameter of the graph may be given (`modexlab asic --flow`)
-FLOW_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    FLOW: {"clock_period": 3.0, "style": "default", "equivalence": False},
-    LAYOUT: {"clock_period": 3.0, "style": "default", "equivalence": False, "density": 0.7},
-    FPGA: {"device": "ecp5", "pnr": False},
-}
-SHOWN = ("clock_period", "device")  # in words even where they are the default
-
-# what figures come from: these modules and all that they import; what is published changes no figure of ours
-_MACHINES = ("eval.designs.catalogue", "eval.designs.machine", "eval.designs.mixes", "eval.designs.workloads")
-_SYSTEMS = ("eval.designs.systems",)
-_FLOW = ("eval.designs.asic", "eval.lab.implement", "flow.graph.step")
-_MEASURE = "measure.py"
-_NO_FIGURES = ("eval.papers", "eval.lab.ledger", "eval.lab.measure", "eval.lab.point")
 MOST_OPERAND_NBITS = 256  # with which a key is made at once
 
 
@@ -122,8 +105,6 @@ class Point:
         for name in given:
             if name not in defaults and name not in optional:
                 raise unknown(f"setting of stage {self.stage}", name, [*defaults, *optional])
-        from .implement import check_point_flow
-
         values = check_point_flow(self.stage, {**defaults, **given})
         return tuple(
             (name, value)
@@ -256,7 +237,7 @@ class Point:
         from ...rtl.sim import cache  # not at the top: it brings PyMTL3, and --help must be quick
 
         identity = {**self.as_json(), "settings": self.resolved, "operands": self._operands()}
-        digest = _sources(self.interface == SYSTEM, self.stage in IMPLEMENTED)
+        digest = keys.sources_of(self.interface == SYSTEM, self.stage in IMPLEMENTED)
         return cache.key(json.dumps(identity, sort_keys=True), digest, json.dumps(self.tools, sort_keys=True))
 
     def _operands(self) -> list[list[str]]:
@@ -276,7 +257,7 @@ class Point:
     def tools(self) -> Mapping[str, str]:
         """Names and versions of what measures it; a tool that is missing has the version ""."""
         flow = dict(self.flow)
-        return tools_of(self.stage, flow["device"] if flow.get("pnr") else "")
+        return keys.tools_of(self.stage, flow["device"] if flow.get("pnr") else "")
 
     @functools.cached_property
     def command(self) -> list[str]:
@@ -329,69 +310,3 @@ def _differs(value: Any, default: Any) -> bool:
 def _text(value: Any) -> str:
     """A value as the command line takes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-@functools.cache
-def optional_flow(stage: str) -> Mapping[str, Any]:
-    """Parameters of the graph that a point of this stage may set besides FLOW_DEFAULTS, and their own defaults."""
-    if stage == FPGA:
-        return {}
-    from ...flow.graph import graph
-
-    known = graph.defaults()
-    steps = [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
-    used = {name for step in steps for name in graph.declaration(step).parameters}
-    left_out = FLOW_DEFAULTS[stage]
-    return {name: value for name, value in known.items() if name in used and name not in left_out}
-
-
-@functools.cache
-def _sources(system: bool, flow: bool) -> str:
-    """Digest of the sources on which a measurement depends."""
-    from ...rtl.sim import cache, sources
-
-    seeds = (*_MACHINES, *(_SYSTEMS if system else ()), *(_FLOW if flow else ()))
-    alone = cache.file_digest(
-        Path(__file__).with_name(_MEASURE)
-    )  # what it imports besides takes figures, and makes none
-    return cache.key(sources.digest(*seeds, without=_NO_FIGURES), alone)
-
-
-@functools.cache
-def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
-    """Names and versions of the tools of a stage; device: with place and route for this FPGA."""
-    from ...flow.graph import graph
-
-    if stage == FORMULA:
-        return {}
-    if stage in (CL, PYTHON):
-        steps = ["rtl"]
-    elif stage in (VERILOG, NATIVE, FPGA):
-        steps = ["rtl", "rtl-sim"]
-    else:
-        steps = [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
-    versions = dict(sorted(_version(name) for name in steps))
-    if stage == FPGA:
-        versions["Yosys"] = _version("synthesis")[1]
-    if device:
-        versions |= _router_version(device)
-    return versions
-
-
-def _version(step: str) -> tuple[str, str]:
-    from ...flow.graph import tools
-
-    try:
-        return tools.tool(step)
-    except BadInput:
-        return tools.TOOLS[step][0], ""
-
-
-def _router_version(device: str) -> dict[str, str]:
-    from ...flow.fpga import fpga_route
-
-    try:
-        routers, _ = fpga_route.routers([device])
-    except BadInput:
-        return {}
-    return {router.name: router.version for router in routers.values()}

@@ -37,7 +37,7 @@ from ...fl.errors import BadInput
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from .ledger import Measurement
+    from .metrics import Measurement
     from .point import Point
 
 CONNECT_SECONDS = 10.0

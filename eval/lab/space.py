@@ -38,10 +38,13 @@ from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM
 from ..designs.mixes import check_name
 from ..designs.systems import HARDWARE, OPERATIONS, SOFTWARE, find_system
 from ..papers.expression import Expression
+from .flow_settings import FLOW_DEFAULTS, optional_flow
 from .implement import OF_OPERATION
-from .measure import METRICS, UNITS, check_metric
+from .metrics import METRICS, check_metric
 from .pareto import goals_of
-from .point import FLOW_DEFAULTS, FPGA, IMPLEMENTED, STAGES, Point, optional_flow
+from .point import Point
+from .stages import DEFAULT as DEFAULT_STAGE
+from .stages import FPGA, IMPLEMENTED, STAGES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -50,7 +53,7 @@ else:
 
 if TYPE_CHECKING:
     from ..designs.design import Design
-    from .ledger import Figure
+    from .metrics import Figure
 
 SPACES = Path(__file__).with_name("spaces")
 KEYS = ("title", "description", "objectives", "constraints", "part")
@@ -292,7 +295,7 @@ class Space:
 
     @cached_property
     def _known_after(self) -> list[Expression]:
-        return [each for each in self.constraints if any(_metric(name) in UNITS for name in each.names)]
+        return [each for each in self.constraints if any(_metric(name) in METRICS for name in each.names)]
 
     @cached_property
     def _known_before(self) -> list[Expression]:
@@ -423,8 +426,8 @@ class _Reader:
         stages = {stage for part in parts for stage in part.stages}
         for metric in value:
             check_metric(metric)
-            if not any(metric in METRICS[stage] for stage in stages):
-                having = [stage for stage in STAGES if metric in METRICS[stage]]
+            if not any(stage in METRICS[metric].stages for stage in stages):
+                having = [stage for stage in STAGES if stage in METRICS[metric].stages]
                 self._refuse(
                     f"objective {metric}: no stage of this space ({', '.join(sorted(stages))}) measures it; "
                     f"add one of stages {', '.join(having)}"
@@ -440,7 +443,7 @@ class _Reader:
         of_work = {f"cycles.{name}" for part in parts for name in part.workloads}
         of_run = {f"{metric}.{operation}" for metric in OF_OPERATION for operation in OPERATIONS}
         in_runs = any(stage in IMPLEMENTED and stage != FPGA for part in parts for stage in part.stages)
-        return {*ABOUT, *UNITS, *parameters, *flow, *of_work, *(of_run if in_runs else ())}
+        return {*ABOUT, *METRICS, *parameters, *flow, *of_work, *(of_run if in_runs else ())}
 
     # ---- a part
 
@@ -452,7 +455,7 @@ class _Reader:
             if key not in data:
                 self._refuse(f"{key} is missing; add it, as in {_EXAMPLES[key]}")
         subjects = self._subjects(data["designs"])
-        stages = self._names("stage", data.get("stages", ["native"]), STAGES)
+        stages = self._names("stage", data.get("stages", [DEFAULT_STAGE]), STAGES)
         interfaces = self._names("interface", data.get("interfaces", [DEFAULT.name]), (*INTERFACES, SYSTEM))
         workloads = tuple(dict.fromkeys(self._texts("workloads", data.get("workloads", ["encrypt"]))))
         for name in workloads:

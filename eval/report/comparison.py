@@ -100,8 +100,8 @@ def _line(each: Comparison, table: PaperTable, result: Compared) -> Line:
     figure = each.figure
     known = metric(figure.metric, figure.unit)
     what = (
-        f"{known.title} ({known.unit})"
-        if known.unit not in ("", known.title.lower()) and not each.base
+        f"{known.title} ({known.shown_unit})"
+        if known.shown_unit not in ("", known.title.lower()) and not each.base
         else known.title
     )
     if each.base:
@@ -186,7 +186,7 @@ def _record(each: Comparison, machine: str) -> dict[str, Any]:
         "ours": side.name,
         "value": side.value,
         "published": each.value,
-        "unit": "" if each.base else known.unit,
+        "unit": "" if each.base else known.shown_unit,
         "ratio": each.ratio(side),
         **bounds,
         "basis": WORDS[each.basis],

@@ -15,7 +15,7 @@ from ..designs.interfaces import DEFAULT, SYSTEM
 from ..designs.mixes import DECRYPT, ENCRYPT
 from ..designs.mixes import EXPONENTS as LEAKAGE
 from ..lab.compare import STALE
-from ..lab.point import FORMULA
+from ..lab.stages import FORMULA
 from .charts import BY_FORMULA, CONSTANT, DEPENDS, SHARES
 from .entries import INTERFACES, SILICON, Entry
 from .metrics import AXES

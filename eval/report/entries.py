@@ -10,23 +10,14 @@ from typing import Any
 
 from ..designs import interfaces
 from ..designs.systems import HARDWARE
+from ..lab import stages
 from ..lab.compare import STALE
+from ..lab.flow_settings import FLOW_DEFAULTS
 from ..lab.ledger import Row
-from ..lab.point import FLOW_DEFAULTS
 from .metrics import metric
 
 INTERFACES = interfaces.titles()
-STAGES = {
-    "formula": "formula",
-    "cl": "cycle level",
-    "python": "RTL (PyMTL3)",
-    "verilog": "RTL (Verilator)",
-    "native": "RTL (native)",
-    "flow": "netlist",
-    "layout": "layout",
-    "fpga": "FPGA",
-}
-SILICON = ("layout", "flow")  # stages with an area in square micrometres; the first says more
+SILICON = (stages.LAYOUT, stages.FLOW)  # stages with an area in square micrometres; the first says more
 
 
 @dataclass(frozen=True)
@@ -94,7 +85,7 @@ class Entry:
             for name, value in flow.items()
             if name != "clock_period" and (name not in usual or value != usual[name])
         ]
-        parts = [STAGES.get(self.stage, self.stage), *([f"{clock:g} ns"] if clock else []), *more]
+        parts = [stages.title(self.stage), *([f"{clock:g} ns"] if clock else []), *more]
         parts += [STALE] if self.stale else []
         return ", ".join(parts)
 
@@ -102,7 +93,7 @@ class Entry:
     def group(self) -> str:
         """Only points of one group may be held against each other: the same work on the same kind of thing."""
         parts = [f"{self.nbits} bits", self.operation, INTERFACES.get(self.interface, self.interface)]
-        parts += [STAGES.get(self.stage, self.stage), str(self.first.flow.get("device", ""))]
+        parts += [stages.title(self.stage), str(self.first.flow.get("device", ""))]
         parts += [f"modulus {self.modulus:#x} alone"] if self.modulus else []
         return " · ".join(part for part in parts if part)
 

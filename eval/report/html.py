@@ -14,10 +14,11 @@ from string import Template
 from typing import Any
 
 from ...fl.errors import shown as shortened
+from ..lab.stages import STAGES
 from .charts import Chart, config
 from .content import Content
 from .datasets import LEAKAGE, Record, through
-from .entries import INTERFACES, STAGES, names_of_metrics, unit_of
+from .entries import INTERFACES, names_of_metrics, unit_of
 from .metrics import AXES, METRICS, Metric, metric, shown
 from .palette import series, style_sheet, variable
 from .pictures import Picture
@@ -111,7 +112,7 @@ def _data(content: Content, charts: Sequence[Chart]) -> dict[str, Any]:
 
 
 def _metric(known: Metric) -> dict[str, str]:
-    return {"head": known.head, "title": known.title, "unit": known.unit}
+    return {"head": known.head, "title": known.title, "unit": known.shown_unit}
 
 
 def _columns(content: Content) -> list[dict[str, Any]]:
@@ -470,8 +471,8 @@ def _all_figures(content: Content) -> str:
         known: Metric | None = metric(column["name"]) if column.get("metric") else None
         head = escape(known.title if known else titles[column["name"]])
         unit = (
-            f" <span class=unit>{escape(known.unit)}</span>"
-            if known and known.unit != known.title.lower()
+            f" <span class=unit>{escape(known.shown_unit)}</span>"
+            if known and known.shown_unit != known.title.lower()
             else ""
         )
         heads.append(f'<th{" class=n" if column["number"] else ""} scope="col">{head}{unit}</th>')

@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..lab import stages
 from ..lab.compare import CLOSE, GLITCHES
 from ..lab.ledger import Failure
-from ..lab.point import FORMULA
-from .entries import INTERFACES, SILICON, STAGES, Entry
+from ..lab.stages import FORMULA
+from .entries import INTERFACES, SILICON, Entry
 from .metrics import METRICS, metric, ratio, shown
 from .published import Machine
 
@@ -22,11 +23,10 @@ SIGN = "‡"
 SIGN_HERE = f" {SIGN}: stale, that is, measured with other sources or tools than the present ones."
 NO_KEYS_HERE = f" Machines for one modulus of known factors ({NO_KEY} below) do arithmetic and no RSA: they are left out."
 MEASURED = (
-    "native",
-    "verilog",
-    "python",
-    "layout",
-    "flow",
+    stages.NATIVE,
+    stages.VERILOG,
+    stages.PYTHON,
+    *SILICON,
 )  # where cycles were counted in RTL; the first is taken
 
 
@@ -84,7 +84,9 @@ def metric_column(name: str, before: str = "") -> Column:
     known = metric(name)
     title = f"{before} {known.title.lower()}".strip() if before else known.title
     return Column(
-        title[:1].upper() + title[1:], "" if known.unit == known.title.lower() else known.unit, True
+        title[:1].upper() + title[1:],
+        "" if known.shown_unit == known.title.lower() else known.shown_unit,
+        True,
     )
 
 
@@ -191,8 +193,8 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
             for each in machines
             if (each.nbits, each.operation, each.interface) == (nbits, operation, interface)
         ]
-        for criterion, names, stages in _in_turn():
-            able = [entry for entry in found if entry.stage in stages and product(entry, names) is not None]
+        for criterion, names, where in _in_turn():
+            able = [entry for entry in found if entry.stage in where and product(entry, names) is not None]
             if not able:
                 continue
             able = [entry for entry in able if not entry.stale] or able
@@ -206,7 +208,7 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
                 words(winner.label),
                 _product_cell(winner, names),
                 words(_product_unit(names)),
-                words(STAGES[winner.stage] if names != ("cycles",) else "RTL"),
+                words(stages.title(winner.stage) if names != ("cycles",) else "RTL"),
                 _product_cell(rival, names),
                 quotient(
                     product(winner, names),
@@ -250,8 +252,8 @@ def _in_turn() -> Iterable[tuple[str, tuple[str, ...], Collection[str]]]:
 
 def _product_unit(names: Sequence[str]) -> str:
     if len(names) == 1:
-        return METRICS[names[0]].unit
-    return " · ".join(SHORTER[name][1] if name in SHORTER else METRICS[name].unit for name in names)
+        return METRICS[names[0]].shown_unit
+    return " · ".join(SHORTER[name][1] if name in SHORTER else METRICS[name].shown_unit for name in names)
 
 
 def _product_cell(one: Entry | Machine | None, names: Sequence[str]) -> Cell:
@@ -393,7 +395,7 @@ def leaks(records: Sequence[Mapping[str, Any]]) -> Table:
             own(min(counts), one["row"], one["m"], stale),
             own(max(counts), one["row"], one["m"], stale),
             Cell(f"{one['spread']:.1%}", one["spread"]),
-            words(STAGES.get(one["stage"], one["stage"])),
+            words(stages.title(one["stage"])),
             Cell(
                 one["verdict"] if one["stage"] != FORMULA else f"by formula: {one['verdict']}",
                 tone=("good" if constant else "bad") if proved else "",

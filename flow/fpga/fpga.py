@@ -24,7 +24,6 @@ import re
 import shutil
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -33,11 +32,12 @@ from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput, unknown
-from ...rtl.sim import cache, sources
+from ...rtl.sim import cache
 from ..description import Description
 from ..files import replace_json
 from ..netlist import yosys
 from ..synth.synthesis import CONFLICT, LATCHES, LOOP
+from .parts import Report, made
 
 JOBS = 2
 PARAMETERS = ("fpga_devices", "fpga_pnr")  # of the step
@@ -195,18 +195,6 @@ write_json netlist.json
 """
 
 
-@dataclass(frozen=True)
-class Event:
-    """A part of the work begins, or is done after so many seconds (0: it was in the cache)."""
-
-    part: str
-    state: str  # begins, done
-    seconds: float = 0.0
-
-
-Report = Callable[[Event], None]
-
-
 def find(name: str) -> Device:
     """The device of this name; BadInput if there is none."""
     if name not in DEVICES:
@@ -243,22 +231,6 @@ def measure(
         order = sorted(chosen, key=lambda device: device.name not in routers)
         results = dict(zip([each.name for each in order], pool.map(one, order), strict=True))
     return {"top": top, "devices": {device.name: results[device.name] for device in chosen}}
-
-
-def made(part: str, name: str, parts: Collection[str], build: Callable[[Path], None], report: Report) -> Path:
-    """The directory in the cache that this part of the work makes."""
-    entry = cache.tree_name(name, cache.key(*parts, sources.digest("flow.fpga.fpga")))
-    start = time.perf_counter()
-
-    def timed(directory: Path) -> None:
-        report(Event(part, "begins"))
-        build(directory)
-        report(Event(part, "done", time.perf_counter() - start))
-
-    return cache.cached_tree(entry, timed)
-
-
-# ---- parts
 
 
 def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Path:

@@ -35,7 +35,7 @@ from ...rtl.sim.toolchain import ToolError
 from ..files import replace_json
 
 if TYPE_CHECKING:
-    from .fpga import Report
+    from .parts import Report
 
 SEED = 1
 TARGET_MHZ = 200
@@ -318,7 +318,7 @@ def route(
     router: Router, netlist: Path, top: str, counts: Mapping[str, Any], report: Report
 ) -> dict[str, Any]:
     """The frequency and what it was found with, from the cache or by a run."""
-    from .fpga import made
+    from .parts import made
 
     module = json.loads(netlist.read_text())["modules"][top]
     if not module["cells"]:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from modexlab.eval.lab import point as points
-from modexlab.eval.lab.ledger import Figure, Ledger, Measurement
+from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.measure import measure
+from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 
 from ..command_line import Cli
@@ -114,7 +114,7 @@ def test_json_says_all(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
 
 
 def test_stale_rows_say_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(points, "_sources", lambda *_: "other sources")
+    monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
     assert all(row["stale"] for row in cli("ledger", "--json").json())
     (line,) = (line for line in cli("ledger").out.splitlines() if " area_um2 " in line)
     assert line.endswith("  stale, marked")
@@ -299,7 +299,7 @@ def test_reproduce_fresh(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPat
 
 
 def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(points, "_sources", lambda *_: "other sources")
+    monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
     result = cli("reproduce", rows_of(ledger, "cycles")[0])
     assert "was measured with other sources or tools than the present ones" in result.err
     assert shlex.split(result.out) == SMALL.command

@@ -9,8 +9,9 @@ import pytest
 from modexlab.eval.cli.commands.report import PAGE, chosen
 from modexlab.eval.lab import space
 from modexlab.eval.lab.ledger import Ledger
-from modexlab.eval.lab.point import FLOW, IMPLEMENTED, LAYOUT, Point
+from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
+from modexlab.eval.lab.stages import FLOW, IMPLEMENTED, LAYOUT
 
 from ..command_line import Cli
 from ..report.examples import counted, write

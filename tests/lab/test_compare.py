@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 from modexlab.eval.errors import NoMeasurement
-from modexlab.eval.lab import point as points
 from modexlab.eval.lab.compare import CELLS, FAMILY, RATIO, WORK, Comparison, LeftOut, compare, missing
 from modexlab.eval.lab.explore import Sweep
-from modexlab.eval.lab.ledger import Figure, Ledger, Measurement
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
 
@@ -203,7 +203,7 @@ def test_the_present_sources_go_first(ledger: Ledger, monkeypatch: pytest.Monkey
 
     area(1.0, "layout")
     assert compared().verdict == "twin smaller: same cells, other tools"
-    monkeypatch.setattr(points, "_sources", lambda *_: "other sources")
+    monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
     assert compared().verdict == "twin smaller: same cells, other tools; stale"
     area(2.0, "flow")
     assert compared().verdict == "twin smaller: same cells, other tools; before layout"
@@ -371,7 +371,7 @@ def test_what_is_missing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "ssmm-004 2048 fpga" in long and not any("native" in each for each in long)
     cycles(ledger, "ssmm-004", 64, "decrypt", 4000)
     assert len(wanted()[0]) == len(quick) - 1 and "ssmm-004 64 native" not in wanted()[0]
-    monkeypatch.setattr(points, "_sources", lambda *_: "other sources")
+    monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
     assert "ssmm-004 64 native" in wanted()[0] and "ssmm-004 64 native" not in wanted(stale=False)[0]
 
 
@@ -433,7 +433,7 @@ def test_text_of_what_is_not_measured_and_stale(
     assert "Not measured: 23 points: `modexlab compare paper-001 --table 1 --table RTL --measure`." in out
     row = next(line for line in out.splitlines() if line.startswith("MontModExp  ") and "162" in line)
     assert "162 mont-001 " in row
-    monkeypatch.setattr(points, "_sources", lambda *_: "other sources")
+    monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
     out = cli("compare", "paper-001", "--table", "RTL").out
     assert "162 mont-001! " in out and "- mont " in out and "twin equal: same work; stale" in out
     assert "!, stale: measured with other sources or tools than the present ones; --measure" in out
@@ -442,7 +442,7 @@ def test_text_of_what_is_not_measured_and_stale(
     assert {(each["value"], each["stale"]) for each in sides} == {(162, True), (None, False)}
     point = Point("mm-m-000", 32, interface="xcel", stage="fpga", flow=CYCLONE)
     record(ledger, point, Figure("alm", 100, "ALM"))
-    monkeypatch.setattr(points, "_sources", lambda *_: "again others")
+    monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "again others")
     assert "!" not in cli("compare", "paper-000", "--table", "13").out, (
         "nothing is shown that the base belongs to"
     )

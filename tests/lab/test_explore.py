@@ -23,7 +23,8 @@ from modexlab.eval.cli.commands import explore as explore_command
 from modexlab.eval.lab import ledger as ledger_module
 from modexlab.eval.lab import schedulers, space
 from modexlab.eval.lab.explore import Estimate, Work, duration
-from modexlab.eval.lab.ledger import Figure, Ledger, Measurement
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.schedulers import Outcome, Scheduler
 

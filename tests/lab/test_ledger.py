@@ -26,7 +26,8 @@ import pytest
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab import ledger as ledger_file
 from modexlab.eval.lab import ledger_schema
-from modexlab.eval.lab.ledger import Figure, Ledger, Measurement, Row
+from modexlab.eval.lab.ledger import Ledger, Row
+from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.fl.errors import BadInput
 
 from tests.paths import DATA, ROOT

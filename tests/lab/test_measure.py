@@ -11,9 +11,8 @@ import pytest
 from modexlab.eval.designs import catalogue, systems
 from modexlab.eval.designs.machine import Answer, Machine
 from modexlab.eval.errors import NoMeasurement
-from modexlab.eval.lab import implement, measure
-from modexlab.eval.lab.ledger import Figure, Measurement
-from modexlab.eval.lab.measure import METRICS, UNITS
+from modexlab.eval.lab import implement, measure, metrics
+from modexlab.eval.lab.metrics import METRICS, Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
@@ -198,8 +197,8 @@ def by_name(figures: tuple[Figure, ...]) -> dict[tuple[str, str], float]:
 
 def test_layout_has_all_figures(routed: Measurement) -> None:
     found = by_name(routed.figures)
-    assert {metric for metric, _ in found} == set(METRICS["layout"])
-    assert {each.unit for each in routed.figures} <= set(UNITS.values())
+    assert {metric for metric, _ in found} == set(metrics.at("layout"))
+    assert {each.unit for each in routed.figures} <= {each.unit for each in METRICS.values()}
     design = catalogue.find("mont")
     for work in SMALL.chip().energy():
         count = design.cycles(8, *work.operands)

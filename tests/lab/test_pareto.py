@@ -8,7 +8,7 @@ import os
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from modexlab.eval.lab.ledger import Figure
+from modexlab.eval.lab.metrics import Figure
 from modexlab.eval.lab.pareto import (
     Front,
     dominates,

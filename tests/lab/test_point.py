@@ -13,8 +13,9 @@ from modexlab.eval.cli import main as cli
 from modexlab.eval.designs import mixes
 from modexlab.eval.designs.mixes import parts_of
 from modexlab.eval.designs.workloads import Workload
-from modexlab.eval.lab import point
-from modexlab.eval.lab.point import STAGES, Point
+from modexlab.eval.lab import keys
+from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.stages import STAGES
 from modexlab.fl.errors import BadInput
 from modexlab.proc.software.kernels import seeded_key
 from modexlab.rtl.sim import sources
@@ -85,11 +86,11 @@ def test_goes_through_json_and_to_other_processes(each: Point) -> None:
 def test_key_changes_with_what_figures_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     before = Point("mont", 32).key
     flow = Point("mont", 32, stage="flow").key
-    monkeypatch.setattr(point, "tools_of", lambda *_: {"Verilator": "9.9"})
+    monkeypatch.setattr(keys, "tools_of", lambda *_: {"Verilator": "9.9"})
     assert Point("mont", 32).key != before
     monkeypatch.undo()
-    real = point._sources
-    monkeypatch.setattr(point, "_sources", lambda *of: real(*of) + "!")
+    real = keys.sources_of
+    monkeypatch.setattr(keys, "sources_of", lambda *of: real(*of) + "!")
     assert Point("mont", 32).key != before and Point("mont", 32, stage="flow").key != flow
     monkeypatch.undo()
     assert (Point("mont", 32).key, Point("mont", 32, stage="flow").key) == (before, flow)
@@ -132,7 +133,7 @@ def test_key_changes_with_the_operands(constant: str, each: Point, monkeypatch: 
 
 def test_key_is_of_all_sources_that_figures_come_from() -> None:
     """What is imported counts, by whatever way; what only keeps or shows figures does not."""
-    machine = sources.closure(*point._MACHINES, without=point._NO_FIGURES)
+    machine = sources.closure(*keys._MACHINES, without=keys._NO_FIGURES)
     assert {
         "fl.montgomery",
         "rtl.units.add_red",
@@ -141,7 +142,7 @@ def test_key_is_of_all_sources_that_figures_come_from() -> None:
         "eval.designs.param",
     } <= machine
     assert not any(module.startswith(("eval.report", "eval.cli", "eval.papers")) for module in machine)
-    flow = sources.closure(*point._MACHINES, *point._FLOW, without=point._NO_FIGURES)
+    flow = sources.closure(*keys._MACHINES, *keys._FLOW, without=keys._NO_FIGURES)
     assert {
         "flow.synth.carry_save",
         "flow.synth.squaring",

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab import space
 from modexlab.eval.lab.compare import compare, missing
-from modexlab.eval.lab.ledger import Figure, Ledger
-from modexlab.eval.lab.measure import METRICS
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.metrics import METRICS, Figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space, by_operation
 from modexlab.eval.papers.expression import Expression
@@ -406,7 +406,7 @@ def test_ready_made_spaces(ready_made: Space) -> None:
     assert len({each.key for each in found}) == len(found)
     assert all(each.command[0] == "modexlab" for each in found)
     stages = {each.stage for each in found}
-    assert all(any(metric in METRICS[stage] for stage in stages) for metric in ready_made.objectives)
+    assert all(any(stage in METRICS[metric].stages for stage in stages) for metric in ready_made.objectives)
     assert len(ready_made.impossible) < len(found)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from modexlab.eval.lab.ledger import Figure, Ledger, Measurement
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="hacked=1">'

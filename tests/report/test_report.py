@@ -408,7 +408,7 @@ def test_a_formula_that_is_wrong_is_said(tmp_path: Path) -> None:
 
 def test_what_was_measured_before_a_change_is_said(content: Content, monkeypatch: pytest.MonkeyPatch) -> None:
     assert content.stale == set()
-    monkeypatch.setattr("modexlab.eval.lab.point._sources", lambda *_: "others")
+    monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
     again = gather(Ledger(content.path), pictures=False)
     assert again.stale == {each.measurement for each in again.entries}
     assert any("with other sources" in each.text for each in again.trust)
@@ -428,7 +428,7 @@ def test_what_is_stale_is_not_held_against_what_is_fresh(
 ) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with monkeypatch.context() as before:
-        before.setattr("modexlab.eval.lab.point._sources", lambda *_: "others")
+        before.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
         ledger.record(Point("mont", 32, stage="flow"), implemented(10_000.0, 0.1, (0.5, 1.0), (7, 12)))
         ledger.record(Point("mont", 32), counted(7, "encrypt"))
         faster = Point("ssmm", 32, stage="flow", flow=(("clock_period", 2.0),))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT
+from ...lab.flow_settings import FLOW_DEFAULTS, check_clock, check_density, check_flow
+from ...lab.stages import FLOW
 from ...progress import Progress
 from ..arguments import (
     Commands,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from ...designs.design import Design
 
 DEFAULT_NBITS = 32
-DEFAULT_CLOCK_NS = 3.0
+DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
 
 TEXT = """\
 Synthesis, proof of equivalence, static timing, the tests on
@@ -85,7 +87,7 @@ def add(commands: Commands) -> None:
         type=_nanoseconds,
         metavar="NS",
         default=DEFAULT_CLOCK_NS,
-        help="clock period (default: 3.0 ns)",
+        help=f"clock period (default: {DEFAULT_CLOCK_NS} ns)",
     )
     flow.add_argument(
         "--style", metavar="NAME", default="default", help="script of synthesis (default: default)"
@@ -128,14 +130,10 @@ def add(commands: Commands) -> None:
 
 
 def _nanoseconds(text: str) -> float:
-    from ...lab.implement import check_clock  # not at the top: it brings the keys, and --help must be quick
-
     return _number(text, check_clock)
 
 
 def _density(text: str) -> float:
-    from ...lab.implement import check_density
-
     return _number(text, check_density)
 
 
@@ -207,8 +205,6 @@ def _settings(design: Design | None, given: list[str]) -> dict[str, Any]:
 
 def _parameters(args: argparse.Namespace) -> dict[str, Any]:
     """The parameters of the graph."""
-    from ...lab.implement import check_flow
-
     flow = {"clock_period": args.clock, "style": args.style, "density": args.density, "fmax": args.fmax}
     return check_flow(flow | _other(args.other, flow))
 

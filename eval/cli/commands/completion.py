@@ -41,9 +41,8 @@ def execute(args: argparse.Namespace) -> int:
     from ...designs import catalogue
     from ...designs.systems import system_names
     from ...papers.published import NUMBERS
-    from ..main import build_parser
 
-    parser = build_parser()
+    parser = args.parser
     names = [design.name for design in catalogue.designs()]
     for command in _commands(parser).values():
         with_processor = command.get_default("execute") is verilog.execute

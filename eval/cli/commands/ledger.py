@@ -24,7 +24,8 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
-    from ...lab.ledger import Failure, Ledger, Measurement, Row
+    from ...lab.ledger import Failure, Ledger, Row
+    from ...lab.metrics import Measurement
 
 TEXT = """\
 Every measured figure is a row in one SQLite file, with
@@ -156,11 +157,11 @@ def _check_names(ledger: Ledger, name: str, wanted: list[str]) -> None:
 
 def _known(name: str) -> list[str]:
     from ...designs.mixes import NAMES
-    from ...lab.measure import UNITS
-    from ...lab.point import STAGES
+    from ...lab.metrics import METRICS
+    from ...lab.stages import STAGES
 
     if name != "subject":
-        return list({"metric": UNITS, "operation": NAMES, "stage": STAGES}[name])
+        return list({"metric": METRICS, "operation": NAMES, "stage": STAGES}[name])
     from ...designs.catalogue import designs
     from ...designs.systems import system_names
 
@@ -220,7 +221,7 @@ def _nothing(ledger: Ledger) -> str:
 def settings_text(row: Row) -> str:
     """What was chosen for this point, without the defaults; the clock period of a flow always."""
     from ...designs.interfaces import DEFAULT, SYSTEM
-    from ...lab.point import FLOW_DEFAULTS
+    from ...lab.flow_settings import FLOW_DEFAULTS
 
     defaults = {**FLOW_DEFAULTS.get(row.stage, {}), "clock_period": None}
     flow = {name: value for name, value in row.flow.items() if value != defaults.get(name)}

@@ -184,7 +184,8 @@ def chosen(space: Any, designs: Sequence[str], *, cycles: bool) -> list[Point]:
     from ...designs.interfaces import DEFAULT, SYSTEM
     from ...designs.mixes import DECRYPT, ENCRYPT
     from ...designs.systems import HARDWARE, SOFTWARE
-    from ...lab.point import FLOW, FORMULA, IMPLEMENTED, NATIVE, Point
+    from ...lab.point import Point
+    from ...lab.stages import FLOW, FORMULA, IMPLEMENTED, NATIVE
 
     points = list(space.points())
     if designs:

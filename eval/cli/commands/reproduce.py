@@ -19,7 +19,8 @@ from ..arguments import Commands, add_command, add_json, add_ledger, ledger_of, 
 from .ledger import row_number, value_text
 
 if TYPE_CHECKING:
-    from ...lab.ledger import Measurement, Row
+    from ...lab.ledger import Row
+    from ...lab.metrics import Measurement
 
 TEXT = """\
 ROW is the number of a figure: the first column of

@@ -1,0 +1,95 @@
+"""Settings of the flow as points, spaces and the command line give them: their defaults, and what is refused."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ...fl.errors import BadInput, unknown
+from .stages import FLOW, FPGA, LAYOUT
+
+# settings of the flow that are always part of a point; any other parameter of the graph may be given (`modexlab asic --flow`)
+FLOW_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    FLOW: {"clock_period": 3.0, "style": "default", "equivalence": False},
+    LAYOUT: {"clock_period": 3.0, "style": "default", "equivalence": False, "density": 0.7},
+    FPGA: {"device": "ecp5", "pnr": False},
+}
+SHOWN = ("clock_period", "device")  # in words even where they are the default
+EQUIVALENCE = "equivalence"
+SHORTEST_NS, LONGEST_NS = 0.001, 1000
+LEAST_DENSITY, MOST_DENSITY = 0.1, 0.95
+
+
+@functools.cache
+def optional_flow(stage: str) -> Mapping[str, Any]:
+    """Parameters of the graph that a point of this stage may set besides FLOW_DEFAULTS, and their own defaults."""
+    if stage == FPGA:
+        return {}
+    from ...flow.graph import graph
+
+    known = graph.defaults()
+    steps = [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
+    used = {name for step in steps for name in graph.declaration(step).parameters}
+    left_out = FLOW_DEFAULTS[stage]
+    return {name: value for name, value in known.items() if name in used and name not in left_out}
+
+
+def check_clock(value: float) -> float:
+    """`value`, if it is a clock period."""
+    if not SHORTEST_NS <= value <= LONGEST_NS:
+        raise BadInput(f"{value:g} ns is no clock period; give {SHORTEST_NS} to {LONGEST_NS} nanoseconds")
+    return value
+
+
+def check_density(value: float) -> float:
+    """`value`, if cells can be placed as densely."""
+    if not LEAST_DENSITY <= value <= MOST_DENSITY:
+        raise BadInput(
+            f"{value:g} is no density; give a share of the rows from {LEAST_DENSITY} to {MOST_DENSITY}"
+        )
+    return value
+
+
+def check_flow(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """These parameters of the graph with values of the right type; BadInput for what cannot be."""
+    from ...flow.graph import graph
+    from ...flow.synth.synthesis import STYLES
+
+    try:
+        known = graph.checked(parameters)
+    except OverflowError:  # a whole number that no float holds, or inf where it is to be a whole number
+        name = max(parameters, key=lambda each: _size(parameters[each]))
+        raise BadInput(f"{name} is out of all bounds; give a smaller number") from None
+    values = {name: known[name] for name in parameters}
+    if "style" in values and values["style"] not in STYLES:
+        raise unknown("style of synthesis", values["style"], STYLES)
+    if "clock_period" in values:
+        check_clock(values["clock_period"])
+    if "density" in values:
+        check_density(values["density"])
+    return values
+
+
+def _size(value: Any) -> float:
+    try:
+        return abs(float(value))
+    except (TypeError, ValueError):
+        return 0.0
+    except OverflowError:
+        return math.inf
+
+
+def check_point_flow(stage: str, flow: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a point, with values of the right type; BadInput for what cannot be."""
+    from ...flow.fpga import fpga
+
+    for name in ("equivalence", "pnr"):
+        if not isinstance(flow.get(name, False), bool):
+            raise BadInput(f"{name} = {flow[name]!r}: give true or false")
+    if stage == FPGA:
+        fpga.find(str(flow["device"]))
+        return dict(flow)
+    ours = {name: value for name, value in flow.items() if name == EQUIVALENCE}
+    return ours | check_flow({name: value for name, value in flow.items() if name not in ours})

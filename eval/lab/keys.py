@@ -1,0 +1,69 @@
+"""On what a figure depends beside what is measured: digests of our own sources, and the versions of the tools."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+from ...fl.errors import BadInput
+from .stages import CL, FORMULA, FPGA, LAYOUT, NATIVE, PYTHON, VERILOG
+
+# what figures come from: these modules and all that they import; what is published changes no figure of ours
+_MACHINES = ("eval.designs.catalogue", "eval.designs.machine", "eval.designs.mixes", "eval.designs.workloads")
+_SYSTEMS = ("eval.designs.systems",)
+_FLOW = ("eval.designs.asic", "eval.lab.implement", "flow.graph.step")
+_MEASURE = "measure.py"
+_NO_FIGURES = ("eval.papers", "eval.lab.point")
+
+
+@functools.cache
+def sources_of(system: bool, flow: bool) -> str:
+    """Digest of the sources on which a measurement depends."""
+    from ...rtl.sim import cache, sources
+
+    seeds = (*_MACHINES, *(_SYSTEMS if system else ()), *(_FLOW if flow else ()))
+    alone = cache.file_digest(
+        Path(__file__).with_name(_MEASURE)
+    )  # what it imports besides takes figures, and makes none
+    return cache.key(sources.digest(*seeds, without=_NO_FIGURES), alone)
+
+
+@functools.cache
+def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
+    """Names and versions of the tools of a stage; device: with place and route for this FPGA."""
+    from ...flow.graph import graph
+
+    if stage == FORMULA:
+        return {}
+    if stage in (CL, PYTHON):
+        steps = ["rtl"]
+    elif stage in (VERILOG, NATIVE, FPGA):
+        steps = ["rtl", "rtl-sim"]
+    else:
+        steps = [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
+    versions = dict(sorted(_version(name) for name in steps))
+    if stage == FPGA:
+        versions["Yosys"] = _version("synthesis")[1]
+    if device:
+        versions |= _router_version(device)
+    return versions
+
+
+def _version(step: str) -> tuple[str, str]:
+    from ...flow.graph import tools
+
+    try:
+        return tools.tool(step)
+    except BadInput:
+        return tools.TOOLS[step][0], ""
+
+
+def _router_version(device: str) -> dict[str, str]:
+    from ...flow.fpga import fpga_route
+
+    try:
+        routers, _ = fpga_route.routers([device])
+    except BadInput:
+        return {}
+    return {router.name: router.version for router in routers.values()}

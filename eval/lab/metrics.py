@@ -1,0 +1,106 @@
+"""Metrics: everything that can be measured, once: its name, its title and unit for readers, and at which stages there is one.
+
+A new metric is an entry of METRICS. A Figure is one number of a metric; a Measurement is all that one point gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...fl.errors import unknown
+from .stages import CYCLES, FPGA, LAYOUT, NETLIST
+
+COUNTED = tuple(CYCLES)  # stages that count cycles and nothing else
+MADE = tuple(NETLIST)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is measured. `head` is what the axis of a plot or the head of a column says."""
+
+    name: str
+    title: str
+    unit: str  # as the ledger has it
+    stages: tuple[str, ...]
+    per_operation: bool = True  # an area is one of the hardware, cycles are those of an operation
+    better: str = "min"  # or "max", or "" where neither is
+    axis: bool = False  # a chart may have it on an axis; less is better in all of these
+    counted: bool = False  # the title says already of what
+
+    @property
+    def shown_unit(self) -> str:
+        """For readers: typeset, and nothing where the title says it."""
+        return "" if self.counted else self.unit.replace("um2", "µm²").replace("um", "µm")
+
+    @property
+    def head(self) -> str:
+        unit = self.shown_unit
+        return f"{self.title} ({unit})" if unit not in ("", self.title.lower()) else self.title
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("cycles", "Cycles", "cycles", (*COUNTED, *MADE), axis=True),
+        Metric("time_ns", "Time", "ns", MADE, axis=True),
+        Metric("area_um2", "Area", "um2", MADE, per_operation=False, axis=True),
+        Metric("energy_nj", "Energy", "nJ", MADE, axis=True),
+        Metric("energy_with_glitches_nj", "Energy with glitches", "nJ", MADE, axis=True),
+        Metric("power_mw", "Power", "mW", MADE, per_operation=False, axis=True),
+        Metric("clock_ns", "Clock period", "ns", MADE, per_operation=False, better=""),
+        Metric("fmax_mhz", "Highest clock", "MHz", (*MADE, FPGA), per_operation=False, better="max"),
+        Metric("wns_ns", "Slack", "ns", MADE, per_operation=False, better="max"),
+        Metric("hold_wns_ns", "Hold slack", "ns", MADE, per_operation=False, better="max"),
+        Metric("cells", "Cells", "cells", MADE, per_operation=False, axis=True, counted=True),
+        Metric("flops", "Flip-flops", "cells", MADE, per_operation=False, axis=True, counted=True),
+        Metric("die_um2", "Die", "um2", (LAYOUT,), per_operation=False),
+        Metric("wire_um", "Wire", "um", (LAYOUT,), per_operation=False),
+        Metric("lut", "LUT", "LUT", (FPGA,), per_operation=False, counted=True),
+        Metric("ff", "FF", "FF", (FPGA,), per_operation=False, counted=True),
+        Metric("dsp", "DSP", "DSP", (FPGA,), per_operation=False, counted=True),
+        Metric("alm", "ALM", "ALM", (FPGA,), per_operation=False, counted=True),
+    )
+}
+
+
+def at(stage: str) -> tuple[str, ...]:
+    """The names of what there is at a stage."""
+    return tuple(name for name, metric in METRICS.items() if stage in metric.stages)
+
+
+def check_metric(name: str) -> str:
+    """`name`, if something is measured under it."""
+    if name not in METRICS:
+        raise unknown("metric", name, METRICS)
+    return name
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number. `operation` is what it is a figure of ("encrypt"), or empty for what has none (an area)."""
+
+    metric: str
+    value: float | int
+    unit: str
+    operation: str = ""
+
+
+def figure(metric: str, value: float | int, operation: str = "") -> Figure:
+    """A figure with the metric's unit."""
+    return Figure(metric, value, METRICS[metric].unit, operation)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What measuring one point gave: its figures, and what one must know to believe and repeat them."""
+
+    figures: tuple[Figure, ...]
+    seconds: float  # that it took
+    tools: Mapping[str, str]  # names and versions
+    verilog_hash: str  # SHA-256 of the translated Verilog; empty for what has none (a formula)
+    tests: str  # which functional run of the same hardware passed, in words
+    marks: tuple[str, ...] = ()  # why the figures must not be compared (a missed clock)
+    details: Mapping[str, Any] = field(default_factory=dict)  # JSON: areas by module, the worst path, caveats
+    artifacts: Mapping[str, bytes] = field(default_factory=dict)  # pictures, by the name of their file

@@ -1,0 +1,49 @@
+"""Stages: how a point is measured, from a closed formula to a layout. Nothing else keeps a list of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One way to measure."""
+
+    name: str
+    title: str  # for readers: what a figure is one of
+    simulated: bool = False  # hardware or its cycle-level twin runs, and cycles are counted
+    implemented: bool = (
+        False  # hardware is made; it does all operations in one run: such a point has no workload
+    )
+    # that a point takes, until others like it have been measured: means over the spaces report, course and paper-001, -004,
+    # measured on two cores with nothing in the cache
+    seconds: float = 1.0
+
+
+FORMULA, CL, PYTHON, VERILOG, NATIVE = "formula", "cl", "python", "verilog", "native"
+FLOW, LAYOUT, FPGA = "flow", "layout", "fpga"
+
+STAGES: dict[str, Stage] = {
+    stage.name: stage
+    for stage in (
+        Stage(FORMULA, "formula", seconds=0.02),
+        Stage(CL, "cycle level", simulated=True, seconds=0.2),
+        Stage(PYTHON, "RTL (PyMTL3)", simulated=True, seconds=2.0),
+        Stage(VERILOG, "RTL (Verilator)", simulated=True, seconds=5.0),
+        Stage(NATIVE, "RTL (native)", simulated=True, seconds=3.0),
+        Stage(FLOW, "netlist", implemented=True, seconds=40.0),
+        Stage(LAYOUT, "layout", implemented=True, seconds=50.0),
+        Stage(FPGA, "FPGA", implemented=True, seconds=100.0),
+    )
+}
+DEFAULT = NATIVE
+SIMULATED = tuple(name for name, stage in STAGES.items() if stage.simulated)
+IMPLEMENTED = tuple(name for name, stage in STAGES.items() if stage.implemented)
+CYCLES = tuple(name for name, stage in STAGES.items() if not stage.implemented)
+RTL = (NATIVE, VERILOG, PYTHON)  # where the RTL itself runs, the quickest first
+NETLIST = (FLOW, LAYOUT)  # where there is a netlist of library cells
+
+
+def title(name: str) -> str:
+    """For readers; a stage of an older ledger is shown under its own name."""
+    return STAGES[name].title if name in STAGES else name
