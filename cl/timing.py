@@ -11,7 +11,8 @@ A machine (mod_exp.py) is a sequence of steps, each ov + its products long, wher
     left-to-right     1 + (len + ones - 2) * (ov + L)       (ov + L instead of 1 in the identity domain)
     always            2 * len * (ov + L)
     ladder            len * (ov + L)
-for len > 0; with full_scan, len is nbits. Where L depends on the operands, the sum runs over the products instead.
+for len > 0; for len = 0 nothing, or with steps_once a step without a 1. With full_scan, len is nbits. Where L depends on the
+operands, the sum runs over the products instead.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ def loop_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int) -> 
     length = plan.nbits if plan.full_scan else exp.bit_length()
     ones = exp.bit_count()
     if length == 0:
-        return 0
+        return ov + unit.latency(base, base, mod) if plan.steps_once else 0
     top = 1 if plan.takes_top else 0  # a cycle of its own, or the product 1 * base
     if plan.reduces_top:
         top = ov + unit.latency(1 % mod, base, mod)
@@ -230,7 +231,7 @@ def _mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int)
     begin = setup_cycles(plan, unit, mod)
     if plan.aligns:
         begin = max(begin, plan.nbits - exp.bit_length())
-    scanned = plan.full_scan or exp > 0
+    scanned = plan.full_scan or plan.steps_once or exp > 0
     if plan.forward and begin == 0 and scanned and not (plan.takes_top and not plan.reduces_top):
         begin = 1  # products are not forwarded from the request itself
     leave = (0 if plan.forward else 1) + unit.latency(0, 0, 1) if plan.leaves else 0

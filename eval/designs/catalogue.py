@@ -76,10 +76,10 @@ def must_divide(name: str, value: int, whole: int, what: str) -> None:
         )
 
 
-def assemble(plan: Plan, mk_unit: Any, mk_unit_cl: Any, timing: UnitTiming) -> Build:
-    """A ModExp, between the paper's converters where its operands are given."""
+def assemble(plan: Plan, mk_unit: Any, mk_unit_cl: Any, timing: UnitTiming, gated: bool = True) -> Build:
+    """A ModExp, between the paper's converters where its operands are given; `gated` is for the registers of those."""
     rtl, cl, cycles = (
-        (MontModExp, MontModExpCL, mont_mod_exp_cycles)
+        (partial(MontModExp, gated=gated), MontModExpCL, mont_mod_exp_cycles)
         if plan.conversion == "given"
         else (ModExp, ModExpCL, mod_exp_cycles)
     )
@@ -95,6 +95,13 @@ def assemble(plan: Plan, mk_unit: Any, mk_unit_cl: Any, timing: UnitTiming) -> B
 
 
 # ---- multipliers
+
+GATED = Param(
+    "gated",
+    False,
+    BOOLS,
+    "registers have an enable alone, so that synthesis gates their clock; not so in the paper's RTL, where a reset goes before it",
+)
 
 MUL_REM_PARAMS = (
     Param("quotient_bits_per_cycle", 2, Count(1), "quotient bits that the divider makes in a cycle"),
@@ -118,7 +125,8 @@ def build_mul_rem(nbits: int, plan: Plan, divider: str, values: Mapping[str, Any
         "quotient_bits_per_cycle": quotient_bits,
         "multiplier_bits_per_cycle": multiplier_bits,
     }
-    return assemble(plan, partial(MulRem, **unit), partial(MulRemCL, **unit), MulRemTiming(nbits, **unit))
+    mk_unit = partial(MulRem, **unit, gated=values.get("gated", True))
+    return assemble(plan, mk_unit, partial(MulRemCL, **unit), MulRemTiming(nbits, **unit))
 
 
 def mont_mul_rem_params(steps: int, nstages: int, add_red: str, pipelined: bool) -> tuple[Param, ...]:
@@ -153,7 +161,9 @@ def build_mont_mul_rem(nbits: int, plan: Plan, values: Mapping[str, Any]) -> Bui
     shape = {"steps_per_stage": steps, "nstages": nstages, "pipelined": values["pipelined"]}
     unit = {**shape, "add_red": values["add_red"]}
     timing = MontMulRemTiming(nbits, **shape)
-    return assemble(plan, partial(MontMulRem, **unit), partial(MontMulRemCL, **unit), timing)
+    gated = values.get("gated", True)
+    mk_unit = partial(MontMulRem, **unit, gated=gated)
+    return assemble(plan, mk_unit, partial(MontMulRemCL, **unit), timing, gated)
 
 
 BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "bits of a factor that the unit takes in a cycle")
@@ -395,8 +405,13 @@ def designs_000() -> tuple[Design, ...]:
 # ---- designs
 
 
+def paper_plan(nbits: int, schedule: str, conversion: str) -> Plan:
+    """The control of paper 001's machines: right to left, exponent 0 takes a step all the same."""
+    return Plan(nbits, schedule, conversion, steps_once=schedule.startswith("right-to-left"))
+
+
 def build_naive_001(nbits: int, values: Mapping[str, Any]) -> Build:
-    return build_mul_rem(nbits, Plan(nbits, values["schedule"]), "aligned", values)
+    return build_mul_rem(nbits, paper_plan(nbits, values["schedule"], "identity"), "aligned", values)
 
 
 def build_naive(nbits: int, values: Mapping[str, Any]) -> Build:
@@ -406,7 +421,7 @@ def build_naive(nbits: int, values: Mapping[str, Any]) -> Build:
 
 
 def build_mont_001(nbits: int, values: Mapping[str, Any]) -> Build:
-    return build_mont_mul_rem(nbits, Plan(nbits, values["schedule"], "given"), values)
+    return build_mont_mul_rem(nbits, paper_plan(nbits, values["schedule"], "given"), values)
 
 
 def build_mont(nbits: int, values: Mapping[str, Any]) -> Build:
@@ -437,7 +452,7 @@ DESIGNS = (
         schedule="right-to-left-2",
         constant_time=False,
         summary="the paper's naive machine: two units of a combinational multiplier and an aligning divider",
-        params=(schedule_param("right-to-left-2"), *MUL_REM_PARAMS[1:]),
+        params=(schedule_param("right-to-left-2"), *MUL_REM_PARAMS[1:], GATED),
         build=build_naive_001,
         published=PAPER_001_CYCLES["naive-001"],
     ),
@@ -449,7 +464,7 @@ DESIGNS = (
         schedule="right-to-left-2",
         constant_time=False,
         summary="the paper's Montgomery machine: 4 stages x 8 AddReds, five product units, a divider for R^2 mod n",
-        params=(schedule_param("right-to-left-2"), *mont_mul_rem_params(8, 4, "koc", True)),
+        params=(schedule_param("right-to-left-2"), *mont_mul_rem_params(8, 4, "koc", False), GATED),
         build=build_mont_001,
         published=PAPER_001_CYCLES["mont-001"],
     ),

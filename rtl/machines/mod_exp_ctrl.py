@@ -176,13 +176,15 @@ class ModExpCtrl(Component):
             elif s.path_st == LOOP:
                 if ~s.aligned_n & ~s.in_loop:
                     s.next_st @= ALIGN
-                elif s.finished_n:
+                elif s.finished_n & (s.in_loop | s.may_skip_loop):
                     s.next_st @= AFTER_LOOP
                 elif s.takes_top & ~s.in_loop:
                     s.next_st @= TOP
 
         s.takes_top = Wire()
         s.takes_top //= int(plan.takes_top)
+        s.may_skip_loop = Wire()
+        s.may_skip_loop //= int(not plan.steps_once)
         s.reduces_top = Wire()
         s.reduces_top //= int(plan.reduces_top)
         s.in_loop = Wire()

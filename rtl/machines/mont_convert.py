@@ -5,6 +5,7 @@ MontConvertIn: R^2 mod n is the remainder of 2^(2 nbits), from a divider; two pr
     (OperandCheck) and without conversion. Cycles: divider + product; 1 for a bad operand.
 MontConvertOut: the product of the result with 1. istream {status, result, mod} -> ostream {status, result}.
     Cycles: product.
+`gated`: the divider's registers and the operands have an enable alone, for clock gates; otherwise a reset goes before it (div_rem.py).
 Both hold one operation at a time; `mk_unit(nbits)` makes a product unit. Area order: three units and a divider of 2n + 1 bits.
 """
 
@@ -18,7 +19,7 @@ from .operand_check import OperandCheck
 
 
 class MontConvertIn(Component):
-    def construct(s, nbits, mk_unit):
+    def construct(s, nbits, mk_unit, gated=True):
         s.istream = RecvIfcRTL(mk_modexp_req(nbits))
         s.ostream = SendIfcRTL(mk_entered_req(nbits))
 
@@ -37,7 +38,7 @@ class MontConvertIn(Component):
         s.operand_check.mod //= s.istream.msg.mod
 
         dividend_nbits = 2 * nbits + 1
-        s.divider = AlignedDivRem(dividend_nbits, nbits)
+        s.divider = AlignedDivRem(dividend_nbits, nbits, gated)
         s.divider.istream.msg.dividend //= mk_bits(dividend_nbits)(1 << (2 * nbits))
         s.divider.istream.msg.divisor //= s.istream.msg.mod
 
@@ -89,13 +90,30 @@ class MontConvertIn(Component):
             elif s.ostream.val & s.ostream.rdy:
                 s.st <<= IDLE
 
-        @update_ff
-        def operands():
-            if s.istream.val & s.istream.rdy:
-                s.status <<= s.operand_check.status
-                s.base <<= s.istream.msg.base
-                s.exp <<= s.istream.msg.exp
-                s.mod <<= s.istream.msg.mod
+        if gated:
+
+            @update_ff
+            def operands():
+                if s.istream.val & s.istream.rdy:
+                    s.status <<= s.operand_check.status
+                    s.base <<= s.istream.msg.base
+                    s.exp <<= s.istream.msg.exp
+                    s.mod <<= s.istream.msg.mod
+
+        else:
+
+            @update_ff
+            def operands_with_reset():
+                if s.reset:
+                    s.status <<= 0
+                    s.base <<= 0
+                    s.exp <<= 0
+                    s.mod <<= 0
+                elif s.istream.val & s.istream.rdy:
+                    s.status <<= s.operand_check.status
+                    s.base <<= s.istream.msg.base
+                    s.exp <<= s.istream.msg.exp
+                    s.mod <<= s.istream.msg.mod
 
     def line_trace(s):
         return f"{s.istream}|{'IDM!'[int(s.st)]}|{s.ostream}"

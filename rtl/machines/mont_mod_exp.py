@@ -4,6 +4,7 @@ MontConvertIn (two product units and a divider), a ModExp that takes its operand
 MontConvertOut (one): five product units, and up to three operations under way.
 
 Ports: istream {base, exp, mod} -> ostream {status, result}, as every machine.
+`gated`: whether the registers of MontConvertIn can be gated (mont_convert.py).
 Cycles: the sum of the three; modexlab.cl.timing has the closed formula.
 """
 
@@ -16,12 +17,12 @@ from .mont_convert import MontConvertIn, MontConvertOut
 
 
 class MontModExp(Component):
-    def construct(s, plan, mk_unit):
+    def construct(s, plan, mk_unit, gated=True):
         nbits = plan.nbits
         s.istream = RecvIfcRTL(mk_modexp_req(nbits))
         s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
 
-        s.convert_in = MontConvertIn(nbits, mk_unit)
+        s.convert_in = MontConvertIn(nbits, mk_unit, gated)
         s.mod_exp = ModExp(plan, mk_unit)
         s.convert_out = MontConvertOut(nbits, mk_unit)
 

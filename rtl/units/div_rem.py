@@ -4,7 +4,11 @@
     Cycles: nbits / k + 1. Area order: k subtractors of dbits + 1, registers nbits + 2 dbits.
 `AlignedDivRem`: paper 001, section 2.3 and Figure 2. The divisor is shifted up until it exceeds the dividend, then
     down again, one bit a cycle, and subtracted where it fits; a second register counts along and collects the quotient.
-    Cycles: 2k + 2 for a quotient of k bits: data-dependent, and quick only when the quotient is short.
+    Cycles: 2k + 2 for a quotient of k bits: data-dependent, and quick only when the quotient is short. (The paper's RTL ends a
+    cycle earlier where the quotient is 0, and earlier still where the remainder is 0 and low bits of the quotient are: both by
+    comparators of their own, for operands that keys do not have.)
+    `gated`: its registers have an enable alone, for clock gates; otherwise a reset goes before it, as in the paper's RTL, and
+    Yosys' clock gating leaves them alone.
 
 Both: istream {dividend, divisor} -> ostream {quotient, remainder}; one division at a time. DivRem takes the next one in the cycle in
 which its result is taken, AlignedDivRem in the cycle after.
@@ -93,7 +97,7 @@ class DivRem(Component):
 
 
 class AlignedDivRem(Component):
-    def construct(s, nbits, dbits):
+    def construct(s, nbits, dbits, gated=True):
         s.istream = RecvIfcRTL(mk_div_req(nbits, dbits))
         s.ostream = SendIfcRTL(mk_div_resp(nbits, dbits))
 
@@ -180,14 +184,33 @@ class AlignedDivRem(Component):
                 if s.istream.msg.divisor == 0:
                     s.next_quotient @= ALL_ONES
 
-        @update_ff
-        def data():
-            if s.moves:
-                s.divisor <<= s.next_divisor
-                s.weight <<= s.next_weight
-            if s.taken:
-                s.remainder <<= s.next_remainder
-                s.quotient <<= s.next_quotient
+        if gated:
+
+            @update_ff
+            def data():
+                if s.moves:
+                    s.divisor <<= s.next_divisor
+                    s.weight <<= s.next_weight
+                if s.taken:
+                    s.remainder <<= s.next_remainder
+                    s.quotient <<= s.next_quotient
+
+        else:
+
+            @update_ff
+            def data_with_reset():
+                if s.reset:
+                    s.divisor <<= 0
+                    s.weight <<= 0
+                    s.remainder <<= 0
+                    s.quotient <<= 0
+                else:
+                    if s.moves:
+                        s.divisor <<= s.next_divisor
+                        s.weight <<= s.next_weight
+                    if s.taken:
+                        s.remainder <<= s.next_remainder
+                        s.quotient <<= s.next_quotient
 
     def line_trace(s):
         return f"{s.istream}|{'IUDD'[int(s.st)]}|{s.ostream}"

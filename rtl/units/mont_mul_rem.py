@@ -9,7 +9,9 @@ Ports: istream {a, b} -> ostream; `modulus` odd, static while the unit is busy; 
 Cycles: nbits / steps_per_stage, whatever the operands. `pipelined`: every stage has its own operands, so up to
 nstages products are under way and an unrolled unit takes a new one every cycle. Not pipelined: one product at a time,
 operands registered once; the next one is taken in the cycle in which a result leaves.
-The registers of a stage take only what a product leaves behind them, so that the clock of an idle stage can be gated.
+The registers of a stage take only what a product leaves behind them. `gated`: that enable is all that a stage's state has, so that
+synthesis gates the clock of an idle stage. Not `gated`, as in paper 001's RTL: a synchronous reset goes before the enable, which Yosys'
+clock gating leaves alone, and the states are clocked in every cycle. (Operands have no reset and are gated either way, as there.)
 Area order: nstages * steps_per_stage AddReds, and 3n register bits a stage (pipelined) or 2n + n a stage.
 """
 
@@ -22,7 +24,7 @@ from .cond_sub import CondSub
 
 
 class MontMulRem(Component):
-    def construct(s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True):
+    def construct(s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True, gated=True):
         s.istream = RecvIfcRTL(mk_product_req(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))
         s.modulus = InPort(nbits)
@@ -119,15 +121,33 @@ class MontMulRem(Component):
                 for i in range(LAST):
                     s.valid[i + 1] <<= s.valid[i]
 
-        @update_ff
-        def states():
-            if s.go & (s.again | s.istream.val):
-                s.state[0] <<= 0
-                if s.again:
-                    s.state[0] <<= s.stage_out[LAST]
-            for i in range(LAST):
-                if s.go & s.valid[i]:
-                    s.state[i + 1] <<= s.stage_out[i]
+        if gated:
+
+            @update_ff
+            def states():
+                if s.go & (s.again | s.istream.val):
+                    s.state[0] <<= 0
+                    if s.again:
+                        s.state[0] <<= s.stage_out[LAST]
+                for i in range(LAST):
+                    if s.go & s.valid[i]:
+                        s.state[i + 1] <<= s.stage_out[i]
+
+        else:
+
+            @update_ff
+            def states_with_reset():
+                if s.reset:
+                    s.state[0] <<= 0
+                elif s.go & (s.again | s.istream.val):
+                    s.state[0] <<= 0
+                    if s.again:
+                        s.state[0] <<= s.stage_out[LAST]
+                for i in range(LAST):
+                    if s.reset:
+                        s.state[i + 1] <<= 0
+                    elif s.go & s.valid[i]:
+                        s.state[i + 1] <<= s.stage_out[i]
 
         LAST_COPY = ncopies - 1
         if npasses == 1:

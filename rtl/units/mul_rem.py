@@ -2,7 +2,7 @@
 
 A Multiplier feeds a divider of 2n by n bits; each works on its own product, so a second one may follow.
 `divider`: "aligned" is the paper's (Figure 2, data-dependent), "restoring" takes `quotient_bits_per_cycle` whatever the
-operands. `multiplier_bits_per_cycle` = 0 is a combinational multiplier.
+operands. `multiplier_bits_per_cycle` = 0 is a combinational multiplier. `gated`: whether the aligned divider's registers can be gated.
 
 Ports: istream {a, b} -> ostream; `modulus` is static while the unit is busy; any operands, any modulus but 0.
 Cycles: multiplier + divider (multiplier.py, div_rem.py).
@@ -18,14 +18,16 @@ from .multiplier import Multiplier
 
 
 class MulRem(Component):
-    def construct(s, nbits, divider="restoring", quotient_bits_per_cycle=1, multiplier_bits_per_cycle=0):
+    def construct(
+        s, nbits, divider="restoring", quotient_bits_per_cycle=1, multiplier_bits_per_cycle=0, gated=True
+    ):
         s.istream = RecvIfcRTL(mk_product_req(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))
         s.modulus = InPort(nbits)
 
         s.multiplier = Multiplier(nbits, multiplier_bits_per_cycle)
         if divider == "aligned":
-            s.divider = AlignedDivRem(2 * nbits, nbits)
+            s.divider = AlignedDivRem(2 * nbits, nbits, gated)
         else:
             s.divider = DivRem(2 * nbits, nbits, quotient_bits_per_cycle)
 

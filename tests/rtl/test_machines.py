@@ -60,6 +60,7 @@ SHAPED = [
         {"steps_per_stage": 2, "nstages": 2, "pipelined": True},
         {"steps_per_stage": 2, "nstages": 2, "pipelined": False},
         {"add_red": "carry-save"},
+        {"gated": True},
         {"multiplier_bits_per_cycle": 2},
         {"quotient_bits_per_cycle": 4},
         {"doublings_per_cycle": 1},
@@ -121,6 +122,23 @@ def test_stages_agree(design: Design) -> None:
             for stage in ("python", "verilog", "native")
         ]
         assert runs[0] == runs[1] == runs[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "cycles"),
+    [("mont-001", 5, 82), ("naive-001", 0x12345678, 55), ("naive-001", 0xBFFFFFE2, 69)],
+)
+@pytest.mark.parametrize("schedule", ["right-to-left-2", "right-to-left-1"])
+def test_exponent_0_of_paper_001(name: str, base: int, cycles: int, schedule: str) -> None:
+    """The published RTL looks at the exponent behind a step: exponent 0 takes the cycles of exponent 1, at all levels."""
+    design = catalogue.find(name)
+    mod = 0xBFFFFFE3
+    assert design.cycles(32, base, 0, mod, schedule=schedule) == cycles
+    for make, stage in ((design.cl, "python"), (design.rtl, "python"), (design.rtl, "native")):
+        with simulate(make(32, schedule=schedule), stage) as simulation:
+            run = simulation.run([(base, 0, mod), (base, 1, mod)])
+        assert run.latencies[0] == cycles
+        assert [response[1] for response in run.responses] == [1, base]
 
 
 def widths(design: Design) -> list:
