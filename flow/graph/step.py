@@ -91,7 +91,7 @@ def _synthesis(job: Job) -> None:
         clock_ns=clock_ns,
         style=job.parameters["style"],
         kit_directory=job.adk,
-        **job.options("adders", "booth", "clock_gating", "keep_hierarchy", "carry_save"),
+        **job.options("adders", "booth", "clock_gating", "keep_hierarchy", "carry_save", "hold_form"),
     )
     if job.parameters["sizing"]:
         netlist, port = job.out / "netlist.json", job.design.clock_port

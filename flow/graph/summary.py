@@ -213,7 +213,7 @@ def _marks(
 
 
 def _caveats(read: Mapping[str, Any], best: Mapping[str, Any]) -> list[str]:
-    caveats = []
+    caveats = list(read.get("synthesis.json", {}).get("caveats", []))
     timing = read.get("timing_post.json") or read.get("timing.json")
     if timing is not None:
         wires = WIRES.get(timing["wires"], timing["wires"])

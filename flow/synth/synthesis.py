@@ -20,7 +20,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,12 @@ ADDERS = {  # how carries are made: arguments of techmap
     "kogge-stone": "-map +/choices/kogge-stone.v",
     "han-carlson": "-map +/choices/han-carlson.v",
 }
+# for whoever compares designs that differ in how they write a sum
+FORM = (
+    "synthesis rewrites conditional sums (one adder where several differ in a condition, carries saved), so that designs that differ "
+    "in the form of a sum alone, such as the values textbook and koc of add_red, become nearly the same netlist; "
+    "hold_form=True leaves sums as they are written"
+)
 AUTO = "auto"  # ripple, where the carries of subtractions have the time, else mixed
 CARRIES_SHARE = 0.75  # of the clock
 PS_PER_NS = 1000
@@ -79,11 +85,16 @@ class Options:
     min_gated: int = 4
     sharing: bool = True
     carry_save: bool = True
+    hold_form: bool = False  # sums stay as the source writes them: neither shared nor saved carries
     margin: float = 0.9  # of the clock, for which abc sizes
     wire_ff: float = 0.7  # on a net, for each reader
 
     def check(self) -> None:
         """BadInput for what makes no sense."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(each.default, bool) and not isinstance(value, bool):
+                raise BadInput(f"{each.name} = {value}: give True or False")
         if self.adders not in (AUTO, *ADDERS):
             raise unknown("kind of adder", self.adders, (AUTO, *ADDERS))
         if not 0.1 <= self.margin <= 1.5:
@@ -136,10 +147,11 @@ def synthesize(
     reading = read_design(design_sv, top, work)
     design = json.loads((work / ("kept.json" if chosen.keep_hierarchy else "coarse.json")).read_text())
     squarers = make_squarers(design) if chosen.sharing else 0
-    shared = share_adders(design) if chosen.sharing else 0
-    if chosen.carry_save:
+    shared = share_adders(design) if chosen.sharing and not chosen.hold_form else 0
+    save = chosen.carry_save and not chosen.hold_form
+    if save:
         narrow(design)
-    chains = save_carries(design) if chosen.carry_save else []
+    chains = save_carries(design) if save else []
     if chosen.adders == AUTO:
         carries = max(estimate.carries_ns(module) for module in design["modules"].values())
         chosen = replace(chosen, adders="ripple" if carries <= CARRIES_SHARE * clock_ns else "mixed")
@@ -173,6 +185,7 @@ def synthesize(
             "shared_adders": shared,
             "squarers": squarers,
             "carry_save_rows": sum(map(len, chains)),
+            "caveats": [FORM] if shared or chains else [],
             "seconds": round(time.perf_counter() - start, 1),
             "peak_memory_mib": max(reading.peak_memory_mib, mapping.peak_memory_mib),
         },

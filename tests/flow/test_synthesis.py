@@ -307,6 +307,7 @@ def test_what_makes_no_circuit(tmp_path: Path, text: str, message: str) -> None:
         ({"wire_ff": -1.0}, "wire of -1.0"),
         ({"min_gated": 0}, "clock gates for 0"),
         ({"clock_ns": 0.0}, "clock of 0.0 ns"),
+        ({"hold_form": "maybe"}, "hold_form = maybe: give True or False"),
     ],
     ids=str,
 )
@@ -332,6 +333,25 @@ def test_a_library_without_wires_gets_some() -> None:
     assert found.default_wire_load == "by_reader" and found.wire_loads["by_reader"].cap_ff(
         3
     ) == pytest.approx(1.5)
+
+
+def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path: Path) -> None:
+    """AddRed as the textbook writes it and as Koc does: nearly one netlist, or two that differ as their adders do."""
+    areas: dict[tuple[str, bool], float] = {}
+    for form in ("textbook", "koc"):
+        source = translate(find("mont-001").multiplier(8, add_red=form), TOP)
+        for hold in (False, True):
+            out = tmp_path / f"{form}-{hold}"
+            out.mkdir()
+            (out / "design.sv").write_text(source)
+            synthesize(out / "design.sv", TOP, out, hold_form=hold)
+            report = loaded(out / "synthesis.json")
+            assert report["options"]["hold_form"] is hold
+            assert report["caveats"] == ([] if hold else [synthesis.FORM])
+            assert (report["shared_adders"], report["carry_save_rows"]) == (0, 0) or not hold
+            areas[form, hold] = loaded(out / "area.json")["area_um2"]
+    assert areas["textbook", False] == pytest.approx(areas["koc", False], rel=0.05)
+    assert areas["textbook", True] > 1.2 * areas["koc", True]  # two rows of adders a step, and one
 
 
 def test_netlist_of_another_design_is_no_candidate(unit: Path, tmp_path: Path) -> None:
