@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pymtl3 import Component
 
 from ...rtl.sim.base import Options, elaborate
-from ...rtl.sim.verilog import finalize, import_back
+from ...rtl.sim.verilog import checked_waves, finalize, import_back
 from . import ports
 from .base import Job, ProcSimulation, Tally
 from .pybench import PythonBench
@@ -26,7 +26,7 @@ class VerilogProcSimulation(ProcSimulation):
         self._bench = PythonBench(self._imported, self.stage, options.trace)
 
     def _execute(self, job: Job, report: Callable[[int], None] | None) -> Tally:
-        return self._bench.execute(job, report)
+        return checked_waves(self._imported, self._bench.execute(job, report))
 
     def close(self) -> None:
         finalize(self._imported)

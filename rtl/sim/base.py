@@ -3,6 +3,7 @@
 `Model` is what a testbench of any kind needs; `Simulation` is the one for streams.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -42,6 +43,14 @@ def _check_writable(path: Path) -> None:
         ) from None
     if not existed:
         path.unlink()
+
+
+def check_written(path: Path | None, error: int) -> None:
+    """BadInput if writing waveforms failed with this errno, which a full disk does in the middle of a run."""
+    if error:
+        raise BadInput(
+            f"waveform file {path}: cannot be written ({os.strerror(error)}); free some space, or give another file"
+        )
 
 
 class Model(ABC):

@@ -12,7 +12,6 @@
 #include <type_traits>
 
 #if defined(WAVES_VCD)
-#include "verilated_vcd_c.h"
 #define WAVES VerilatedVcdC
 #elif defined(WAVES_FST)
 #include "verilated_fst_c.h"
@@ -78,6 +77,7 @@ class Model {
 #ifdef WAVES
         top->trace(&file, 99);
         file.open(waves);
+        file.flush();
 #else
         (void)waves;
 #endif
@@ -98,6 +98,15 @@ class Model {
         return file.isOpen();
 #else
         return true;
+#endif
+    }
+
+    // errno of the first part of the waveforms that could not be written; 0: all could
+    int waves_error() const {
+#ifdef WAVES_VCD
+        return failed;
+#else
+        return 0;
 #endif
     }
 
@@ -125,7 +134,11 @@ class Model {
     std::unique_ptr<VHarness> top;
 
   private:
-#ifdef WAVES
+#if defined(WAVES_VCD)
+    int failed = 0;
+    WaveFile written{&failed};
+    WAVES file{&written};
+#elif defined(WAVES_FST)
     WAVES file;
 #endif
 };
@@ -141,6 +154,7 @@ API Model* sim_new(const char* waves, int seed) {
     auto sim = make_driver(waves, seed);
     return sim->ok() ? sim.release() : nullptr;
 }
+API int32_t sim_waves_error(const Model* sim) { return sim->waves_error(); }
 API void sim_delete(Model* sim) { delete sim; }
 API int32_t sim_advance(Model* sim, uint64_t budget) {
     const Outcome outcome = sim->advance(budget);

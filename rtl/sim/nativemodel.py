@@ -10,10 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...fl.errors import BadInput
-from .base import Options
+from .base import Options, check_written
 from .build import library
 from .harness import HARNESS
 
+WAVE_FILE = Path(__file__).with_name("wave_file.cpp")
 MODEL = Path(__file__).with_name("model.cpp")
 SLICE_SECONDS = 0.2
 
@@ -25,7 +26,8 @@ class NativeModel:
 
     def __init__(self, verilog: str, driver: str, options: Options) -> None:
         self._handle = None
-        text = MODEL.read_text() + driver
+        self._vcd = options.vcd
+        text = WAVE_FILE.read_text() + MODEL.read_text() + driver
         self.lib = load(library(verilog, HARNESS, text, options.opt, options.vcd))
         # seed 0 stands for registers that start with 0
         seed = 0 if options.power_up_seed is None else options.power_up_seed % (2**31 - 1) + 1
@@ -44,6 +46,7 @@ class NativeModel:
         while True:
             start = time.monotonic()
             outcome = self.lib.sim_advance(self._handle, cycles)
+            check_written(self._vcd, self.lib.sim_waves_error(self._handle))
             if outcome != RUNNING:
                 return outcome
             elapsed = time.monotonic() - start
@@ -67,5 +70,6 @@ def load(path: Path) -> ctypes.CDLL:
     lib.sim_new.restype = ctypes.c_void_p
     lib.sim_new.argtypes = [ctypes.c_char_p, ctypes.c_int]
     lib.sim_delete.argtypes = [ctypes.c_void_p]
+    lib.sim_waves_error.argtypes = [ctypes.c_void_p]
     lib.sim_advance.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     return lib

@@ -8,6 +8,7 @@ the first one); and each model has its own context. `build.library` does the fir
 pass go to a temporary directory, which is the working directory while it runs.
 """
 
+import ctypes
 import importlib.util
 import itertools
 import os
@@ -16,7 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pymtl3 import Component
 from pymtl3.passes.backends.verilog import (
@@ -26,14 +27,21 @@ from pymtl3.passes.backends.verilog import (
 )
 from pymtl3.passes.backends.verilog.import_.VerilogVerilatorImportConfigs import VerilogVerilatorImportConfigs
 
-from .base import Options, Simulation
+from .base import Options, Simulation, check_written
 from .build import library
+from .nativemodel import WAVE_FILE
 from .protocol import Plan, Progress
 from .pydriver import PythonDriver
 from .pymodel import prepare
 from .translate import top_name, translate
 
 _serial = itertools.count()
+
+# asked for by checked_waves
+WAVES_ERROR = """\
+static int waves_errno;
+extern "C" __attribute__((visibility("default"))) int waves_error() { return waves_errno; }
+"""
 
 
 class VerilogSimulation(Simulation):
@@ -49,7 +57,7 @@ class VerilogSimulation(Simulation):
         self._driver = PythonDriver(self._imported, self.ports, self.stage, options.trace)
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
-        return self._driver.drive(plan, progress)
+        return checked_waves(self._imported, self._driver.drive(plan, progress))
 
     def close(self) -> None:
         finalize(self._imported)
@@ -68,7 +76,20 @@ def import_back(component: Component, options: Options) -> Component:
             component.set_metadata(VerilogVerilatorImportPass.vl_trace_filename, "waves")
         imported = _TranslateImport()(component)
         prepare(imported)
+    if target:
+        imported.waves = options.vcd, ctypes.CDLL(str(imported.library)).waves_error
+        checked_waves(imported)
     return imported
+
+
+_T = TypeVar("_T")
+
+
+def checked_waves(imported: Component, answer: _T = None) -> _T:
+    """`answer`, if the waveforms of an imported component could be written so far; BadInput otherwise."""
+    path, error = getattr(imported, "waves", (None, int))
+    check_written(path, error())
+    return answer
 
 
 def finalize(imported: Component) -> None:
@@ -91,6 +112,7 @@ class _Configs(VerilogVerilatorImportConfigs):
     """Knows the library by the name that the cache gave it."""
 
     library = "not-built-yet.so"
+    built = Path(library)
 
     def get_shared_lib_path(self) -> str:
         return self.library
@@ -125,14 +147,18 @@ class _Import(VerilogVerilatorImportPass):
         wrapper = wrapper.replace(
             "Verilated::randReset", "Verilated::threadContextp(new VerilatedContext);\n  Verilated::randReset"
         )
+        wrapper = wrapper.replace(
+            "new VerilatedVcdC()", "new VerilatedVcdC((waves_errno = 0, new WaveFile(&waves_errno)))"
+        )
         built = library(
             Path(ip_cfg.translated_source_file).read_text(),
             ip_cfg.translated_top_module,
             # the pass finds the functions of the wrapper by name; all others are hidden
-            f"#pragma GCC visibility push(default)\n{wrapper}",
+            f"{WAVE_FILE.read_text()}{WAVES_ERROR}#pragma GCC visibility push(default)\n{wrapper}",
             ip_cfg.c_flags,
             Path("waves.vcd") if ip_cfg.vl_trace else None,
         )
+        ip_cfg.built = built
         ip_cfg.library = built.name
         Path(built.name).symlink_to(built)
 
@@ -145,7 +171,9 @@ class _Import(VerilogVerilatorImportPass):
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         vars(module).update(symbols)
-        return getattr(module, ip_cfg.translated_top_module)()
+        component = getattr(module, ip_cfg.translated_top_module)()
+        component.library = ip_cfg.built
+        return component
 
 
 class _TranslateImport(VerilogTranslationImportPass):

@@ -305,6 +305,15 @@ def test_commits(cli: Cli, tmp_path: Path) -> None:
     assert "lbu a0, -3(sp)" in loaded and loaded.endswith("a0=0x00000012 [0x003ffffd]")
 
 
+@pytest.mark.parametrize("stage", ["native", "verilog"])
+def test_vcd_on_a_full_disk(cli: Cli, tmp_path: Path, stage: str) -> None:
+    path = tmp_path / "full.vcd"
+    path.symlink_to("/dev/full")
+    result = cli("proc", GCD, "--stage", stage, "--vcd", path)
+    assert result.code == 2
+    assert "full.vcd: cannot be written (No space left on device); free some space" in result.err
+
+
 def test_vcd(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "waves.vcd"
     assert cli("proc", GCD, "--stage", "python", "--vcd", path).code == 0

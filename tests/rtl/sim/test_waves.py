@@ -103,3 +103,15 @@ def test_line_trace_of_a_component_without_one() -> None:
     seen: list[str] = []
     simulate(Pass(8), "python", trace=lambda _, text: seen.append(text)).run([0x11], sink_delays=1)
     assert [text.split() for text in seen] == [["#", ">", "#"], ["11", ">", "11"]]
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_a_full_disk_ends_a_run_with_a_reason(stage: str, tmp_path: Path) -> None:
+    """Stages `native` and `verilog` did not end: Verilator's handler of a failed write flushes the file again."""
+    path = tmp_path / "full.vcd"
+    path.symlink_to("/dev/full")
+    with (
+        pytest.raises((BadInput, OSError), match="No space left on device"),
+        simulate(Pass(8), stage, vcd=path) as sim,
+    ):
+        sim.run([0xA5] * 5000)
