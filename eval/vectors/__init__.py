@@ -11,6 +11,7 @@ from ...fl.errors import BadInput
 from . import bn_text, cavp, eip198, pkcs1_text, wycheproof
 from .items import Item
 
+WHITE = b"\t\n\v\f\r"
 MOST_DIGITS = 4000  # of an integer in JSON: Python itself converts 4300, unless it is told otherwise
 
 _JSON = (wycheproof, eip198)
@@ -51,7 +52,13 @@ def _load(path: str) -> VectorFile:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: byte {error.start} is not text; known formats: {known_formats()}") from None
+        if any(byte < 32 and byte not in WHITE for byte in data):
+            raise BadInput(
+                f"{path}: byte {error.start} is not text; known formats: {known_formats()}"
+            ) from None
+        text = data.decode(
+            "latin-1"
+        )  # a name in a comment; a number that has such a byte is refused where it is read
     if not text.strip():
         raise BadInput(f"{path}: the file is empty; known formats: {known_formats()}")
     if text.lstrip()[0] in "[{" and (document := _json(text, path)) is not None:

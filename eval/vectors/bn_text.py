@@ -44,7 +44,10 @@ def read(text: str, source: str) -> list[Item]:
     stanza: dict[str, str] = {}
     start = 0
     for number, line in enumerate([*text.splitlines(), ""], 1):
+        blank = not line.strip()
         line = line.split("#", 1)[0].strip()
+        if not line and not blank:
+            continue  # a comment alone on its line, also within a stanza
         pair = _split(line) if line else None
         if line and pair is None:
             raise BadInput(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one item; `reason` says why it failed or was skipped."""
+    """What became of one item: passed, failed, skipped, or beyond the limit; `reason` says why it failed or was skipped."""
 
     item: Item
     kind: str
@@ -78,8 +78,8 @@ class Judge:
             for place, item in enumerate(items):
                 job = self._plan(number, place, item)
                 if isinstance(job, _Job) and self.limit is not None and usable >= self.limit:
-                    job = f"beyond --limit {self.limit}"
-                if isinstance(job, str):
+                    outcomes[number][place] = Outcome(item, "beyond")
+                elif isinstance(job, str):
                     outcomes[number][place] = Outcome(item, "skipped", job)
                 else:
                     usable += 1
@@ -113,8 +113,10 @@ class Judge:
         )
         if item.mod == 0:
             return MEANING[Status.ZERO_MODULUS]
-        if item.mod < 0:
+        if item.mod < 0 and not self.reduce:
             return "the modulus is negative"
+        if item.mod < 0:
+            item = replace(item, mod=-item.mod)  # the residues are the same
         if self.reduce:
             names = {name: value if name == "exp" else value % item.mod for name, value in names.items()}
         if any(value < 0 for value in names.values()):

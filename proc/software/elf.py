@@ -19,6 +19,10 @@ from .memory import REGIONS, map_text
 
 COMPRESSED = 1  # in e_flags: the code has instructions of 16 bits (RISC-V ELF psABI)
 EXECUTABLE = 1  # in p_flags
+NOT_FLAGGED = (
+    "its code is in a segment without the execute flag, which its linker script gives no segment that holds data too; "
+    "it runs all the same, since no memory is protected here"
+)
 # the file header of 32 bits, little endian: where the tables of segments and sections are, and their extents
 HEADER = struct.Struct("<28x2I6x4H2x")
 NARROW_LITTLE = b"\x7fELF\x01\x01"
@@ -34,6 +38,7 @@ class Program:
     entry: int
     segments: tuple[tuple[int, bytes], ...]
     symbols: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""  # what is unusual about the file, and no obstacle
 
     @classmethod
     def of_words(
@@ -97,7 +102,7 @@ def _program(name: str, file: BinaryIO) -> Program:
     _check_length(name, file)
     elf = ELFFile(file)
     _check_machine(name, elf)
-    segments, executable = [], []
+    segments, executable, loaded = [], [], []
     for segment in elf.iter_segments("PT_LOAD"):
         addr, size, content = segment["p_paddr"], segment["p_memsz"], segment.data()
         if len(content) != segment["p_filesz"]:
@@ -115,18 +120,21 @@ def _program(name: str, file: BinaryIO) -> Program:
             )
         if content:
             segments.append((addr, content))
+        loaded.append(range(addr, addr + len(content)))
         if segment["p_flags"] & EXECUTABLE:
-            executable.append(range(addr, addr + len(content)))
+            executable.append(loaded[-1])
     if not segments:
         raise BadInput(
             f"{name} has nothing to load (no PT_LOAD segment with bytes in it): link it, do not only compile it"
         )
     entry = elf["e_entry"]
-    if entry % 4 or not any(entry in each for each in executable):
+    if entry % 4 or not any(entry in addresses for addresses in loaded):
         raise BadInput(
             f"{name}: its entry 0x{entry:x} is not in code that is loaded; name the first instruction with ENTRY(_start)"
         )
-    return Program(name, entry, tuple(segments), _symbols(elf))
+    executes = any(entry in addresses for addresses in executable)
+    note = "" if executes else NOT_FLAGGED
+    return Program(name, entry, tuple(segments), _symbols(elf), note)
 
 
 def _check_length(name: str, file: BinaryIO) -> None:

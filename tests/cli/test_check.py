@@ -164,7 +164,7 @@ def test_reading_shows_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_limit(cli: Cli) -> None:
     report = cli("check", DATA / "sigver_512.rsp", "--limit", 1, "--json").json()
-    assert (report["passed"], report["reasons"]) == (1, {"beyond --limit 1": 2})
+    assert (report["passed"], report["skipped"], report["beyond_limit"]) == (1, 0, 2)
 
 
 def test_corrupt_file_is_exit_2_and_nothing_is_run(cli: Cli, tmp_path: Path) -> None:
@@ -262,3 +262,31 @@ def test_json_is_one_object_on_stdout(cli: Cli) -> None:
     result = cli("check", DATA / "modexp_plain.json", "--json")
     assert isinstance(json.loads(result.out), dict)
     assert result.err == ""
+
+
+def test_an_unreadable_file_does_not_stop_the_others(cli: Cli, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_text("ModExp = 1\nA = 3\nthis is no line\n")
+    result = cli("check", bad, DATA / "modexp_plain.json", "--json")
+    report = result.json()
+    assert (result.code, report["passed"], [part["file"] for part in report["unread"]]) == (2, 2, [str(bad)])
+    assert "line 3 is neither" in report["unread"][0]["error"]
+    assert result.err.startswith(f"modexlab: warning: not read: {bad}: line 3 is neither")
+    alone = cli("check", bad)
+    assert (alone.code, alone.out) == (2, "") and "line 3 is neither" in alone.err
+
+
+def test_what_is_beyond_the_limit_is_not_called_inapplicable(cli: Cli) -> None:
+    report = cli("check", DATA / "bn_small.txt", "--limit", 5, "--json").json()
+    assert (report["passed"], report["skipped"], report["beyond_limit"]) == (5, 8, 11)
+    assert (
+        "  passed 5, failed 0, not applicable 8, beyond --limit 11\n"
+        in cli("check", DATA / "bn_small.txt", "--limit", 5).out
+    )
+
+
+def test_a_negative_modulus_after_reduction(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "negative.txt"
+    path.write_text("ModExp = 5\nA = -4\nE = 5\nM = -7\n")
+    assert cli("check", path, "--allow-empty", "--json").json()["skipped"] == 1
+    assert cli("check", path, "--reduce", "--json").json()["passed"] == 1

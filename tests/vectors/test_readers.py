@@ -352,6 +352,24 @@ def test_bn_text_without_blank_lines_and_with_colons(tmp_path: Path) -> None:
     assert judge(load(str(path))) == {"ModExp": 2, "ModMul": 1}
 
 
+def test_bn_text_with_comments_inside_a_stanza(tmp_path: Path) -> None:
+    """BoringSSL's mod_mul_tests.txt: a comment alone on its line does not end a stanza; an empty line does."""
+    path = tmp_path / "bn.txt"
+    path.write_text(
+        "ModMul = 1\n# A is even.\nA = 2\n  # and so is B\nB = 2\nM = 3\n\n# next\nModMul = 3\nA = 1\nB = 3\nM = 7\n"
+    )
+    assert load(str(path)).items == [
+        ModMul("line 1 ModMul", 2, 2, 3, 1),
+        ModMul("line 9 ModMul", 1, 3, 7, 3),
+    ]
+
+
+def test_a_latin_1_byte_in_a_comment(tmp_path: Path) -> None:
+    path = tmp_path / "bn.txt"
+    path.write_bytes(b"# by Koc and G\xf6del\nModMul = 1\nA = 2\nB = 2\nM = 3\n")
+    assert load(str(path)).items == [ModMul("line 2 ModMul", 2, 2, 3, 1)]
+
+
 def test_bn_text_squares(tmp_path: Path) -> None:
     path = tmp_path / "bn.txt"
     path.write_text("ModSquare = 1\nA = 4\nM = 5\n")

@@ -9,7 +9,7 @@ from typing import Any
 from ....fl.errors import BadInput, shown
 from ...designs.machine import check_width
 from ...progress import Progress
-from ...vectors import known_formats, load
+from ...vectors import VectorFile, known_formats, load
 from ...vectors.judge import Judge, Outcome
 from ..arguments import (
     Commands,
@@ -31,8 +31,8 @@ TEXT = f"""\
 Every usable vector is computed by the design and
 judged twice: by Python's own power, and by the file (its result, or what the padding says to its verdict).
 What a design cannot compute (an even modulus on a Montgomery machine, a base not below the modulus) is
-counted as skipped, with the reason. Exit code: 0 nothing failed, 1 a vector failed, 2 a file cannot be read
-or not one vector was checked.
+counted as skipped, with the reason. A file that cannot be read is reported, and the others are checked. Exit code: 0 nothing failed,
+1 a vector failed, 2 a file cannot be read or not one vector was checked.
 
 formats, told apart by content:
   {known_formats().replace("; ", chr(10) + "  ")}"""
@@ -74,11 +74,19 @@ def execute(args: argparse.Namespace) -> int:
     if args.nbits is not None:
         design.resolve(check_width(args.nbits), settings)
     with Progress("reading", total=len(args.files), unit="file", quiet=args.json) as progress:
-        files = []
+        files: list[VectorFile] = []
+        unread: list[dict[str, str]] = []
         for path in args.files:
             progress.describe(f"reading {path}")
-            files.append(load(path))
-            progress(len(files), len(args.files))
+            try:
+                files.append(load(path))
+            except BadInput as error:
+                if len(args.files) == 1:
+                    raise
+                unread.append({"file": path, "error": str(error)})
+            progress(len(files) + len(unread), len(args.files))
+    for each in unread:
+        warn(f"not read: {each['error']}")
     for file in files:
         if file.announced not in (None, len(file.items)):
             warn(f"{file.path}: it announces {file.announced} vectors, but holds {len(file.items)}")
@@ -107,6 +115,7 @@ def execute(args: argparse.Namespace) -> int:
             {"file": file.path, "format": file.format, **_count(per_file)}
             for file, per_file in zip(files, outcomes, strict=True)
         ],
+        "unread": unread,
     }
     if args.json:
         print_json(report)
@@ -120,7 +129,9 @@ def execute(args: argparse.Namespace) -> int:
     for part in report["files"]:
         if not part["passed"] and not part["failed"]:
             warn(f"{part['file']}: NOTHING WAS CHECKED, all {part['skipped']} vectors were skipped")
-    return 1 if report["failed"] else 0
+    if report["failed"]:
+        return 1
+    return 2 if unread else 0
 
 
 def _count(outcomes: list[Outcome]) -> dict[str, Any]:
@@ -130,6 +141,7 @@ def _count(outcomes: list[Outcome]) -> dict[str, Any]:
         "passed": kinds["passed"],
         "failed": kinds["failed"],
         "skipped": kinds["skipped"],
+        "beyond_limit": kinds["beyond"],
         "reasons": dict(reasons.most_common()),
         "either": sum(outcome.either for outcome in outcomes),
     }
@@ -150,7 +162,8 @@ def _failure(path: str, outcome: Outcome) -> dict[str, Any]:
 def _print(report: dict[str, Any]) -> None:
     for part in report["files"]:
         print(f"{part['file']}: {part['format']}, on {report['design']} ({report['stage']})")
-        print(f"  passed {part['passed']}, failed {part['failed']}, not applicable {part['skipped']}")
+        left = f", beyond --limit {part['beyond_limit']}" if part["beyond_limit"] else ""
+        print(f"  passed {part['passed']}, failed {part['failed']}, not applicable {part['skipped']}{left}")
         for reason, count in part["reasons"].items():
             print(f"    not applicable, {count}: {reason}")
         if part["either"]:

@@ -27,6 +27,7 @@ from ..arguments import (
     positive,
     print_json,
     short,
+    warn,
     writing,
     xcel_of,
 )
@@ -147,6 +148,8 @@ def execute(args: argparse.Namespace) -> int:
     timing, units = _timing(args), _units(args)
     stage = "python" if args.trace and args.level == "rtl" and not args.stage else args.stage
     program = _program(args)
+    if program.note:
+        warn(f"{program.name}: {program.note}")
     label = ", ".join(filter(None, (program.name, args.level, stage_at(args.level, stage))))
     with Progress(label, quiet=args.json) as progress:
 
