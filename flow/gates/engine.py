@@ -23,7 +23,8 @@ from ..kit.functions import parse
 from ..kit.liberty import Cell, Library
 from ..netlist.cell_models import gate_state
 from ..netlist.netlist import Instance, Netlist
-from ..timing.nldm import RISE, Timing
+from ..timing.cells import RISE
+from ..timing.nldm import Timing
 from . import gate_harness
 
 TICK_NS = 0.00025

@@ -22,12 +22,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
 
 from ...fl.errors import BadInput
 from ...rtl.sim import cache
 from .constraints import Constraints
 from .kit_file import Cells, Surroundings
+
+Numbers = TypeVar("Numbers", float, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,16 @@ class Table:
         """The value at a point: bilinear between the points of the grid and, on the same planes, beyond them."""
         i, x = _interval(self.index_1, first)
         j, y = _interval(self.index_2, second)
-        rows = self.values[i : i + 2]
-        low, high = (row[j] if y == 0 else row[j] * (1 - y) + row[j + 1] * y for row in (rows[0], rows[-1]))
-        return low * (1 - x) + high * x
+        below, above = self.values[i], self.values[min(i + 1, len(self.values) - 1)]
+        after = min(j + 1, len(below) - 1)
+        return between(below[j], below[after], above[j], above[after], x, y)
+
+
+def between(
+    low: Numbers, low_after: Numbers, high: Numbers, high_after: Numbers, x: Numbers, y: Numbers
+) -> Numbers:
+    """Bilinear between four values of a table, at x of the way from `low` to `high`, y of the way from each to the one after."""
+    return (low * (1 - x) + high * x) * (1 - y) + (low_after * (1 - x) + high_after * x) * y
 
 
 def _interval(axis: tuple[float, ...], at: float) -> tuple[int, float]:

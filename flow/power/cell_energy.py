@@ -24,7 +24,7 @@ import numpy as np
 from ..kit.functions import Function, parse
 from ..kit.liberty import Cell, PowerArc, Table
 from ..netlist.cell_models import gate_state
-from ..timing.nldm import FALL, RISE
+from ..timing.cells import FALL, RISE
 
 STATE = ""  # the variable that stands for what a cell stores: no pin has this name
 

@@ -45,7 +45,8 @@ from ..kit import kit
 from ..kit.liberty import Library
 from ..netlist.netlist import Netlist, read
 from ..timing import nldm
-from ..timing.nldm import RISE, Tables
+from ..timing.cells import RISE
+from ..timing.tables import Tables
 from . import energy
 from .cell_energy import KindEnergy, Members
 

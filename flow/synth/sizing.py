@@ -39,8 +39,8 @@ from ..kit.functions import parse
 from ..kit.liberty import Cell, Library
 from ..netlist import ownership, yosys
 from ..netlist.netlist import PORT, Instance, Netlist, connected, read, write_back
-from ..timing import nldm
-from ..timing.nldm import FALL, KOHM_FF, RISE
+from ..timing.cells import FALL, RISE, CellTables
+from ..timing.graph import TimingGraph
 from . import full_adders
 from .synthesis import WRITE, area_report
 
@@ -206,37 +206,17 @@ def optimise(
     return Result(model.commit(), report)
 
 
-class Families:
-    """Cells that differ in strength alone, their arcs, pins and areas in arrays by number of kind."""
+class Families(CellTables):
+    """Cells that differ in strength alone, and their areas and limits by number of kind."""
 
     def __init__(self, library: Library) -> None:
+        super().__init__(library, library.cells)
         self.library = library
-        self.tables = nldm.Tables()
-        self.compiled = {name: nldm._compile(cell, self.tables) for name, cell in library.cells.items()}
-        self.kinds = list(library.cells)
-        self.number = {kind: place for place, kind in enumerate(self.kinds)}
-        width = max(len(each.rows) for each in self.compiled.values())
-        checks = max(len(each.checks) for each in self.compiled.values())
-        self.delay = np.zeros((len(self.kinds), width), int)
-        self.slew = np.zeros((len(self.kinds), width), int)
-        self.check = np.zeros((len(self.kinds), checks), int)
         self.area = np.array([library.cells[kind].area for kind in self.kinds])
         self.max_load = np.full(len(self.kinds), np.inf)
         for number, kind in enumerate(self.kinds):
-            for row, each in enumerate(self.compiled[kind].rows):
-                self.delay[number, row], self.slew[number, row] = each.delay, each.slew
-            for row, (*_, table) in enumerate(self.compiled[kind].checks):
-                self.check[number, row] = table
             limits = [pin.max_cap_ff for pin in library.cells[kind].pins.values() if pin.max_cap_ff]
             self.max_load[number] = min(limits, default=np.inf)
-        # every kind's pins in the order of their names: the same in a family
-        self.pins = {kind: sorted(library.cells[kind].pins) for kind in self.kinds}
-        widest = max(len(pins) for pins in self.pins.values())
-        self.cap = np.zeros((len(self.kinds), widest, 2))
-        for number, kind in enumerate(self.kinds):
-            for place, name in enumerate(self.pins[kind]):
-                pin = library.cells[kind].pins[name]
-                self.cap[number, place] = pin.cap_rise_ff, pin.cap_fall_ff
         self.others = {number: self._others(kind) for number, kind in enumerate(self.kinds)}
         self.commutative = {kind: commutative(library.cells[kind]) for kind in self.kinds}
 
@@ -300,8 +280,8 @@ class Move(NamedTuple):
     second: int
 
 
-class Model(nldm._Graph):
-    """The graph of nldm.py with kinds and pins that change in place; setup alone, and the slack of every node."""
+class Model(TimingGraph):
+    """The timing graph with kinds and pins that change in place; setup alone, and the slack of every node."""
 
     def __init__(
         self,
@@ -311,62 +291,17 @@ class Model(nldm._Graph):
         families: Families,
         target: float,
     ) -> None:
-        super().__init__(circuit.netlist, library, constraints)
+        super().__init__(circuit.netlist, library, constraints, families)
         self.circuit, self.families, self.target = circuit, families, target
-        self.tables = families.tables
-        self.names = list(circuit.netlist.cells)
-        self.index = {name: place for place, name in enumerate(self.names)}
-        self.kind = np.array([families.number[circuit.netlist.cells[name].kind] for name in self.names], int)
-        self._number_sinks()
-        self._number_arcs()
+        self.sinks_of = _Groups(self.sink_cell, len(self.names))
+        self.arcs_of = _Groups(self.arc_cell, len(self.names))
         self._number_endpoints()
-        nodes = np.array([node for each in self.clock_nets for node in (2 * each, 2 * each + 1)], int)
-        self.ideal = np.zeros(2 * len(circuit.netlist.nets), bool)
-        self.ideal[nodes] = True
-        fixed = np.zeros(len(self.names), bool)
-        fixed[self.arc_cell[self.ideal[self.end]]] = True  # of the clock network
-        self.fixed = fixed
+        self.fixed = np.zeros(len(self.names), bool)
+        self.fixed[self.arc_cell[self.ideal[self.end]]] = True  # of the clock network
+        self.set_wires(circuit.caps_ff, circuit.res_kohm)
         self.analyse()
 
     # -- structure ----------------------------------------------------------------------------------------------------
-
-    def _number_sinks(self) -> None:
-        netlist, pins = self.netlist, self.families.pins
-        nets, cells, places = [], [], []
-        self.sink: dict[tuple[str, str], int] = {}
-        self.base = np.repeat(self.circuit.caps_ff, 2)
-        for net, sinks in enumerate(netlist.sinks):
-            for name, pin in sinks:
-                if name == PORT:
-                    self.base[2 * net : 2 * net + 2] += self.constraints.output_load_ff
-                    continue
-                self.sink[name, pin] = len(nets)
-                nets.append(net)
-                cells.append(self.index[name])
-                places.append(pins[netlist.cells[name].kind].index(pin))
-        self.sink_net, self.sink_cell, self.sink_pin = (np.array(each, int) for each in (nets, cells, places))
-        branches = np.array([max(1, len(sinks)) for sinks in netlist.sinks])
-        self.branch_res, self.branch_cap = self.circuit.res_kohm / branches, self.circuit.caps_ff / branches
-        self.sinks_of = _Groups(self.sink_cell, len(self.names))
-
-    def _number_arcs(self) -> None:
-        """For each arc the cell, the row of the kind's tables and the sink that it starts from."""
-        cell = np.zeros(len(self.start), int)
-        row = np.zeros(len(self.start), int)
-        sink = np.zeros(len(self.start), int)
-        numbers = {
-            kind: np.array([self.index[name] for name in names]) for kind, names in self.members.items()
-        }
-        order = np.argsort(self.source, kind="stable")
-        spans = np.searchsorted(self.source[order], np.arange(len(self.sources) + 1))
-        for number, (kind, which) in enumerate(self.sources):
-            arcs = order[spans[number] : spans[number + 1]]
-            cell[arcs], row[arcs] = numbers[kind][self.owner[arcs]], which
-            pin = self.kinds[kind].rows[which].input
-            sink[arcs] = [self.sink[self.names[each], pin] for each in cell[arcs].tolist()]
-        self.arc_cell, self.arc_row, self.arc_sink = cell, row, sink
-        self.arc_start_edge = self.start % 2
-        self.arcs_of = _Groups(cell, len(self.names))
 
     def _number_endpoints(self) -> None:
         checks: list[tuple[int, int, int, int]] = []  # cell, row, sink, edge
@@ -395,46 +330,9 @@ class Model(nldm._Graph):
 
     def analyse(self) -> None:
         """Loads, arrivals, required times, slacks and the cost."""
-        families = self.families
-        self.sink_ff = families.cap[self.kind[self.sink_cell], self.sink_pin]
-        count = len(self.base)
-        self.load = self.base.copy()
-        for edge in (RISE, FALL):
-            self.load += np.bincount(2 * self.sink_net + edge, self.sink_ff[:, edge], count)
-        net = self.start // 2
-        cap = self.sink_ff[self.arc_sink, self.arc_start_edge]
-        self.wire = self.branch_res[net] * (self.branch_cap[net] + cap) * KOHM_FF
-        self.wire[self.in_clock[net]] = 0.0
-        kinds = self.kind[self.arc_cell]
-        self.delay_table, self.slew_table = (
-            families.delay[kinds, self.arc_row],
-            families.slew[kinds, self.arc_row],
-        )
-        self._arrivals()
+        self.update()
+        self.propagate(earliest=False)
         self._required()
-
-    def _arrivals(self) -> None:
-        count = len(self.base)
-        self.slew = np.zeros((2, count))
-        self.arrival = np.full((2, count), -np.inf)
-        self._inputs()
-        slew, arrival = self.slew[0], self.arrival[0]
-        self.arc_delay, self.arc_slew = np.zeros((2, len(self.start)))
-        ideal = self.ideal[self.end]
-        for low, high in itertools.pairwise([0, *self.bounds]):
-            if low == high:
-                continue
-            part = slice(low, high)
-            start, end = self.start[part], self.end[part]
-            firsts = np.nonzero(np.diff(end, prepend=-1))[0]
-            numbers = np.concatenate((self.delay_table[part], self.slew_table[part]))
-            both = self.tables.look_up(numbers, np.tile(slew[start], 2), np.tile(self.load[end], 2))
-            delay, out = both[: high - low], both[high - low :]
-            delay[ideal[part]], out[ideal[part]] = 0.0, self.constraints.clock_slew_ns
-            self.arc_delay[part], self.arc_slew[part] = delay, out
-            nodes = end[firsts]
-            slew[nodes] = np.maximum.reduceat(out, firsts)
-            arrival[nodes] = np.maximum.reduceat(arrival[start] + self.wire[part] + delay, firsts)
 
     def _required(self) -> None:
         asked, arrival, slew = self.constraints, self.arrival[0], self.slew[0]
@@ -445,10 +343,10 @@ class Model(nldm._Graph):
         clock_slews = np.full(len(nodes), asked.clock_slew_ns)
         margin = self.tables.look_up(tables, slew[nodes], clock_slews) if len(nodes) else np.zeros(0)
         cap = self.sink_ff[self.check_sink, self.check_edge]
-        wire = self.branch_res[net] * (self.branch_cap[net] + cap) * KOHM_FF
+        wire = self.wire_delays(net, cap)
         at_check = period - margin - wire
         out_net = self.out_nodes // 2
-        wire = self.branch_res[out_net] * (self.branch_cap[out_net] + asked.output_load_ff) * KOHM_FF
+        wire = self.wire_delays(out_net, asked.output_load_ff)
         at_output = period - asked.output_margin_ns - wire
         required = np.full(len(self.base), np.inf)
         np.minimum.at(required, nodes, at_check)
@@ -456,7 +354,9 @@ class Model(nldm._Graph):
         for low, high in reversed(list(itertools.pairwise([0, *self.bounds]))):
             part = slice(low, high)
             np.minimum.at(
-                required, self.start[part], required[self.end[part]] - self.arc_delay[part] - self.wire[part]
+                required,
+                self.start[part],
+                required[self.end[part]] - self.arc_delay[0, part] - self.wire[part],
             )
         self.required = required
         self.slack = required - arrival
@@ -470,7 +370,7 @@ class Model(nldm._Graph):
         self.cost = float(missed.sum() + WORST_WEIGHT * missed.max(initial=0.0))
         # of every sink by edge
         self.sink_slack = np.full((len(self.sink_net), 2), np.inf)
-        through = required[self.end] - self.arc_delay - self.wire - arrival[self.start]
+        through = required[self.end] - self.arc_delay[0] - self.wire - arrival[self.start]
         through[~np.isfinite(through)] = np.inf
         np.minimum.at(self.sink_slack, (self.arc_sink, self.arc_start_edge), through)
         checked = at_check - arrival[nodes]
@@ -496,15 +396,15 @@ class Model(nldm._Graph):
         look_up, slew, arrival = self.tables.look_up, self.slew[0], self.arrival[0]
         count = len(self.base)
         start, load = slew[self.start], self.load[self.end]
-        by_load = (look_up(self.delay_table, start, load + STEP_FF) - self.arc_delay) / STEP_FF
-        slew_by_load = (look_up(self.slew_table, start, load + STEP_FF) - self.arc_slew) / STEP_FF
-        by_slew = (look_up(self.delay_table, start + STEP_NS, load) - self.arc_delay) / STEP_NS
+        by_load = (look_up(self.delay_table, start, load + STEP_FF) - self.arc_delay[0]) / STEP_FF
+        slew_by_load = (look_up(self.slew_table, start, load + STEP_FF) - self.arc_slew[0]) / STEP_FF
+        by_slew = (look_up(self.delay_table, start + STEP_NS, load) - self.arc_delay[0]) / STEP_NS
         by_slew[self.ideal[self.end]] = 0.0
-        through = self.required[self.end] - self.arc_delay - self.wire
+        through = self.required[self.end] - self.arc_delay[0] - self.wire
         tight = through <= self.required[self.start] + 1e-6
         self.by_slew = np.zeros(count)
         np.maximum.at(self.by_slew, self.start[tight], np.maximum(0.0, by_slew[tight]))
-        total = arrival[self.start] + self.wire + self.arc_delay
+        total = arrival[self.start] + self.wire + self.arc_delay[0]
         late = total >= arrival[self.end] - 1e-6
         self.by_load = np.zeros(count)
         effect = by_load + slew_by_load * self.by_slew[self.end]
@@ -941,7 +841,7 @@ def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.
         part = slice(low, high)
         firsts = np.nonzero(np.diff(model.end[part], prepend=-1))[0]
         nodes = model.end[part][firsts]
-        through = arrival[model.start[part]] + model.wire[part] + model.arc_delay[part]
+        through = arrival[model.start[part]] + model.wire[part] + model.arc_delay[0, part]
         arrival[nodes] = np.maximum.reduceat(through, firsts)
         for net in {*(nodes // 2).tolist()} & later.keys():
             arrival[2 * net : 2 * net + 2] = later[net]

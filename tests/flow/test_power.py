@@ -16,7 +16,7 @@ from modexlab.flow.kit.liberty import Library, PowerArc
 from modexlab.flow.netlist import netlist
 from modexlab.flow.power import energy, power
 from modexlab.flow.power.power import Activity, Estimate, Estimator
-from modexlab.flow.timing.nldm import FALL, RISE
+from modexlab.flow.timing.cells import FALL, RISE
 from modexlab.flow.timing.opensta import NO_WIRES_LIBRARY
 
 from tests.flow.circuits import Circuit, adder, flop_to_flop, gated

@@ -14,6 +14,7 @@ from modexlab.flow.kit.liberty import Library, Table
 from modexlab.flow.netlist import netlist
 from modexlab.flow.timing import nldm, opensta, timing
 from modexlab.flow.timing.spef import escaped
+from modexlab.flow.timing.tables import Tables
 
 from tests.flow.circuits import Circuit, adder, flop_to_flop, gated, tree
 
@@ -233,7 +234,7 @@ def test_design_without_a_clock_is_measured_from_inputs_to_outputs(tmp_path: Pat
 
 
 def test_tables_looked_up_together(library: Library) -> None:
-    tables = nldm.Tables()
+    tables = Tables()
     arc = library.cells["NAND2_X1"].pins["ZN"].timing[0]
     known = [
         arc.cell_rise,

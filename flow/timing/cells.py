@@ -1,0 +1,158 @@
+"""The cells of a library as timing sees them: one edge of an input that makes one edge of an output, and the checks of registers.
+
+`CellTables` has the numbers of their tables and the capacitance of their pins in arrays by number of kind, so that a cell changes its
+size by changing its number.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kit.functions import parse
+from ..kit.liberty import Arc, Cell, Library
+from .tables import Tables
+
+RISE, FALL = 0, 1
+EDGES = ("rise", "fall")
+KOHM_FF = 1e-3  # in ns
+
+# timing types: which edges of the output an arc knows of, and which it starts from (None: by its sense)
+PROPAGATED = {
+    "combinational": (None, (RISE, FALL)),
+    "combinational_rise": (None, (RISE,)),
+    "combinational_fall": (None, (FALL,)),
+    "three_state_enable": (None, (RISE, FALL)),
+    "rising_edge": (RISE, (RISE, FALL)),
+    "falling_edge": (FALL, (RISE, FALL)),
+}
+SETUP = ("setup_rising", "recovery_rising")
+HOLD = ("hold_rising", "removal_rising")
+
+
+class Row(NamedTuple):
+    """One edge of an input that makes one edge of an output."""
+
+    input: str
+    start: int
+    output: str
+    end: int
+    when: str
+    delay: int  # numbers of tables
+    slew: int
+
+
+@dataclass
+class CellArcs:
+    """The arcs of a kind of cell, edge by edge, and the checks of its registers."""
+
+    rows: list[Row]
+    checks: list[tuple[str, int, str, bool, int]]  # (pin, its edge, clock pin, whether setup, table)
+    unchecked: bool
+
+
+def compiled(cell: Cell, tables: Tables) -> CellArcs:
+    """The arcs and checks of a cell; its tables are added to `tables`."""
+    rows, checks, other = [], [], bool(cell.latch)
+    for pin in cell.pins.values():
+        for arc in pin.timing:
+            if arc.kind in PROPAGATED and pin.direction == "output":
+                if cell.latch and arc.kind == "combinational":
+                    continue
+                rows += _edges(arc, pin.name, tables)
+            elif arc.kind in SETUP + HOLD:
+                for edge, table in ((RISE, arc.rise_constraint), (FALL, arc.fall_constraint)):
+                    if table is not None:
+                        checks.append((pin.name, edge, arc.related, arc.kind in SETUP, tables.add(table)))
+            elif arc.kind.startswith(("setup", "hold", "recovery", "removal")):
+                other = True
+    return CellArcs(rows, checks, other)
+
+
+def _edges(arc: Arc, output: str, tables: Tables) -> Iterator[Row]:
+    source, edges = PROPAGATED[arc.kind]
+    for edge in edges:
+        delay, slew = (
+            (arc.cell_rise, arc.rise_transition) if edge == RISE else (arc.cell_fall, arc.fall_transition)
+        )
+        if delay is None or slew is None:
+            continue
+        if source is not None:
+            sources = (source,)
+        elif arc.sense == "positive_unate":
+            sources = (edge,)
+        elif arc.sense == "negative_unate":
+            sources = (1 - edge,)
+        else:
+            sources = (RISE, FALL)
+        for start in sources:
+            yield Row(arc.related, start, output, edge, arc.when, tables.add(delay), tables.add(slew))
+
+
+def constant(function: str, at: tuple[tuple[str, int], ...]) -> int | None:
+    """The value of a function where these inputs are fixed, if the others do not matter."""
+    if not function:
+        return None
+    parsed = parse(function)
+    values = {parsed.value(**dict(at), **free) for free in _points(parsed.inputs, at)}
+    return values.pop() if len(values) == 1 else None
+
+
+def _points(inputs: Iterable[str], at: tuple[tuple[str, int], ...]) -> Iterator[dict[str, int]]:
+    """All values of the inputs that are not fixed."""
+    free = [name for name in inputs if name not in dict(at)]
+    for values in itertools.product((0, 1), repeat=len(free)):
+        yield dict(zip(free, values, strict=True))
+
+
+def possible(cell: Cell, row: Row, at: tuple[tuple[str, int], ...]) -> bool:
+    """Whether an edge of the input can make this edge of the output, under the arc's condition, where some pins are fixed."""
+    fixed = dict(at)
+    if row.input in fixed:
+        return False
+    pin = cell.pins[row.output]
+    when = parse(row.when) if row.when else None
+    if cell.sequential or not pin.function or pin.three_state:
+        return when is None or any(when.value(**fixed, **free) for free in _points(when.inputs, at))
+    function = parse(pin.function)
+    names = dict.fromkeys([*function.inputs, *(when.inputs if when else ())])
+    before, after = (0, 1) if row.start == RISE else (1, 0)
+    for free in _points([name for name in names if name != row.input], at):
+        values = fixed | free
+        if when is not None and not when.value(**values, **{row.input: before}):
+            continue
+        ends = [function.value(**values, **{row.input: value}) for value in (before, after)]
+        if ends == ([0, 1] if row.end == RISE else [1, 0]):
+            return True
+    return False
+
+
+class CellTables:
+    """Kinds of cells by number: their arcs, checks and pins."""
+
+    def __init__(self, library: Library, kinds: Iterable[str]) -> None:
+        self.tables = Tables()
+        self.kinds = list(kinds)
+        self.number = {kind: place for place, kind in enumerate(self.kinds)}
+        self.compiled = {kind: compiled(library.cells[kind], self.tables) for kind in self.kinds}
+        count = len(self.kinds)
+        width = max((len(each.rows) for each in self.compiled.values()), default=0)
+        checks = max((len(each.checks) for each in self.compiled.values()), default=0)
+        self.delay = np.zeros((count, width), int)  # numbers of tables, by row
+        self.slew = np.zeros((count, width), int)
+        self.check = np.zeros((count, checks), int)
+        # every kind's pins in the order of their names: the same in a family
+        self.pins = {kind: sorted(library.cells[kind].pins) for kind in self.kinds}
+        self.cap = np.zeros((count, max(map(len, self.pins.values()), default=0), 2))
+        for number, kind in enumerate(self.kinds):
+            for row, each in enumerate(self.compiled[kind].rows):
+                self.delay[number, row], self.slew[number, row] = each.delay, each.slew
+            for row, (*_, table) in enumerate(self.compiled[kind].checks):
+                self.check[number, row] = table
+            for place, name in enumerate(self.pins[kind]):
+                pin = library.cells[kind].pins[name]
+                self.cap[number, place] = pin.cap_rise_ff, pin.cap_fall_ff
