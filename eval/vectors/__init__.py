@@ -11,7 +11,6 @@ from ...fl.errors import BadInput
 from . import bn_text, cavp, eip198, pkcs1_text, wycheproof
 from .items import Item
 
-WHITE = b"\t\n\v\f\r"
 MOST_DIGITS = 4000  # of an integer in JSON: Python itself converts 4300, unless it is told otherwise
 
 _JSON = (wycheproof, eip198)
@@ -50,15 +49,9 @@ def _load(path: str) -> VectorFile:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}; give the path of a vector file") from None
     try:
-        text = data.decode("utf-8-sig")
+        text = _decoded(data)
     except UnicodeDecodeError as error:
-        if any(byte < 32 and byte not in WHITE for byte in data):
-            raise BadInput(
-                f"{path}: byte {error.start} is not text; known formats: {known_formats()}"
-            ) from None
-        text = data.decode(
-            "latin-1"
-        )  # a name in a comment; a number that has such a byte is refused where it is read
+        raise BadInput(f"{path}: byte {error.start} is not text; known formats: {known_formats()}") from None
     if not text.strip():
         raise BadInput(f"{path}: the file is empty; known formats: {known_formats()}")
     if text.lstrip()[0] in "[{" and (document := _json(text, path)) is not None:
@@ -72,6 +65,20 @@ def _load(path: str) -> VectorFile:
         if text_reader.recognise(text):
             return _loaded(path, text_reader.FORMAT, text_reader.read(text, path))
     raise BadInput(f"{path}: this text is of no known format; known formats: {known_formats()}")
+
+
+def _decoded(data: bytes) -> str:
+    """UTF-8; behind a `#`, where names stand, Latin-1 as well."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        lines = [line.partition(b"#") for line in data.split(b"\n")]
+        try:
+            return "\n".join(
+                head.decode("utf-8-sig") + (mark + comment).decode("latin-1") for head, mark, comment in lines
+            )
+        except UnicodeDecodeError:
+            raise error from None
 
 
 def _loaded(path: str, name: str, items: list[Item], announced: int | None = None) -> VectorFile:

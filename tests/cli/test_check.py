@@ -167,12 +167,15 @@ def test_limit(cli: Cli) -> None:
     assert (report["passed"], report["skipped"], report["beyond_limit"]) == (1, 0, 2)
 
 
-def test_corrupt_file_is_exit_2_and_nothing_is_run(cli: Cli, tmp_path: Path) -> None:
+def test_corrupt_file_is_exit_2(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "cut.json"
     path.write_text((DATA / "eip198_small.json").read_text()[:500])
-    message = cli.fails("check", DATA / "modexp_plain.json", path)
+    message = cli.fails("check", path)
     assert message.startswith(f"{path}: line ")
     assert "not valid JSON" in message
+    beside = cli("check", DATA / "modexp_plain.json", path, "--json")
+    assert (beside.code, beside.json()["passed"]) == (2, 2)
+    assert f"{path}: line " in beside.err and "not valid JSON" in beside.err
 
 
 @pytest.mark.parametrize(
