@@ -1,6 +1,7 @@
-# make test     set up, then the regression: at most 15 minutes on two cores
+# make test     set up, then the regression, with the 30 slowest tests
 # make report   set up, then the main job: measure what is missing, and write modexlab-report.html
-# make regress  set up, then the long regression: wide machines, long exponents, ten times the examples
+# make regress  set up, then the long regression: wide machines, long exponents, ten times the examples; PART=3: a tenth of it
+# make check    DESIGN=mont-001: the tests that concern a design, for the loop of change and look
 # make setup    a virtual environment in .venv with pinned packages, and Debian packages when root
 # make format   let ruff format the sources
 # make clean    remove what make made; the cache of builds too
@@ -11,19 +12,23 @@ READY    := $(VENV)/ready
 JOBS     ?= 2
 TOOLS    := g++:g++ riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf sta:opensta
 EXTRAS   := qemu-riscv32:qemu-user chromium:chromium
-COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=eval --cov-branch --cov-report=term:skip-covered
+COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=flow --cov=eval --cov-branch --cov-report=term:skip-covered
 PYTEST   := $(BIN)/python -m pytest -n $(JOBS)
 
-.PHONY: test report regress setup format lint clean
+.PHONY: test check report regress setup format lint clean
 
 test: setup lint
-	$(PYTEST) -m "not regress" $(COVERAGE)
+	$(PYTEST) --durations=30 $(COVERAGE)
+
+check: setup
+	@test -n "$(DESIGN)" || { echo "make check: name a design, as in make check DESIGN=mont-001" >&2; exit 2; }
+	$(PYTEST) --tb=short -k "$(DESIGN)" tests/designs tests/fl tests/papers tests/rtl
 
 report: setup
 	@$(BIN)/modexlab report
 
 regress: setup lint
-	MODEXLAB_EXAMPLES_FACTOR=10 $(PYTEST) $(COVERAGE)
+	MODEXLAB_EXAMPLES_FACTOR=10 $(PYTEST) -m "regress or not regress" --durations=30 $(if $(PART),--part=$(PART),$(COVERAGE))
 
 lint: setup
 	$(BIN)/ruff check .
