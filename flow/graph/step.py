@@ -80,7 +80,7 @@ def _rtl_sim(job: Job) -> None:
 
 
 def _synthesis(job: Job) -> None:
-    from ..synth import sizing
+    from ..synth.sizing import sizing
     from ..synth.synthesis import synthesize
 
     clock_ns = job.parameters["clock_period"]

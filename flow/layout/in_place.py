@@ -16,7 +16,8 @@ from ..kit.constraints import Constraints
 from ..kit.lef import Lef
 from ..kit.liberty import Library
 from ..netlist.netlist import Netlist
-from ..synth import sizing
+from ..synth.sizing import sizing
+from ..synth.sizing.circuit import wired
 from . import wires
 from .placement import Placement
 from .rows import Rows
@@ -54,7 +55,7 @@ def improve(
             done.netlist.nets[wire.net]: {"cap_ff": wire.cap_ff, "res_ohm": sum(wire.resistances)}
             for wire in wires.wires_of(done.netlist, placement, lef, library)
         }
-        circuit = sizing.wired(done.netlist, 0.0, table)
+        circuit = wired(done.netlist, 0.0, table)
         circuit.owners = done.owners
         effort = EFFORT if len(done.netlist.cells) < LARGE else LARGE_EFFORT
         result = sizing.optimise(circuit, library, ideal, {**modules, **done.owners}, effort)

@@ -12,7 +12,6 @@ and "hold").
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import time
@@ -28,9 +27,9 @@ from ..files import replace_json, replace_text, replacing
 from ..kit import kit
 from ..kit.constraints import Constraints
 from ..kit.lef import DBU, Layer, Lef
-from ..kit.liberty import Cell, Library
-from ..netlist.netlist import PORT, Instance, Netlist, read, write_back
-from ..synth import sizing
+from ..kit.liberty import Library
+from ..netlist.netlist import PORT, Netlist, read, write_back
+from ..prove.placed import prove_same
 from . import clock_tree, coriolis_job, hold, in_place
 from .placement import HOLD, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
 from .rows import Rows
@@ -78,7 +77,7 @@ def place(
     asked = library.constraints(clock_ns, None if clock is None else clock_port, propagated=clock is not None)
     finished = _finished(netlist, placement, lef, library, clock, asked, known["cells"])
     after = finished.netlist
-    wrong = [*violations(placement, after, lef, library, clock_port), *changes(netlist, after, library)]
+    wrong = [*violations(placement, after, lef, library, clock_port), *prove_same(netlist, after, library)]
     if wrong:
         raise ToolError(
             f"the placement of {netlist.name} fails {_shown(wrong)} (log: {out_dir / 'place.log'})"
@@ -382,130 +381,6 @@ def _unclocked(netlist: Netlist, library: Library, clock_port: str | None) -> It
         for pin, each in library.cells[cell.kind].pins.items():
             if each.clock and cell.pins.get(pin) not in reached:
                 yield f"the clock does not reach {name}/{pin}"
-
-
-def changes(before: Netlist, after: Netlist, library: Library) -> list[str]:
-    """How the placed netlist differs from the mapped one in what it computes: nothing, if it was only built otherwise.
-
-    Allowed are other drive strengths, commutative inputs exchanged, buffers, and copies of clock gates. Every net of `before`
-    stands for the one of `after` that the same output or port drives; then every input must read what it read, behind
-    the buffers. That is a proof.
-    """
-    wrong = []
-    symmetries: dict[str, list[tuple[str, str]]] = {}
-    alike: dict[tuple[str, str], bool] = {}
-    origin: dict[int, int] = {}  # net of `after`: net of `before` that it stands for
-
-    def buffered(net: int) -> int:
-        """The net behind the buffers that were added."""
-        while (terminal := after.driver[net]) is not None and terminal[0] not in before.cells:
-            cell = library.cells[after.cells[terminal[0]].kind] if terminal[0] != PORT else None
-            if cell is None or not _is_buffer(cell):
-                break
-            net = after.cells[terminal[0]].pins[cell.inputs[0]]
-        return net
-
-    def gate(netlist: Netlist, name: str) -> tuple[int, int] | None:
-        """What a clock gate gates by what."""
-        pins = netlist.cells[name].pins
-        roles = library.cells[netlist.cells[name].kind].clock_gate
-        if roles is None:
-            return None
-        nets = pins[roles.clock], pins[roles.enable]
-        return nets if netlist is before else (buffered(nets[0]), buffered(nets[1]))
-
-    def gates(netlist: Netlist) -> dict[tuple[int, int] | None, int]:
-        """The net that stands for what all gates make that gate the same by the same; copies do not count."""
-        found: dict[tuple[int, int] | None, int] = {}
-        for name, cell in before.cells.items():
-            roles = library.cells[cell.kind].clock_gate
-            if roles and name in netlist.cells and roles.output in netlist.cells[name].pins:
-                found.setdefault(gate(netlist, name), netlist.cells[name].pins[roles.output])
-        return found
-
-    gated = {id(before): gates(before), id(after): gates(after)}
-
-    def root(netlist: Netlist, net: int) -> int:
-        net = net if netlist is before else buffered(net)
-        terminal = netlist.driver[net]
-        if terminal is None or terminal[0] == PORT:
-            return net
-        return gated[id(netlist)].get(gate(netlist, terminal[0]), net)
-
-    directions = [{name: way for name, (way, _) in netlist.ports.items()} for netlist in (before, after)]
-    if directions[0] != directions[1] or before.port_names != after.port_names:
-        return ["the ports are not what they were"]
-    for name in after.cells.keys() - before.cells.keys():
-        cell = library.cells[after.cells[name].kind]
-        if cell.clock_gate and gate(after, name) not in gated[id(after)]:
-            wrong.append(f"{name} is no copy of a clock gate")
-        elif not cell.clock_gate and not _is_buffer(cell):
-            wrong.append(f"{name} was added and is no buffer")
-    inputs = dict(after.port_bits("input"))
-    origin |= {inputs[bit]: root(before, net) for bit, net in before.port_bits("input")}
-    values = {value: net for net, value in after.constants.items()}
-    origin |= {values[value]: net for net, value in before.constants.items() if value in values}
-    same: dict[str, Instance] = {}
-    for name, cell in before.cells.items():
-        twin = after.cells.get(name)
-        kinds = (cell.kind, twin.kind) if twin is not None else ("", "")
-        if twin is not None and kinds not in alike:
-            alike[kinds] = _alike(library, *kinds)
-        if twin is None or twin.pins.keys() != cell.pins.keys() or not alike[kinds]:
-            wrong.append(f"{name} is not what it was")
-            continue
-        same[name] = twin
-        for pin in library.cells[cell.kind].outputs:
-            if pin in cell.pins:
-                origin[root(after, twin.pins[pin])] = root(before, cell.pins[pin])
-    for name, twin in same.items():
-        cell = before.cells[name]
-        reads = [pin for pin in library.cells[cell.kind].inputs if pin in cell.pins]
-        wanted = {pin: root(before, cell.pins[pin]) for pin in reads}
-        found = {pin: origin.get(root(after, twin.pins[pin])) for pin in reads}
-        other = [pin for pin in reads if wanted[pin] != found[pin]]
-        if other and cell.kind not in symmetries:
-            symmetries[cell.kind] = sizing.commutative(library.cells[cell.kind])
-        if other and not _exchanged(wanted, found, other, symmetries[cell.kind]):
-            wrong.append(f"{name}/{other[0]} is on another net")
-    outputs = dict(after.port_bits("output"))
-    for bit, net in before.port_bits("output"):
-        if origin.get(root(after, outputs[bit])) != root(before, net):
-            wrong.append(f"the port {bit} is on another net")
-    return wrong
-
-
-def _is_buffer(cell: Cell) -> bool:
-    return (
-        len(cell.inputs) == 1 == len(cell.outputs)
-        and not cell.sequential
-        and (cell.pins[cell.outputs[0]].function.strip("() ") == cell.inputs[0])
-    )
-
-
-def _alike(library: Library, kind: str, other: str) -> bool:
-    """Whether two cells are drive strengths of one function."""
-    if kind == other:
-        return True
-    first, second = library.cells[kind], library.cells[other]
-    if other not in clock_tree.strengths(library, kind) or first.pins.keys() != second.pins.keys():
-        return False
-    if first.sequential or second.sequential:
-        return (first.ff, first.latch, first.clock_gate) == (second.ff, second.latch, second.clock_gate)
-    return all(sizing.truth(first, pin) == sizing.truth(second, pin) for pin in first.outputs)
-
-
-def _exchanged(
-    wanted: dict[str, int], found: dict[str, int | None], pins: list[str], pairs: list[tuple[str, str]]
-) -> bool:
-    """Whether these inputs read what they should if commutative ones change places."""
-    return any(
-        all(
-            found[pin] == wanted[place] and (pin == place or (pin, place) in pairs or (place, pin) in pairs)
-            for pin, place in zip(pins, places, strict=True)
-        )
-        for places in itertools.permutations(pins)
-    )
 
 
 def verilog(netlist: Netlist) -> str:

@@ -1,4 +1,5 @@
-"""Proofs that a netlist is its design: equivalence.py (the step) by parts, word_proof.py for sums by algebra.
+"""Proofs that a netlist is its design: equivalence.py (the step) by parts, word_proof.py for sums by algebra, placed.py for what
+placement changes.
 
 Imports flow up to flow.synth.
 """

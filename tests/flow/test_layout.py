@@ -33,6 +33,7 @@ from modexlab.flow.layout import (
 )
 from modexlab.flow.layout.rows import Rows
 from modexlab.flow.netlist import netlist
+from modexlab.flow.prove.placed import prove_same
 from modexlab.flow.synth import synthesis
 
 from tests.command_line import Cli
@@ -168,7 +169,7 @@ class TestLef:
 class TestPlace:
     def test_legal(self, placed: Placed, lef: Lef, library: Library) -> None:
         assert violations(placed, placed.placement, lef, library) == []
-        assert place.changes(placed.before, placed.after, library) == []
+        assert prove_same(placed.before, placed.after, library) == []
         assert 0.5 < placed.placement.density < 0.75
 
     def test_tree_divides_the_clock(self, placed: Placed) -> None:
@@ -204,7 +205,7 @@ class TestPlace:
             name for name, cell in broken.cells.items() if "clock_tree" in name and "GCK" in cell.pins
         )
         broken.cells[copied].pins["E"] = broken.net("in[5]")
-        assert f"{copied} is no copy of a clock gate" in place.changes(placed.before, broken, library)
+        assert f"{copied} is no copy of a clock gate" in prove_same(placed.before, broken, library)
 
     def test_same_input_same_placement(self, placed: Placed, tmp_path: Path) -> None:
         again = place.place(placed.directory / "netlist.json", None, tmp_path)
@@ -268,13 +269,13 @@ class TestPlace:
         pins["CK"] = pins["D"]
         wrong = place.violations(placed.placement, broken, lef, library)
         assert wrong == [f"the clock does not reach {name}/CK"]
-        assert any(name in each for each in place.changes(placed.before, broken, library))
+        assert any(name in each for each in prove_same(placed.before, broken, library))
 
     def test_a_gate_exchanged_is_found(self, placed: Placed, library: Library) -> None:
         other = copy.deepcopy(placed.after)
         name = next(name for name, cell in other.cells.items() if cell.kind.startswith("N"))
         other.cells[name] = dataclasses.replace(other.cells[name], kind="AND2_X1")
-        assert f"{name} is not what it was" in place.changes(placed.before, other, library)
+        assert f"{name} is not what it was" in prove_same(placed.before, other, library)
 
     def test_too_large(self, placed: Placed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(placement, "MAX_CELLS", 100)
@@ -341,7 +342,7 @@ class TestInPlace:
         assert last["wns_ns"] > first["wns_ns"]
         assert last["tns_ns"] > first["tns_ns"] + 0.05
         assert place.violations(found, done.netlist, lef, library) == []
-        assert place.changes(placed.before, done.netlist, library) == []
+        assert prove_same(placed.before, done.netlist, library) == []
         assert done.owners.keys() == done.netlist.cells.keys() - placed.after.cells.keys()
 
     def test_a_clock_that_is_met_is_left_alone(self, placed: Placed, lef: Lef, library: Library) -> None:
@@ -355,9 +356,9 @@ class TestInPlace:
         other = copy.deepcopy(placed.after)
         pins = next(cell.pins for cell in other.cells.values() if cell.kind == "NAND2_X1")
         pins["A1"], pins["A2"] = pins["A2"], pins["A1"]
-        assert place.changes(placed.before, other, library) == []
+        assert prove_same(placed.before, other, library) == []
         pins["A1"] = pins["A2"]
-        assert any("is on another net" in wrong for wrong in place.changes(placed.before, other, library))
+        assert any("is on another net" in wrong for wrong in prove_same(placed.before, other, library))
 
 
 @needs_coriolis
@@ -374,7 +375,7 @@ class TestHold:
         assert done.left == 0
         assert done.buffers == sum(name.startswith("hold_delays.") for name in done.netlist.cells) > 10
         assert place.violations(found, done.netlist, lef, library) == []
-        assert place.changes(placed.before, done.netlist, library) == []
+        assert prove_same(placed.before, done.netlist, library) == []
 
     def test_not_where_setup_has_no_slack(
         self, placed: Placed, lef: Lef, library: Library, monkeypatch: pytest.MonkeyPatch

@@ -10,7 +10,9 @@ from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import kit, liberty
 from modexlab.flow.netlist import netlist
 from modexlab.flow.prove.equivalence import check_equivalence
-from modexlab.flow.synth import sizing
+from modexlab.flow.synth.sizing import sizing
+from modexlab.flow.synth.sizing.circuit import wired
+from modexlab.flow.synth.sizing.families import Families
 from modexlab.flow.synth.synthesis import synthesize
 from modexlab.flow.timing import nldm
 from modexlab.rtl.sim.translate import translate
@@ -103,14 +105,14 @@ def test_wires_of_a_placement_count(unit: Path, library: liberty.Library) -> Non
     read = netlist.read(unit / "netlist.json", library)
     net = next(net for _, net in read.port_bits("output"))
     table = {read.nets[net]: {"cap_ff": 30.0, "res_ohm": 200.0}, "clock_tree.net": {"cap_ff": 9.0}}
-    circuit = sizing.wired(read, 1.0, table)
+    circuit = wired(read, 1.0, table)
     assert (circuit.caps_ff[net], circuit.res_kohm[net]) == (30.0, 0.2)
     other = next(place for place in range(len(read.nets)) if place != net)
     assert circuit.caps_ff[other] == len(read.sinks[other])
 
 
 def test_only_alike_cells_are_of_a_family(library: liberty.Library) -> None:
-    families = sizing.Families(library)
+    families = Families(library)
     names = {families.kinds[other] for other in families.others[families.number["NAND2_X1"]]}
     assert names == {"NAND2_X2", "NAND2_X4"}
     assert families.commutative["AOI21_X1"] == [("B1", "B2")]

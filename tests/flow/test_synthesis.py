@@ -12,8 +12,9 @@ from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import kit, liberty
 from modexlab.flow.netlist import logic, netlist
 from modexlab.flow.prove.equivalence import check_equivalence
-from modexlab.flow.synth import estimate, sizing, synthesis
+from modexlab.flow.synth import estimate, synthesis
 from modexlab.flow.synth.sharing import share_adders
+from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.synthesis import synthesize, with_wire_load
 from modexlab.rtl.sim.translate import translate
 

@@ -21,10 +21,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..kit.functions import parse
-from ..kit.liberty import Cell, Library
-from ..netlist.netlist import PORT, Instance, Netlist
-from ..netlist.ownership import SEPARATOR
+from ...kit.functions import parse
+from ...kit.liberty import Cell, Library
+from ...netlist.netlist import PORT, Instance, Netlist
+from ...netlist.ownership import SEPARATOR
 
 WIDEST = 3  # leaves
 MOST_PARTS, MOST_CUTS = 16, 8

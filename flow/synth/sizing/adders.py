@@ -1,0 +1,109 @@
+"""Full adders as cells (full_adders.py), wherever that makes no path later than required."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...netlist.netlist import connected
+from . import full_adders
+from .circuit import wired
+from .model import Model
+
+LEAST_ADDERS = 5
+ADDER_MARGIN_NS, INVERTER_NS, LATER_NS = 0.02, 0.015, 0.03
+SUM_AND_CARRY = (full_adders.Adder._fields.index("sum"), full_adders.Adder._fields.index("carry"))
+
+
+def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: dict[str, int]) -> Model:
+    """The model with full adders as cells wherever that makes no path later than required."""
+    for _ in range(rounds if model.library.roles.full_adder else 0):
+        circuit = model.commit()
+        assert circuit.wire_ff is not None
+        latest = model.arrival[0].reshape(-1, 2).max(axis=1).tolist()
+        owners = {**modules, **circuit.owners}
+        exchange = full_adders.Exchange(circuit.netlist, model.library, owners.__getitem__)
+        exchange.make(_in_time(model, full_adders.find(circuit.netlist, model.library)), latest)
+        if exchange.exchanged < LEAST_ADDERS:
+            break
+        netlist = connected(circuit.netlist, exchange.cells, exchange.nets, model.library)
+        made = wired(netlist, circuit.wire_ff)
+        every = circuit.owners | exchange.owners
+        made.owners = {name: owner for name, owner in every.items() if name in netlist.cells}
+        trial = Model(made, model.library, model.constraints, model.families, model.target)
+        # other loads make some paths a little later, which sizes make up for
+        if trial.worst < min(model.worst, model.target) - LATER_NS or trial.area >= model.area:
+            break
+        counts["full_adders"] += exchange.exchanged
+        model = trial
+    return model
+
+
+def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.Adder]:
+    """Those adders whose cells are in time, each with all before it exchanged; in topological order.
+
+    Arrivals go from level to level as in an analysis, and past an adder that is chosen by its cell's tables; required times stay.
+    """
+    level = np.zeros(len(model.base) // 2, int)
+    for number, (low, high) in enumerate(itertools.pairwise([0, *model.bounds])):
+        level[model.end[low:high] // 2] = number
+    waiting: dict[int, list[full_adders.Adder]] = defaultdict(list)
+    for adder in adders:
+        waiting[int(min(level[adder.sum], level[adder.carry]))].append(adder)
+    arrival = model.arrival[0].copy()
+    required = model.required.reshape(-1, 2).min(axis=1) - ADDER_MARGIN_NS
+    later: dict[int, float] = {}
+    chosen: list[full_adders.Adder] = []
+    for number, (low, high) in enumerate(itertools.pairwise([0, *model.bounds])):
+        if here := waiting.get(number, []):
+            sums, carries = (np.array([adder[place] for adder in here]) for place in SUM_AND_CARRY)
+            at_sums, at_carries = _behind_adders(model, arrival, here, sums, carries)
+            for place in np.nonzero((at_sums <= required[sums]) & (at_carries <= required[carries]))[
+                0
+            ].tolist():
+                chosen.append(here[place])
+                later[here[place].sum] = float(at_sums[place])
+                later[here[place].carry] = float(at_carries[place])
+        if low == high:
+            continue
+        part = slice(low, high)
+        firsts = np.nonzero(np.diff(model.end[part], prepend=-1))[0]
+        nodes = model.end[part][firsts]
+        through = arrival[model.start[part]] + model.wire[part] + model.arc_delay[0, part]
+        arrival[nodes] = np.maximum.reduceat(through, firsts)
+        for net in {*(nodes // 2).tolist()} & later.keys():
+            arrival[2 * net : 2 * net + 2] = later[net]
+    return chosen
+
+
+def _behind_adders(
+    model: Model,
+    arrival: np.ndarray,
+    adders: list[full_adders.Adder],
+    sums: np.ndarray,
+    carries: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """When sums and carries would be there if adders were cells, the later edge of each, with an inverter behind."""
+    cell = model.library.roles.full_adder
+    assert cell is not None
+    kind = model.families.number[cell.cell]
+    leaves = np.array([adder.leaves for adder in adders], int)
+    at = arrival.reshape(-1, 2).max(axis=1)[leaves]
+    order = np.argsort(at, axis=1)  # the pins are given out so
+    at = np.take_along_axis(at, order, axis=1)
+    slews = model.slew[0].reshape(-1, 2).max(axis=1)[np.take_along_axis(leaves, order, axis=1)]
+    loads = model.load.reshape(-1, 2).max(axis=1)
+    found = []
+    for pin, nets in ((cell.sum, sums), (cell.carry, carries)):
+        latest = np.full(len(adders), -np.inf)
+        for row, each in enumerate(model.families.compiled[cell.cell].rows):
+            if each.output == pin:
+                place = cell.inputs.index(each.input)
+                tables = np.full(len(adders), model.families.delay[kind, row])
+                delay = model.tables.look_up(tables, slews[:, place], loads[nets])
+                latest = np.maximum(latest, at[:, place] + delay)
+        found.append(latest + INVERTER_NS)
+    return found[0], found[1]

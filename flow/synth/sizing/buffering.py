@@ -1,0 +1,128 @@
+"""Buffers: readers of a net that can wait, or all, go behind one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ...netlist import ownership
+from ...netlist.netlist import PORT, Instance, connected
+from .circuit import Circuit
+from .model import Groups, Model
+from .moves import LARGEST_BATCH
+
+LEAST_BUFFER_GAIN_NS = 0.002
+BUFFER_WINDOW_NS = 0.15
+
+
+class Buffering(NamedTuple):
+    """Sinks of a net that go behind a buffer, and what that brings at the net, in ns of slack for um^2."""
+
+    net: int
+    kind: str
+    sinks: list[int]
+    gain: float
+
+
+def _bufferings(model: Model) -> list[Buffering]:
+    """For each net that misses the target the best buffer, best gain per area first."""
+    families, limit = model.families, min(model.target, model.worst + BUFFER_WINDOW_NS)
+    look_up, found = model.tables.look_up, []
+    by_net = Groups(model.sink_net, len(model.netlist.nets))
+    buffers = [(kind, families.number[kind]) for kind in model.library.roles.buffers]
+    pins = {kind: families.pins[kind].index(model.library.cells[kind].inputs[0]) for kind, _ in buffers}
+    worst = model.slack.reshape(-1, 2).min(axis=1)
+    for net in np.nonzero(worst < limit)[0].tolist():
+        sinks = by_net[net]
+        if not len(sinks) or net in model.clock_nets or model.netlist.driver[net] is None:
+            continue
+        slacks = model.sink_slack[sinks].min(axis=1)
+        order = np.argsort(-slacks, kind="stable")
+        sinks, slacks = sinks[order], slacks[order]
+        caps = model.sink_ff[sinks].mean(axis=1)
+        each = float(model.branch_cap[net])
+        resistance = float(model.by_load[2 * net : 2 * net + 2].max())
+        outputs = len(model.netlist.sinks[net]) > len(sinks)
+        best = None
+        for kind, number in buffers:
+            tables = families.delay[number, :2]
+            own = float(families.cap[number, pins[kind]].mean())
+            for last in range(1, len(sinks) + 1):
+                load = float(caps[:last].sum()) + last * each
+                relief = resistance * (load - own - each)
+                if relief <= 0:
+                    continue
+                slew = float(model.slew[0, 2 * net : 2 * net + 2].max())
+                delay = float(look_up(tables, np.full(2, slew), np.full(2, load)).max())
+                behind = slacks[last - 1] + relief - delay
+                ahead = slacks[-1] + relief if last < len(sinks) else np.inf
+                if outputs:
+                    ahead = min(ahead, worst[net] + relief)
+                gain = min(behind, ahead, limit) - min(worst[net], limit)
+                score = gain / families.area[number]
+                if gain > LEAST_BUFFER_GAIN_NS and (best is None or score > best[0]):
+                    best = (score, Buffering(net, kind, sinks[:last].tolist(), gain))
+        if best:
+            found.append(best)
+    return [each for _, each in sorted(found, key=lambda pair: -pair[0])]
+
+
+def buffered(model: Model, modules: Mapping[str, str], counts: dict[str, int]) -> Model | None:
+    """The model with buffers where they help most, or None."""
+    model.derive()
+    wanted = _bufferings(model)[:LARGEST_BATCH]
+    while wanted:
+        circuit = _with_buffers(model, wanted, modules)
+        trial = Model(circuit, model.library, model.constraints, model.families, model.target)
+        if trial.cost < model.cost - 1e-9:
+            counts["buffers"] += len(wanted)
+            return trial
+        wanted = wanted[: len(wanted) // 4]
+    return None
+
+
+def _with_buffers(model: Model, wanted: list[Buffering], modules: Mapping[str, str]) -> Circuit:
+    circuit = model.commit()
+    netlist = circuit.netlist
+    cells, nets = dict(netlist.cells), list(netlist.nets)
+    caps, resistances = circuit.caps_ff.tolist(), circuit.res_kohm.tolist()
+    counter = itertools.count(1)
+    taken = {*netlist.cells, *netlist.aliases}
+    for net, kind, sinks, _ in wanted:
+        driver = netlist.driver[net]
+        assert driver is not None
+        # the module of the driver; of a port's net, that of the first reader
+        of = driver[0] if driver[0] != PORT else model.names[int(model.sink_cell[sinks[0]])]
+        module = circuit.owners.get(of, modules.get(of, ""))
+        prefix = f"{module}{ownership.SEPARATOR}" if module else ""
+        name = next(
+            name for k in counter if (name := f"{prefix}drive_{k}") not in taken and f"{name}_z" not in taken
+        )
+        fresh = len(nets)
+        nets.append(f"{name}_z")
+        share = len(sinks) / len(netlist.sinks[net])
+        readers = len(netlist.sinks[net])
+        caps.append(caps[net] * share)
+        resistances.append(resistances[net] * share)
+        # the buffer is one more reader where its sinks were
+        left = (readers - len(sinks) + 1) / readers
+        caps[net], resistances[net] = caps[net] * left, resistances[net] * left
+        library = model.library.cells[kind]
+        cells[name] = Instance(name, kind, {library.inputs[0]: net, library.outputs[0]: fresh})
+        circuit.owners[name] = module
+        taken |= {name, f"{name}_z"}
+        for sink in sinks:
+            reader = model.names[int(model.sink_cell[sink])]
+            old = cells[reader]
+            pin = model.families.pins[old.kind][int(model.sink_pin[sink])]
+            cells[reader] = Instance(reader, old.kind, {**old.pins, pin: fresh})
+    return Circuit(
+        connected(netlist, cells, nets, model.library),
+        np.array(caps),
+        np.array(resistances),
+        circuit.owners,
+        circuit.wire_ff,
+    )

@@ -1,0 +1,336 @@
+"""The model that sizing works on: the timing graph of a circuit, its slacks, moves, and estimates of what a move brings.
+
+A move is estimated where it happens: arrival at the cell's outputs by its own tables, what its pins' capacitance costs the drivers and
+their other readers, and what its slew costs the next cells.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kit.constraints import Constraints
+from ...kit.liberty import Library
+from ...netlist.netlist import Instance, connected
+from ...timing.cells import FALL, RISE
+from ...timing.graph import TimingGraph
+from .circuit import Circuit
+from .families import Families
+
+STEP_FF, STEP_NS = 0.5, 0.005  # of the differences that stand for derivatives
+WORST_WEIGHT = 20.0  # of the worst slack beside the sum over all endpoints
+
+
+class Move(NamedTuple):
+    """A cell by number, its new kind, and the two of its pins (numbers of sinks) that change places, or -1."""
+
+    cell: int
+    kind: int
+    first: int
+    second: int
+
+
+class Groups:
+    """Which elements have a number, for each number."""
+
+    def __init__(self, numbers: np.ndarray, count: int) -> None:
+        self.order = np.argsort(numbers, kind="stable")
+        self.first = np.searchsorted(numbers[self.order], np.arange(count + 1))
+
+    def __getitem__(self, number: int) -> np.ndarray:
+        return self.order[self.first[number] : self.first[number + 1]]
+
+    def spread(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(place in numbers, element) for all elements of all numbers."""
+        sizes = self.first[numbers + 1] - self.first[numbers]
+        which = np.repeat(np.arange(len(numbers)), sizes)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return which, self.order[self.first[numbers][which] + within]
+
+
+class Model(TimingGraph):
+    """The timing graph with kinds and pins that change in place; setup alone, and the slack of every node."""
+
+    def __init__(
+        self,
+        circuit: Circuit,
+        library: Library,
+        constraints: Constraints,
+        families: Families,
+        target: float,
+    ) -> None:
+        super().__init__(circuit.netlist, library, constraints, families)
+        self.circuit, self.families, self.target = circuit, families, target
+        self.sinks_of = Groups(self.sink_cell, len(self.names))
+        self.arcs_of = Groups(self.arc_cell, len(self.names))
+        self._number_endpoints()
+        self.fixed = np.zeros(len(self.names), bool)
+        self.fixed[self.arc_cell[self.ideal[self.end]]] = True  # of the clock network
+        self.set_wires(circuit.caps_ff, circuit.res_kohm)
+        self.analyse()
+
+    # -- structure ----------------------------------------------------------------------------------------------------
+
+    def _number_endpoints(self) -> None:
+        checks: list[tuple[int, int, int, int]] = []  # cell, row, sink, edge
+        ends: dict[int, int] = {}
+        for kind, names in self.members.items():
+            for row, (pin, edge, clock, setup, _) in enumerate(self.kinds[kind].checks):
+                for name in names if setup else ():
+                    pins = self.netlist.cells[name].pins
+                    if name not in self.unchecked and pin in pins and pins.get(clock) in self.clock_nets:
+                        checks.append((self.index[name], row, self.sink[name, pin], edge))
+        columns = np.array(checks, int).reshape(-1, 4).T
+        self.check_cell, self.check_row, self.check_sink, self.check_edge = columns
+        for sink in self.check_sink.tolist():
+            ends.setdefault(sink, len(ends))
+        outputs = [net for _, net in self.netlist.port_bits("output")]
+        first = len(ends)
+        self.out_nodes = np.array([2 * net + edge for net in outputs for edge in (RISE, FALL)], int)
+        self.end_of = np.array(
+            [ends[sink] for sink in self.check_sink.tolist()]
+            + [first + place for place in range(len(outputs)) for _ in (RISE, FALL)],
+            int,
+        )
+        self.end_count = first + len(outputs)
+
+    # -- analysis -----------------------------------------------------------------------------------------------------
+
+    def analyse(self) -> None:
+        """Loads, arrivals, required times, slacks and the cost."""
+        self.update()
+        self.propagate(earliest=False)
+        self._required()
+
+    def _required(self) -> None:
+        asked, arrival, slew = self.constraints, self.arrival[0], self.slew[0]
+        period = asked.clock_ns - asked.uncertainty_ns
+        net = self.sink_net[self.check_sink]
+        nodes = 2 * net + self.check_edge
+        tables = self.families.check[self.kind[self.check_cell], self.check_row]
+        clock_slews = np.full(len(nodes), asked.clock_slew_ns)
+        margin = self.tables.look_up(tables, slew[nodes], clock_slews) if len(nodes) else np.zeros(0)
+        cap = self.sink_ff[self.check_sink, self.check_edge]
+        wire = self.wire_delays(net, cap)
+        at_check = period - margin - wire
+        out_net = self.out_nodes // 2
+        wire = self.wire_delays(out_net, asked.output_load_ff)
+        at_output = period - asked.output_margin_ns - wire
+        required = np.full(len(self.base), np.inf)
+        np.minimum.at(required, nodes, at_check)
+        np.minimum.at(required, self.out_nodes, at_output)
+        for low, high in reversed(list(itertools.pairwise([0, *self.bounds]))):
+            part = slice(low, high)
+            np.minimum.at(
+                required,
+                self.start[part],
+                required[self.end[part]] - self.arc_delay[0, part] - self.wire[part],
+            )
+        self.required = required
+        self.slack = required - arrival
+        self.slack[~np.isfinite(arrival)] = np.inf
+        each = np.concatenate((at_check - arrival[nodes], at_output - arrival[self.out_nodes]))
+        ends = np.full(self.end_count, np.inf)
+        np.minimum.at(ends, self.end_of, each)
+        self.end_slack = ends
+        self.worst = float(ends.min(initial=np.inf))
+        missed = np.maximum(0.0, self.target - ends)
+        self.cost = float(missed.sum() + WORST_WEIGHT * missed.max(initial=0.0))
+        # of every sink by edge
+        self.sink_slack = np.full((len(self.sink_net), 2), np.inf)
+        through = required[self.end] - self.arc_delay[0] - self.wire - arrival[self.start]
+        through[~np.isfinite(through)] = np.inf
+        np.minimum.at(self.sink_slack, (self.arc_sink, self.arc_start_edge), through)
+        checked = at_check - arrival[nodes]
+        np.minimum.at(self.sink_slack, (self.check_sink, self.check_edge), checked)
+
+    def figures(self) -> dict[str, Any]:
+        """What a report says."""
+        return {
+            "area_um2": round(self.area, 3),
+            "cells": len(self.names),
+            "wns_ns": round(self.worst, 4),
+            "tns_ns": round(float(np.minimum(self.end_slack, 0).sum()), 3),
+        }
+
+    @property
+    def area(self) -> float:
+        return float(self.families.area[self.kind].sum())
+
+    # -- estimates ----------------------------------------------------------------------------------------------------
+
+    def derive(self) -> None:
+        """What load costs at each node, what slew costs at each node, and the slack of each net without one of its sinks."""
+        look_up, slew, arrival = self.tables.look_up, self.slew[0], self.arrival[0]
+        count = len(self.base)
+        start, load = slew[self.start], self.load[self.end]
+        by_load = (look_up(self.delay_table, start, load + STEP_FF) - self.arc_delay[0]) / STEP_FF
+        slew_by_load = (look_up(self.slew_table, start, load + STEP_FF) - self.arc_slew[0]) / STEP_FF
+        by_slew = (look_up(self.delay_table, start + STEP_NS, load) - self.arc_delay[0]) / STEP_NS
+        by_slew[self.ideal[self.end]] = 0.0
+        through = self.required[self.end] - self.arc_delay[0] - self.wire
+        tight = through <= self.required[self.start] + 1e-6
+        self.by_slew = np.zeros(count)
+        np.maximum.at(self.by_slew, self.start[tight], np.maximum(0.0, by_slew[tight]))
+        total = arrival[self.start] + self.wire + self.arc_delay[0]
+        late = total >= arrival[self.end] - 1e-6
+        self.by_load = np.zeros(count)
+        effect = by_load + slew_by_load * self.by_slew[self.end]
+        np.maximum.at(self.by_load, self.end[late], effect[late])
+        buffer = self.families.number[self.constraints.driving_cell]
+        first = int(self.families.delay[buffer, 0])
+        ones = np.array([first])
+        at = np.array([0.0])
+        step = look_up(ones, at, np.array([10.0 + STEP_FF])) - look_up(ones, at, np.array([10.0]))
+        for _, net in self.netlist.port_bits("input"):
+            self.by_load[2 * net : 2 * net + 2] = float(step[0]) / STEP_FF
+        self.by_load[self.ideal] = 0.0
+        # the least slack of the other sinks of a net
+        self.other_slack = np.full((len(self.sink_net), 2), np.inf)
+        for edge in (RISE, FALL):
+            least = np.full(count // 2, np.inf)
+            which = np.full(count // 2, -1)
+            second = np.full(count // 2, np.inf)
+            order = np.lexsort((self.sink_slack[:, edge], self.sink_net))
+            nets = self.sink_net[order]
+            firsts = np.nonzero(np.diff(nets, prepend=-1))[0]
+            least[nets[firsts]] = self.sink_slack[order[firsts], edge]
+            which[nets[firsts]] = order[firsts]
+            seconds = firsts + 1
+            seconds = seconds[seconds < len(nets)]
+            seconds = seconds[nets[seconds] == nets[seconds - 1]]
+            second[nets[seconds]] = self.sink_slack[order[seconds], edge]
+            alone = which[self.sink_net] == np.arange(len(self.sink_net))
+            self.other_slack[:, edge] = np.where(alone, second[self.sink_net], least[self.sink_net])
+        outputs = self.out_nodes // 2
+        of_output = np.full(count // 2, np.inf)
+        np.minimum.at(of_output, outputs, self.slack[self.out_nodes])
+        self.other_slack = np.minimum(self.other_slack, of_output[self.sink_net][:, None])
+        self.other_slack[self.ideal[2 * self.sink_net]] = np.inf
+
+    def local_slacks(self, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The least slack around the cell of each move (rows: Move), before and after it."""
+        families, slew, arrival = self.families, self.slew[0], self.arrival[0]
+        cells, kinds, firsts, seconds = moves.T
+        before = np.full(len(moves), np.inf)
+        after = np.full(len(moves), np.inf)
+        # what the pins cost their nets
+        which, sinks = self.sinks_of.spread(cells)
+        place = sinks.copy()
+        for one, other in ((firsts, seconds), (seconds, firsts)):
+            swapped = sinks == one[which]
+            place[swapped] = other[which[swapped]]
+        # sinks[k] is the pin; the net that it has after the move is that of place[k], whose pin it had before
+        net = self.sink_net[place]
+        more = families.cap[kinds[which], self.sink_pin[sinks]] - self.sink_ff[place]
+        nodes = 2 * net[:, None] + np.arange(2)
+        later = more * self.by_load[nodes]
+        np.minimum.at(before, which, self.other_slack[place].min(axis=1))
+        np.minimum.at(after, which, (self.other_slack[place] - later).min(axis=1))
+        ends_here = np.isin(sinks, self.check_sink)
+        own = self.sink_slack[sinks[ends_here]]
+        np.minimum.at(before, which[ends_here], own.min(axis=1))
+        np.minimum.at(after, which[ends_here], (own - later[ends_here]).min(axis=1))
+        shift = np.zeros((len(moves), families.cap.shape[1], 2))
+        shift[which, self.sink_pin[sinks]] = later
+        moved = np.zeros((len(moves), families.cap.shape[1]), int)
+        moved[which, self.sink_pin[sinks]] = net
+        # through the cell
+        which, arcs = self.arcs_of.spread(cells)
+        live = np.isfinite(self.slack[self.end[arcs]]) & ~self.ideal[self.end[arcs]]
+        which, arcs = which[live], arcs[live]
+        pin, edge, end = self.sink_pin[self.arc_sink[arcs]], self.arc_start_edge[arcs], self.end[arcs]
+        start = 2 * moved[which, pin] + edge
+        row, load = self.arc_row[arcs], self.load[end]
+        kind = kinds[which]
+        delay = self.tables.look_up(families.delay[kind, row], slew[start], load)
+        out = self.tables.look_up(families.slew[kind, row], slew[start], load)
+        at = arrival[start] + shift[which, pin, edge] + self.wire[arcs] + delay
+        if len(arcs):
+            group = which * len(self.base) + end
+            order = np.argsort(group, kind="stable")
+            heads = np.nonzero(np.diff(group[order], prepend=-1))[0]
+            latest = np.maximum.reduceat(at[order], heads)
+            steepest = np.maximum.reduceat(out[order], heads)
+            move, node = which[order[heads]], end[order[heads]]
+            slack = self.required[node] - latest - (steepest - slew[node]) * self.by_slew[node]
+            np.minimum.at(before, move, self.slack[node])
+            np.minimum.at(after, move, slack)
+            over = load > families.max_load[kind]
+            after[which[over]] = -np.inf
+        return before, after
+
+    def cell_slacks(self) -> np.ndarray:
+        """The least slack at each cell's outputs."""
+        slacks = np.full(len(self.names), np.inf)
+        live = ~self.ideal[self.end]
+        np.minimum.at(slacks, self.arc_cell[live], self.slack[self.end[live]])
+        return slacks
+
+    # -- moves --------------------------------------------------------------------------------------------------------
+
+    def resizings(self, cells: np.ndarray, smaller: bool) -> list[Move]:
+        """All other sizes of these cells; with `smaller`, those of less area."""
+        area, moves = self.families.area, []
+        for cell in cells.tolist():
+            kind = int(self.kind[cell])
+            moves += [
+                Move(cell, other, -1, -1)
+                for other in self.families.others[kind]
+                if not smaller or area[other] < area[kind]
+            ]
+        return moves
+
+    def exchanges(self, cells: np.ndarray) -> list[Move]:
+        """All exchanges of two commutative pins of these cells, where neither is constant."""
+        moves = []
+        for cell in cells.tolist():
+            kind, name = int(self.kind[cell]), self.names[cell]
+            for pair in self.families.commutative[self.families.kinds[kind]]:
+                first, second = (self.sink.get((name, pin), -1) for pin in pair)
+                if first < 0 or second < 0 or self.sink_net[first] == self.sink_net[second]:
+                    continue
+                if not {int(self.sink_net[first]), int(self.sink_net[second])} & self.constants.keys():
+                    moves.append(Move(cell, kind, first, second))
+        return moves
+
+    def apply(self, moves: list[Move]) -> list[Move]:
+        """Make moves; returns those that undo them."""
+        back = []
+        for cell, kind, first, second in moves:
+            back.append(Move(cell, int(self.kind[cell]), first, second))
+            self.kind[cell] = kind
+            if first >= 0:
+                nets = self.sink_net
+                nets[first], nets[second] = nets[second], nets[first]
+                arcs = self.arcs_of[cell]
+                for arc in arcs[np.isin(self.arc_sink[arcs], (first, second))].tolist():
+                    self.start[arc] = 2 * nets[self.arc_sink[arc]] + self.arc_start_edge[arc]
+        return back[::-1]
+
+    def nets_around(self, cell: int) -> set[int]:
+        """The nets that a move of this cell touches."""
+        return {
+            *self.sink_net[self.sinks_of[cell]].tolist(),
+            *(self.end[self.arcs_of[cell]] // 2).tolist(),
+        }
+
+    def commit(self) -> Circuit:
+        """The circuit as it has become."""
+        pins: list[dict[str, int]] = [dict(self.netlist.cells[name].pins) for name in self.names]
+        for (name, pin), sink in self.sink.items():
+            pins[self.index[name]][pin] = int(self.sink_net[sink])
+        cells = {
+            name: Instance(name, self.families.kinds[self.kind[place]], pins[place])
+            for place, name in enumerate(self.names)
+        }
+        old = self.circuit
+        return Circuit(
+            connected(self.netlist, cells, self.netlist.nets, self.library),
+            old.caps_ff.copy(),
+            old.res_kohm.copy(),
+            dict(old.owners),
+            old.wire_ff,
+        )

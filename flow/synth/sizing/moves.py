@@ -1,0 +1,63 @@
+"""Sizes and pins along the paths that miss the clock: the best moves that do not touch each other, at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .model import Model, Move
+
+LEAST_GAIN_NS = 0.0005
+WIDEST_WINDOW_NS = 0.3  # above the worst slack, in which cells are looked at
+LARGEST_BATCH = 256
+
+
+def best_apart(model: Model, moves: list[Move], scores: np.ndarray, most: int) -> list[Move]:
+    """The best moves that do not touch each other's nets."""
+    taken: set[int] = set()
+    chosen: list[Move] = []
+    for place in np.argsort(-scores, kind="stable").tolist():
+        if len(chosen) >= most or scores[place] <= 0:
+            break
+        around = model.nets_around(moves[place].cell)
+        if not around & taken:
+            taken |= around
+            chosen.append(moves[place])
+    return chosen
+
+
+def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
+    """Sizes and pins along the paths that miss the target, as long as it helps."""
+    most, window = LARGEST_BATCH // 4, 0.05
+    for _ in range(batches):
+        if model.cost <= 0:
+            return
+        model.derive()
+        limit = min(model.target, model.worst + window)
+        (cells,) = np.nonzero((model.cell_slacks() < limit) & ~model.fixed)
+        moves = model.resizings(cells, smaller=False) + model.exchanges(cells)
+        chosen: list[Move] = []
+        if moves:
+            array = np.array(moves, int)
+            before, after = model.local_slacks(array)
+            gain = np.minimum(after, limit) - np.minimum(before, limit)
+            gain[~np.isfinite(gain)] = 0.0
+            area = model.families.area[array[:, 1]] - model.families.area[model.kind[array[:, 0]]]
+            scores = np.where(gain > LEAST_GAIN_NS, gain / np.maximum(area + 0.5, 0.1), 0.0)
+            chosen = best_apart(model, moves, scores, most)
+        cost = model.cost
+        while chosen:
+            back = model.apply(chosen)
+            model.analyse()
+            if model.cost < cost - 1e-9:
+                counts["exchanged"] += sum(move.first >= 0 for move in chosen)
+                counts["resized"] += sum(move.first < 0 for move in chosen)
+                most = min(LARGEST_BATCH, 2 * len(chosen) if len(chosen) >= most else most)
+                break
+            model.apply(back)
+            most = max(1, len(chosen) // 2)
+            chosen = chosen[: len(chosen) // 2]
+        if not chosen:
+            model.analyse()
+            if window > WIDEST_WINDOW_NS:
+                return
+            window, most = 3 * window, LARGEST_BATCH // 4
