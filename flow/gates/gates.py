@@ -72,6 +72,7 @@ class GateModel(NativeModel):
 
     def __init__(self, tables: GateTables, harness_text: str, driver: str, options: Options) -> None:
         self._handle = None
+        self._vcd = None  # netlists write no waveforms
         surrounding = gate_harness.read(harness_text)
         for port, bits in surrounding.bits.items():
             width = len(tables.netlist.ports.get(port, ("", []))[1])
