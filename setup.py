@@ -1,4 +1,4 @@
-"""modexlab: each room at the top level is the package modexlab.<room>."""
+"""Where the rooms are: each at the top level is the package modexlab.<room>. All else stands in pyproject.toml."""
 
 from pathlib import Path
 
@@ -11,36 +11,18 @@ ROOMS = sorted(
     for top in TOP
     for file in (HERE / top).rglob("__init__.py")
 )
+PACKAGES = [f"modexlab.{room}" for room in ROOMS]
 
 setup(
-    name="modexlab",
-    version="0.1.0",
-    description="A laboratory for modular-exponentiation hardware (RSA) at FL, CL and RTL",
-    python_requires=">=3.10,<3.14",  # PyMTL3 3.1.17 uses ast.Num, which Python 3.14 removed
-    packages=[f"modexlab.{room}" for room in ROOMS],
-    package_dir={f"modexlab.{room}": room.replace(".", "/") for room in ROOMS},
+    packages=PACKAGES,
+    package_dir={package: room.replace(".", "/") for package, room in zip(PACKAGES, ROOMS, strict=True)},
+    # what is no Python: sources of other languages, data, steps of the flow, pages of the report
     package_data={
-        "": ["*.cpp", "*.toml", "*.svg"],
-        "modexlab.proc.software": ["*.c", "*.h", "*.S", "*.ld"],
-        "modexlab.flow.synth": ["styles/*", "mapping/*.v"],
+        "": ["*.cpp", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
+        "modexlab.flow.synth": ["styles/*", "mapping/*"],
+        "modexlab.flow": ["construct.py"],
         "modexlab.flow.graph": ["steps/**"],
-        "modexlab.eval.lab": ["spaces/*.toml"],
+        "modexlab.eval.lab": ["spaces/*"],
         "modexlab.eval.report": ["page/*"],
     },
-    install_requires=[
-        "pymtl3==3.1.17",
-        "rsa>=4.9",
-        "cryptography>=42",
-        "pyelftools>=0.31",
-        "tqdm>=4.66",
-        "shtab>=1.7",
-        "optuna>=5",
-        "distributed>=2026.8",
-        "dask-jobqueue>=0.9",
-        "pyarrow>=25",
-        "vl-convert-python>=1.9",
-        "msgspec>=0.22",
-        "tomli>=2.5; python_version < '3.11'",
-    ],
-    entry_points={"console_scripts": ["modexlab = modexlab.eval.cli.main:main"]},
 )

@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import IO, NoReturn
@@ -58,6 +59,16 @@ examples:
 `modexlab COMMAND --help` explains a command."""
 
 
+PACKAGE = "modexlab"
+# where a distribution is called otherwise than its module
+DISTRIBUTIONS = {
+    "yaml": "PyYAML",
+    "PIL": "pillow",
+    "vl_convert": "vl-convert-python",
+    "coriolis": "coriolis-eda",
+}
+
+
 class _Parser(argparse.ArgumentParser):
     """An argparse parser whose errors come out like all others, on one line."""
 
@@ -69,6 +80,16 @@ class _Parser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file)
 
 
+class _Version(argparse.Action):
+    """Prints the version of the installed package, which it looks up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"{PACKAGE} {version(PACKAGE)}")
+        parser.exit()
+
+
 def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="modexlab",
@@ -76,6 +97,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version, and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     for command in (
         *(designs, run, cycles, verilog, check, bench, report),
@@ -114,6 +136,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_output()
         return EXIT_BROKEN_PIPE
+    except ModuleNotFoundError as error:
+        raise_unless_optional(error)
+        return _refused(missing(error))
     except OSError as error:
         reason = error.strerror or str(error)
         what = f"{error.filename}: {reason}" if error.filename else f"the output cannot be written: {reason}"
@@ -124,6 +149,33 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         _say(str(error))
         return EXIT_FAILED
+
+
+def raise_unless_optional(error: ModuleNotFoundError) -> None:
+    """A module that no extra of ours has is a bug: show it whole."""
+    if not _extra_of(error):
+        raise error
+
+
+def missing(error: ModuleNotFoundError) -> str:
+    """What to do about a package that only an extra brings."""
+    return f"{_distribution(error)} is not installed: run `pip install '{PACKAGE}[{_extra_of(error)}]'`"
+
+
+def _distribution(error: ModuleNotFoundError) -> str:
+    top = (error.name or "").split(".")[0]
+    return DISTRIBUTIONS.get(top, top.replace("_", "-"))
+
+
+def _extra_of(error: ModuleNotFoundError) -> str:
+    """The extra that brings a module, or nothing."""
+    from importlib.metadata import requires
+
+    wanted = re.compile(
+        rf"{re.escape(_distribution(error))}\b.*extra == ['\"](flow|report)['\"]", re.IGNORECASE
+    )
+    found = (wanted.match(each) for each in requires(PACKAGE) or ())
+    return next((match[1] for match in found if match), "")
 
 
 def _say(message: str) -> None:

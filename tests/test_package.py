@@ -1,0 +1,203 @@
+"""The package: what it needs is declared, the wheel has all that is in the rooms, and works where there is no checkout."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+from modexlab.eval.cli import main as command
+
+from tests.paths import ROOT
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+ROOMS = ("fl", "rtl", "cl", "proc", "flow", "eval")
+OURS = {"modexlab"}
+DISTRIBUTIONS = command.DISTRIBUTIONS | {"elftools": "pyelftools"}
+NOT_SHIPPED = {"pytest"}
+RSA = ("--nbits", "16", "--base", "5", "--exp", "3", "--mod", "63001")
+
+
+def name_of(requirement: str) -> str:
+    return re.split(r"[<>=!~;\[ ]", requirement)[0].lower().replace("_", "-")
+
+
+def imported(file: Path) -> set[str]:
+    """The top modules of other packages that a file imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add((node.module or "").split(".")[0])
+    return names - OURS - sys.stdlib_module_names
+
+
+def test_all_that_is_imported_is_declared() -> None:
+    core = {name_of(each) for each in PROJECT["dependencies"]}
+    extras = {
+        name_of(each) for extra in ("flow", "report") for each in PROJECT["optional-dependencies"][extra]
+    }
+    for room in ROOMS:
+        for file in (ROOT / room).rglob("*.py"):
+            for module in imported(file):
+                name = DISTRIBUTIONS.get(module, module).lower().replace("_", "-")
+                assert name in core | extras, (
+                    f"{file} imports {module}, which pyproject.toml does not declare"
+                )
+
+
+def test_pins_have_all_that_is_declared() -> None:
+    """`make setup` installs without looking for dependencies."""
+    pinned = {
+        name_of(line) for line in (ROOT / "requirements.txt").read_text().splitlines() if line[:1] != "#"
+    }
+    wanted = [
+        *PROJECT["dependencies"],
+        *(each for extra in PROJECT["optional-dependencies"].values() for each in extra),
+    ]
+    assert {name_of(each) for each in wanted} - OURS <= pinned
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"modexlab {PROJECT['version']}\n"
+    assert f"version: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("module", "remedy"),
+    [
+        ("pyosys", "pyosys is not installed: run `pip install 'modexlab[flow]'`"),
+        ("yaml", "PyYAML is not installed: run `pip install 'modexlab[flow]'`"),
+        ("dask_jobqueue", "dask-jobqueue is not installed: run `pip install 'modexlab[report]'`"),
+    ],
+)
+def test_a_missing_extra_is_named(
+    module: str, remedy: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def execute(args: object) -> int:
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    monkeypatch.setattr(command.designs, "execute", execute)
+    assert command.main(["designs"]) == 2
+    assert capsys.readouterr().err == f"modexlab: error: {remedy}\n"
+
+
+def test_a_missing_module_of_ours_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    def execute(args: object) -> int:
+        raise ModuleNotFoundError("No module named 'modexlab.rtl.nix'", name="modexlab.rtl.nix")
+
+    monkeypatch.setattr(command.designs, "execute", execute)
+    with pytest.raises(ModuleNotFoundError):
+        command.main(["designs"])
+
+
+# ---- the wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy of what git has, so that nothing of a build stays in the checkout."""
+    directory = tmp_path_factory.mktemp("wheel")
+    listed = subprocess.run(
+        [
+            "git",
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            *ROOMS,
+            "*.toml",
+            "setup.py",
+            "README.md",
+            "LICENSE",
+        ],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    for name in listed:
+        if (ROOT / name).is_file():
+            (directory / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+            (directory / "source" / name).write_bytes((ROOT / name).read_bytes())
+    options = ("--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-q", "-w", str(directory))
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(directory / "source")], check=True)
+    (built,) = directory.glob("modexlab-*.whl")
+    return built
+
+
+def test_wheel_has_all_of_the_rooms(wheel: Path) -> None:
+    source = wheel.parent / "source"
+    wanted = {
+        str(path.relative_to(source))
+        for room in ROOMS
+        for path in (source / room).rglob("*")
+        if path.is_file()
+    }
+    names = {name.removeprefix("modexlab/") for name in zipfile.ZipFile(wheel).namelist()}
+    assert {name for name in wanted - names if not name.endswith(".pyc")} == set()
+    assert not any(name.startswith("tests/") for name in names)
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path) -> Path:
+    """An environment with the wheel alone, and the packages that it needs from this one (a test has no network)."""
+    place = wheel.parent / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    python = place / "bin" / "python"
+    options = ("--no-deps", "--no-index", "--disable-pip-version-check", "-q")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", str(python), "install", *options, str(wheel)], check=True
+    )
+    (packages,) = (place / "lib").glob("python*/site-packages")
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return place
+
+
+def run(installed: Path, *arguments: str) -> str:
+    """A command of the installed package, far from the checkout."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    tools = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # of the packages that it needs
+    done = subprocess.run(
+        [installed / "bin" / "modexlab", *arguments],
+        cwd=installed,
+        env=environment | {"PATH": tools, "MODEXLAB_CACHE": str(installed / "cache")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_installed_wheel_runs_a_machine(installed: Path) -> None:
+    where = "import modexlab.fl; print(*modexlab.fl.__path__)"
+    found = subprocess.run(
+        [installed / "bin" / "python", "-c", where], cwd=installed, capture_output=True, text=True
+    )
+    assert found.stdout.startswith(str(installed)), found
+    assert run(installed, "--version") == f"modexlab {PROJECT['version']}\n"
+    out = run(installed, "run", "mont", *RSA, "--level", "rtl")
+    assert f"result          {pow(5, 3, 63001)} " in out and "ok" in out
+    assert "course" in run(installed, "explore", "--list")
+    assert "12.47" in run(installed, "papers", "001", "--table", "3")
+
+
+@pytest.mark.regress
+def test_installed_wheel_runs_the_flow(installed: Path) -> None:
+    out = run(installed, "asic", "mont", "--nbits", "8", "--to", "power")
+    assert "tests           34 passed, 0 failed at gates" in out
+    assert "exit" in run(installed, "proc", str(ROOT / "tests" / "data" / "gcd.c"))
