@@ -25,6 +25,7 @@ from .files import replace_json, replace_text
 
 PACKAGE = "modexlab"
 STEP = "rtl"  # the name of the step that a source stands for
+DEFINE = re.compile(r"[A-Za-z_]\w*(=[^\n]*)?")
 INCLUDE = re.compile(r'^[ \t]*`include[ \t]+"([^"\n]+)"[^\n]*$', re.MULTILINE)
 
 
@@ -88,6 +89,8 @@ class VerilogFiles(Source):
     top: str
     clock_port: str | None = "clk"
     vectors: Path | None = None
+    include: tuple[Path, ...] = ()  # directories where `include looks beside those of the files
+    define: tuple[str, ...] = ()  # macros, NAME or NAME=VALUE
 
     @property
     def tool(self) -> tuple[str, str]:
@@ -100,10 +103,13 @@ class VerilogFiles(Source):
     def key(self) -> str:
         vectors = "" if self.vectors is None else _text(self.vectors)
         names = ",".join(path.name for path in self.files)
-        return cache.key(one_text(self.files), names, self.top, self.clock_port or "", vectors)
+        return cache.key(self._one_text(), names, self.top, self.clock_port or "", vectors)
+
+    def _one_text(self) -> str:
+        return one_text(self.files, self.include, self.define)
 
     def write(self, directory: Path) -> None:
-        replace_text(directory / "design.sv", one_text(self.files))
+        replace_text(directory / "design.sv", self._one_text())
         files = tuple(path.name for path in self.files)
         Description(self.top, self.top, self.clock_port or None, files=files).write(directory)
         if self.vectors is None:
@@ -120,10 +126,21 @@ def _text(path: Path) -> str:
         raise BadInput(f"{path} cannot be read: {error.strerror}; give a file of yours") from None
 
 
-def one_text(files: Sequence[Path]) -> str:
-    """The files one after the other; what they include stands in the place of the first `include, and is not repeated."""
-    places = [path.absolute().parent for path in files]
+def one_text(files: Sequence[Path], include: Sequence[Path] = (), define: Sequence[str] = ()) -> str:
+    """The files one after the other; what they include stands in the place of the first `include, and is not repeated.
+
+    `line directives keep the files' own names and lines, by which the tools tell what is wrong.
+    """
+    places = [path.absolute().parent for path in files] + [path.absolute() for path in include]
     taken: set[Path] = set()
+    for text in define:
+        if not DEFINE.fullmatch(text):
+            raise BadInput(
+                f"--define {text!r} is no macro; write NAME or NAME=VALUE, as in --define WIDTH=32"
+            )
+    for directory in include:
+        if not directory.is_dir():
+            raise BadInput(f"--include {directory}: there is no such directory")
 
     def read(path: Path) -> str:
         taken.add(path.resolve())
@@ -138,10 +155,14 @@ def one_text(files: Sequence[Path]) -> str:
             )
             if found is None:
                 raise BadInput(
-                    f"{path.name} includes {match[1]}, which is not there: put it beside, or give its directory's files"
+                    f"{path.name} includes {match[1]}, which is not there: put it beside, or give --include DIRECTORY"
                 )
-            return "" if found.resolve() in taken else read(found)
+            if found.resolve() in taken:
+                return ""
+            after = text.count("\n", 0, match.end()) + 2
+            return f'{read(found)}`line {after} "{path.name}" 2'
 
-        return f"// {path.name}\n{INCLUDE.sub(included, text).rstrip()}\n"
+        return f'`line 1 "{path.name}" 1\n{INCLUDE.sub(included, text).rstrip()}\n'
 
-    return "\n".join(read(path) for path in files if path.resolve() not in taken)
+    macros = "".join(f"`define {text.replace('=', ' ', 1)}\n" for text in define)
+    return macros + "\n".join(read(path) for path in files if path.resolve() not in taken)

@@ -130,8 +130,23 @@ def add_interface(parser: argparse.ArgumentParser) -> None:
 def add_verilog(parser: argparse.ArgumentParser) -> Any:
     """Verilog in the place of a design; returns the group, for what else goes with it."""
     other = parser.add_argument_group("Verilog from elsewhere instead of a design")
-    other.add_argument("--verilog", metavar="FILE", nargs="+", help="the files, packages before their users")
+    other.add_argument(
+        "--verilog",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        help="the files, packages before their users; may be repeated",
+    )
     other.add_argument("--top", metavar="NAME", help="the top module")
+    other.add_argument(
+        "--include",
+        metavar="DIRECTORY",
+        action="append",
+        help="where `include looks, beside the files' own directories; may be repeated",
+    )
+    other.add_argument(
+        "--define", metavar="NAME=VALUE", action="append", help="a macro for the Verilog; may be repeated"
+    )
     return other
 
 

@@ -40,7 +40,12 @@ COUNTS = {"luts": "lut", "ffs": "ff", "dsps": "dsp", "alms": "alm"}
 
 
 def verilog_files(
-    files: Sequence[str], top: str | None, clock_port: str = "clk", vectors: str | None = None
+    files: Sequence[str],
+    top: str | None,
+    clock_port: str = "clk",
+    vectors: str | None = None,
+    include: Sequence[str] = (),
+    define: Sequence[str] = (),
 ) -> VerilogFiles:
     """Verilog from elsewhere; BadInput for what is not there."""
     from ...flow.source import VerilogFiles
@@ -50,7 +55,14 @@ def verilog_files(
     for path in files:
         if not Path(path).is_file():
             raise BadInput(f"there is no file {path}; give Verilog files")
-    return VerilogFiles(tuple(map(Path, files)), top, clock_port, None if vectors is None else Path(vectors))
+    return VerilogFiles(
+        tuple(map(Path, files)),
+        top,
+        clock_port,
+        None if vectors is None else Path(vectors),
+        tuple(map(Path, include)),
+        tuple(define),
+    )
 
 
 def targets(*, layout: bool, skip: Collection[str] = ()) -> list[str]:

@@ -26,6 +26,7 @@ PIN = "pyosys==0.70"
 # read_slang's messages have a place, a message and the line with a mark below it
 MESSAGE = re.compile(r"^(?:(?P<place>\S+:\d+(?::\d+)?): )?ERROR: (?P<text>.+)$", re.MULTILINE | re.IGNORECASE)
 EMPTY = re.compile(r"see full log for details|Build failed", re.IGNORECASE)
+PASS = re.compile(r"^[\d.]+ Executing (\S+)", re.MULTILINE)
 SIGKILL = 9
 
 
@@ -82,12 +83,24 @@ def _reason(log: str, returncode: int, log_path: Path) -> str:
     errors = [each for each in MESSAGE.finditer(log) if not EMPTY.search(each["text"])]
     if errors:
         first = errors[0]
+        if first["text"].startswith("Assert "):
+            return _broken(log[: first.start()], first["text"].strip(), log_path)
         place = f"{Path(first['place']).name}: " if first["place"] else ""
         more = f" (and {len(errors) - 1} more in {log_path})" if len(errors) > 1 else ""
         return f"{place}{first['text'].strip()}{more}"
     if returncode == -SIGKILL:
         return f"yosys was killed: the design needs more memory than there is; take a smaller one (log: {log_path})"
     return f"yosys ended with code {returncode} and no message: see {log_path}"
+
+
+def _broken(before: str, text: str, log_path: Path) -> str:
+    """An assertion inside yosys: a defect of the tool, in the pass that it ran last."""
+    passes = PASS.findall(before)
+    where = f"its pass {passes[-1]}" if passes else "its own code"
+    return (
+        f"yosys stumbled over its own data in {where} ({text.rstrip('.')}), which is no error in the Verilog that it had taken: "
+        f"give another --style, or simplify the module that its log names last ({log_path})"
+    )
 
 
 def _main(script: str, used: str) -> None:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput, unknown
+from ...rtl.sim import toolchain
 from ..files import replace_json, replace_text, replacing
 from ..kit import kit, liberty
 from ..kit.kit_file import Adder, Cells
@@ -71,6 +72,11 @@ SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
 
 LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
 LOOP = re.compile(r"Warning: found logic loop in module (\S+):\n((?:    .*\n)+)")
+LINT = ["--lint-only", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wwarn-UNDRIVEN"]
+UNDRIVEN = re.compile(
+    r"^%Warning-UNDRIVEN: (?P<file>[^:\n]+):(?P<line>\d+):\d+: Signal is not driven: '(?P<net>[^']+)'",
+    re.MULTILINE,
+)
 CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\])?)")
 
 
@@ -208,19 +214,49 @@ def read_design(design_sv: str | Path, top: str, work: Path) -> yosys.Run:
     _check_memories(probe, top)
     _check_size(probe, top, UNREAD)
     done = yosys.run("read", READ.format(source=source, top=top), work)
+    _check_drivers(json.loads((work / "drivers.json").read_text()), top)
     if conflict := CONFLICT.search(done.log):
         raise BadInput(f"{_plain(conflict[1])} has more than one driver: give each net one")
-    # what nothing drives has become x; a public name that is wholly x is nothing else
-    for module in json.loads((work / "hierarchy.json").read_text())["modules"].values():
-        for name, net in module["netnames"].items():
-            if not net.get("hide_name") and set(net["bits"]) == {"x"}:
-                raise BadInput(f"{top}: {name} is read, but nothing drives it: connect it")
+    # what nothing drives has become x, as have registers that are never used and values that the source leaves open
+    modules = json.loads((work / "hierarchy.json").read_text())["modules"].values()
+    nets = (item for module in modules for item in module["netnames"].items())
+    if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for _, net in nets):
+        _check_undriven(source, top, work)
     if loop := LOOP.search(done.log):
         where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
         raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
     _check_latches(json.loads((work / "elaborated.json").read_text())["modules"][top], top)
     _check_size(json.loads((work / "coarse.json").read_text()), top)
     return done
+
+
+def _check_drivers(design: dict[str, Any], top: str) -> None:
+    """BadInput for a net with two drivers, while it still has the name that they have it by."""
+    for module_name, module in design["modules"].items():
+        driven = Counter(
+            bit
+            for cell in module["cells"].values()
+            if cell["type"] != "$tribuf"
+            for port, direction in cell.get("port_directions", {}).items()
+            if direction == "output"
+            for bit in cell["connections"][port]
+            if isinstance(bit, int)
+        )
+        for name, net in module["netnames"].items():
+            if not net.get("hide_name") and any(driven[bit] > 1 for bit in net["bits"]):
+                where = "" if module_name == top else f" of the module {module_name.partition('$')[0]}"
+                raise BadInput(f"{top}: {name}{where} has more than one driver: give each net one")
+
+
+def _check_undriven(source: Path, top: str, work: Path) -> None:
+    """BadInput for a net that is read and never driven, by Verilator's account, which knows those that nobody reads."""
+    try:
+        said = toolchain.verilator([*LINT, "--top-module", top, str(source)], work)
+    except toolchain.ToolError:
+        return  # read_slang has taken what Verilator does not
+    if undriven := UNDRIVEN.search(said):
+        place = f"{Path(undriven['file']).name}:{undriven['line']}"
+        raise BadInput(f"{top}: {undriven['net']} ({place}) is read, but nothing drives it: connect it")
 
 
 def _plain(name: str) -> str:
@@ -237,6 +273,7 @@ READ = """\
 read_slang --keep-hierarchy --no-implicit-memories --top {top} {source}
 hierarchy -check -top {top}
 proc
+write_json drivers.json
 opt_expr
 opt_clean
 write_json hierarchy.json
@@ -439,7 +476,8 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str]) -> dict[str, str]:
 
     registers = {state.cell: of_register(state) for state in after.states}
     counted: Counter[str] = Counter()
-    taken: set[str] = set()
+    # a register of a net x is called x_reg, and there may be a net of that name: yosys takes no two objects of one name
+    taken = set(after.module["netnames"])
     names = {}
     for cell in after.module["cells"]:
         path = owners[cell]

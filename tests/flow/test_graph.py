@@ -21,6 +21,7 @@ from modexlab.flow.graph import graph, runner, step, tools
 from modexlab.flow.kit import kit
 from modexlab.flow.source import STEP as RTL
 from modexlab.flow.source import VerilogFiles, one_text
+from modexlab.flow.synth import synthesis
 from modexlab.rtl.sim import cache
 
 from tests.paths import ROOT
@@ -363,3 +364,33 @@ def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: V
     assert not list(own_cache.glob("build-*"))
     outcome = runner.run_flow(["synthesis"], counter, {})
     assert "rtl" not in outcome.fresh and "synthesis" in outcome.fresh
+
+
+def test_include_directories_macros_and_lines(tmp_path: Path) -> None:
+    """Messages name the file and the line that the user knows, in what includes and in what is included."""
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "size.vh").write_text("`ifndef WIDTH\n`define WIDTH 4\n`endif\n")
+    top = tmp_path / "top.v"
+    text = '`include "size.vh"\nmodule top(input clk, input [`WIDTH-1:0] a, output [`WIDTH-1:0] y);\n\nassign y = a;\nendmodule\n'
+    top.write_text(text)
+    with pytest.raises(BadInput, match=r"includes size\.vh.*--include DIRECTORY"):
+        one_text([top])
+    included = (tmp_path / "inc",)
+    assert (
+        VerilogFiles((top,), "top", include=included).entry_name
+        != VerilogFiles((top,), "top", include=included, define=("WIDTH=9",)).entry_name
+    )
+    with pytest.raises(BadInput, match="--define '9W=3' is no macro"):
+        one_text([top], included, ["9W=3"])
+    with pytest.raises(BadInput, match=r"--include .*: there is no such directory"):
+        one_text([top], [tmp_path / "none"])
+    work = tmp_path / "work"
+    work.mkdir()
+    design = tmp_path / "design.sv"
+    design.write_text(one_text([top], included, ["WIDTH=9"]))
+    synthesis.read_design(design, "top", work)
+    assert '"bits": [ 2, 3, 4, 5, 6, 7, 8, 9, 10 ]' in (work / "coarse.json").read_text().replace("\n", "")
+    top.write_text(text.replace("= a;", "= b;"))
+    design.write_text(one_text([top], included))
+    with pytest.raises(BadInput, match=r"^top\.v:4: use of undeclared identifier 'b'"):
+        synthesis.read_design(design, "top", work)

@@ -10,7 +10,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import kit, liberty
-from modexlab.flow.netlist import logic, netlist
+from modexlab.flow.netlist import logic, netlist, yosys
 from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.synth import estimate, synthesis
 from modexlab.flow.synth.sharing import share_adders
@@ -386,3 +386,33 @@ def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
     assert share_adders(design) == 8
     # eight adders come in the place of second sums, and y + n for each of the four stages; those without readers are still there
     assert adders(design) == 16 + 8 + 4
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "reg [3:0] unused; assign y = a;",
+        "reg [3:0] r; always @(posedge clk) if (a[0]) r <= 0; assign y = a ^ r;",
+        "parameter WITH = 0; reg [3:0] r; always @* begin r = 4'bx; if (WITH) r = a; end assign y = WITH ? r : a;",
+        "reg ready, ready_reg; always @(posedge clk) begin ready_reg <= a[0]; ready <= ready_reg; end assign y = {4{ready}};",
+    ],
+    ids=["never used", "reset alone", "x under these parameters", "a net called as the register of another"],
+)
+def test_legal_verilog_is_taken(tmp_path: Path, body: str) -> None:
+    """The first three were refused as undriven; the last ended in an assertion of yosys, which had two objects of one name."""
+    (tmp_path / "design.sv").write_text(module(body, "input clk, input [3:0] a, output [3:0] y"))
+    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    assert (tmp_path / "netlist.v").exists()
+
+
+def test_both_drivers_have_the_name_of_their_net(tmp_path: Path) -> None:
+    text = module("assign y = a; assign y = ~a;", "input clk, input [3:0] a, output [3:0] y")
+    (tmp_path / "design.sv").write_text(text)
+    with pytest.raises(BadInput, match=r"^dut: y has more than one driver"):
+        synthesize(tmp_path / "design.sv", TOP, tmp_path)
+
+
+def test_an_assertion_of_yosys_is_told_as_one() -> None:
+    log = "1.2. Executing JSON frontend.\nERROR: Assert `count_id(cell->name) == 0' failed in kernel/rtlil.cc:2881.\n"
+    said = yosys._reason(log, 1, Path("write.log"))
+    assert "stumbled over its own data in its pass JSON" in said and "no error in the Verilog" in said

@@ -214,7 +214,7 @@ def _source(args: argparse.Namespace) -> Source:
     from ...lab.implement import verilog_files
 
     if args.verilog is None:
-        for option in ("top", "clock_port", "vectors"):
+        for option in ("top", "clock_port", "vectors", "include", "define"):
             if getattr(args, option) is not None:
                 raise BadInput(
                     f"--{option.replace('_', '-')} is for Verilog from elsewhere; add --verilog FILE"
@@ -225,7 +225,9 @@ def _source(args: argparse.Namespace) -> Source:
         return chip
     refuse_with_verilog(args, ("design", "nbits", "settings", "system"))
     clock_port = "clk" if args.clock_port is None else args.clock_port
-    return verilog_files(args.verilog, args.top, clock_port, args.vectors)
+    return verilog_files(
+        args.verilog, args.top, clock_port, args.vectors, args.include or (), args.define or ()
+    )
 
 
 def _kit(given: str | None) -> Path | None:

@@ -97,7 +97,7 @@ def _source(args: argparse.Namespace) -> Source:
         chip.check()
         return chip
     refuse_with_verilog(args, ("design", "nbits", "settings"))
-    return verilog_files(args.verilog, args.top)
+    return verilog_files(args.verilog, args.top, include=args.include or (), define=args.define or ())
 
 
 def _run(source: Source, devices: list[str], pnr: bool, quiet: bool) -> dict[str, Any]:
