@@ -216,8 +216,9 @@ def read_def(path: Path) -> Def:
         elif words[0] == "TRACKS":
             layout.tracks.append((words[1], words[8], int(words[2]), int(words[4]), int(words[6])))
         elif section == "COMPONENTS":
-            (x, y), orient = _groups(words)[0], words[-1]
-            layout.components.append(Component(_plain(words[1]), words[2], int(x), int(y), orient))
+            left, bottom = _groups(words)[0]
+            place = int(left), int(bottom)
+            layout.components.append(Component(_plain(words[1]), words[2], *place, words[-1]))
         elif section == "PINS":
             after = {word: words[at + 1] for at, word in enumerate(words[:-1])}
             low, high, at = _groups(words)

@@ -230,7 +230,7 @@ class Library:
     def constraints(self, clock_ns: float, clock_port: str | None = "clk", **others: Any) -> Constraints:
         """A clock, and around the design what stands around all designs in this kit."""
         outside = self.surroundings
-        given = {
+        given: dict[str, Any] = {
             "driving_cell": outside.driving_cell,
             "output_load_ff": outside.output_load_ff,
             "input_hold_ns": outside.input_hold_ns,
@@ -350,7 +350,8 @@ class _Reader:
                 argument = (match["arguments"].strip(), match.start("name"))
                 group.attributes[name] = argument
                 group.repeated.setdefault(name, []).append(argument)
-        position = REST.match(text, position).end()
+        rest = REST.match(text, position)
+        position = rest.end() if rest else position
         if position < len(text):
             self.refuse(position, f"cannot read {text[position : position + 40].splitlines()[0]!r}")
         if len(stack) > 1:
@@ -504,9 +505,9 @@ class _Reader:
                     self.refuse(pin_group.offset, f"a second pin {name} of {group.arguments}")
                 pins[name] = self.pin(name, pin_group, default_cap)
         for pin in pins.values():
-            for arc in (*pin.timing, *pin.power):
-                if arc.related and arc.related not in pins:
-                    self.refuse(group.offset, f"{group.arguments}/{pin.name} relates to no pin {arc.related}")
+            for related in (*(arc.related for arc in pin.timing), *(arc.related for arc in pin.power)):
+                if related and related not in pins:
+                    self.refuse(group.offset, f"{group.arguments}/{pin.name} relates to no pin {related}")
         states = tuple(
             (self.word(each, "when"), self.number(each, "value") * self.leakage)
             for each in group.of("leakage_power")

@@ -18,7 +18,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from ...fl.errors import BadInput
 from ..kit.kit_file import Cells
 from ..kit.lef import Lef, Point
 from ..kit.liberty import Library
@@ -33,6 +35,9 @@ BRANCHES = (
 )
 WORST_SLEW_NS = 0.08  # at registers; their own delay grows with it
 ROUNDS = 3  # of choosing sizes: a leaf's size is a load to the branch above
+
+
+Item = TypeVar("Item")
 
 
 @dataclass
@@ -87,7 +92,7 @@ def domains(netlist: Netlist, library: Library, root: int) -> list[Domain]:
             cell = library.cells[netlist.cells[terminal[0]].kind]
             readers = netlist.sinks[below] if below is not None else []
             leaf = net == root and cell.clock_gate and below not in seen and readers
-            if leaf and all(owner != PORT for owner, _ in readers):
+            if below is not None and leaf and all(owner != PORT for owner, _ in readers):
                 gated.append(Domain(below, list(readers), terminal[0]))
                 following = [_onward(netlist, library, reader) for reader in readers]
             else:
@@ -120,10 +125,10 @@ def planned_width(found: list[Domain], lef: Lef, roles: Cells, kinds: Callable[[
     return width + leaves * branch / (BRANCHES - 1) + branch
 
 
-def clusters(items: list[tuple[Point, object]], most: int) -> list[list[tuple[Point, object]]]:
+def clusters(items: list[tuple[Point, Item]], most: int) -> list[list[tuple[Point, Item]]]:
     """Groups of neighbours of nearly equal sizes, none larger than `most`."""
 
-    def parted(group: list[tuple[Point, object]], parts: int) -> Iterable[list[tuple[Point, object]]]:
+    def parted(group: list[tuple[Point, Item]], parts: int) -> Iterable[list[tuple[Point, Item]]]:
         if parts == 1:
             yield group
             return
@@ -213,8 +218,8 @@ class Builder:
 
         def attach(each: Driver, source: int) -> None:
             cell = library.cells[each.kind]
-            if each.gate:
-                gate = cell.clock_gate
+            gate = cell.clock_gate
+            if gate and each.gate:
                 own = before.cells[each.gate].pins
                 pins = {**own, gate.clock: source}
                 output = gate.output
@@ -258,6 +263,10 @@ class Builder:
             kinds = strengths(self.library, each.kind) if each.gate else self.library.roles.clock_leaves
             for kind in kinds:
                 arc = wires.clock_arc(self.library.cells[kind], pin, output)
+                if arc is None or arc.cell_rise is None or arc.rise_transition is None:
+                    raise BadInput(
+                        f"{kind} has no table for a rising clock: take it out of the kit's clock_leaves"
+                    )
                 slew = arc.rise_transition.at(start.slew_ns, load)
                 at = start.at_ps + 1000 * arc.cell_rise.at(start.slew_ns, load) + after
                 options.setdefault(index, []).append((at, slew, kind))

@@ -344,8 +344,8 @@ def check(gds: Path, placement: Placement, netlist: Netlist, *, adk: Path | None
         extractor.connect(regions[name], texts)
     extractor.extract_netlist()
     pieces: dict[str, int] = defaultdict(int)
-    for net in extractor.netlist().top_circuit().each_net():
-        owners = [] if not net.name else net.name.split(",")
+    for joined in extractor.netlist().top_circuit().each_net():
+        owners = [] if not joined.name else joined.name.split(",")
         if len(owners) > 1:
             shown = ", ".join(netlist.nets[int(owner[1:])] for owner in owners)
             wrong.append(f"{shown} are connected with one another")

@@ -78,7 +78,8 @@ def layout_of(
     wires: dict[str, list[Wire]] | None = None,
 ) -> Def:
     """The whole layout, its gaps filled with cells of the kinds `filling`."""
-    site, die = _dbu(lef.site_width), tuple(_dbu(value) for value in placement.die_um)
+    site = _dbu(lef.site_width)
+    die = _dbu(placement.die_um[0]), _dbu(placement.die_um[1])
     layout = Def(placement.design, (0, 0, *die))
     for index, row in enumerate(placement.rows):
         layout.rows.append(
@@ -143,7 +144,7 @@ def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
     """
     import klayout.db as db
 
-    wrong = []
+    wrong: list[str] = []
     content = db.Layout()
     content.read(str(gds_path))
     tops = content.top_cells()
@@ -236,8 +237,8 @@ def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Def
         for wire in net.wires:
             if wire.via:
                 x, y = um(wire.x0, wire.y0)
-                for layer, box in lef.vias[wire.via].items():
-                    top.shapes(index[layer]).insert(db.DBox(*box).moved(x, y))
+                for layer, corners in lef.vias[wire.via].items():
+                    top.shapes(index[layer]).insert(db.DBox(*corners).moved(x, y))
                 continue
             width = wire.width or widths[wire.layer]
             beyond = 0 if wire.width else width // 2  # a regular wire goes on beyond its points

@@ -52,9 +52,12 @@ class Routing:
         """By net, the wires and vias of the detailed routing: none without one."""
         found: dict[str, list[Wire]] = {}
         for name, net in self.nets.items():
-            pieces = [Wire(layer, *map(_dbu, ends)) for layer, *ends in net.get("wires", [])]
+            pieces = [
+                Wire(layer, _dbu(x0), _dbu(y0), _dbu(x1), _dbu(y1))
+                for layer, x0, y0, x1, y1 in net.get("wires", [])
+            ]
             for via, layer, x, y in net.get("vias", []):
-                pieces.append(Wire(layer, *map(_dbu, (x, y, x, y)), via))
+                pieces.append(Wire(layer, _dbu(x), _dbu(y), _dbu(x), _dbu(y), via))
             if pieces:
                 found[name] = pieces
         return found
@@ -103,7 +106,7 @@ def route(
         found = route_detailed(placement, netlist, lef)
     for name, wires in found.wires.items():
         straight = [wire for wire in wires if not wire.via]
-        ends = [
+        ends: list[list[Any]] = [
             [wire.layer, *(value / DBU for value in (wire.x0, wire.y0, wire.x1, wire.y1))]
             for wire in straight
         ]

@@ -364,7 +364,7 @@ def clock_arrivals(
             output = clock_output(cell, terminal[1])
             below = by_net.get(instance.pins.get(output, -1)) if output else None
             arc = clock_arc(cell, terminal[1], output) if output else None
-            if arc is None or below is None:
+            if arc is None or below is None or arc.cell_rise is None or arc.rise_transition is None:
                 continue
             load = below.cap_ff + sum(pin_cap(netlist, library, end) for end in below.terminals[1:])
             at = arrival.at_ps + 1000 * arc.cell_rise.at(arrival.slew_ns, load)

@@ -67,9 +67,9 @@ def owners(before: Logic, after: Logic, modules: Mapping[str, str], inputs: set[
     drivers = [bit for _, bit, _ in after.sources()] + [node.out for node in after.nodes]
     for bit in drivers:
         word = words[bit]
-        path = meaning.get(min(word, word ^ mask))
-        if path is not None:
-            known[bit] = path
+        meant = meaning.get(min(word, word ^ mask))
+        if meant is not None:
+            known[bit] = meant
     spread = _spread(after, known)
     return {cell: spread.get(out, "") for cell, out in _outputs(after)}
 

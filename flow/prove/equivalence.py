@@ -212,7 +212,8 @@ def _rewritten(
 ) -> tuple[list[Logic], list[str]]:
     """The design, and as what synthesis makes of its arithmetic, as far as that is shown to be the same; what has been shown."""
     was = json.loads((work / f"{DESIGN}.json").read_text())
-    stages, steps = [DESIGN], []
+    stages = [DESIGN]
+    steps: list[str] = []
 
     def show(now: dict[str, Any], chains: list[list[Step]], zeros: set[Bit]) -> bool:
         try:
@@ -361,13 +362,15 @@ class _Proof:
         """(net of a register, port or constant, whether it is the complement) that has one of these names."""
         for name in names:
             bit = gate_bits.get(name)
+            if bit is None:
+                continue
             while bit in self.buffers:
                 bit = self.buffers[bit]
             if bit in self.gate_states:
                 return bit, False
             if bit in CONSTANTS:
                 return bit, False
-            for node in self.gate.nodes if bit is not None else ():
+            for node in self.gate.nodes:
                 if node.out == bit:
                     if not node.inputs:
                         return ("1" if node.function.cubes else "0"), False

@@ -134,7 +134,7 @@ class _Proof:
         carry: Polynomial = {}
         for out, a, b in zip(step.sum, step.total, step.carry, strict=True):
             name = self.of_after.get(out)
-            if name not in self.new or self.new[name]["type"] not in BITWISE:
+            if name is None or name not in self.new or self.new[name]["type"] not in BITWISE:
                 return
             a_plus_b = _xor(_bit(a), _bit(b))
             atoms = {*step.total, *step.carry}
@@ -208,7 +208,12 @@ class _Proof:
         while todo:
             for bit in _read(self.new[todo.pop()]):
                 below = self.of_after.get(bit)
-                if below in self.new and below not in found and bit not in self.of_before:
+                if (
+                    below is not None
+                    and below in self.new
+                    and below not in found
+                    and bit not in self.of_before
+                ):
                     found.add(below)
                     todo.append(below)
         known = (self.new[each] for each in sorted(found, key=self.place.__getitem__))

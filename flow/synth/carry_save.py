@@ -77,8 +77,8 @@ class _Chains:
             chain = [start]
             words = []
             while chain[-1] in following:
-                after, word = following[chain[-1]]
-                chain.append(after)
+                then, word = following[chain[-1]]
+                chain.append(then)
                 words.append(word)
             if len(chain) >= LEAST_STEPS and all(
                 self._bound(name) < 1 << self._width(name) for name in chain

@@ -71,7 +71,7 @@ def carries_ns(module: dict[str, Any]) -> float:
 def _in_order(module: dict[str, Any]) -> Iterator[tuple[str, dict[str, list[Any]]]]:
     """(kind, connections) of all operators, each after those that it reads; no registers."""
     cells = module["cells"]
-    driver = {}
+    driver: dict[Any, str] = {}
     for name, cell in cells.items():
         if cell["type"] not in REGISTERS:
             for pin, bits in cell["connections"].items():

@@ -147,10 +147,10 @@ def _choose_by_gates(cells: Cells, fresh: Iterator[int]) -> None:
         ]
         if len(wanted) > MOST_PRODUCTS:
             continue
-        opposite = {}
+        opposite: dict[Bit, Bit] = {}
         for bit in (x, q):
-            (opposite[bit],) = out = [next(fresh)]
-            cells[f"{name}$not{bit}"] = gate("$not", out, A=[bit])
+            opposite[bit] = next(fresh)
+            cells[f"{name}$not{bit}"] = gate("$not", [opposite[bit]], A=[bit])
         total: list[Bit] = []
         for number, (word, of_x, of_q) in enumerate(wanted):
             chosen: list[Bit] = [next(fresh)]
@@ -163,7 +163,7 @@ def _choose_by_gates(cells: Cells, fresh: Iterator[int]) -> None:
                 total = product
                 continue
             last = number == len(wanted) - 1
-            out = pins["Y"] if last else [next(fresh) for _ in word]
+            out: list[Bit] = pins["Y"] if last else [next(fresh) for _ in word]
             cells[name if last else f"{name}$sum{number}"] = gate("$or", out, A=total, B=product)
             total = out
 
@@ -210,7 +210,7 @@ def _chosen(operand: Word, cells: Cells, driver: dict[Bit, tuple[str, int]]) -> 
     zero: list[Bit] = []
     for bit in operand:
         if isinstance(bit, str):
-            found = (condition, bit, bit)
+            found: tuple[Bit | None, Bit, Bit] | None = (condition, bit, bit)
         elif bit in driver:
             name, place = driver[bit]
             found = _choice(cells[name], place)

@@ -18,7 +18,7 @@ import itertools
 import json
 import re
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -505,7 +505,7 @@ def area_report(
     library: liberty.Library,
 ) -> dict[str, Any]:
     """area.json: all cells, and those inside each instance, its sub-instances included."""
-    area: Counter[str] = Counter()
+    area: defaultdict[str, float] = defaultdict(float)
     count: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     for name, cell in module["cells"].items():

@@ -57,7 +57,9 @@ class CellArcs:
 
 def compiled(cell: Cell, tables: Tables) -> CellArcs:
     """The arcs and checks of a cell; its tables are added to `tables`."""
-    rows, checks, other = [], [], bool(cell.latch)
+    rows: list[Row] = []
+    checks: list[tuple[str, int, str, bool, int]] = []
+    other = bool(cell.latch)
     for pin in cell.pins.values():
         for arc in pin.timing:
             if arc.kind in PROPAGATED and pin.direction == "output":
@@ -81,6 +83,7 @@ def _edges(arc: Arc, output: str, tables: Tables) -> Iterator[Row]:
         )
         if delay is None or slew is None:
             continue
+        sources: tuple[int, ...]
         if source is not None:
             sources = (source,)
         elif arc.sense == "positive_unate":

@@ -130,7 +130,9 @@ class TimingGraph:
 
     def _number_sinks(self) -> None:
         """All pins that read a net: `sink` by name, and the net, the cell and the place among its pins by number."""
-        nets, cells, places = [], [], []
+        nets: list[int] = []
+        cells: list[int] = []
+        places: list[int] = []
         self.sink: dict[tuple[str, str], int] = {}
         self.output_load = np.zeros(2 * len(self.netlist.nets))
         place_of = {
@@ -230,9 +232,9 @@ class TimingGraph:
             self.cells.slew[kinds, self.arc_row],
         )
 
-    def wire_delays(self, nets: np.ndarray, caps: np.ndarray | float) -> np.ndarray:
+    def wire_delays(self, nets: np.ndarray | int, caps: np.ndarray | float) -> np.ndarray:
         """From the drivers of nets to sinks of these capacitances."""
-        return self.branch_res[nets] * (self.branch_cap[nets] + caps) * KOHM_FF
+        return np.asarray(self.branch_res[nets] * (self.branch_cap[nets] + caps) * KOHM_FF)
 
     def propagate(self, *, earliest: bool = True) -> None:
         """Slews and arrivals, and of every arc delay and slew: the latest ([0]) and, unless told not to, the earliest ([1])."""

@@ -154,12 +154,12 @@ def _wires(
             length = model.length_um(len(sinks))
             caps[net], resistances[net] = length * model.cap_ff_per_um, length * model.res_kohm_per_um
     for name, wire in (wires or {}).items():
-        net = netlist.aliases.get(name)
-        if net is None:
+        known = netlist.aliases.get(name)
+        if known is None:
             raise BadInput(
                 f"wires are given for {name}, which is no net of {netlist.name}: were they made for another netlist?"
             )
-        caps[net], resistances[net] = wire["cap_ff"], wire.get("res_ohm", 0.0) / 1000
+        caps[known], resistances[known] = wire["cap_ff"], wire.get("res_ohm", 0.0) / 1000
     return caps, resistances
 
 

@@ -191,7 +191,7 @@ def run(
         (work / "no_wires.lib").write_text(NO_WIRES_LIBRARY)
         (work / "constraints.sdc").write_text(asked.sdc)
         (work / "run.tcl").write_text(script)
-        command = [program(), "-no_init", "-no_splash", "-exit", "run.tcl"]
+        command: list[str | Path] = [program(), "-no_init", "-no_splash", "-exit", "run.tcl"]
         with (work / "log").open("w+") as log:
             done = subprocess.run(
                 command, cwd=work, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT

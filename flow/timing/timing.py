@@ -269,7 +269,7 @@ def _complete_loads(result: Result, netlist: Netlist, wires: Mapping[str, Mappin
         for point in path["points"]:
             if point["load_ff"] is not None:
                 point["load_ff"] = rounded(
-                    point["load_ff"] + caps.get(netlist.aliases.get(point["net"]), 0.0)
+                    point["load_ff"] + caps.get(netlist.aliases.get(point["net"], -1), 0.0)
                 )
 
 
