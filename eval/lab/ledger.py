@@ -15,6 +15,7 @@ import sqlite3
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,60 @@ FILTERS = {
     "id": "f.id",
     "measurement": "m.id",
 }
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What makes two measurements one and the same."""
+
+    at: str
+    point: str
+    figures: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A measurement as the file has it, to be copied."""
+
+    columns: Mapping[str, Any]
+    figures: tuple[tuple[Any, ...], ...]  # operation, metric, value, unit
+    artifacts: tuple[tuple[str, bytes], ...]
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.columns["at"], self.columns["point"], tuple(sorted(self.figures)))
+
+
+class Joining:
+    """A transaction in which measurements of another ledger are added."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def same_key(self, whole: Whole) -> list[Identity]:
+        """The measurements that are there under the key of this one."""
+        found = self._connection.execute(
+            "SELECT id, at, point FROM measurement WHERE key = ?", (whole.columns["key"],)
+        ).fetchall()
+        figures = "SELECT operation, metric, value, unit FROM figure WHERE measurement = ?"
+        return [
+            Identity(at, point, tuple(sorted(self._connection.execute(figures, (number,)).fetchall())))
+            for number, at, point in found
+        ]
+
+    def add(self, whole: Whole) -> bool:
+        """Copy a measurement; whether it is older than one of the same point that is there."""
+        (newer,) = self._connection.execute(
+            "SELECT count(*) FROM measurement WHERE point = ? AND at > ?",
+            (whole.columns["point"], whole.columns["at"]),
+        ).fetchone()
+        number = _insert(self._connection, "measurement", {**whole.columns, "older": int(bool(newer))})
+        for operation, metric, value, unit in whole.figures:
+            columns = {"operation": operation, "metric": metric, "value": value, "unit": unit}
+            _insert(self._connection, "figure", {"measurement": number, **columns})
+        for name, content in whole.artifacts:
+            _insert(self._connection, "artifact", {"measurement": number, "name": name, "content": content})
+        return bool(newer)
 
 
 def default_path() -> Path:
@@ -182,7 +237,7 @@ class Ledger:
         """
         conditions, values = [], []
         if not history:
-            conditions.append("m.id IN (SELECT max(id) FROM measurement GROUP BY point)")
+            conditions.append("m.id IN (SELECT max(id) FROM measurement WHERE NOT older GROUP BY point)")
         for name, wanted in filters.items():
             if name not in FILTERS:
                 raise unknown("filter of the ledger", name, FILTERS)
@@ -255,6 +310,31 @@ class Ledger:
         found = self.rows(history=history, **filters)
         write(found, format, Path(path))
         return len(found)
+
+    # ---- as a whole
+
+    def frame(self, **filters: Any) -> Any:
+        """The rows as a table: a DataFrame where pandas is installed, else a table of Arrow. Filters are those of `rows`."""
+        from .ledger_export import frame
+
+        return frame(self.rows(**filters))
+
+    def whole(self) -> Iterator[Whole]:
+        """All measurements with everything that belongs to them, in the order in which they were recorded."""
+        for number, *columns in self._select(f"SELECT id, {', '.join(_COPIED)} FROM measurement ORDER BY id"):
+            figures = self._select(
+                "SELECT operation, metric, value, unit FROM figure WHERE measurement = ? ORDER BY id", number
+            )
+            artifacts = self._select(
+                "SELECT name, content FROM artifact WHERE measurement = ? ORDER BY id", number
+            )
+            yield Whole(dict(zip(_COPIED, columns, strict=True)), tuple(figures), tuple(artifacts))
+
+    @contextmanager
+    def joining(self) -> Iterator[Joining]:
+        """One transaction for measurements of another ledger (ledger_join.py)."""
+        with self._writing() as connection:
+            yield Joining(connection)
 
     # ---- the file
 
@@ -351,6 +431,11 @@ class Ledger:
 _OF_MEASUREMENT = (
     *("id", "subject", "family", "nbits", "parameters", "interface", "workload", "stage", "flow", "tests"),
     *("marks", "command", "tools", "verilog_hash", "at", "seconds", "key", "point"),
+)
+# columns of a measurement that go with it to another ledger
+_COPIED = (
+    *("key", "point", "subject", "family", "nbits", "parameters", "interface", "workload", "stage", "flow"),
+    *("command", "tools", "verilog_hash", "tests", "marks", "details", "seconds", "at"),
 )
 # what SQLite says -> what that means to the user
 _SAFE = "nothing that was recorded before is lost"

@@ -7,6 +7,7 @@ column of the other two; the command is what one types.
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import shlex
 from collections.abc import Callable, Sequence
@@ -57,15 +58,27 @@ def _jsonl(rows: Sequence[Row], path: Path) -> None:
         file.writelines(json.dumps(record(row)) + "\n" for row in rows)
 
 
-def _parquet(rows: Sequence[Row], path: Path) -> None:
+def arrow(rows: Sequence[Row]) -> pyarrow.Table:
+    """The rows as a table of Arrow."""
     import pyarrow
-    from pyarrow import parquet
 
     records = [_flat(row) for row in rows]
     columns = {
         name: pyarrow.array([record[name] for record in records], _type(pyarrow, name)) for name in COLUMNS
     }
-    parquet.write_table(pyarrow.table(columns), path)
+    return pyarrow.table(columns)
+
+
+def frame(rows: Sequence[Row]) -> Any:
+    """The rows as a DataFrame of pandas where that is installed, else as a table of Arrow."""
+    table = arrow(rows)
+    return table.to_pandas() if importlib.util.find_spec("pandas") else table
+
+
+def _parquet(rows: Sequence[Row], path: Path) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(arrow(rows), path)
 
 
 def _type(module: Any, name: str) -> pyarrow.DataType:

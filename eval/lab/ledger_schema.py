@@ -66,6 +66,10 @@ STEPS = (
         UNIQUE (measurement, name)
     );
     """,
+    # 3: measurements that came from another ledger when there was a newer one of the point
+    """
+    ALTER TABLE measurement ADD COLUMN older INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 VERSION = len(STEPS)
 

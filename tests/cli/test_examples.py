@@ -101,7 +101,8 @@ def test_example(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    shutil.copy(measured, tmp_path / "ledger.sqlite")
+    for name in ("ledger", "before", "after", "machine-a", "machine-b"):
+        shutil.copy(measured, tmp_path / f"{name}.sqlite")
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     for name, source in FILES.items():
         shutil.copy(DATA / source, tmp_path / name)

@@ -32,10 +32,12 @@ Every measured figure is a row in one SQLite file, with
 the command that measures it again (`modexlab reproduce ROW`), the tools, the hash of the Verilog, and the tests that the
 same hardware passed. Of each point the newest measurement counts; --history shows the older ones too.
 
-  list          a table (the default)
-  show ROW      all that is known of one figure
-  export FILE   rows as .csv, .jsonl or .parquet
-  path          where the ledger is
+  list             a table (the default)
+  show ROW         all that is known of one figure
+  export FILE      rows as .csv, .jsonl or .parquet
+  diff OLD [NEW]   figures that are not the same in two ledgers (NEW: default --ledger); exit code 1 if there are any
+  merge FILE...    add the measurements of other ledgers to this one; none twice, the newest of a point counts
+  path             where the ledger is
 
 Marks say why a figure must not be compared; a row is stale if sources or tools have changed since."""
 EXAMPLES = """\
@@ -43,14 +45,28 @@ EXAMPLES = """\
   modexlab ledger list --design mont --metric cycles --metric area_um2
   modexlab ledger list --failures
   modexlab ledger export figures.csv
+  modexlab ledger diff before.sqlite after.sqlite --tolerance 0.005
+  modexlab ledger merge machine-a.sqlite machine-b.sqlite --ledger all.sqlite
   modexlab ledger path"""
-ACTIONS = ("list", "show", "export", "path")
+ACTIONS = ("list", "show", "export", "diff", "merge", "path")
 WHICH = ("design", "nbits", "metric", "operation", "stage", "history")
 OBEYS = {  # options by action, besides --ledger
     "list": (*WHICH, "failures", "json"),
     "show": ("json",),
     "export": (*WHICH, "format"),
+    "diff": (*WHICH[:-1], "tolerance", "json"),
+    "merge": ("json",),
     "path": ("json",),
+}
+MANY = 10_000
+# how many arguments an action takes; show and export say themselves what they want
+TARGETS = {
+    "list": (0, 0),
+    "show": (0, 1),
+    "export": (0, 1),
+    "diff": (1, 2),
+    "merge": (1, MANY),
+    "path": (0, 0),
 }
 OF_FIGURES = ("metric", "operation", "history")  # a point that failed has none
 FORMAT_OF = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
@@ -68,7 +84,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "action", choices=ACTIONS, nargs="?", default="list", help="what to do (default: list)"
     )
-    parser.add_argument("target", metavar="ROW|FILE", nargs="?", help="of show and export")
+    parser.add_argument("targets", metavar="ROW|FILE", nargs="*", help="of show, export, diff and merge")
     add_ledger(parser)
     rows = parser.add_argument_group("which rows")
     for name, type, what in (
@@ -88,22 +104,31 @@ def add(commands: Commands) -> None:
     rows.add_argument("--history", action="store_true", help="older measurements of the same points too")
     rows.add_argument("--failures", action="store_true", help="points that could not be measured, and why")
     parser.add_argument(
+        "--tolerance",
+        type=_share,
+        metavar="SHARE",
+        help="of diff: a relative difference that is none (default: 0)",
+    )
+    parser.add_argument(
         "--format", choices=tuple(FORMAT_OF.values()), help="of export (default: by the suffix)"
     )
     add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    if args.action in ("list", "path") and args.target is not None:
-        raise BadInput(f"{args.action} {short(args.target)}: it takes no argument; drop it")
     _check_options(args)
+    _check_targets(args)
     if args.action == "path":
         path = str(ledger_of(args).path)
         print_json({"path": path}) if args.json else print(path)
         return 0
+    if args.action == "diff":
+        return _diff(args)
+    if args.action == "merge":
+        return _merge(args)
     with ledger_of(args, read_only=True) as ledger:
         if args.action == "show":
-            _show(ledger, row_number(args.target), args.json)
+            _show(ledger, row_number(args.targets[0] if args.targets else None), args.json)
         elif args.action == "export":
             _export(ledger, args)
         elif args.failures:
@@ -124,6 +149,117 @@ def _check_options(args: argparse.Namespace) -> None:
             raise BadInput(
                 f"--{option} with --failures: a point that failed has no figures; drop one of them"
             )
+
+
+def _check_targets(args: argparse.Namespace) -> None:
+    """Refuse too many arguments, and too few."""
+    least, most = TARGETS[args.action]
+    if len(args.targets) > most:
+        extra = short(args.targets[most])
+        takes = "no argument" if not most else "one argument" if most == 1 else f"at most {most} arguments"
+        raise BadInput(f"{args.action} {extra}: it takes {takes}; drop it")
+    if len(args.targets) < least:
+        raise BadInput(
+            f"{args.action} which ledger? give a file, as in `modexlab ledger {args.action} other.sqlite`"
+        )
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as in 0.005") from None
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no share; give 0 to 1, as in 0.005")
+    return value
+
+
+def _other(path: str) -> Ledger:
+    """A ledger that must be there."""
+    from ...lab.ledger import Ledger
+
+    ledger = Ledger(path)
+    if not ledger.exists:
+        raise BadInput(f"{path}: there is no such file; give a ledger")
+    return ledger
+
+
+def _diff(args: argparse.Namespace) -> int:
+    """Figures of two ledgers, matched by what they say."""
+    from ...lab.ledger_join import compare
+
+    old, *new = args.targets
+    with _other(old) as before, _other(new[0]) if new else ledger_of(args, read_only=True) as after:
+        found = compare(before, after, args.tolerance or 0.0, **_filters(after, args))
+    if args.json:
+        print_json(
+            {
+                "compared": found.compared,
+                "differences": [
+                    {
+                        **row_as_json(each.row),
+                        "before": each.before,
+                        "after": each.after,
+                        "relative": each.relative,
+                    }
+                    for each in found.differences
+                ],
+                "only_before": len(found.only_before),
+                "only_after": len(found.only_after),
+            }
+        )
+        return 1 if found.differences else 0
+    if found.differences:
+        head = ["design", "bits", "settings", "stage", "operation", "metric", "before", "after", "change"]
+        lines = [
+            [
+                each.row.subject,
+                str(each.row.nbits),
+                settings_text(each.row),
+                each.row.stage,
+                each.row.operation or "-",
+                each.row.metric,
+                "-" if each.before is None else value_text(each.before),
+                "-" if each.after is None else value_text(each.after),
+                "-" if each.relative is None else f"{each.relative:+.2%}",
+            ]
+            for each in found.differences
+        ]
+        print(table(head, lines) + "\n")
+    alone = [(found.only_before, "the first"), (found.only_after, "the second")]
+    only = "; ".join(f"{len(rows)} figures are in {which} alone" for rows, which in alone if rows)
+    print(f"{len(found.differences)} of {found.compared} figures differ" + (f"; {only}" if only else ""))
+    return 1 if found.differences else 0
+
+
+def _merge(args: argparse.Namespace) -> int:
+    """Other ledgers into this one."""
+    from ...lab.ledger_join import join
+
+    others = [_other(path) for path in args.targets]
+    with ledger_of(args) as ledger:
+        for path, other in zip(args.targets, others, strict=True):
+            if ledger.exists and other.path.samefile(ledger.path):
+                raise BadInput(f"merge {path}: that is the ledger itself; name others, or another --ledger")
+        joined = []
+        for other in others:
+            with other:
+                joined.append(join(ledger, other))
+    if args.json:
+        print_json([{**vars(each), "path": str(each.path)} for each in joined])
+        return 0
+    for each in joined:
+        notes = [
+            f"{each.there} were there",
+            *([f"{each.older} are history: a newer one of the point is there"] if each.older else []),
+            *(
+                [f"{each.conflicts} have other figures than one of the same key, which stays"]
+                if each.conflicts
+                else []
+            ),
+        ]
+        print(f"{each.path}: {each.added} measurements added; {'; '.join(notes)}")
+    return 0
 
 
 def row_number(text: str | None) -> int:
@@ -331,10 +467,10 @@ def _figure_text(figure: Any) -> str:
 
 
 def _export(ledger: Ledger, args: argparse.Namespace) -> None:
-    if args.target is None:
+    if not args.targets:
         raise BadInput("export to which file? give its name, as in `modexlab ledger export figures.csv`")
-    check_directory("export", args.target)
-    path = Path(args.target)
+    check_directory("export", args.targets[0])
+    path = Path(args.targets[0])
     format = args.format or FORMAT_OF.get(path.suffix.lower())
     if format is None:
         raise BadInput(

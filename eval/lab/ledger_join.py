@@ -1,0 +1,98 @@
+"""Two ledgers: what differs between them, and one joined to the other.
+
+Figures are matched by what they say (the point, the operation, the metric) and not by their keys: a key changes with every
+source, and whether a figure moved with it is just the question. A joined measurement keeps its date and its tools. Of two
+measurements of a point the newer one counts; the older stays as history, whichever ledger it came from.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .ledger import Ledger
+
+if TYPE_CHECKING:
+    from .rows import Row
+
+What = tuple[str, str, str]  # the point as JSON, operation, metric
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure that is not the same in both ledgers; None where it is missing."""
+
+    row: Row  # from the ledger that has it, the second one if both do
+    before: float | int | None
+    after: float | int | None
+
+    @property
+    def relative(self) -> float | None:
+        """after / before - 1, where there are both, and the first is not 0."""
+        if self.before is None or self.after is None or not self.before:
+            return None
+        return self.after / self.before - 1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a comparison of two ledgers found."""
+
+    compared: int  # figures that are in both
+    differences: tuple[Difference, ...]
+    only_before: tuple[Row, ...]
+    only_after: tuple[Row, ...]
+
+
+def compare(before: Ledger, after: Ledger, tolerance: float = 0.0, **filters: Any) -> Comparison:
+    """The newest figures of both, point by point; a relative difference of up to `tolerance` is none."""
+    first, second = _by_what(before, filters), _by_what(after, filters)
+    both = [what for what in second if what in first]
+    differences = [Difference(second[what], first[what].value, second[what].value) for what in both]
+    return Comparison(
+        len(both),
+        tuple(each for each in differences if not _alike(each, tolerance)),
+        tuple(row for what, row in first.items() if what not in second),
+        tuple(row for what, row in second.items() if what not in first),
+    )
+
+
+def _by_what(ledger: Ledger, filters: dict[str, Any]) -> dict[What, Row]:
+    return {
+        (json.dumps(row.point, sort_keys=True), row.operation, row.metric): row
+        for row in ledger.rows(**filters)
+    }
+
+
+def _alike(difference: Difference, tolerance: float) -> bool:
+    before, after = difference.before, difference.after
+    assert before is not None and after is not None
+    return abs(after - before) <= tolerance * abs(before)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What became of the measurements of one ledger."""
+
+    path: Path
+    added: int
+    there: int  # they were in the other one already
+    older: int  # of those that were added: the other one has a newer measurement of the point
+    conflicts: int  # of those that were added: the other one has other figures under the same key
+
+
+def join(into: Ledger, source: Ledger) -> Joined:
+    """All measurements of `source` into the other one, in one transaction: it has them all, or none, and none twice."""
+    added = there = older = conflicts = 0
+    with into.joining() as joining:
+        for measurement in source.whole():
+            known = joining.same_key(measurement)
+            if any(each == measurement.identity for each in known):
+                there += 1
+                continue
+            conflicts += any(each.figures != measurement.identity.figures for each in known)
+            older += joining.add(measurement)
+            added += 1
+    return Joined(source.path, added, there, older, conflicts)

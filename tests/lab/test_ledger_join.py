@@ -1,0 +1,172 @@
+"""Two ledgers: what differs, and one joined to the other: nothing lost, nothing twice, the newest of a point counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from modexlab.eval.lab import ledger as ledgers
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger_join import compare, join
+from modexlab.eval.lab.metrics import Figure, Measurement
+
+from tests.command_line import Cli
+from tests.lab.test_ledger import WHOLE, point
+
+Measured = tuple[str, float, str]  # the point, its cycles, when
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def taking(cycles: float) -> Measurement:
+    return replace(WHOLE, figures=(Figure("cycles", cycles, "cycles", "encrypt"),), artifacts={"a.png": b"1"})
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Ledger]]:
+    """Ledgers with measurements of these days."""
+    made: list[Ledger] = []
+
+    def with_measurements(name: str, *measured: Measured) -> Ledger:
+        ledger = Ledger(tmp_path / f"{name}.sqlite")
+        for subject, cycles, day in measured:
+            monkeypatch.setattr(ledgers, "_now", lambda day=day: f"2026-11-{day}T00:00:00.000+00:00")
+            ledger.record(point(subject), taking(cycles))
+        made.append(ledger)
+        return ledger
+
+    yield with_measurements
+    for each in made:
+        each.close()
+
+
+def cycles(ledger: Ledger, **filters: object) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for row in ledger.rows(**filters):
+        found.setdefault(row.point["name"], []).append(row.value)
+    return found
+
+
+def test_join_loses_nothing_and_doubles_nothing(make: Callable[..., Ledger]) -> None:
+    one = make("one", ("p", 10, "01"), ("q", 20, "02"))
+    two = make("two", ("q", 20, "03"), ("r", 30, "04"))
+    joined = join(one, two)
+    assert (joined.added, joined.there, joined.older, joined.conflicts) == (2, 0, 0, 0)
+    again = join(one, two)
+    assert (again.added, again.there) == (0, 2)
+    assert cycles(one) == {"p": [10], "q": [20], "r": [30]}
+    assert cycles(one, history=True) == {"p": [10], "q": [20, 20], "r": [30]}
+    (row,) = one.rows(subject="proc-naive", key="r")
+    assert one.measurement(row.measurement) == taking(30)
+    assert row.when.startswith("2026-11-04")
+    back = join(two, one)
+    assert (back.added, back.there) == (2, 2)
+    assert cycles(two) == cycles(one)
+
+
+def test_the_newest_of_a_point_counts_wherever_it_was_measured(make: Callable[..., Ledger]) -> None:
+    """An older measurement that is joined later is history; one recorded here afterwards counts again."""
+    one, two = make("one", ("p", 10, "05")), make("two", ("p", 11, "04"), ("p", 12, "09"))
+    joined = join(one, two)
+    assert (joined.added, joined.older, joined.conflicts) == (2, 1, 2)
+    assert cycles(one) == {"p": [12]}
+    assert cycles(one, history=True) == {"p": [10, 11, 12]}
+    one.record(point("p"), taking(13))
+    assert cycles(one) == {"p": [13]}
+
+
+def test_a_join_that_fails_adds_nothing(make: Callable[..., Ledger], monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = make("one", ("p", 10, "05")), make("two", ("q", 11, "04"), ("r", 12, "09"))
+    real = ledgers.Joining.add
+    calls: list[object] = []
+
+    def add(self: ledgers.Joining, whole: ledgers.Whole) -> bool:
+        calls.append(whole)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(self, whole)
+
+    monkeypatch.setattr(ledgers.Joining, "add", add)
+    with pytest.raises(KeyboardInterrupt):
+        join(one, two)
+    assert cycles(one, history=True) == {"p": [10]}
+    monkeypatch.undo()
+    assert join(one, two).added == 2
+
+
+def test_compare(make: Callable[..., Ledger]) -> None:
+    before = make("one", ("p", 100, "01"), ("q", 20, "01"), ("s", 0, "01"), ("only", 1, "01"))
+    after = make("two", ("p", 101, "02"), ("q", 20, "02"), ("s", 5, "02"), ("r", 1, "02"))
+    found = compare(before, after)
+    assert found.compared == 3
+    assert {(each.row.point["name"], each.before, each.after) for each in found.differences} == {
+        ("p", 100, 101),
+        ("s", 0, 5),
+    }
+    assert [row.point["name"] for row in found.only_before] == ["only"]
+    assert [row.point["name"] for row in found.only_after] == ["r"]
+    # a relative tolerance does not hide what has become of a zero
+    assert [each.row.point["name"] for each in compare(before, after, 0.01).differences] == ["s"]
+
+
+def test_frame(make: Callable[..., Ledger]) -> None:
+    frame = make("one", ("p", 10, "05"), ("q", 20, "05")).frame(metric="cycles")
+    assert frame.num_rows == 2 if hasattr(frame, "num_rows") else len(frame) == 2
+    assert list(frame["value"].to_pylist() if hasattr(frame["value"], "to_pylist") else frame["value"]) == [
+        10,
+        20,
+    ]
+
+
+# ---- the commands
+
+
+@contextmanager
+def saved(*ledgers: Ledger) -> Iterator[list[str]]:
+    for each in ledgers:
+        each.close()
+    yield [str(each.path) for each in ledgers]
+
+
+def test_commands(make: Callable[..., Ledger], cli: Cli) -> None:
+    with saved(make("one", ("p", 100, "01")), make("two", ("p", 101, "02"), ("q", 5, "02"))) as (one, two):
+        different = cli("ledger", "diff", one, two)
+        assert different.code == 1
+        assert different.out.splitlines()[-1] == "1 of 1 figures differ; 1 figures are in the second alone"
+        assert "+1.00%" in different.out
+        assert cli("ledger", "diff", one, "--ledger", two, "--tolerance", "0.01").code == 0
+        report = cli("ledger", "diff", one, two, "--json").json()
+        assert report["differences"][0]["before"] == 100 and report["only_after"] == 1
+        merged = cli("ledger", "merge", two, "--ledger", one)
+        assert merged.out == (
+            f"{two}: 2 measurements added; 0 were there; "
+            "1 have other figures than one of the same key, which stays\n"
+        )
+        assert cli("ledger", "merge", two, "--ledger", one, "--json").json()[0]["there"] == 2
+        assert cli("ledger", "diff", one, two).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("merge",), "merge which ledger? give a file, as in `modexlab ledger merge other.sqlite`"),
+        (("diff",), "diff which ledger?"),
+        (("merge", "nix.sqlite"), "nix.sqlite: there is no such file; give a ledger"),
+        (("diff", "a", "b", "c"), "diff c: it takes at most 2 arguments; drop it"),
+        (("diff", "a", "--tolerance", "2"), "2 is no share; give 0 to 1, as in 0.005"),
+        (("list", "--tolerance", "0.1"), "--tolerance with list: it is an option of diff; drop it"),
+    ],
+)
+def test_refused(arguments: tuple[str, ...], message: str, cli: Cli) -> None:
+    assert message in cli.fails("ledger", *arguments)
+
+
+def test_a_ledger_is_not_merged_into_itself(make: Callable[..., Ledger], cli: Cli) -> None:
+    with saved(make("one", ("p", 100, "01"))) as (one,):
+        assert "that is the ledger itself" in cli.fails("ledger", "merge", one, "--ledger", one)
