@@ -379,7 +379,9 @@ def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
     """Two additions a step become one, and the common word y + n of a stage is made once."""
     from modexlab.flow.synth.synthesis import read_design
 
-    (tmp_path / "design.sv").write_text(translate(find("mont-001").multiplier(8, add_red="textbook"), TOP))
+    (tmp_path / "design.sv").write_text(
+        translate(find("mont-001").multiplier(8, add_red="textbook", pipelined=True), TOP)
+    )
     read_design(tmp_path / "design.sv", TOP, tmp_path)
     design = loaded(tmp_path / "coarse.json")
     assert adders(design) == 16
