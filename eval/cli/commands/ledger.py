@@ -186,6 +186,7 @@ def _other(path: str) -> Ledger:
 
 def _diff(args: argparse.Namespace) -> int:
     """Figures of two ledgers, matched by what they say."""
+    from ...lab.ledger_export import record
     from ...lab.ledger_join import compare
 
     old, *new = args.targets
@@ -197,7 +198,7 @@ def _diff(args: argparse.Namespace) -> int:
                 "compared": found.compared,
                 "differences": [
                     {
-                        **row_as_json(each.row),
+                        **record(each.row),
                         "before": each.before,
                         "after": each.after,
                         "relative": each.relative,
