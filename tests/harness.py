@@ -84,7 +84,7 @@ def check_fl_products(rows: Sequence[ProductRow], domain: str, nbits: int) -> No
 def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **settings: object) -> None:
     """Every row at the functional level."""
     for row in rows:
-        assert design.fl(nbits, *row.request, **settings) == row.golden(design, nbits), row
+        assert design.at(nbits, **settings).fl(*row.request) == row.golden(design, nbits), row
 
 
 def check_formula(
@@ -94,5 +94,5 @@ def check_formula(
     free = -1
     for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):
         if row.sink_delay == 0 and accepted > free:
-            assert done - accepted == design.cycles(nbits, *row.request, **settings), row
+            assert done - accepted == design.at(nbits, **settings).cycles(*row.request), row
         free = done

@@ -211,7 +211,7 @@ def xcel_of(name: str | None, nbits: int | None, settings: list[str]) -> Xcel:
         return Xcel()
     design = find_design(name)
     xcel = Xcel(design, 32 if nbits is None else nbits, settings_of(design, settings))
-    design.resolve(xcel.nbits, xcel.settings)  # refuses what makes no machine, before anything is built
+    _ = xcel.machine  # refuses what makes no machine, before anything is built
     return xcel
 
 

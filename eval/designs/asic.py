@@ -26,13 +26,14 @@ from ...rtl.sim import cache, sources
 from ..papers.published import by_name, paper
 from .interfaces import DEFAULT, SYSTEM, Operands
 from .interfaces import find as find_interface
-from .machine import check_width
 from .mixes import has_key, parts_of
 from .system import Xcel
 from .systems import BY_XCEL, DUMMY, HARDWARE, NBITS_001, OPERATIONS, SOFTWARE, check_key_width, scanned_nbits
+from .widths import check_width
 
 if TYPE_CHECKING:
     from .design import Design
+    from .machine import Machine
     from .workloads import Workload
 
 # exponents of the rows are no longer than this, so that wide machines take seconds
@@ -62,13 +63,24 @@ class Chip(Source):
         check_width(self.nbits)
         find_interface(self.interface)
         if self.design is not None:
-            self.design.resolve(self.nbits, self.settings)
+            _ = self.machine  # refuses what cannot be made
         else:
             check_key_width(self.nbits)
         if self.design is None and self.settings:
             raise BadInput(
                 f"{self.name} has no parameter {next(iter(self.settings))}: it has none; drop --set"
             )
+
+    @property
+    def machine(self) -> Machine:
+        """The machine that a design makes; BadInput if it makes none."""
+        assert self.design is not None
+        return self.design.at(self.nbits, **self.settings)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters of the machine; software has none."""
+        return {} if self.design is None else self.machine.parameters
 
     @property
     def name(self) -> str:
@@ -82,7 +94,7 @@ class Chip(Source):
             return "processor"
         if self.system:
             return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}_{SYSTEM}")
-        return self.design.top(find_interface(self.interface), self.nbits)
+        return self.machine.top(find_interface(self.interface))
 
     # ---- as a source of the flow
 
@@ -94,8 +106,7 @@ class Chip(Source):
 
     def key(self) -> str:
         self.check()
-        settings = {} if self.design is None else self.design.resolve(self.nbits, self.settings)
-        said = [self.name, self.nbits, settings, self.interface, self.system, self.kernel, self.tool]
+        said = [self.name, self.nbits, self.parameters, self.interface, self.system, self.kernel, self.tool]
         return cache.key(json.dumps(said, sort_keys=True), sources.digest("eval.designs.asic"))
 
     def write(self, directory: Path) -> None:
@@ -104,7 +115,6 @@ class Chip(Source):
         component = self._component()
         replace_text(directory / "design.sv", self._verilog_of(component))
         design = self.design
-        parameters = design.resolve(self.nbits, self.settings) if design is not None else {}
         Description(
             name=self.name,
             top=self.top,
@@ -115,7 +125,7 @@ class Chip(Source):
             nbits=self.nbits,
             parameters={
                 name: hex(value) if isinstance(value, int) and value > 2**53 else value
-                for name, value in parameters.items()
+                for name, value in self.parameters.items()
             },
             paper=design.paper if design is not None else "",
             published=self._published(),
@@ -144,22 +154,22 @@ class Chip(Source):
             from ...proc.core.proc_xcel import ProcXcel
 
             return ProcXcel(partial(Proc, 1, 2), Xcel(self.design, self.nbits, self.settings).rtl)
-        assert self.design is not None
-        return self.design.wrapped(find_interface(self.interface), self.nbits, **self.settings)
+        return self.machine.wrapped(find_interface(self.interface))
 
     # ---- what it is asked
 
     def energy(self) -> list[Workload]:
         """The operations whose energy counts."""
+        machine = None if self.design is None else self.machine
         works = [
             part.work
             for name in OPERATIONS
-            for part in parts_of(name, self.design, self.nbits, self.settings, system=self.system)
+            for part in parts_of(name, machine, self.nbits, system=self.system)
         ]
         if self.design is None:
             return works
         for work in works:
-            self.design.require(self.nbits, *work.operands, **self.settings)
+            self.machine.require(*work.operands)
         return works
 
     @property
@@ -177,7 +187,7 @@ class Chip(Source):
         nbits, generator = self.nbits, random.Random(self.nbits)
         top, exp_nbits = (1 << nbits) - 1, min(nbits, ROW_EXP_NBITS)
         ones = (1 << exp_nbits) - 1
-        only = 0 if self.design is None else self.design.modulus(nbits, **self.settings)
+        only = 0 if self.design is None else self.machine.modulus
         mod = only or top - 2
         rows = [
             ("exponent 0", (5, 0, mod)),
@@ -212,7 +222,7 @@ class Chip(Source):
         if self.design is None:
             refused = operand_status(base, mod, odd_only=True, reduced_only=True)
             return (refused, 0) if refused else (refused, pow(base, exp, mod))
-        status = self.design.check(self.nbits, base, exp, mod, **self.settings)
+        status = self.machine.check(base, exp, mod)
         return (status, pow(base, exp, mod)) if status == Status.OK else (status, 0)
 
     def _streams(self, component: Any) -> dict[str, Any]:
@@ -220,8 +230,7 @@ class Chip(Source):
         from ...rtl.sim.ports import Ports
 
         ports = Ports.of(component)
-        design, interface = self.design, find_interface(self.interface)
-        assert design is not None
+        interface = find_interface(self.interface)
 
         def messages(operands: Operands) -> dict[str, list[str]]:
             requests = interface.requests(self.nbits, operands)
@@ -235,11 +244,7 @@ class Chip(Source):
         energy = self.energy()
         asked = [operands for _, operands in named] + [work.operands for work in energy]
         # the formula is only asked for what the machine takes
-        cycles = sum(
-            design.cycles(self.nbits, *each, **self.settings)
-            for each in asked
-            if self._expected(*each)[0] == Status.OK
-        )
+        cycles = sum(self.machine.cycles(*each) for each in asked if self._expected(*each)[0] == Status.OK)
         rows = []
         for index, (name, operands) in enumerate(named):
             source, sink = DELAYS[index % len(DELAYS)]

@@ -51,7 +51,8 @@ from ...rtl.units.scaled_step import SCALED_STEPS
 from ...rtl.units.shift_sub import ShiftSub
 from ...rtl.units.shift_sub_carry_save import ShiftSubCarrySave
 from ..papers.published import by_name
-from .design import Build, Design
+from .design import Design
+from .machine import Build
 from .param import Count, Param
 
 SCHEDULES = tuple(UNITS)

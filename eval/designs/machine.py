@@ -1,200 +1,180 @@
-"""One design at one width, level and stage, ready to compute: what `run`, `check` and `report` drive.
+"""Machine: a design at one width, with its parameters: one point of the laboratory's space.
 
-fl: the design's function on Python integers, no cycles. cl: the cycle-level model in PyMTL3's own simulator.
-rtl: the hardware at any stage of `modexlab.rtl.sim`. How operands reach it
-is an Interface (interfaces.py).
+`design.at(nbits, **settings)` plans it once; whatever is made of it, at any level, behind any interface, is asked of this object.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...cl.timing import UnitTiming
+from ...fl.domains import Domain, make_domain
 from ...fl.errors import BadInput, shown
-from ...fl.status import MEANING, Status
-from .interfaces import DEFAULT, Message, Operands
-from .interfaces import find as find_interface
+from ...fl.mod_exp import mod_exp, operand_status
+from ...fl.status import Status
+from ...rtl.machines.mod_exp_plan import Plan
+from .interfaces import DEFAULT, Interface
 
 if TYPE_CHECKING:
     from pymtl3 import Component
 
-    from .catalogue import Design
-
-LEVELS = ("fl", "cl", "rtl")
-
-
-def width_for(*numbers: int) -> int:
-    """The width of machine for these numbers: the longest of them, rounded up to words of 32 bits."""
-    return max(32, *(-(-number.bit_length() // 32) * 32 for number in numbers))
-
-
-def stage_at(level: str, stage: str | None) -> str | None:
-    """The stage at which a level runs: the one asked for, else the level's own."""
-    if level == "rtl":
-        return stage or "native"
-    if level == "cl":
-        if stage not in (None, "python"):
-            raise BadInput(
-                f"the cycle level runs at stage python, not {stage}; drop --stage or use --level rtl"
-            )
-        return "python"
-    if level == "fl":
-        if stage is not None:
-            raise BadInput(f"the functional level has no stage {stage}; drop --stage or use --level rtl")
-        return None
-    raise BadInput(f"unknown level {level!r}; the levels are {', '.join(LEVELS)}")
-
-
-class NoResult(ArithmeticError):
-    """A machine answered with a status instead of a result."""
+    from .design import Design
+    from .session import Session
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a machine answered to one request; cycles is None where there is no clock.
+class Build:
+    """What a design's `build` gives: the product unit, how that is driven, and what is around it."""
 
-    accesses: of the processor to registers, each a cycle at least, which are among the cycles.
-    """
-
-    status: Status
-    result: int
-    cycles: int | None
-    accesses: int = 0
-
-    def value(self) -> int:
-        """The result, if there is one."""
-        if self.status is not Status.OK:
-            raise NoResult(f"the machine answered status {int(self.status)}: {MEANING[self.status]}")
-        return self.result
+    plan: Plan
+    mk_unit: Callable[[int], Component]  # a product unit in RTL, of plan.nbits bits
+    mk_unit_cl: Callable[[int], Component]  # and its cycle-level twin
+    timing: UnitTiming
+    rtl: Callable[[], Component]  # the machine
+    cl: Callable[[], Component]
+    cycles: Callable[[int, int, int], int]  # of base, exp, mod
+    modulus: int = 0  # the only one that the machine takes; 0: any
+    domain_options: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
 class Machine:
-    """A design that was made at one width, and at one level and stage."""
+    """One machine, not yet elaborated."""
 
-    def __init__(
+    design: Design
+    nbits: int
+    values: tuple[tuple[str, Any], ...]  # of all parameters, in the order of the design
+    build: Build = field(repr=False)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters with their values."""
+        return dict(self.values)
+
+    @property
+    def plan(self) -> Plan:
+        """How the products are driven."""
+        return self.build.plan
+
+    @property
+    def modulus(self) -> int:
+        """The only modulus that the machine takes, or 0 if it takes any."""
+        return self.build.modulus
+
+    # ---- preconditions
+
+    def check(self, base: int, exp: int, mod: int) -> Status:
+        """The status that the machine answers to these operands."""
+        if max(base, exp, mod).bit_length() > self.nbits:
+            return Status.TOO_WIDE
+        if self.modulus and mod != self.modulus:
+            return Status.WRONG_MODULUS
+        design = self.design
+        return operand_status(base, mod, odd_only=design.odd_only, reduced_only=design.reduced_only)
+
+    def require(self, base: int, exp: int, mod: int) -> None:
+        """BadInput, with the remedy, for operands that the machine answers with a status other than 0."""
+        for name, value in (("base", base), ("exponent", exp), ("modulus", mod)):
+            if value < 0:
+                raise BadInput(f"{name} {shown(value)} is negative; give 0 or more")
+            if value.bit_length() > self.nbits:
+                raise BadInput(
+                    f"{name} {shown(value)} does not fit in {self.nbits} bits; "
+                    f"give --nbits {value.bit_length()} or more"
+                )
+        status = self.check(base, exp, mod)
+        if status == Status.ZERO_MODULUS:
+            raise BadInput("modulus 0: there are no numbers below it; give a modulus of 1 or more")
+        if status == Status.WRONG_MODULUS:
+            raise BadInput(
+                f"modulus {shown(mod)}: this {self.design.name} of {self.nbits} bits is made for the modulus "
+                f"{self.modulus} alone; give that one, or make another with --set modulus=..."
+            )
+        if status == Status.EVEN_MODULUS:
+            raise BadInput(
+                f"modulus {shown(mod)} is even, and {self.design.name} computes in Montgomery form, which needs an odd one; "
+                "take a design of the identity domain, such as naive"
+            )
+        if status == Status.BASE_TOO_LARGE:
+            raise BadInput(
+                f"base {shown(base)} is not below the modulus {shown(mod)}; "
+                f"reduce it first ({shown(base % mod)}), or take a design of the identity domain, such as naive"
+            )
+
+    # ---- the three levels
+
+    def space(self, mod: int) -> Domain:
+        """The domain in which the machine computes modulo `mod`."""
+        return make_domain(self.design.domain, mod, self.nbits, **self.build.domain_options)
+
+    def fl(self, base: int, exp: int, mod: int) -> tuple[Status, int]:
+        """Functional level: status and result, by the products of the design's own domain and schedule."""
+        status = self.check(base, exp, mod)
+        if status != Status.OK:
+            return status, 0
+        scan = self.nbits if self.plan.full_scan else None
+        domain = self.space(mod)
+        return status, mod_exp(base, exp, mod, domain=domain, schedule=self.plan.schedule, exp_nbits=scan)
+
+    def cl(self) -> Component:
+        """Cycle level: the twin of `rtl`."""
+        return self.build.cl()
+
+    def rtl(self) -> Component:
+        """Hardware: istream {base, exp, mod} -> ostream {status, result}."""
+        return self.build.rtl()
+
+    def wrapped(self, interface: Interface) -> Component:
+        """The hardware behind an interface."""
+        return interface.wrap(self.nbits, self.build.rtl)
+
+    def top(self, interface: Interface) -> str:
+        """The name of the top module of that."""
+        return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}{interface.suffix}")
+
+    def cycles(self, base: int, exp: int, mod: int) -> int:
+        """Cycles from request to answer, by the closed formula."""
+        return self.build.cycles(base, exp, mod)
+
+    def session(
         self,
-        design: Design,
-        nbits: int,
         *,
         level: str = "rtl",
         stage: str | None = None,
         interface: str = DEFAULT.name,
-        settings: Mapping[str, Any] | None = None,
         vcd: Path | None = None,
         trace: Callable[[int, str], None] | None = None,
-    ) -> None:
-        self.design = design
-        self.nbits = nbits
-        self.level = level
-        self.stage = stage_at(level, stage)
-        self.interface = find_interface(interface)
-        self.settings = dict(settings or {})
-        self.parameters = design.resolve(nbits, self.settings)
-        self.cycles: list[int] = []
-        self.accesses = 0
-        self._simulation = None
-        if self.stage is None:
-            if vcd is not None or trace is not None:
-                raise BadInput("the functional level has no clock to trace; use --level cl or --level rtl")
-            return
-        from ...rtl.sim import simulate
+    ) -> Session:
+        """This machine made at a level and stage, ready to compute."""
+        from .session import Session
 
-        self._simulation = simulate(self._component(), self.stage, vcd=vcd, trace=trace)
+        return Session(self, level=level, stage=stage, interface=interface, vcd=vcd, trace=trace)
 
-    def _component(self) -> Component:
-        make = self.design.cl if self.level == "cl" else self.design.rtl
-        return self.interface.wrap(self.nbits, lambda: make(self.nbits, **self.settings))
+    # ---- the multiplier alone
 
-    def run(
-        self, operands: Sequence[Operands], progress: Callable[[int, int], None] | None = None
-    ) -> list[Answer]:
-        """All exponentiations in one run of the simulation, in order; each lasts from its first request to its last response."""
-        sequences = [self.interface.requests(self.nbits, each) for each in operands]
-        if self._simulation is None:
-            return self._functional(sequences, progress)
-        # long operations are no hang: the formula says how long they may take
-        longest = sum(self.design.cycles(self.nbits, *each, **self.settings) for each in operands)
-        flat = [request for sequence in sequences for request in sequence]
-        most = 2 * (longest + len(flat)) + 1000
-        run = self._simulation.run(flat, progress=progress, max_cycles=most)
-        answers = []
-        end = 0
-        for sequence in sequences:
-            start, end = end, end + len(sequence)
-            cycles = run.done[end - 1] - run.accepted[start]
-            answers.append(self._answer(run.responses[start:end], cycles))
-        return answers
+    @property
+    def timing(self) -> UnitTiming:
+        """The formula for the cycles of `multiplier`."""
+        return self.build.timing
 
-    def _functional(
-        self, sequences: Sequence[Sequence[Message]], progress: Callable[[int, int], None] | None
-    ) -> list[Answer]:
-        """What, on Python integers, by the interface's own model."""
+    def multiplier(self) -> Component:
+        """One product unit in RTL: istream {a, b} -> ostream, static port `modulus`."""
+        return self.build.mk_unit(self.plan.nbits)
 
-        def compute(base: int, exp: int, mod: int) -> tuple[Status, int]:
-            return self.design.fl(self.nbits, base, exp, mod, **self.settings)
+    def multiplier_cl(self) -> Component:
+        """The cycle-level twin of `multiplier`."""
+        return self.build.mk_unit_cl(self.plan.nbits)
 
-        answers = []
-        for done, sequence in enumerate(sequences):
-            if progress is not None:
-                progress(done, len(sequences))
-            answers.append(self._answer(self.interface.respond(self.nbits, compute, sequence), None))
-        return answers
-
-    def _answer(self, responses: Sequence[Any], cycles: int | None) -> Answer:
-        status, result = self.interface.outcome(self.nbits, responses)
-        return Answer(status, result, cycles, len(responses) if self.interface.counts_accesses else 0)
-
-    def mod_exp(self, base: int, exp: int, mod: int) -> int:
-        """One exponentiation, as `modexlab.fl.rsa_keys` wants it; its cycles are added to `cycles`."""
-        self.design.require(self.nbits, base, exp, mod, **self.settings)
-        answer = self.run([(base, exp, mod)])[0]
-        if answer.cycles is not None:
-            self.cycles.append(answer.cycles)
-        self.accesses += answer.accesses
-        return answer.value()
-
-    def close(self) -> None:
-        """Free the simulation and finish its waveform file."""
-        if self._simulation is not None:
-            self._simulation.close()
-
-    def __enter__(self) -> Machine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def max_nbits() -> int:
-    """The widest that a machine can be."""
-    from .design import MAX_NBITS  # not at the top: it brings PyMTL3, and --help must be quick
-
-    return MAX_NBITS
-
-
-def check_width(nbits: int) -> int:
-    """`nbits`, if a machine can have it."""
-    from .design import MAX_NBITS, MIN_NBITS
-
-    if not MIN_NBITS <= nbits <= MAX_NBITS:
-        raise BadInput(f"a width of {shown(nbits)} bits is out of range; give {MIN_NBITS} to {MAX_NBITS}")
-    return nbits
-
-
-def check_fit(nbits: int, parts: Sequence[Operands]) -> None:
-    """BadInput unless the operands of all exponentiations fit in a machine; it names the width that takes them all."""
-    longest, name = max(
-        (value.bit_length(), name)
-        for part in parts
-        for name, value in zip(("base", "exponent", "modulus"), part, strict=True)
-    )
-    if longest <= nbits:
-        return
-    value = next(value for part in parts for value in part if value.bit_length() == longest)
-    wide = width_for(value)
-    remedy = (
-        f"give --nbits {wide} or more" if wide <= max_nbits() else f"no machine is wider than {max_nbits()}"
-    )
-    raise BadInput(f"{name} {shown(value)} does not fit in {nbits} bits; {remedy}")
+    def product(
+        self, a: int, b: int, mod: int, run: Callable[[Sequence[tuple[int, int]]], Sequence[int]]
+    ) -> int:
+        """a * b mod `mod` on a plain unit: `run` has it make products. Montgomery: (a * R^2 / R) * b / R."""
+        domain = make_domain(self.design.domain, mod, self.nbits)
+        if domain.enter_by is not None:
+            (a,) = run([(a, domain.enter_by)])
+        (result,) = run([(a, b)])
+        return result

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...fl.errors import BadInput, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
@@ -27,7 +26,7 @@ from .systems import NBITS_001, workloads
 from .workloads import WORKLOADS, Workload, some_operands
 
 if TYPE_CHECKING:
-    from .design import Design
+    from .machine import Machine
 
 ENCRYPT, DECRYPT, CRT = "encrypt", "decrypt", "crt"
 MIX = re.compile(r"sign\+([1-9]\d{0,5})verify")
@@ -71,18 +70,16 @@ def check_workload(name: str, nbits: int, modulus: int = 0) -> None:
         )
 
 
-def parts_of(
-    name: str, design: Design | None, nbits: int, settings: Mapping[str, Any], *, system: bool = False
-) -> tuple[Part, ...]:
-    """The workload of this name for a design; without one, for software on the processor.
+def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = False) -> tuple[Part, ...]:
+    """The workload of this name for a machine; without one, for software on the processor.
 
     system: with the message that paper 001 has in its Figure 1 for the whole system, not that of its accelerators' tests.
     """
-    modulus = design.modulus(nbits, **settings) if design is not None else 0
+    modulus = machine.modulus if machine is not None else 0
     check_workload(name, nbits, modulus)
     if name == CRT:
         return tuple(Part(work) for work in _halves(nbits))
-    encrypt, decrypt = _pair(design, nbits, settings, modulus, system)
+    encrypt, decrypt = _pair(machine, nbits, system)
     if name == ENCRYPT:
         return (Part(encrypt),)
     if name == DECRYPT:
@@ -94,14 +91,13 @@ def parts_of(
     return Part(decrypt), Part(encrypt, int(match[1]))
 
 
-def _pair(
-    design: Design | None, nbits: int, settings: Mapping[str, Any], modulus: int, system: bool
-) -> tuple[Workload, Workload]:
+def _pair(machine: Machine | None, nbits: int, system: bool) -> tuple[Workload, Workload]:
     """Encryption and decryption."""
-    if has_key(nbits) or design is None:
+    if has_key(nbits) or machine is None:
+        modulus = machine.modulus if machine is not None else 0
         encrypt, decrypt = WORKLOADS if nbits == NBITS_001 and not system else workloads(nbits)
         return encrypt.on(modulus), decrypt.on(modulus)
-    base, exp, mod = some_operands(design, nbits, settings)
+    base, exp, mod = some_operands(machine)
     return Workload(ENCRYPT, base, 65537 if nbits > 17 else 17, mod), Workload(DECRYPT, base, exp, mod)
 
 

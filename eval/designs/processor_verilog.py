@@ -66,7 +66,7 @@ def processor_verilog(
         "Parameters:",
         f"  mul_latency = {mul_latency}: cycles of the multiplier",
         f"  div_bits = {div_bits}: bits of a quotient in a cycle",
-        *(parameters(xcel.design, xcel.nbits, dict(xcel.settings)) if xcel and xcel.design else ()),
+        *(parameters(xcel.machine) if xcel and xcel.machine else ()),
         "",
         f"Ports of the module {top}:",
         *(f"  {line}" for line in port_lines(body, top)),

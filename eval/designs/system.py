@@ -16,7 +16,7 @@ from ...fl.errors import BadInput
 from ...fl.xcel import XcelFL
 from ...proc.core.parameters import check_units
 from .interfaces import PROCESSOR_PORT
-from .machine import stage_at
+from .session import stage_at
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...proc.sim import MemoryTiming
     from ...proc.software.elf import Program
     from .design import Design
+    from .machine import Machine
 
 LEVELS = ("fl", "rtl")
 
@@ -43,27 +44,26 @@ class Xcel:
         return self.design.name if self.design is not None else "null"
 
     @property
+    def machine(self) -> Machine | None:
+        """The machine that the design makes; BadInput if it makes none."""
+        return self.design.at(self.nbits, **self.settings) if self.design is not None else None
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """All parameters of the design; BadInput if they make no machine."""
-        return self.design.resolve(self.nbits, self.settings) if self.design is not None else {}
+        return self.machine.parameters if self.machine is not None else {}
 
     def fl(self) -> Accelerator:
         """A new one, as the instruction-set simulator takes it."""
         from ...proc.core.null_xcel import NullXcelFL
 
-        if self.design is None:
-            return NullXcelFL()
-        return XcelFL(self.nbits, partial(self.design.fl, self.nbits, **self.settings))
+        return NullXcelFL() if self.machine is None else XcelFL(self.nbits, self.machine.fl)
 
     def rtl(self) -> Component:
         """A new one in hardware."""
         from ...proc.core.null_xcel import NullXcel
 
-        return (
-            NullXcel()
-            if self.design is None
-            else self.design.wrapped(PROCESSOR_PORT, self.nbits, **self.settings)
-        )
+        return NullXcel() if self.machine is None else self.machine.wrapped(PROCESSOR_PORT)
 
 
 class System:

@@ -19,6 +19,7 @@ from ...fl.rsa_keys import SMALLEST_NBITS
 from ..errors import NoMeasurement
 from ..papers.published import by_name
 from .system import System, Xcel
+from .widths import MAX_NBITS
 from .workloads import MODULUS_001, Workload
 
 if TYPE_CHECKING:
@@ -71,14 +72,13 @@ class SystemKind:
 
     def require(self, nbits: int, work: Workload) -> None:
         """BadInput if the accelerator cannot be made, or does not take the operands."""
-        if self.design is not None:
-            self.design.require(nbits, *work.operands, **self.xcel(nbits, work.mod).settings)
+        machine = self.xcel(nbits, work.mod).machine
+        if machine is not None:
+            machine.require(*work.operands)
 
 
 def check_key_width(nbits: int) -> int:
     """`nbits`, if there are keys and machines of that width."""
-    from .design import MAX_NBITS
-
     if nbits % 2 or not SMALLEST_NBITS <= nbits <= MAX_NBITS:
         raise BadInput(
             f"an RSA key of {shown(nbits)} bits is not possible; give an even number, {SMALLEST_NBITS} to {MAX_NBITS}"

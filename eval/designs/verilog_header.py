@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...fl import xcel
 
 if TYPE_CHECKING:
     from ...rtl.sim.ports import Message
-    from .design import Design
+    from .machine import Machine
 
 PROTOCOL = """\
 Protocol: clk rising edge; reset is synchronous and active high. Both streams are val/rdy: a message moves in
@@ -32,11 +32,11 @@ def wrapped(text: str, indent: int) -> list[str]:
     return textwrap.wrap(text, 106, subsequent_indent=" " * indent)
 
 
-def parameters(design: Design, nbits: int, settings: dict[str, Any]) -> Iterator[str]:
-    """The width and the parameters of a design, with what they mean."""
-    helps = {param.name: without_paths(param.help) for param in design.params}
-    yield f"  nbits = {nbits}: width of the operands"
-    for name, value in design.resolve(nbits, settings).items():
+def parameters(machine: Machine) -> Iterator[str]:
+    """The width and the parameters of a machine, with what they mean."""
+    helps = {param.name: without_paths(param.help) for param in machine.design.params}
+    yield f"  nbits = {machine.nbits}: width of the operands"
+    for name, value in machine.parameters.items():
         long = isinstance(value, int) and value.bit_length() > 64
         yield from wrapped(f"  {name} = {hex(value) if long else value}: {helps[name]}", 6)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .design import Design
+    from .machine import Machine
 
 
 @dataclass(frozen=True)
@@ -40,13 +39,12 @@ WORKLOADS = (
 )
 
 
-def some_operands(
-    design: Design, nbits: int, settings: Mapping[str, Any], mod: int | None = None
-) -> tuple[int, int, int]:
-    """Pseudo-random base, exponent and modulus of full length that the design takes, the same in every call."""
+def some_operands(machine: Machine, mod: int | None = None) -> tuple[int, int, int]:
+    """Pseudo-random base, exponent and modulus of full length that the machine takes, the same in every call."""
+    nbits = machine.nbits
     generator = random.Random(nbits)
     odd = generator.getrandbits(nbits) | 1 << (nbits - 1) | 1
     if mod is None:
-        mod = design.modulus(nbits, **settings) or odd
+        mod = machine.modulus or odd
     base = generator.randrange(mod or 1)
     return base, generator.getrandbits(nbits) | 1 << (nbits - 1), mod

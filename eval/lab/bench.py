@@ -40,10 +40,10 @@ def bench_sim() -> dict[str, float]:
     """The ratios, the speeds (cycles per second) that they are made of, and the seconds of a start."""
     design = find("mont")
     requests = _requests(NATIVE_REQUESTS)
-    component = design.rtl(NBITS)
+    component = design.at(NBITS).rtl()
     hand_written = program(translate(component, "ModExp"), "ModExp", BENCH_CPP.read_text(), OPT)
-    native = simulate(design.rtl(NBITS), "native", opt=OPT)
-    python = simulate(design.rtl(NBITS), "python")
+    native = simulate(design.at(NBITS).rtl(), "native", opt=OPT)
+    python = simulate(design.at(NBITS).rtl(), "python")
     cpp_speed = native_speed = python_speed = 0.0
     for _ in range(REPETITIONS):
         cpp_speed = max(cpp_speed, _speed_by_hand(hand_written, requests))
@@ -64,7 +64,7 @@ def _start_seconds() -> float:
     code = (
         "from modexlab.eval.designs.catalogue import find\n"
         "from modexlab.rtl.sim import simulate\n"
-        f"print(simulate(find('mont').rtl({NBITS}), 'native', opt='{OPT}').run([(3, 5, 7)]).responses)"
+        f"print(simulate(find('mont').at({NBITS}).rtl(), 'native', opt='{OPT}').run([(3, 5, 7)]).responses)"
     )
     start = time.monotonic()
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout

@@ -10,7 +10,7 @@ from ...fl.errors import BadInput
 from .stages import CL, FORMULA, FPGA, LAYOUT, NATIVE, PYTHON, VERILOG
 
 # what figures come from: these modules and all that they import; what is published changes no figure of ours
-_MACHINES = ("eval.designs.catalogue", "eval.designs.machine", "eval.designs.mixes", "eval.designs.workloads")
+_MACHINES = ("eval.designs.catalogue", "eval.designs.session", "eval.designs.mixes", "eval.designs.workloads")
 _SYSTEMS = ("eval.designs.systems",)
 _FLOW = ("eval.designs.asic", "eval.lab.implement", "flow.graph.step")
 _MEASURE = "measure.py"

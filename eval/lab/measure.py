@@ -47,8 +47,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
         return _system(point, start)
     parts = point.parts()
     for part in parts:
-        assert point.design is not None
-        point.design.require(point.nbits, *part.work.operands, **point.all_settings)
+        point.machine.require(*part.work.operands)
     counts, tests = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
     note = point.chip().note
     details = {
@@ -72,33 +71,22 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
 
 def _formula(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
     """Cycles of each part, and what was checked: no hardware runs, but its function does."""
-    design, settings = point.design, point.all_settings
-    assert design is not None
+    machine = point.machine
     counts = []
     for part in parts:
-        status, result = design.fl(point.nbits, *part.work.operands, **settings)
+        status, result = machine.fl(*part.work.operands)
         _require_right(point, part, status, result)
-        counts.append(design.cycles(point.nbits, *part.work.operands, **settings))
+        counts.append(machine.cycles(*part.work.operands))
     return counts, f"{_results(parts)} of the functional level (FL) checked against pow; no hardware ran"
 
 
 def _simulated(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
     """Each part from reset, on one machine."""
-    from ..designs.machine import Machine
-
     level, stage = ("cl", None) if point.stage == CL else ("rtl", point.stage)
-    assert point.design is not None
     counts = []
-    with Machine(
-        point.design,
-        point.nbits,
-        level=level,
-        stage=stage,
-        interface=point.interface,
-        settings=point.all_settings,
-    ) as machine:
+    with point.machine.session(level=level, stage=stage, interface=point.interface) as session:
         for part in parts:
-            (answer,) = machine.run([part.work.operands])
+            (answer,) = session.run([part.work.operands])
             _require_right(point, part, answer.status, answer.result)
             assert answer.cycles is not None
             counts.append(answer.cycles)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, unknown
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM
-from ..designs.machine import check_width
 from ..designs.mixes import DECRYPT, ENCRYPT, Part, check_name, check_workload, parts_of
 from ..designs.systems import (
     HARDWARE,
@@ -27,6 +26,7 @@ from ..designs.systems import (
     find_system,
     workloads,
 )
+from ..designs.widths import MAX_NBITS, check_width
 from . import keys
 from .flow_settings import FLOW_DEFAULTS, SHOWN, check_point_flow, optional_flow
 from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, STAGES
@@ -34,6 +34,7 @@ from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, STAGES
 if TYPE_CHECKING:
     from ..designs.asic import Chip
     from ..designs.design import Design
+    from ..designs.machine import Machine
 
 
 MOST_OPERAND_NBITS = 256  # with which a key is made at once
@@ -76,8 +77,6 @@ class Point:
 
     def _without_defaults(self) -> tuple[tuple[str, Any], ...]:
         """The settings that make a difference, in order."""
-        from ..designs.design import MAX_NBITS  # not at the top: it brings PyMTL3
-
         design = self.design
         defaults = {}
         if design is not None and 0 < self.nbits <= MAX_NBITS:  # else `check` will refuse it
@@ -132,12 +131,18 @@ class Point:
 
         return find(self.subject)
 
+    @property
+    def machine(self) -> Machine:
+        """The machine that the design makes, or that is in its system; BadInput if it makes none. Software has no machine."""
+        assert self.design is not None
+        return self.design.at(self.nbits, **self.all_settings)
+
     @functools.cached_property
     def resolved(self) -> dict[str, Any]:
         """All parameters of the design with their values; BadInput if they make no machine."""
         settings = self.all_settings
         if self.design is not None:
-            return self.design.resolve(self.nbits, settings)
+            return self.machine.parameters
         if settings:
             raise BadInput(f"{self.subject} has no parameter {next(iter(settings))}: it is software")
         return {}
@@ -153,7 +158,7 @@ class Point:
     @property
     def modulus(self) -> int:
         """The only modulus that the machine takes; 0: any."""
-        return self.design.modulus(self.nbits, **self.all_settings) if self.design is not None else 0
+        return self.machine.modulus if self.design is not None else 0
 
     def check(self) -> None:
         """BadInput, with the remedy, if there is no such machine, or nothing to measure on it."""
@@ -183,9 +188,11 @@ class Point:
 
     def parts(self) -> tuple[Part, ...]:
         """The exponentiations of its workload."""
-        return parts_of(
-            self.workload, self.design, self.nbits, self.all_settings, system=self.interface == SYSTEM
-        )
+        return self._parts_of(self.workload)
+
+    def _parts_of(self, workload: str) -> tuple[Part, ...]:
+        machine = self.machine if self.design is not None else None
+        return parts_of(workload, machine, self.nbits, system=self.interface == SYSTEM)
 
     def chip(self) -> Chip:
         """As the flow wants it."""
@@ -246,11 +253,10 @@ class Point:
         if self.nbits > MOST_OPERAND_NBITS:
             return []
         names = OPERATIONS if self.stage in IMPLEMENTED else (self.workload,)
-        settings, system = self.all_settings, self.interface == SYSTEM
         return [
             [str(part.times), *map(hex, part.work.operands)]
             for name in names
-            for part in parts_of(name, self.design, self.nbits, settings, system=system)
+            for part in self._parts_of(name)
         ]
 
     @property

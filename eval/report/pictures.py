@@ -91,7 +91,7 @@ def trees(names: Sequence[str]) -> list[Picture]:
     for design in designs():
         if design.family != TREE_FAMILY or design.name not in names or design.name.endswith("-one"):
             continue
-        unit = design.multiplier(TREE_NBITS)
+        unit = design.at(TREE_NBITS).multiplier()
         unit.elaborate()
         command = f"modexlab draw {design.name} --nbits {TREE_NBITS} -o {design.name}.svg"
         caption = f"The multiplier at {TREE_NBITS} bits, level by level."

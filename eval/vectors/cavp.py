@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from ...fl.errors import BadInput, shown
-from ..designs.machine import max_nbits
+from ..designs.widths import MAX_NBITS
 from . import encoding
 from .items import Item, ModExp, NotApplicable, Verdict
 from .numbers import hex_bytes, hex_int, shorten
@@ -153,7 +153,7 @@ class _Reader:
         for record, key in self.tests:
             if {"msg", "s"} <= record.values.keys() and {"n", "e"} <= key.keys():
                 signature = hex_int(record.values["s"], f"{self.source}: S of the test at line {record.line}")
-                if max(signature, *key.values()).bit_length() > max_nbits():
+                if max(signature, *key.values()).bit_length() > MAX_NBITS:
                     continue  # no machine is that wide: it will be skipped
                 em, nbytes = pow(signature, key["e"], key["n"]), encoding.octets(key["n"].bit_length())
                 if nbytes > 2 and em >> (8 * (nbytes - 2)) == 1:
@@ -183,8 +183,8 @@ class _Reader:
         message = 2**64 + 0x6D6F6465786C6162  # any number works; this one is "modexlab" above a 1
         if n <= message:
             return NotApplicable(f"key at line {record.line}", "the modulus is too short for a message")
-        if max(n, e, d).bit_length() > max_nbits():
-            return NotApplicable(f"key at line {record.line}", f"wider than {max_nbits()} bits")
+        if max(n, e, d).bit_length() > MAX_NBITS:
+            return NotApplicable(f"key at line {record.line}", f"wider than {MAX_NBITS} bits")
         return ModExp(f"key at line {record.line}", pow(message, e, n), d, n, message)
 
     def _item(self, record: _Record) -> Item:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...fl.errors import BadInput
-from ..designs.machine import max_nbits
+from ..designs.widths import MAX_NBITS
 from .items import Item, ModExp, NotApplicable
 from .numbers import hex_bytes, hex_int, shorten
 
@@ -102,8 +102,8 @@ def _item(title: str, low: dict[str, Any], where: str) -> Item:
     sizes = [int.from_bytes(data[at : at + 32].ljust(32, b"\0"), "big") for at in (0, 32, 64)]
     if sizes[2] == 0:
         return NotApplicable(title, "the modulus has length 0")
-    if max(sizes) > max_nbits() // 8:
-        return NotApplicable(title, f"an operand is announced as wider than {max_nbits()} bits")
+    if max(sizes) > MAX_NBITS // 8:
+        return NotApplicable(title, f"an operand is announced as wider than {MAX_NBITS} bits")
     if len(result) != sizes[2]:
         raise BadInput(f"{where}: Expected has {len(result)} bytes, but the modulus has {sizes[2]}")
     body = data[96:].ljust(sum(sizes), b"\0")

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
 from ...fl.status import MEANING, Status
-from ..designs.machine import Machine, max_nbits, stage_at, width_for
+from ..designs.session import stage_at
+from ..designs.widths import MAX_NBITS, width_for
 from ..progress import Progress
 from .items import Item, ModExp, ModMul, NotApplicable
 
 if TYPE_CHECKING:
     from ..designs.catalogue import Design
+    from ..designs.machine import Machine
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,8 @@ class Judge:
         if any(value < 0 for value in names.values()):
             return "an operand is negative"
         length = max(value.bit_length() for value in (item.mod, *names.values()))
-        if length > max_nbits():
-            return f"wider than {max_nbits()} bits"
+        if length > MAX_NBITS:
+            return f"wider than {MAX_NBITS} bits"
         if self.nbits is not None and length > self.nbits:
             return f"wider than the {self.nbits} bits of --nbits"
         nbits = self.nbits or width_for(item.mod, *names.values())
@@ -132,18 +134,21 @@ class Judge:
         if isinstance(item, ModMul) and not self.design.plain_unit:
             return f"the multiplier of {self.design.name} alone does not take any modulus"
         for factor in [value for name, value in names.items() if name != "exp"]:
-            status = self.design.check(nbits, factor, names.get("exp", 1), item.mod, **self.settings)
+            status = self._machine(nbits).check(factor, names.get("exp", 1), item.mod)
             if status is Status.BASE_TOO_LARGE and isinstance(item, ModMul):
                 return "a factor is not below the modulus"
             if status is not Status.OK:
                 return MEANING[status]
         return _Job(file, place, item, nbits, {**names, "mod": item.mod})
 
+    def _machine(self, nbits: int) -> Machine:
+        return self.design.at(nbits, **self.settings)
+
     def _cannot_make(self, nbits: int) -> str:
         """Why the design does not exist at a width; empty if it does. What the user asked for must exist."""
         if nbits not in self._unmakeable:
             try:
-                self.design.resolve(nbits, self.settings)
+                self._machine(nbits)
                 self._unmakeable[nbits] = ""
             except BadInput as error:
                 if self.settings or self.nbits is not None:
@@ -154,9 +159,9 @@ class Judge:
     def _powers(
         self, nbits: int, group: Sequence[_Job], progress: Callable[[int, int], None]
     ) -> list[Outcome]:
-        with Machine(self.design, nbits, stage=self.stage, settings=self.settings) as machine:
+        with self._machine(nbits).session(stage=self.stage) as session:
             requests = [(job.operands["base"], job.operands["exp"], job.operands["mod"]) for job in group]
-            answers = machine.run(requests, progress)
+            answers = session.run(requests, progress)
         return [
             _judged(job, answer.result, answer.status) for job, answer in zip(group, answers, strict=True)
         ]
@@ -167,14 +172,15 @@ class Judge:
         from ...rtl.sim import simulate
 
         outcomes = []
-        with simulate(self.design.multiplier(nbits, **self.settings), self.stage) as unit:
+        machine = self._machine(nbits)
+        with simulate(machine.multiplier(), self.stage) as unit:
             for done, job in enumerate(group):
                 mod = job.operands["mod"]
 
                 def run(pairs: Sequence[tuple[int, int]], mod: int = mod) -> list[int]:
                     return unit.run(list(pairs), statics={"modulus": mod}).responses
 
-                result = self.design.product(nbits, job.operands["a"], job.operands["b"], mod, run)
+                result = machine.product(job.operands["a"], job.operands["b"], mod, run)
                 outcomes.append(_judged(job, result, Status.OK))
                 progress(done + 1, len(group))
         return outcomes

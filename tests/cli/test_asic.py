@@ -115,7 +115,7 @@ def test_tests_ran_on_design_and_netlist(whole: dict[str, Any]) -> None:
     assert whole["tests"] == {stage: {"passed": rows, "failed": 0} for stage in stages}
     assert (whole["tests_passed"], whole["tests_failed"]) == (3 * rows, 0)
     works = Chip(design, 8, {}).energy()
-    assert whole["cycles"] == {work.name: design.cycles(8, *work.operands) for work in works}
+    assert whole["cycles"] == {work.name: design.at(8).cycles(*work.operands) for work in works}
     assert whole["equivalence"]["refuted"] is False
 
 
@@ -323,7 +323,7 @@ def test_commands_of_the_page(
 ) -> None:
     """As they stand; the Verilog that one of them names is paper 001's product unit."""
     monkeypatch.chdir(tmp_path)
-    unit = catalogue.find("mont-001").multiplier(16)
+    unit = catalogue.find("mont-001").at(16).multiplier()
     Path("MontMulRem.v").write_text(translate(unit, "MontMulRem"))
     row = {"requests": ["0x00030005"], "expected": [hex(15 * pow(2**16, -1, 40961) % 40961)]}
     row["statics"] = {"modulus": 40961}

@@ -10,7 +10,7 @@ import cryptography_vectors
 import pytest
 from modexlab.eval import progress
 from modexlab.eval.cli.commands import check as command
-from modexlab.eval.designs.machine import Answer, Machine
+from modexlab.eval.designs.session import Answer, Session
 from modexlab.eval.vectors import VectorFile, load
 from modexlab.fl.status import Status
 
@@ -115,7 +115,7 @@ def test_many_failures_are_cut_short_in_text_only(cli: Cli, tmp_path: Path) -> N
 
 
 def test_a_wrong_machine_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Machine, "run", lambda _, operands, *__: [Answer(Status.OK, 1, 9)] * len(operands))
+    monkeypatch.setattr(Session, "run", lambda _, operands, *__: [Answer(Status.OK, 1, 9)] * len(operands))
     result = cli("check", DATA / "wycheproof_signature_512.json", "--json")
     assert result.code == 1
     assert result.json()["failed"] == 5

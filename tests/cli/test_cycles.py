@@ -51,7 +51,7 @@ def test_text(cli: Cli) -> None:
 @pytest.mark.parametrize("nbits", [8, 32, 1024, 4096])
 def test_all_designs_and_widths_in_a_second(cli: Cli, design: str, nbits: int) -> None:
     try:
-        catalogue.find(design).resolve(nbits, {})
+        catalogue.find(design).at(nbits)
     except BadInput as error:  # a tree has a largest width
         assert cli.fails("cycles", design, "--nbits", nbits) == str(error)
         assert nbits >= 1024

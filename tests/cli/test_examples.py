@@ -107,7 +107,7 @@ def test_example(
     for name, source in FILES.items():
         shutil.copy(DATA / source, tmp_path / name)
     if "MontMulRem.v" in example:
-        unit = catalogue.find("mont").multiplier(8)
+        unit = catalogue.find("mont").at(8).multiplier()
         (tmp_path / "MontMulRem.v").write_text(translate(unit, "MontMulRem"))
     monkeypatch.chdir(tmp_path)
     assert Cli(capsys)(*arguments(example)).code == 0

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.cli import main as cli
-from modexlab.eval.cli.commands import run
 from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.session import Session
 
 from ..command_line import ENCRYPT, Cli
 
@@ -110,7 +110,7 @@ def test_a_system_that_refuses_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyP
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", "/cache/of/others")
 
-    monkeypatch.setattr(run.Machine, "run", refused)
+    monkeypatch.setattr(Session, "run", refused)
     message = cli.fails("run", "mont", *ENCRYPT, "--level", "fl")
     assert message.startswith("/cache/of/others: Permission denied; ")
 
@@ -173,7 +173,7 @@ def test_interrupt_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run.Machine, "run", interrupted)
+    monkeypatch.setattr(Session, "run", interrupted)
     result = cli("run", "mont", *ENCRYPT, "--level", "fl")
     assert (result.code, result.out, result.err) == (130, "", "")
 
@@ -208,7 +208,7 @@ def test_an_error_of_ours_in_the_middle_is_exit_1(cli: Cli, monkeypatch: pytest.
     def hangs(*_: object, **__: object) -> None:
         raise SimulationTimeout("transaction 0 of 1 accepted, but not answered")
 
-    monkeypatch.setattr(run.Machine, "run", hangs)
+    monkeypatch.setattr(Session, "run", hangs)
     result = cli("run", "mont", *ENCRYPT, "--level", "fl")
     assert result.code == 1
     assert result.err == "modexlab: error: transaction 0 of 1 accepted, but not answered\n"
@@ -218,7 +218,7 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(run.Machine, "run", broken)
+    monkeypatch.setattr(Session, "run", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         cli.main(["run", "mont", *ENCRYPT, "--level", "fl"])
 

@@ -9,7 +9,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.interfaces import XCEL
-from modexlab.eval.designs.machine import Answer, Machine, width_for
+from modexlab.eval.designs.session import Answer, Session
+from modexlab.eval.designs.widths import width_for
 from modexlab.eval.designs.workloads import WORKLOADS, Workload
 from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
@@ -33,7 +34,7 @@ FAMILIES = {design.family: design.name for design in reversed(catalogue.designs(
 @pytest.mark.parametrize("design", FAMILIES.values())
 @pytest.mark.parametrize("workload", WORKLOADS, ids=[workload.name for workload in WORKLOADS])
 def test_levels_agree(cli: Cli, design: str, workload: Workload) -> None:
-    base, exp, mod = workload.on(catalogue.find(design).modulus(32)).operands
+    base, exp, mod = workload.on(catalogue.find(design).at(32).modulus).operands
     operands = ("--base", base, "--exp", exp, "--mod", mod)
     fl = cli("run", design, *operands, "--level", "fl", "--json").json()
     cl = cli("run", design, *operands, "--level", "cl", "--json").json()
@@ -106,7 +107,7 @@ def test_exponent_0_and_modulus_1(cli: Cli) -> None:
 
 
 def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Machine, "run", lambda *_, **__: [Answer(Status.OK, 4, 99)])
+    monkeypatch.setattr(Session, "run", lambda *_, **__: [Answer(Status.OK, 4, 99)])
     result = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--level", "fl", "--json")
     assert result.code == 1
     assert result.json() | {"result": 4, "golden": 5, "ok": False} == result.json()
@@ -114,7 +115,7 @@ def test_a_wrong_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_status_instead_of_a_result_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Machine, "run", lambda *_, **__: [Answer(Status.EVEN_MODULUS, 0, 1)])
+    monkeypatch.setattr(Session, "run", lambda *_, **__: [Answer(Status.EVEN_MODULUS, 0, 1)])
     result = cli("run", "mont", "--base", 3, "--exp", 5, "--mod", 7, "--level", "fl")
     assert result.code == 1
     assert result.err.startswith("modexlab: error: the machine answered status 2: the modulus is even")

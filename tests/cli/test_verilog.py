@@ -60,7 +60,7 @@ def test_header_says_what_concerns_this_machine(cli: Cli) -> None:
     """Figures of this machine; nothing about the files it was made from."""
     text = cli("verilog", "mont-ct", "--set", "scan=full").out
     header = " ".join(text.partition("\nmodule")[0].replace("//", " ").split())
-    base, _, mod = some_operands(catalogue.find("mont-ct"), 32, {})
+    base, _, mod = some_operands(catalogue.find("mont-ct").at(32))
     for exp, name in ((65537, "exp = 65537"), (2**32 - 1, "exp = 2^32 - 1, all ones")):
         operands = ("--base", base, "--exp", exp, "--mod", mod, "--set", "scan=full")
         assert f"{cli('cycles', 'mont-ct', *operands, '--json').json()['cycles']} for {name}" in header

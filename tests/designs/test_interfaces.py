@@ -10,7 +10,6 @@ import pytest
 from modexlab.eval.designs import interfaces
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import INTERFACES, Compute, Interface, MakeMachine, Message, Operands
-from modexlab.eval.designs.machine import Machine
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import simulate
@@ -71,7 +70,7 @@ def expected(base: int, exp: int, mod: int) -> tuple[Status, int]:
 
 def check(interface: str, level: str, stage: str | None) -> list[int | None]:
     """All rows; the cycles of each."""
-    with Machine(MONT, 8, level=level, stage=stage, interface=interface) as machine:
+    with MONT.at(8).session(level=level, stage=stage, interface=interface) as machine:
         answers = machine.run(list(ROWS.values()))
     assert [(each.status, each.result) for each in answers] == [expected(*row) for row in ROWS.values()]
     return [each.cycles for each in answers]
@@ -89,12 +88,12 @@ def test_functional_model_answers_as_the_hardware(name: str) -> None:
     """Response by response, refused operands among them."""
     interface = INTERFACES[name]
     requests = [each for row in ROWS.values() for each in interface.requests(8, row)]
-    with simulate(MONT.wrapped(interface, 8), "native") as simulation:
+    with simulate(MONT.at(8).wrapped(interface), "native") as simulation:
         answered = [tuple(map(int, each)) for each in simulation.run(requests).responses]
     model = [
         tuple(map(int, each))
         for row in ROWS.values()
-        for each in interface.respond(8, lambda *of: MONT.fl(8, *of), interface.requests(8, row))
+        for each in interface.respond(8, lambda *of: MONT.at(8).fl(*of), interface.requests(8, row))
     ]
     assert answered == model
 
@@ -118,4 +117,4 @@ def test_a_third_interface(swapped: Interface, cli: Cli) -> None:
 
 def test_unknown_interface() -> None:
     with pytest.raises(BadInput, match="unknown interface 'xcell': did you mean 'xcel'"):
-        Machine(MONT, 8, interface="xcell")
+        MONT.at(8).session(interface="xcell")

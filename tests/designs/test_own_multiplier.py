@@ -7,7 +7,8 @@ import pytest
 from modexlab.cl.serial import ShiftSubCL
 from modexlab.cl.timing import ShiftSubTiming
 from modexlab.eval.designs.catalogue import assemble, schedule_param
-from modexlab.eval.designs.design import Build, Design
+from modexlab.eval.designs.design import Design
+from modexlab.eval.designs.machine import Build
 from modexlab.rtl.machines.mod_exp_plan import Plan
 from modexlab.rtl.units.shift_sub import ShiftSub
 
@@ -31,8 +32,8 @@ def test_recipe() -> None:
     own = design("residue", reduced_only=True)
     rows = mod_exp.table(8)
     check_fl_mod_exps(own, rows, 8)
-    cl = run_mod_exps(own.cl(8), rows, own, 8, "python")
-    rtl = run_mod_exps(own.rtl(8), rows, own, 8, "native")
+    cl = run_mod_exps(own.at(8).cl(), rows, own, 8, "python")
+    rtl = run_mod_exps(own.at(8).rtl(), rows, own, 8, "native")
     assert stamps(cl) == stamps(rtl)
     check_formula(own, rows, rtl, 8)
 
@@ -41,4 +42,4 @@ def test_recipe() -> None:
 def test_hardware_that_checks_other_operands_than_the_domain(domain: str, plan: dict) -> None:
     """The mistake that would let a base above the modulus through is refused when the machine is made."""
     with pytest.raises(ValueError, match=r"blakley: domain .* but the hardware checks"):
-        design(domain, **plan).rtl(8)
+        design(domain, **plan).at(8)

@@ -525,13 +525,13 @@ def test_glitches_of_random_circuits(seed: int) -> None:
 
 
 def table(design: catalogue.Design, nbits: int) -> list:
-    return mod_exp.table(nbits, mod=design.modulus(nbits))
+    return mod_exp.table(nbits, mod=design.at(nbits).modulus)
 
 
 @pytest.fixture(scope="module")
 def mont() -> tuple[netlist.Netlist, Ports]:
     """The netlist of the 8-bit Montgomery machine, and its ports."""
-    machine = MONT.rtl(8)
+    machine = MONT.at(8).rtl()
     elaborate(machine)
     return gates.synthesized(translate(machine), top_name(machine)), Ports.of(machine)
 
@@ -540,13 +540,13 @@ def test_rows_at_gates() -> None:
     """Every row of the table, with delays and stalls: the answers and the cycle stamps of RTL."""
     rows = table(MONT, 8)
     for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
-        at_gates = run_mod_exps(MONT.rtl(8), rows, MONT, 8, "gates", stall)
-        assert stamps(at_gates) == stamps(run_mod_exps(MONT.rtl(8), rows, MONT, 8, "native", stall))
+        at_gates = run_mod_exps(MONT.at(8).rtl(), rows, MONT, 8, "gates", stall)
+        assert stamps(at_gates) == stamps(run_mod_exps(MONT.at(8).rtl(), rows, MONT, 8, "native", stall))
 
 
 def test_reset_after_random_power_up() -> None:
     rows = table(MONT, 8)[::4]
-    with simulate(MONT.rtl(8), "gates", power_up_seed=5) as simulation:
+    with simulate(MONT.at(8).rtl(), "gates", power_up_seed=5) as simulation:
         run = simulation.run([row.request for row in rows])
     assert run.responses == [row.golden(MONT, 8) for row in rows]
 
@@ -624,7 +624,7 @@ def test_gate_sim(mont: tuple[netlist.Netlist, Ports], tmp_path: Path) -> None:
     assert report == json.loads((tmp_path / "gate_sim.json").read_text())
     moved = {}
     for name, row in (("heavy", heavy), ("light", light)):
-        assert report["cycles"][name] == MONT.cycles(8, *row.request)
+        assert report["cycles"][name] == MONT.at(8).cycles(*row.request)
         plain, timed = (
             json.loads((tmp_path / "activity" / f"{name}{suffix}.json").read_text())
             for suffix in ("", ".timed")
@@ -689,7 +689,7 @@ def as_json(nets: netlist.Netlist) -> dict:
 
 def test_netlist_of_another_design(mont: tuple[netlist.Netlist, Ports]) -> None:
     nets, _ = mont
-    other = MONT.rtl(16)
+    other = MONT.at(16).rtl()
     elaborate(other)
     with pytest.raises(BadInput, match="has 24 bits and not 48: it is of another design"):
         gates.simulate_netlist(nets, Ports.of(other))
@@ -698,7 +698,7 @@ def test_netlist_of_another_design(mont: tuple[netlist.Netlist, Ports]) -> None:
 @pytest.mark.regress
 def test_counts_are_verilators(tmp_path: Path) -> None:
     """A multiplier of shift and subtract: Verilator counts the same toggles of every net."""
-    unit = next(design for design in DESIGNS if design.name == "ssmm").made(8).mk_unit(8)
+    unit = next(design for design in DESIGNS if design.name == "ssmm").at(8).multiplier()
     elaborate(unit)
     nets, ports = gates.synthesized(translate(unit), top_name(unit)), Ports.of(unit)
     text = translate_netlist(nets, tmp_path)
@@ -759,12 +759,12 @@ SERIAL = ("MontMulRem", "ShiftSub", "MMMul")  # whose hardware does not grow wit
 def test_wide_families_at_gates(family: str, nbits: int) -> None:
     """One row with a short exponent."""
     design = FAMILIES[family]
-    check_at_gates(design, mod_exp.table(nbits, 8, mod=design.modulus(nbits))[4:5], nbits)
+    check_at_gates(design, mod_exp.table(nbits, 8, mod=design.at(nbits).modulus)[4:5], nbits)
 
 
 def check_at_gates(design: catalogue.Design, rows: list, nbits: int) -> None:
-    at_gates = run_mod_exps(design.rtl(nbits), rows, design, nbits, "gates")
-    assert stamps(at_gates) == stamps(run_mod_exps(design.rtl(nbits), rows, design, nbits, "native"))
+    at_gates = run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "gates")
+    assert stamps(at_gates) == stamps(run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "native"))
 
 
 @pytest.mark.regress

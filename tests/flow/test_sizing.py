@@ -36,7 +36,7 @@ def library() -> liberty.Library:
 def unit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Paper 001's MontMulRem, 8 bits, for area alone; sized for a fast clock in `sized`, for a slow one in `slow`."""
     out = tmp_path_factory.mktemp("unit")
-    (out / "design.sv").write_text(translate(find("mont-001").multiplier(8), TOP))
+    (out / "design.sv").write_text(translate(find("mont-001").at(8).multiplier(), TOP))
     synthesize(out / "design.sv", TOP, out, style="area")
     sizing.size(out / "netlist.json", out / "sized", clock_ns=TIGHT_NS, wire_ff=1.0, effort=EFFORT)
     sizing.size(out / "netlist.json", out / "slow", clock_ns=5.0, wire_ff=1.0, effort=EFFORT)

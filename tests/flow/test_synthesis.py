@@ -25,7 +25,7 @@ TOP = "dut"
 def unit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Paper 001's MontMulRem, 8 bits, synthesised: design.sv and the products."""
     out = tmp_path_factory.mktemp("unit")
-    (out / "design.sv").write_text(translate(find("mont-001").multiplier(8), TOP))
+    (out / "design.sv").write_text(translate(find("mont-001").at(8).multiplier(), TOP))
     synthesize(out / "design.sv", TOP, out)
     return out
 
@@ -241,7 +241,7 @@ def test_subtractions_ripple_where_there_is_time(clock_ns: float, adders: str, t
 @pytest.mark.regress
 @pytest.mark.parametrize("name", ["naive-001", "mont-001", "naive", "mont", "mont-ct"])
 def test_machines_of_8_bits_are_their_designs(tmp_path: Path, name: str) -> None:
-    (tmp_path / "design.sv").write_text(translate(find(name).wrapped(XCEL, 8), TOP))
+    (tmp_path / "design.sv").write_text(translate(find(name).at(8).wrapped(XCEL), TOP))
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
     report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path, seconds=300)
     assert report["equivalent"], report["summary"]
@@ -251,10 +251,10 @@ def test_machines_of_8_bits_are_their_designs(tmp_path: Path, name: str) -> None
 @pytest.mark.parametrize(
     ("make", "area_um2"),
     [
-        (lambda: find("mont-001").multiplier(32), 13000),
-        (lambda: find("mont-001").wrapped(XCEL, 32), 63000),
-        (lambda: find("naive-001").wrapped(XCEL, 32), 16000),
-        (lambda: find("mont").wrapped(XCEL, 32), 30000),
+        (lambda: find("mont-001").at(32).multiplier(), 13000),
+        (lambda: find("mont-001").at(32).wrapped(XCEL), 63000),
+        (lambda: find("naive-001").at(32).wrapped(XCEL), 16000),
+        (lambda: find("mont").at(32).wrapped(XCEL), 30000),
     ],
     ids=["MontMulRem", "mont-001", "naive-001", "mont"],
 )
@@ -340,7 +340,7 @@ def test_the_form_of_a_sum_is_rewritten_unless_it_is_held(tmp_path: Path) -> Non
     """AddRed as the textbook writes it and as Koc does: nearly one netlist, or two that differ as their adders do."""
     areas: dict[tuple[str, bool], float] = {}
     for form in ("textbook", "koc"):
-        source = translate(find("mont-001").multiplier(8, add_red=form), TOP)
+        source = translate(find("mont-001").at(8, add_red=form).multiplier(), TOP)
         for hold in (False, True):
             out = tmp_path / f"{form}-{hold}"
             out.mkdir()
@@ -380,7 +380,7 @@ def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
     from modexlab.flow.synth.synthesis import read_design
 
     (tmp_path / "design.sv").write_text(
-        translate(find("mont-001").multiplier(8, add_red="textbook", pipelined=True), TOP)
+        translate(find("mont-001").at(8, add_red="textbook", pipelined=True).multiplier(), TOP)
     )
     read_design(tmp_path / "design.sv", TOP, tmp_path)
     design = loaded(tmp_path / "coarse.json")

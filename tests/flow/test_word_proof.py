@@ -23,12 +23,12 @@ TOP = "dut"
 
 def source(bits: int) -> str:
     """A machine with two of Montgomery's products in a clock cycle each, in the textbook's form."""
-    return translate(find("mont").rtl(bits), TOP)
+    return translate(find("mont").at(bits).rtl(), TOP)
 
 
 def unit() -> str:
     """One such product."""
-    return translate(find("mont").multiplier(8), TOP)
+    return translate(find("mont").at(8).multiplier(), TOP)
 
 
 SQUARE = """\

@@ -719,7 +719,7 @@ def test_real_points_in_real_workers(cli: Cli, tmp_path: Path) -> None:
         point = Point.from_json(row.point)
         (part,) = point.parts()
         assert point.design is not None
-        assert row.value == point.design.cycles(point.nbits, *part.work.operands)
+        assert row.value == point.design.at(point.nbits).cycles(*part.work.operands)
         assert row.operation == point.workload
     best = {front["work"]: front["points"][0]["subject"] for front in report["fronts"]}
     assert best["32 bits, encrypt, formula"] == "mont"

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue, systems
-from modexlab.eval.designs.machine import Answer, Machine
+from modexlab.eval.designs.machine import Machine
+from modexlab.eval.designs.session import Answer, Session
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab import implement, measure, metrics
 from modexlab.eval.lab.metrics import METRICS, Figure, Measurement
@@ -133,13 +134,13 @@ def test_progress_is_told() -> None:
     ],
 )
 def test_wrong_result_has_no_figures(answer: Answer, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Machine, "run", lambda *_, **__: [answer])
+    monkeypatch.setattr(Session, "run", lambda *_, **__: [answer])
     with pytest.raises(NoMeasurement, match=message):
         measure.measure(Point("mont", 8))
 
 
 def test_wrong_function_has_no_formula(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(catalogue.find("mont")), "fl", lambda *_, **__: (Status.OK, 1))
+    monkeypatch.setattr(Machine, "fl", lambda *_, **__: (Status.OK, 1))
     with pytest.raises(NoMeasurement, match="is wrong"):
         measure.measure(Point("mont", 8, stage="formula"))
 
@@ -201,7 +202,7 @@ def test_layout_has_all_figures(routed: Measurement) -> None:
     assert {each.unit for each in routed.figures} <= {each.unit for each in METRICS.values()}
     design = catalogue.find("mont")
     for work in SMALL.chip().energy():
-        count = design.cycles(8, *work.operands)
+        count = design.at(8).cycles(*work.operands)
         assert found["cycles", work.name] == count
         assert found["time_ns", work.name] == pytest.approx(count * found["clock_ns", ""])
         assert 0 < found["energy_nj", work.name] < found["energy_with_glitches_nj", work.name]

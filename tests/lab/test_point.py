@@ -244,7 +244,7 @@ def test_impossible_points(each: Point, message: str) -> None:
 def test_crt_decrypts() -> None:
     """The two halves together are what the whole exponentiation gives."""
     key = seeded_key(32)
-    by_p, by_q = (part.work for part in parts_of("crt", Point("mont", 16).design, 16, {}))
+    by_p, by_q = (part.work for part in parts_of("crt", Point("mont", 16).machine, 16))
     assert key.d is not None and max(by_p.mod, by_q.mod).bit_length() == 16
     mod_q, mod_p = by_q.golden, by_p.golden
     combined = mod_q + by_q.mod * (pow(by_q.mod, -1, by_p.mod) * (mod_p - mod_q) % by_p.mod)
@@ -259,7 +259,7 @@ def test_workloads_fit_their_machine(nbits: int) -> None:
         assert where.design is not None
         (encrypt,), (decrypt,) = (where.at(workload=each).parts() for each in ("encrypt", "decrypt"))
         for part in (encrypt, decrypt):
-            where.design.require(nbits, *part.work.operands)
+            where.design.at(nbits).require(*part.work.operands)
         assert encrypt.work.exp == (65537 if nbits > 17 else 17)
         assert decrypt.work.exp.bit_length() > nbits - 6
         assert where.at(workload="sign+3verify").parts() == (decrypt, type(encrypt)(encrypt.work, 3))

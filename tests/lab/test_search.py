@@ -64,7 +64,7 @@ def cost(point: Point) -> tuple[float, float]:
     adders = {"textbook": 2.0, "koc": 2.6, "carry-save": 1.5}[settings["add_red"]]
     area = units * adders * settings["nstages"] * (settings["steps_per_stage"] + 1.5)
     area += 0.7 * settings["doublings_per_cycle"] + 3 * settings["pipelined"] + settings["forward"]
-    cycles = design.cycles(point.nbits, *part.work.operands, **point.all_settings)
+    cycles = design.at(point.nbits, **point.all_settings).cycles(*part.work.operands)
     return cycles, area
 
 

@@ -32,7 +32,7 @@ def mean_cycles(name: str, nbits: int, nkeys: int) -> float:
         p, q = ((3 << (nbits // 2 - 2)) | rng.getrandbits(nbits // 2 - 2) | 1 for _ in range(2))
         mod = p * q
         for _ in ("encryption", "decryption"):
-            total += design.cycles(nbits, rng.randrange(mod), rng.randrange(mod), mod)
+            total += design.at(nbits).cycles(rng.randrange(mod), rng.randrange(mod), mod)
     return total / (2 * nkeys)
 
 
@@ -48,5 +48,5 @@ def test_table_1(name: str, nbits: int) -> None:
 
 @pytest.mark.parametrize("nbits", WIDTHS)
 def test_ours_with_one_bit_a_cycle_is_not_slower(nbits: int) -> None:
-    assert catalogue.find("ssmm").resolve(nbits, {})["bits_per_cycle"] == 1
+    assert catalogue.find("ssmm").at(nbits).parameters["bits_per_cycle"] == 1
     assert mean_cycles("ssmm", nbits, keys(nbits)) <= TABLE_1["ssmm-004", nbits]

@@ -50,7 +50,7 @@ VARIED = [
         ("forward", False),
         ("scan", "full"),
     )
-    if value in choices(design, name) and value != design.resolve(32, {})[name]
+    if value in choices(design, name) and value != design.at(32).parameters[name]
     for schedule in choices(design, "schedule")
 ]
 SHAPED = [
@@ -65,13 +65,13 @@ SHAPED = [
         {"quotient_bits_per_cycle": 4},
         {"doublings_per_cycle": 1},
     )
-    if all(name in design.resolve(32, {}) for name in settings_)
+    if all(name in design.at(32).parameters for name in settings_)
 ]
 
 
 def table(design: Design, nbits: int, exp_nbits: int | None = None) -> list[ModExpRow]:
     """The table for a design: all moduli, or the one that it is made for."""
-    return mod_exp.table(nbits, exp_nbits, mod=design.modulus(nbits))
+    return mod_exp.table(nbits, exp_nbits, mod=design.at(nbits).modulus)
 
 
 def label(case: object) -> str:
@@ -104,8 +104,8 @@ def test_table_at_every_level(design: Design, how: dict) -> None:
     check_fl_mod_exps(design, rows, 8, **how)
     stalls = [Stall(seed=5, source=0.2, sink=0.3)] if how == {"schedule": design.schedule} else []
     for stall in (None, *stalls):
-        cl = run_mod_exps(design.cl(8, **how), rows, design, 8, "python", stall)
-        rtl = run_mod_exps(design.rtl(8, **how), rows, design, 8, "native", stall)
+        cl = run_mod_exps(design.at(8, **how).cl(), rows, design, 8, "python", stall)
+        rtl = run_mod_exps(design.at(8, **how).rtl(), rows, design, 8, "native", stall)
         assert stamps(cl) == stamps(rtl)
         if stall is None:
             check_formula(design, rows, rtl, 8, **how)
@@ -118,7 +118,7 @@ def test_stages_agree(design: Design) -> None:
     rows = everything[::3] + [row for row in everything if "as usual" in row.name or "above" in row.name]
     for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
         runs = [
-            stamps(run_mod_exps(design.rtl(8), rows, design, 8, stage, stall))
+            stamps(run_mod_exps(design.at(8).rtl(), rows, design, 8, stage, stall))
             for stage in ("python", "verilog", "native")
         ]
         assert runs[0] == runs[1] == runs[2]
@@ -133,7 +133,7 @@ def test_exponent_0_of_paper_001(name: str, base: int, cycles: int, schedule: st
     """The published RTL looks at the exponent behind a step: exponent 0 takes the cycles of exponent 1, at all levels."""
     design = catalogue.find(name)
     mod = 0xBFFFFFE3
-    assert design.cycles(32, base, 0, mod, schedule=schedule) == cycles
+    assert design.at(32, schedule=schedule).cycles(base, 0, mod) == cycles
     for make, stage in ((design.cl, "python"), (design.rtl, "python"), (design.rtl, "native")):
         with simulate(make(32, schedule=schedule), stage) as simulation:
             run = simulation.run([(base, 0, mod), (base, 1, mod)])
@@ -148,7 +148,7 @@ def widths(design: Design) -> list:
     cases = []
     for nbits in WIDTHS[1:]:
         try:
-            design.resolve(nbits, {})
+            design.at(nbits)
         except BadInput:
             continue
         marks = [pytest.mark.regress] if nbits > at_once else []
@@ -161,10 +161,10 @@ def test_all_widths(design: Design, nbits: int) -> None:
     """The table natively at every width; exponents are short where the machine is wide."""
     rows = table(design, nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
     check_fl_mod_exps(design, rows, nbits)
-    run = run_mod_exps(design.rtl(nbits), rows, design, nbits, "native")
+    run = run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "native")
     check_formula(design, rows, run, nbits)
     few = rows[::6] + [row for row in rows if row.name.startswith("paper")]
-    cl, rtl = design.cl(nbits), design.rtl(nbits)
+    cl, rtl = design.at(nbits).cl(), design.at(nbits).rtl()
     twin = run_mod_exps(cl, few, design, nbits, "python")
     assert stamps(twin) == stamps(run_mod_exps(rtl, few, design, nbits, "native"))
 
@@ -175,7 +175,7 @@ def test_odd_widths(name: str, nbits: int) -> None:
     """Widths that are no power of two, and one below (where widths of indices change)."""
     design = catalogue.find(name)
     rows = table(design, nbits, exp_nbits=min(nbits, 12))
-    check_formula(design, rows, run_mod_exps(design.rtl(nbits), rows, design, nbits, "native"), nbits)
+    check_formula(design, rows, run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "native"), nbits)
 
 
 @pytest.mark.regress
@@ -185,7 +185,7 @@ def test_full_length_exponents(name: str, nbits: int) -> None:
     """Exponents as long as the modulus."""
     design = catalogue.find(name)
     rows = [*mod_exp.drawn(nbits, nbits, 3), ModExpRow("all ones", 3, (1 << nbits) - 1, (1 << nbits) - 1)]
-    check_formula(design, rows, run_mod_exps(design.rtl(nbits), rows, design, nbits, "native"), nbits)
+    check_formula(design, rows, run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "native"), nbits)
 
 
 # (operation, machine) -> cycles of the paper's own RTL without processor, of which the twins may be 5 % off
@@ -193,14 +193,16 @@ def test_full_length_exponents(name: str, nbits: int) -> None:
 def test_twins_of_the_paper(design: Design) -> None:
     """The twins of paper 001 take as many cycles as the paper's RTL, on its operands."""
     for row, published in zip(PAPER_001, design.published.values(), strict=True):
-        (cycles,) = run_mod_exps(design.rtl(32), [row], design, 32, "native").latencies
+        (cycles,) = run_mod_exps(design.at(32).rtl(), [row], design, 32, "native").latencies
         assert abs(cycles - published) <= 0.05 * published, (row.name, cycles, published)
 
 
 def test_ours_meets_its_goal() -> None:
     """At most 100 and 140 cycles on the paper's operands."""
     design = catalogue.find("mont")
-    latencies = [run_mod_exps(design.rtl(32), [row], design, 32, "native").latencies[0] for row in PAPER_001]
+    latencies = [
+        run_mod_exps(design.at(32).rtl(), [row], design, 32, "native").latencies[0] for row in PAPER_001
+    ]
     assert latencies[0] <= 100
     assert latencies[1] <= 140
 
@@ -224,17 +226,17 @@ def test_constant_time(design: Design, how: dict) -> None:
             by_length.setdefault(exp.bit_length(), set()).add(latency)
         assert all(len(cycles) == 1 for cycles in by_length.values()), by_length
 
-    with simulate(design.rtl(nbits, **how), "native") as simulation:
+    with simulate(design.at(nbits, **how).rtl(), "native") as simulation:
         check()
 
-    with simulate(design.rtl(8, scan="full", **how), "native") as simulation:
+    with simulate(design.at(8, scan="full", **how).rtl(), "native") as simulation:
         latencies = simulation.run([(7, exp, 251) for exp in range(256)]).latencies
         assert len(set(latencies)) == 1
 
 
 def test_a_design_that_is_not_constant_time_is_found_out() -> None:
     """The check above can fail: the plain machine's cycles tell exponents of a length apart."""
-    with simulate(catalogue.find("naive-001").rtl(8), "native") as simulation:
+    with simulate(catalogue.find("naive-001").at(8).rtl(), "native") as simulation:
         assert len(set(simulation.run([(7, exp, 251) for exp in range(128, 256)]).latencies)) > 1
 
 
@@ -244,19 +246,19 @@ OPERANDS = st.tuples(*[st.integers(0, 255)] * 3)
 @pytest.mark.parametrize(("design", "how"), marked(SCHEDULED))
 def test_any_exponentiation(design: Design, how: dict) -> None:
     """Hypothesis: any operands at all at 8 bits, legal or not: status, result and formula."""
-    with simulate(design.rtl(8, **how), "native") as simulation:
+    with simulate(design.at(8, **how).rtl(), "native") as simulation:
 
         @settings(max_examples=examples(300))
         @given(OPERANDS, st.booleans())
         def check(operands: tuple[int, int, int], legal: bool) -> None:
             base, exp, mod = operands
             if legal:
-                mod = design.modulus(8) or mod | 1
+                mod = design.at(8).modulus or mod | 1
                 base %= mod
             run = simulation.run([(base, exp, mod)])
             assert run.responses == [ModExpRow("drawn", base, exp, mod).golden(design, 8)]
-            assert run.latencies == [design.cycles(8, base, exp, mod, **how)]
-            assert design.check(8, base, exp, mod) == run.responses[0][0]
+            assert run.latencies == [design.at(8, **how).cycles(base, exp, mod)]
+            assert design.at(8).check(base, exp, mod) == run.responses[0][0]
 
         check()
 
@@ -266,9 +268,9 @@ def test_status_is_what_require_refuses() -> None:
     design = catalogue.find("mont")
     for row in mod_exp.corners(16, 16):
         status = row.golden(design, 16)[0]
-        assert design.check(16, *row.request) == status
+        assert design.at(16).check(*row.request) == status
         if status == Status.OK:
-            design.require(16, *row.request)
+            design.at(16).require(*row.request)
         else:
             with pytest.raises(BadInput):
-                design.require(16, *row.request)
+                design.at(16).require(*row.request)

@@ -35,7 +35,7 @@ def candidates(param: Param) -> list[Any]:
 
 def unit_of(design: Design, nbits: int, settings_: dict[str, Any]) -> str:
     """What makes a unit different from another: its class and parameters."""
-    return repr(design.build(nbits, design.resolve(nbits, settings_)).timing) + str(settings_.get("add_red"))
+    return repr(design.at(nbits, **settings_).timing) + str(settings_.get("add_red"))
 
 
 def shapes(nbits: int) -> dict[str, Unit]:
@@ -88,10 +88,11 @@ def test_table_at_every_level_and_stage(kind: str) -> None:
     rows = table(design, 8)
     check_fl_products(rows, domain, 8)
     for stall in (None, Stall(seed=3, source=0.3, sink=0.4)):
-        expected = stamps(run_products(design.multiplier_cl(8, **how), rows, domain, 8, "python", stall))
+        expected = stamps(run_products(design.at(8, **how).multiplier_cl(), rows, domain, 8, "python", stall))
         for stage in ("python", "verilog", "native"):
             assert (
-                stamps(run_products(design.multiplier(8, **how), rows, domain, 8, stage, stall)) == expected
+                stamps(run_products(design.at(8, **how).multiplier(), rows, domain, 8, stage, stall))
+                == expected
             ), stage
 
 
@@ -99,9 +100,9 @@ def test_table_at_every_level_and_stage(kind: str) -> None:
 def test_formula(kind: str) -> None:
     """A product alone takes as many cycles as the formula says; two in a row as many as `pair` says."""
     design, how = UNITS[kind]
-    timing = design.timing(8, **how)
+    timing = design.at(8, **how).timing
     rows = products.corners(8) + products.drawn(8, 40)
-    with simulate(design.multiplier(8, **how), "native") as sim:
+    with simulate(design.at(8, **how).multiplier(), "native") as sim:
         for row in rows:
             alone = sim.run([row.request], statics={"modulus": row.mod})
             assert alone.latencies == [timing.latency(row.a, row.b, row.mod)], row
@@ -124,9 +125,9 @@ def test_all_widths(family: str, nbits: int) -> None:
     design = FAMILIES[family]
     rows = table(design, nbits)
     check_fl_products(rows, design.domain, nbits)
-    native = run_products(design.multiplier(nbits), rows, design.domain, nbits, "native")
+    native = run_products(design.at(nbits).multiplier(), rows, design.domain, nbits, "native")
     if nbits <= 256:
-        twin = run_products(design.multiplier_cl(nbits), rows, design.domain, nbits, "python")
+        twin = run_products(design.at(nbits).multiplier_cl(), rows, design.domain, nbits, "python")
         assert stamps(twin) == stamps(native)
 
 
@@ -137,7 +138,7 @@ OPERANDS = st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.in
 def test_any_product(kind: str) -> None:
     """Hypothesis: any operands, at 32 bits natively, against the product of Python's integers."""
     design, how = UNITS[kind]
-    with simulate(design.multiplier(32, **how), "native") as sim:
+    with simulate(design.at(32, **how).multiplier(), "native") as sim:
 
         @settings(max_examples=examples(2000))
         @given(OPERANDS)
@@ -158,7 +159,7 @@ def test_any_stream(kind: str) -> None:
     row = st.tuples(
         st.integers(0, 255), st.integers(0, 255), st.integers(1, 255), st.integers(0, 9), st.integers(0, 9)
     )
-    rtl, cl = design.multiplier(8, **how), design.multiplier_cl(8, **how)
+    rtl, cl = design.at(8, **how).multiplier(), design.at(8, **how).multiplier_cl()
     with simulate(rtl, "native") as rtl_sim, simulate(cl, "python") as cl_sim:
 
         @settings(max_examples=examples(60))

@@ -19,7 +19,7 @@ DESIGN = catalogue.find("mont")
 def golden(nbits: int, accesses: list[Access], name: str = "mont") -> list[tuple[int, int]]:
     """The answers at the functional level."""
     design = catalogue.find(name)
-    xcel = XcelFL(nbits, lambda *operands: design.fl(nbits, *operands))
+    xcel = XcelFL(nbits, lambda *operands: design.at(nbits).fl(*operands))
     answers = []
     for write, addr, data in accesses:
         if write:
@@ -43,7 +43,7 @@ def run(component: Component, nbits: int, stage: str, stall: Stall | None = None
 
 def test_golden_is_not_the_adapter() -> None:
     """The functional model itself, on the paper's operands, against `pow`."""
-    xcel = XcelFL(32, lambda *operands: DESIGN.fl(32, *operands))
+    xcel = XcelFL(32, lambda *operands: DESIGN.at(32).fl(*operands))
     for addr, value in ((1, 1119317562), (2, 65537), (3, 2603398711), (0, 0)):
         xcel.write(addr, value)
     assert xcel.read(0) == pow(1119317562, 65537, 2603398711)
@@ -54,22 +54,22 @@ def test_golden_is_not_the_adapter() -> None:
 @pytest.mark.parametrize("stall", [None, Stall(seed=2, source=0.3, sink=0.3)], ids=["", "stalled"])
 def test_levels_and_stages(nbits: int, stall: Stall | None) -> None:
     """CL machine and RTL machine behind the adapter, in every stamp."""
-    expected = run(RSAXcel(nbits, lambda _: DESIGN.cl(nbits)), nbits, "python", stall)
-    assert run(DESIGN.wrapped(XCEL, nbits), nbits, "native", stall) == expected
+    expected = run(RSAXcel(nbits, lambda _: DESIGN.at(nbits).cl()), nbits, "python", stall)
+    assert run(DESIGN.at(nbits).wrapped(XCEL), nbits, "native", stall) == expected
     if nbits in (8, 40):
         for stage in ("python", "verilog"):
-            assert run(DESIGN.wrapped(XCEL, nbits), nbits, stage, stall) == expected, stage
+            assert run(DESIGN.at(nbits).wrapped(XCEL), nbits, stage, stall) == expected, stage
 
 
 @pytest.mark.parametrize("nbits", [256, 1000, 2048])
 def test_long_operands(nbits: int) -> None:
     """Operands of many words, natively."""
-    run(DESIGN.wrapped(XCEL, nbits), nbits, "native")
+    run(DESIGN.at(nbits).wrapped(XCEL), nbits, "native")
 
 
 @pytest.mark.parametrize("name", [design.name for design in catalogue.designs()])
 def test_every_machine_is_an_accelerator(name: str) -> None:
-    run(catalogue.find(name).wrapped(XCEL, 16), 16, "native", name=name)
+    run(catalogue.find(name).at(16).wrapped(XCEL), 16, "native", name=name)
 
 
 ACCESS = st.tuples(
@@ -79,7 +79,7 @@ ACCESS = st.tuples(
 
 def test_any_program() -> None:
     """Hypothesis: any accesses in any order are answered, as the functional level answers them: no hang."""
-    with simulate(DESIGN.wrapped(XCEL, 40), "native") as simulation:
+    with simulate(DESIGN.at(40).wrapped(XCEL), "native") as simulation:
 
         @settings(max_examples=examples(500))
         @given(st.lists(ACCESS, min_size=1, max_size=40))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.designs.machine import Answer, Machine
+from modexlab.eval.designs.session import Answer, Session
 from modexlab.eval.vectors.items import Item, ModExp, ModMul, NotApplicable, Verdict
 from modexlab.eval.vectors.judge import Judge, Outcome
 from modexlab.fl.errors import BadInput
@@ -22,7 +22,7 @@ def judged(item: Item, design: str = "mont", **options: object) -> Outcome:
 
 @pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
 def test_powers_and_products_on_native_rtl(design: str) -> None:
-    modulus = catalogue.find(design).modulus(32) or M
+    modulus = catalogue.find(design).at(32).modulus or M
     items = [
         ModExp("a power", 3, 65537, modulus, pow(3, 65537, modulus)),
         ModMul("a product", 12345, 67890, M, 12345 * 67890 % M),
@@ -142,10 +142,10 @@ def test_either_verdict_may_be_accepted(says: bool) -> None:
 
 
 def test_a_wrong_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def off_by_one(_: Machine, operands: Sequence[tuple[int, int, int]], *__: object) -> list[Answer]:
+    def off_by_one(_: Session, operands: Sequence[tuple[int, int, int]], *__: object) -> list[Answer]:
         return [Answer(Status.OK, pow(*each) + 1, 9) for each in operands]
 
-    monkeypatch.setattr(Machine, "run", off_by_one)
+    monkeypatch.setattr(Session, "run", off_by_one)
     verdict = Verdict(lambda _: True, None, "anything goes")
     outcome = judged(ModExp("x", 3, 5, 7, None, verdict))
     assert (outcome.kind, outcome.result, outcome.golden) == ("failed", 6, 5)
@@ -154,6 +154,6 @@ def test_a_wrong_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_refusing_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        Machine, "run", lambda _, operands, *__: [Answer(Status.NO_RESULT, 5, 9)] * len(operands)
+        Session, "run", lambda _, operands, *__: [Answer(Status.NO_RESULT, 5, 9)] * len(operands)
     )
     assert "the machine answered status 6" in judged(ModExp("x", 3, 5, 7, 5)).reason

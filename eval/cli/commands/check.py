@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from ....fl.errors import BadInput, shown
-from ...designs.machine import check_width
+from ...designs.widths import check_width
 from ...progress import Progress
 from ...vectors import VectorFile, known_formats, load
 from ...vectors.judge import Judge, Outcome
@@ -72,7 +72,7 @@ def execute(args: argparse.Namespace) -> int:
     design = find_design(args.design)
     settings = settings_of(design, args.settings)
     if args.nbits is not None:
-        design.resolve(check_width(args.nbits), settings)
+        design.at(check_width(args.nbits), **settings)
     with Progress("reading", total=len(args.files), unit="file", quiet=args.json) as progress:
         files: list[VectorFile] = []
         unread: list[dict[str, str]] = []

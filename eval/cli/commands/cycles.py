@@ -6,8 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
-from ...designs.machine import check_fit, check_width, width_for
 from ...designs.param import PAPER_NBITS
+from ...designs.widths import check_fit, check_width, width_for
 from ...designs.workloads import some_operands
 from ..arguments import (
     Commands,
@@ -28,6 +28,7 @@ from ..arguments import (
 
 if TYPE_CHECKING:
     from ...designs.design import Design
+    from ...designs.machine import Machine
 
 TEXT = """\
 Cycles from the handshake of the request to that of the
@@ -59,16 +60,16 @@ def execute(args: argparse.Namespace) -> int:
     if args.nbits is None and args.mod is None:
         raise BadInput("neither --nbits nor --mod; give the width of the machine, as in --nbits 1024")
     nbits = check_width(args.nbits) if args.nbits is not None else width_for(args.mod)
-    parameters = design.resolve(nbits, settings)
-    some = some_operands(design, nbits, settings, args.mod)
+    machine = design.at(nbits, **settings)
+    some = some_operands(machine, args.mod)
     given = (args.base, args.exp, args.mod)
     base, exp, mod = (default if value is None else value for value, default in zip(given, some, strict=True))
     check_fit(nbits, [(base, exp, mod)])
-    design.require(nbits, base, exp, mod, **settings)
-    cycles = design.cycles(nbits, base, exp, mod, **settings)
+    machine.require(base, exp, mod)
+    cycles = machine.cycles(base, exp, mod)
     about = {"base": json_number(base), "exp": json_number(exp), "mod": json_number(mod)}
     what = f"exponent of {exp.bit_length()} bits"
-    return _put(args, design, nbits, parameters, cycles, about, what)
+    return _put(args, machine, cycles, about, what)
 
 
 def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> int:
@@ -77,23 +78,22 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
 
     refuse_with_workload(args, ("base", "exp", "mod"))
     nbits = check_width(args.nbits) if args.nbits is not None else PAPER_NBITS
-    parameters = design.resolve(nbits, settings)
-    parts = parts_of(args.workload, design, nbits, settings)
-    cycles = sum(part.times * design.cycles(nbits, *part.work.operands, **settings) for part in parts)
-    return _put(args, design, nbits, parameters, cycles, {"workload": args.workload}, args.workload)
+    machine = design.at(nbits, **settings)
+    parts = parts_of(args.workload, machine, nbits)
+    cycles = sum(part.times * machine.cycles(*part.work.operands) for part in parts)
+    return _put(args, machine, cycles, {"workload": args.workload}, args.workload)
 
 
 def _put(
     args: argparse.Namespace,
-    design: Design,
-    nbits: int,
-    parameters: dict[str, Any],
+    machine: Machine,
     cycles: int,
     about: dict[str, Any],
     what: str,
 ) -> int:
+    design, nbits = machine.design, machine.nbits
     if args.json:
-        params = {name: json_value(value) for name, value in parameters.items()}
+        params = {name: json_value(value) for name, value in machine.parameters.items()}
         print_json({"design": design.name, "nbits": nbits, "cycles": cycles, "params": params, **about})
     else:
         print(f"{design.name}, {nbits} bits, {what}: {cycles} cycles")

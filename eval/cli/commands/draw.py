@@ -10,7 +10,7 @@ from ....fl.compression_plan import CELLS, OPERATIONS, Plan
 from ....fl.errors import BadInput
 from ....fl.moduli import parse
 from ....fl.prefix import ADDERS
-from ...designs.machine import check_width
+from ...designs.widths import check_width
 from ..arguments import (
     Commands,
     add_command,
@@ -107,7 +107,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         return make_plan(args.operation, parse(args.modulus), args.nbits, args.strategy, args.adder)
     design = find_design(args.design)
     nbits = check_width(args.nbits) if args.nbits is not None else DEFAULT_NBITS
-    unit = design.multiplier(nbits, **settings_of(design, args.settings))
+    unit = design.at(nbits, **settings_of(design, args.settings)).multiplier()
     unit.elaborate()
     plan = getattr(unit, "plan", None)
     if plan is None:

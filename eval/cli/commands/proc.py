@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
-from ...designs.machine import stage_at
+from ...designs.session import stage_at
 from ...designs.system import LEVELS, System, Xcel
 from ...progress import Progress
 from ...table import table
@@ -236,7 +236,7 @@ def _program(args: argparse.Namespace) -> Program:
             )
         return load_elf(path)
     from ....fl.xcel import words_of
-    from ...designs.machine import check_width
+    from ...designs.widths import check_width
 
     # the kernels of proc/software, which the program may call, are compiled for operands of the width
     defines = {} if args.nbits is None else {"WORDS": words_of(check_width(args.nbits))}

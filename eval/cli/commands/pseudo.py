@@ -8,7 +8,7 @@ from typing import Any
 
 from ....fl.errors import BadInput, shown
 from ....fl.pseudo_modulus import PseudoModuli, PseudoModulus
-from ...designs.machine import max_nbits
+from ...designs.widths import MAX_NBITS
 from ...table import table
 from ..arguments import Commands, add_command, add_json, json_number, number, print_json
 
@@ -53,10 +53,8 @@ def execute(args: argparse.Namespace) -> int:
         n = RSAKey.load(args.key).n
     else:
         n = args.modulus
-    if n.bit_length() > max_nbits():
-        raise BadInput(
-            f"modulus {shown(n)} is longer than any machine; give one of at most {max_nbits()} bits"
-        )
+    if n.bit_length() > MAX_NBITS:
+        raise BadInput(f"modulus {shown(n)} is longer than any machine; give one of at most {MAX_NBITS} bits")
     moduli = PseudoModuli(n, args.w)
     if args.json:
         print_json(_as_json(moduli))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
 from ...designs.interfaces import find as find_interface
-from ...designs.machine import LEVELS, Machine, check_fit, check_width, width_for
 from ...designs.param import PAPER_NBITS
+from ...designs.session import LEVELS
+from ...designs.widths import check_fit, check_width, width_for
 from ...progress import Progress
 from ..arguments import (
     Commands,
@@ -90,35 +91,32 @@ def execute(args: argparse.Namespace) -> int:
     else:
         operation = _operation_with_key(args) if args.key is not None else _operation(args)
     nbits = args.nbits or width_for(operation.mod)
-    design.resolve(nbits, settings)
+    machine = design.at(nbits, **settings)
     check_fit(nbits, operation.parts)
     for base, exp, mod in operation.parts:
-        design.require(nbits, base, exp, mod, **settings)
+        machine.require(base, exp, mod)
 
     out = sys.stderr if args.json else sys.stdout
     trace = (lambda cycle, line: print(f"{cycle:6}: {line}", file=out)) if args.trace else None
     with Progress(f"{design.name}, {nbits} bits, {args.level}", quiet=args.json):
-        machine = Machine(
-            design,
-            nbits,
+        session = machine.session(
             level=args.level,
             stage="python" if args.trace and args.level == "rtl" and not args.stage else args.stage,
             interface=args.interface,
-            settings=settings,
             vcd=Path(args.vcd) if args.vcd else None,
             trace=trace,
         )
-        with machine:
-            result = operation.compute(machine.mod_exp)
+        with session:
+            result = operation.compute(session.mod_exp)
     ok = result == operation.golden
-    counted = [times * cycles for times, cycles in zip(operation.times, machine.cycles, strict=False)]
+    counted = [times * cycles for times, cycles in zip(operation.times, session.cycles, strict=False)]
     cycles = sum(counted) if counted else None
     report = {
         "design": design.name,
         "nbits": nbits,
-        "level": machine.level,
-        "stage": machine.stage,
-        "interface": machine.interface.name,
+        "level": session.level,
+        "stage": session.stage,
+        "interface": session.interface.name,
         "params": {name: json_value(value) for name, value in machine.parameters.items()},
         "operation": operation.name,
         "result": _numbers(result),
@@ -126,10 +124,10 @@ def execute(args: argparse.Namespace) -> int:
         "ok": ok,
         "cycles": cycles,
     }
-    if machine.interface.counts_accesses:
-        report["accesses"] = machine.accesses
-    if len(machine.cycles) > 1:
-        report["cycles_of_parts"] = machine.cycles
+    if session.interface.counts_accesses:
+        report["accesses"] = session.accesses
+    if len(session.cycles) > 1:
+        report["cycles_of_parts"] = session.cycles
         if max(operation.times) > 1:
             report["times"] = operation.times
     if args.json:
@@ -162,8 +160,7 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
 
     refuse_with_workload(args, ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"))
     nbits = PAPER_NBITS if args.nbits is None else args.nbits
-    design.resolve(nbits, settings)
-    parts = parts_of(args.workload, design, nbits, settings)
+    parts = parts_of(args.workload, design.at(nbits, **settings), nbits)
     return _Operation(
         args.workload,
         (1 << nbits) - 1,

@@ -14,7 +14,7 @@ SEEDS = (1, 2, 3)
 
 def requests(design: Design) -> list[tuple[int, int, int]]:
     """Good operands, and bad ones in between, as these take another way through control."""
-    mod = design.modulus(NBITS) or 0xB5
+    mod = design.at(NBITS).modulus or 0xB5
     return [(mod - 2, 0xFF, mod), (3, 1, 0), (5, 0x80, mod), (0, 0, mod), (mod - 1, 0x55, mod)]
 
 
@@ -34,14 +34,14 @@ def test_reset_reaches_a_design_whatever_the_seed() -> None:
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
 def test_reset_suffices_after_power_up_and_in_mid_operation(design: Design) -> None:
-    with simulate(design.rtl(NBITS)) as sim:
+    with simulate(design.at(NBITS).rtl()) as sim:
         expected = run(sim, design)
-        assert expected.responses == [design.fl(NBITS, *operands) for operands in requests(design)]
+        assert expected.responses == [design.at(NBITS).fl(*operands) for operands in requests(design)]
         last = expected.done[-1]
         for cycles in (1, 3, expected.done[0] - 2, last // 2, last - 1):
             with pytest.raises(SimulationTimeout):
                 sim.run(requests(design), stall=Stall(4, 0.2, 0.3), max_cycles=cycles)
             assert run(sim, design) == expected, f"after a reset in cycle {cycles}"
     for seed in SEEDS:
-        with simulate(design.rtl(NBITS), power_up_seed=seed) as sim:
+        with simulate(design.at(NBITS).rtl(), power_up_seed=seed) as sim:
             assert run(sim, design) == expected, f"power-up with seed {seed}"

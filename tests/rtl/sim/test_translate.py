@@ -168,18 +168,18 @@ def test_combinational_modules_have_no_clock() -> None:
 
 
 def test_comments_say_what_differs_from_the_defaults() -> None:
-    verilog = translate(catalogue.find("mont").rtl(32))
+    verilog = translate(catalogue.find("mont").at(32).rtl())
     assert all(len(line) <= 110 for line in verilog.splitlines() if line.startswith("//"))
     comment = re.search(r"((?:^//.*\n)+)module ModExpCtrl$", verilog, re.MULTILINE)[1]
     assert "schedule='right-to-left-2'" in comment
     assert "squarings" not in comment
-    modulus = str(catalogue.find("dm-m-000").modulus(128))
-    verilog = translate(catalogue.find("dm-m-000").rtl(128))
+    modulus = str(catalogue.find("dm-m-000").at(128).modulus)
+    verilog = translate(catalogue.find("dm-m-000").at(128).rtl())
     assert not re.search(rf"^//.*{modulus}", verilog, re.MULTILINE)  # both ends of it suffice
 
 
 def test_ports_in_the_order_of_a_reader() -> None:
-    verilog = translate(catalogue.find("mont").rtl(32))
+    verilog = translate(catalogue.find("mont").at(32).rtl())
     ports = {
         module: [re.search(r"(\w+)(?: \[\S+)?,?$", line)[1] for line in text.split("\n")]
         for module, text in re.findall(r"^module (\w+)\n\(\n(.*?)\n\);", verilog, re.MULTILINE | re.DOTALL)
@@ -194,7 +194,7 @@ def test_ports_in_the_order_of_a_reader() -> None:
 def test_two_designs_in_one_project() -> None:
     mont, naive = catalogue.find("mont"), catalogue.find("naive")
     unique = [
-        translate(design.rtl(nbits), f"{design.name}_{nbits}", unique=True)
+        translate(design.at(nbits).rtl(), f"{design.name}_{nbits}", unique=True)
         for design, nbits in ((mont, 8), (mont, 16), (naive, 8))
     ]
     names = [name for text in unique for name in modules(text) + re.findall(r"^} (\w+);", text, re.MULTILINE)]
@@ -202,12 +202,12 @@ def test_two_designs_in_one_project() -> None:
     assert {"mont_8", "mont_8_ModExpCtrl", "mont_16_ModExpCtrl", "naive_8_ModExpReq_8"} <= set(names)
     lint_several(*unique)
     with pytest.raises(ToolError, match=r"MODDUP|already declared"):
-        lint_several(translate(mont.rtl(8), "one"), translate(naive.rtl(8), "two"))
+        lint_several(translate(mont.at(8).rtl(), "one"), translate(naive.at(8).rtl(), "two"))
 
 
 def test_names_of_a_project_stay_short() -> None:
     tops = ["long" * 12 + end for end in ("a", "b")]
-    texts = [translate(catalogue.find("mont").rtl(8), top, unique=True) for top in tops]
+    texts = [translate(catalogue.find("mont").at(8).rtl(), top, unique=True) for top in tops]
     assert all(len(name) < 64 and "__" not in name for text in texts for name in modules(text))
     assert not set(modules(texts[0])) & set(modules(texts[1]))
     for text in texts:

@@ -1,0 +1,37 @@
+"""Widths of machines: which there are, which one numbers need, and whether numbers fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...fl.errors import BadInput, shown
+from .interfaces import Operands
+
+MIN_NBITS, MAX_NBITS = 8, 4096
+
+
+def width_for(*numbers: int) -> int:
+    """The width of machine for these numbers: the longest of them, rounded up to words of 32 bits."""
+    return max(32, *(-(-number.bit_length() // 32) * 32 for number in numbers))
+
+
+def check_width(nbits: int) -> int:
+    """`nbits`, if a machine can have it."""
+    if not MIN_NBITS <= nbits <= MAX_NBITS:
+        raise BadInput(f"a width of {shown(nbits)} bits is out of range; give {MIN_NBITS} to {MAX_NBITS}")
+    return nbits
+
+
+def check_fit(nbits: int, parts: Sequence[Operands]) -> None:
+    """BadInput unless the operands of all exponentiations fit in a machine; it names the width that takes them all."""
+    longest, name = max(
+        (value.bit_length(), name)
+        for part in parts
+        for name, value in zip(("base", "exponent", "modulus"), part, strict=True)
+    )
+    if longest <= nbits:
+        return
+    value = next(value for part in parts for value in part if value.bit_length() == longest)
+    wide = width_for(value)
+    remedy = f"give --nbits {wide} or more" if wide <= MAX_NBITS else f"no machine is wider than {MAX_NBITS}"
+    raise BadInput(f"{name} {shown(value)} does not fit in {nbits} bits; {remedy}")

@@ -1,0 +1,77 @@
+"""Design.at: one machine for a width and settings, planned once, whoever asks for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from modexlab.eval.cli.main import main
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.design import Design
+from modexlab.eval.designs.interfaces import XCEL
+from modexlab.eval.designs.machine import Build
+from modexlab.fl.errors import BadInput
+
+from ..command_line import ENCRYPT
+
+MONT = catalogue.find("mont")
+
+
+@pytest.fixture(name="planned")
+def count_plans(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Any]]:
+    """The values with which a copy of `mont`, in its place in the catalogue, was planned."""
+    plans: list[Mapping[str, Any]] = []
+
+    def build(nbits: int, values: Mapping[str, Any]) -> Build:
+        plans.append({"nbits": nbits, **values})
+        return MONT.build(nbits, values)
+
+    monkeypatch.setitem(catalogue._BY_NAME, "mont", dataclasses.replace(MONT, build=build))
+    return plans
+
+
+def test_one_object(planned: list[Mapping[str, Any]]) -> None:
+    design = catalogue.find("mont")
+    machine = design.at(32, nstages=2)
+    assert design.at(32, nstages=2) is machine
+    assert (
+        design.at(32, steps_per_stage=8, nstages=2) is machine
+    )  # a default that is given makes no other machine
+    assert design.at(32) is not machine
+    assert planned == [{"nbits": 32, **machine.parameters}, {"nbits": 32, **design.at(32).parameters}]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        machine.nbits = 64  # type: ignore[misc]
+    machine.parameters["nstages"] = 4  # a copy
+    assert machine.parameters["nstages"] == 2
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["run", "mont", *map(str, ENCRYPT), "--level", "fl"],
+        ["run", "mont", *map(str, ENCRYPT), "--level", "cl"],
+        ["cycles", "mont", "--nbits", "64", "--workload", "decrypt"],
+        ["verilog", "mont", "--nbits", "8"],
+    ],
+    ids=" ".join,
+)
+def test_a_command_plans_once(argv: list[str], planned: list[Mapping[str, Any]]) -> None:
+    assert main(argv) == 0
+    assert len(planned) == 1
+
+
+def test_a_choice_is_not_a_number() -> None:
+    """True == 1: a machine that is kept under the one is not handed out for the other."""
+    assert MONT.at(32, pipelined=True).parameters["pipelined"] is True
+    with pytest.raises(BadInput, match=r"pipelined = 1 is not possible; give one of false, true"):
+        MONT.at(32, pipelined=1)
+    with pytest.raises(BadInput, match=r"nstages = \[1\] is not possible"):
+        MONT.at(32, nstages=[1])
+
+
+def test_own_machine_is_not_that_of_another_design() -> None:
+    other: Design = dataclasses.replace(MONT, name="other")
+    assert other.at(8).design is other
+    assert (other.at(8).top(XCEL), MONT.at(8).top(XCEL)) == ("other_8_xcel", "mont_8_xcel")
