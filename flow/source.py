@@ -115,7 +115,7 @@ class VerilogFiles(Source):
         if self.vectors is None:
             replace_json(directory / "workload.json", {})
         else:
-            workload.load(self.vectors)
+            workload.check_names(workload.load(self.vectors), self.top, self._one_text())
             replace_text(directory / "workload.json", _text(self.vectors))
 
 
@@ -124,6 +124,8 @@ def _text(path: Path) -> str:
         return path.read_text()
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}; give a file of yours") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is no workload.json (it is not text): flow/README.md shows one") from None
 
 
 def one_text(files: Sequence[Path], include: Sequence[Path] = (), define: Sequence[str] = ()) -> str:

@@ -36,6 +36,10 @@ STREAM, SYSTEM = "stream", "system"
 PROTOCOLS = (STREAM, SYSTEM)
 BROKEN = (BrokenPromise, SimulationTimeout, UnexpectedResponse)
 MOST_CYCLES = 20_000_000  # where nothing is said: a minute
+STREAM_PORTS = (
+    *("clk", "reset", "istream__val", "istream__rdy", "istream__msg"),
+    *("ostream__val", "ostream__rdy", "ostream__msg"),
+)
 DUMMY = "dummy"  # the row with the overhead of a call
 
 
@@ -55,7 +59,8 @@ class Row:
     def of(cls, name: str, data: Mapping[str, Any]) -> Row:
         """From JSON."""
         numbers = {
-            key: tuple(_number(value) for value in data.get(key, ())) for key in ("requests", "expected")
+            key: tuple(_number(value, f"{name}, {key}") for value in data.get(key, ()))
+            for key in ("requests", "expected")
         }
         if len(numbers["requests"]) != len(numbers["expected"]):
             raise ValueError(
@@ -63,7 +68,9 @@ class Row:
             )
         return cls(
             data.get("name", name),
-            statics={port: _number(value) for port, value in data.get("statics", {}).items()},
+            statics={
+                port: _number(value, f"{name}, {port}") for port, value in data.get("statics", {}).items()
+            },
             source_delay=int(data.get("source_delay", 0)),
             sink_delay=int(data.get("sink_delay", 0)),
             program=data.get("program"),
@@ -90,7 +97,7 @@ def load(path: Path) -> Workload:
         protocol = data.get("protocol", STREAM)
         if protocol not in PROTOCOLS:
             raise ValueError(f"protocol {protocol!r}")
-        return Workload(
+        loaded = Workload(
             protocol,
             _ports(data["ports"]) if protocol == STREAM else None,
             data.get("names", {}),
@@ -98,24 +105,86 @@ def load(path: Path) -> Workload:
             tuple(Row.of(f"row {index}", row) for index, row in enumerate(data.get("rows", ()))),
             {name: Row.of(name, row) for name, row in data.get("energy", {}).items()},
         )
+        if loaded.ports is not None:
+            _check_fit(loaded, loaded.ports)
+        return loaded
     except OSError as error:
         raise BadInput(f"the vectors {path} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadInput(f"{path} is no workload.json ({error!r}): flow/README.md shows one") from None
+    except UnicodeDecodeError:
+        reason = "it is not text"
+    except json.JSONDecodeError as error:
+        reason = f"line {error.lineno}, column {error.colno}: {error.msg}"
+    except KeyError as error:
+        reason = f"it has no {error.args[0]!r}"
+    except (TypeError, AttributeError):
+        reason = "a part of it is of another kind than in the example"
+    except (ValueError, BadInput) as error:
+        reason = str(error)
+    raise BadInput(f"{path} is no workload.json ({reason}): flow/README.md shows one")
 
 
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) else int(value, 0)
+def _number(value: Any, where: str) -> int:
+    try:
+        number = value if isinstance(value, int) else int(value, 0)
+    except (TypeError, ValueError):
+        raise ValueError(f'{where}: {value!r} is no number; write 5, "5" or "0x5"') from None
+    if number < 0:
+        raise ValueError(
+            f"{where}: {number} is negative; write the bits of the message as a number from 0 up"
+        )
+    return number
+
+
+def _width(value: Any, where: str) -> int:
+    if not isinstance(value, int) or value < 1:
+        raise ValueError(f"{where}: nbits is {value!r}; give a whole number from 1 up")
+    return value
 
 
 def _ports(data: Mapping[str, Any]) -> Ports:
-    def message(kind: Mapping[str, Any]) -> Message:
-        return Message(
-            int(kind["nbits"]), tuple((name, int(nbits)) for name, nbits in kind.get("fields", ()))
-        )
+    def message(port: str) -> Message:
+        kind = data[port]
+        nbits = _width(kind["nbits"], port)
+        fields = tuple((name, _width(width, f"{port}, {name}")) for name, width in kind.get("fields", ()))
+        if fields and sum(width for _, width in fields) != nbits:
+            raise ValueError(
+                f"{port}: its fields have {sum(width for _, width in fields)} bits, and nbits is {nbits}"
+            )
+        return Message(nbits, fields)
 
-    statics = tuple((name, Message(int(nbits))) for name, nbits in data.get("statics", ()))
-    return Ports(message(data["request"]), message(data["response"]), statics)
+    statics = tuple((name, Message(_width(nbits, name))) for name, nbits in data.get("statics", ()))
+    return Ports(message("request"), message("response"), statics)
+
+
+def _check_fit(work: Workload, ports: Ports) -> None:
+    """ValueError or BadInput for messages wider than their ports, and for static ports that are not announced."""
+    for row in (*work.rows, *work.energy.values()):
+        for port, kind, values in (
+            ("request", ports.request, row.requests),
+            ("response", ports.response, row.expected),
+        ):
+            for value in values:
+                if value >> kind.nbits:
+                    raise ValueError(
+                        f"{row.name}: {value:#x} does not fit into the {kind.nbits} bits of the {port}"
+                    )
+        ports.pack_statics(row.statics)
+
+
+def check_names(work: Workload, top: str, verilog: str) -> None:
+    """BadInput for a port of the vectors that no word of the Verilog is."""
+    if work.ports is None:
+        return
+    usual = [*STREAM_PORTS, *(name for name, _ in work.ports.statics)]
+    for name in work.names:
+        if name not in usual:
+            raise BadInput(f"names of the vectors: there is no {name}; the names are of {', '.join(usual)}")
+    for name in usual:
+        port = work.names.get(name, name)
+        if not re.search(rf"(?<![\w$]){re.escape(port)}(?![\w$])", verilog):
+            raise BadInput(
+                f"the vectors are for a port {port}, and {top} has none: say in `names` what {name} is called there"
+            )
 
 
 def ports_json(ports: Ports) -> dict[str, Any]:

@@ -306,6 +306,39 @@ def test_broken_vectors(text: str, tmp_path: Path) -> None:
         workload.load(path)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"names": VECTORS["names"] | {"istream__val": "in_vld"}},
+            "for a port in_vld, and accumulator has none",
+        ),
+        ({"names": VECTORS["names"] | {"istream_val": "in_valid"}}, "there is no istream_val"),
+        ({"ports": {"request": {"nbits": -1}, "response": {"nbits": 8}}}, "request: nbits is -1"),
+        ({"ports": {"request": {"nbits": 16}}}, "it has no 'response'"),
+        ({"rows": [{"requests": ["zz"], "expected": [1]}]}, "'zz' is no number"),
+        ({"rows": [{"requests": [65536], "expected": [1]}]}, "row 0: 0x10000 does not fit into the 16 bits"),
+        ({"rows": [{"requests": [-1], "expected": [1]}]}, "-1 is negative"),
+        ({"rows": [{"requests": [1], "expected": [1], "statics": {"mod": 7}}]}, "no static port named mod"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
+)
+def test_vectors_that_do_not_fit(
+    change: dict[str, Any], message: str, cli: Cli, accumulator: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Said in a sentence before anything is run."""
+    (tmp_path / "vectors.json").write_text(json.dumps(VECTORS | change))
+    result = cli("asic", *accumulator, "--to", "rtl-sim")
+    assert result.code == 2
+    said = result.err.splitlines()[-1]
+    assert said.startswith("modexlab: error: ") and message in said and "Error(" not in said
+
+
+def test_vectors_that_are_no_text(cli: Cli, accumulator: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "vectors.json").write_bytes(b"\xff\xfe{}")
+    assert "it is not text" in cli.fails("asic", *accumulator)
+
+
 def test_vectors_with_too_few_answers(tmp_path: Path) -> None:
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps(VECTORS | {"rows": [{"requests": [1, 2], "expected": [3]}]}))
