@@ -69,6 +69,7 @@ class Schedule:
     multipliers: int  # how many products of a step go in parallel
     constant_time: bool  # with nbits given, the plan's shape is the same for all exponents of nbits
     options: frozenset[str]  # of "nbits" and "k"
+    hardware: bool  # ModExp can drive its units by it
 
     def plan(self, exp: int, *, nbits: int | None = None, k: int | None = None) -> Plan:
         """The products for `exp`; nbits: bits of it to scan (default: its length), k: width of the window."""
@@ -239,8 +240,10 @@ def _scanned(exp: int, nbits: int | None) -> str:
     return f"{exp:0{nbits}b}" if nbits else ""
 
 
-def _schedule(name: str, build: Callable[..., Plan], multipliers: int, *options: str) -> Schedule:
-    return Schedule(name, build, multipliers, "nbits" in options, frozenset(options))
+def _schedule(
+    name: str, build: Callable[..., Plan], multipliers: int, *options: str, hardware: bool = True
+) -> Schedule:
+    return Schedule(name, build, multipliers, "nbits" in options, frozenset(options), hardware)
 
 
 SCHEDULES = {
@@ -251,7 +254,7 @@ SCHEDULES = {
         _schedule("left-to-right", left_to_right, 1),
         _schedule("always", always, 1, "nbits"),
         _schedule("ladder", ladder, 2, "nbits"),
-        _schedule("fixed-window", fixed_window, 1, "nbits", "k"),
-        _schedule("sliding-window", sliding_window, 1, "k"),
+        _schedule("fixed-window", fixed_window, 1, "nbits", "k", hardware=False),
+        _schedule("sliding-window", sliding_window, 1, "k", hardware=False),
     )
 }

@@ -32,10 +32,11 @@ from ...fl.errors import BadInput, shown, unknown
 from ...fl.mod_exp import operand_status
 from ...fl.prefix import ADDERS
 from ...fl.scaled import ScaledShape
+from ...fl.schedules import SCHEDULES
 from ...fl.status import Status
 from ...rtl.machines.fixed_mod_exp import FixedModExp
 from ...rtl.machines.mod_exp import ModExp
-from ...rtl.machines.mod_exp_plan import UNITS, Plan
+from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.mont_mod_exp import MontModExp
 from ...rtl.machines.scaled_mod_exp import ScaledModExp
 from ...rtl.units.add_red import ADD_REDS
@@ -50,17 +51,11 @@ from ...rtl.units.scaled_mont import ScaledMont
 from ...rtl.units.scaled_step import SCALED_STEPS
 from ...rtl.units.shift_sub import ShiftSub
 from ...rtl.units.shift_sub_carry_save import ShiftSubCarrySave
-from ..papers.published import by_name
-from .design import Design
+from .design import SCHEDULE, Design
 from .machine import Build
 from .param import Count, Param
 
-SCHEDULES = tuple(UNITS)
-CONSTANT_TIME_SCHEDULES = ("ladder", "always")
 BOOLS = (False, True)
-
-# of the paper's own RTL, from request to response, without the processor; by the names of its machines and of ours of their kind
-PAPER_001_CYCLES = by_name("001", "RTL")
 
 
 def largest_divisor(number: int, most: int) -> int:
@@ -196,9 +191,20 @@ def build_serial_mont(unit: type, nbits: int, values: Mapping[str, Any]) -> Buil
 # ---- schedules and conversions
 
 
-def schedule_param(default: str, legal: tuple[str, ...] = SCHEDULES) -> Param:
+HARDWARE = tuple(schedule for schedule in SCHEDULES.values() if schedule.hardware)
+SINGLE_UNIT = tuple(schedule.name for schedule in HARDWARE if schedule.multipliers == 1)
+TWO_UNITS = tuple(schedule.name for schedule in HARDWARE if schedule.multipliers == 2)
+CONSTANT_TIME = tuple(schedule.name for schedule in HARDWARE if schedule.constant_time)
+
+
+def schedule_param(default: str = "right-to-left-2", legal: tuple[str, ...] | None = None) -> Param:
+    """The schedules of a design, its own first; legal: those that it may have, else all that there are in hardware."""
+    names = [schedule.name for schedule in HARDWARE] if legal is None else legal
     return Param(
-        "schedule", default, legal, "the order of the products; right-to-left-2 and ladder have two units"
+        SCHEDULE,
+        default,
+        (default, *(name for name in names if name != default)),
+        "the order of the products; right-to-left-2 and ladder have two units",
     )
 
 
@@ -247,8 +253,6 @@ def conversion_plan(nbits: int, schedule: str, values: Mapping[str, Any]) -> Pla
 
 # ---- machines for one modulus (paper 000), and on a scaled modulus
 
-SINGLE_UNIT = tuple(name for name, nunits in UNITS.items() if nunits == 1)
-TWO_UNITS = tuple(name for name, nunits in UNITS.items() if nunits == 2)
 MODULUS = Param(
     "modulus",
     lambda nbits: ((1 << nbits) - 1) // (1 if nbits % 2 else 3),
@@ -392,8 +396,6 @@ def designs_000() -> tuple[Design, ...]:
                         family=family,
                         paper="000",
                         domain=domain,
-                        schedule=schedules[0],
-                        constant_time=False,
                         summary=f"the paper's {operator.upper()} ({residues.upper()}), {figure} and its kin: "
                         f"{units} of {what}, on {on}",
                         params=(schedule_param(schedules[0], schedules), *own, *params),
@@ -450,77 +452,56 @@ DESIGNS = (
         family="MulRem",
         paper="001",
         domain="identity",
-        schedule="right-to-left-2",
-        constant_time=False,
         summary="the paper's naive machine: two units of a combinational multiplier and an aligning divider",
-        params=(schedule_param("right-to-left-2"), *MUL_REM_PARAMS[1:], GATED),
+        params=(schedule_param(), *MUL_REM_PARAMS[1:], GATED),
         build=build_naive_001,
-        published=PAPER_001_CYCLES["naive-001"],
     ),
     Design(
         name="mont-001",
         family="MontMulRem",
         paper="001",
         domain="montgomery",
-        schedule="right-to-left-2",
-        constant_time=False,
         summary="the paper's Montgomery machine: 4 stages x 8 AddReds, five product units, a divider for R^2 mod n",
-        params=(schedule_param("right-to-left-2"), *mont_mul_rem_params(8, 4, "koc", False), GATED),
+        params=(schedule_param(), *mont_mul_rem_params(8, 4, "koc", False), GATED),
         build=build_mont_001,
-        published=PAPER_001_CYCLES["mont-001"],
     ),
     Design(
         name="naive",
         family="MulRem",
-        paper="",
         domain="identity",
-        schedule="right-to-left-2",
-        constant_time=False,
         summary="two units of a combinational multiplier and a restoring divider; any modulus, any base",
-        params=(schedule_param("right-to-left-2"), *MUL_REM_PARAMS, FORWARD),
+        params=(schedule_param(), *MUL_REM_PARAMS, FORWARD),
         build=build_naive,
-        published=PAPER_001_CYCLES["naive"],
     ),
     Design(
         name="naive-ct",
         family="MulRem",
-        paper="",
         domain="identity",
-        schedule="ladder",
-        constant_time=True,
         summary="the naive machine as a Montgomery ladder: as many cycles for all exponents of a length",
-        params=(schedule_param("ladder", CONSTANT_TIME_SCHEDULES), SCAN, *MUL_REM_PARAMS, FORWARD),
+        params=(schedule_param("ladder", CONSTANT_TIME), SCAN, *MUL_REM_PARAMS, FORWARD),
         build=build_naive,
-        published=PAPER_001_CYCLES["naive-ct"],
     ),
     Design(
         name="mont",
         family="MontMulRem",
-        paper="",
         domain="montgomery",
-        schedule="right-to-left-2",
-        constant_time=False,
         summary="two Montgomery units, 8 AddReds each, and no divider: the base gets into Montgomery form by doublings",
         params=(
-            schedule_param("right-to-left-2"),
+            schedule_param(),
             *mont_mul_rem_params(8, 1, "textbook", False),
             *CONVERSION_PARAMS,
             FORWARD,
         ),
         build=build_mont,
-        published=PAPER_001_CYCLES["mont"],
     ),
     Design(
         name="mont-ct",
         family="MontMulRem",
-        paper="",
         domain="montgomery",
-        schedule="ladder",
-        constant_time=True,
         summary="the Montgomery machine as a ladder, R^2 mod n by doublings and squarings: "
         "as many cycles for all exponents of a length",
         params=(
-            schedule_param("ladder", CONSTANT_TIME_SCHEDULES),
+            schedule_param("ladder", CONSTANT_TIME),
             SCAN,
             *mont_mul_rem_params(8, 1, "textbook", False),
             *(
@@ -530,17 +511,14 @@ DESIGNS = (
             FORWARD,
         ),
         build=build_mont,
-        published=PAPER_001_CYCLES["mont-ct"],
     ),
     Design(
         name="ssmm-004",
         family="ShiftSub",
         paper="004",
         domain="residue",
-        schedule="right-to-left-2",
-        constant_time=False,
         summary="the paper's Algorithm 6: two shift-sub units, which stop when no ones are left in the multiplier",
-        params=(schedule_param("right-to-left-2"), BITS_PER_CYCLE),
+        params=(schedule_param(), BITS_PER_CYCLE),
         build=build_ssmm_004,
     ),
     Design(
@@ -548,10 +526,8 @@ DESIGNS = (
         family="MMMul",
         paper="004",
         domain="montgomery",
-        schedule="right-to-left-2",
-        constant_time=False,
         summary="the paper's Algorithm 4: two bit-serial Montgomery units, R^2 mod n by shift-sub from R - n",
-        params=(schedule_param("right-to-left-2"), BITS_PER_CYCLE),
+        params=(schedule_param(), BITS_PER_CYCLE),
         build=partial(build_serial_mont, MMMul),
     ),
     Design(
@@ -559,45 +535,34 @@ DESIGNS = (
         family="MMRed",
         paper="004",
         domain="montgomery",
-        schedule="right-to-left-2",
-        constant_time=False,
         summary="the paper's Algorithm 2: two big multipliers with bit-serial Montgomery reduction",
-        params=(schedule_param("right-to-left-2"), BITS_PER_CYCLE),
+        params=(schedule_param(), BITS_PER_CYCLE),
         build=partial(build_serial_mont, MMRed),
     ),
     Design(
         name="ssmm",
         family="ShiftSub",
-        paper="",
         domain="residue",
-        schedule="right-to-left-2",
-        constant_time=False,
         summary="two shift-sub units of 1, 2, 4, ... bits a cycle, which stop with the highest 1 of the multiplier",
-        params=(schedule_param("right-to-left-2"), BITS_PER_CYCLE, CARRY_SAVE, FORWARD),
+        params=(schedule_param(), BITS_PER_CYCLE, CARRY_SAVE, FORWARD),
         build=build_ssmm,
     ),
     Design(
         name="ssmm-ct",
         family="ShiftSub",
-        paper="",
         domain="residue",
-        schedule="ladder",
-        constant_time=True,
         summary="shift-sub as a Montgomery ladder, all bits of every factor: as many cycles for all exponents of a length",
-        params=(schedule_param("ladder", CONSTANT_TIME_SCHEDULES), SCAN, BITS_PER_CYCLE, CARRY_SAVE, FORWARD),
+        params=(schedule_param("ladder", CONSTANT_TIME), SCAN, BITS_PER_CYCLE, CARRY_SAVE, FORWARD),
         build=build_ssmm,
     ),
     *designs_000(),
     Design(
         name="scaled",
         family="ScaledMont",
-        paper="",
         domain="scaled",
-        schedule="right-to-left-2",
-        constant_time=False,
         summary="two Montgomery units on a multiple of the modulus that is -1 modulo 2^w: the quotient digit is the low word",
         params=(
-            schedule_param("right-to-left-2"),
+            schedule_param(),
             Param(
                 "digit_nbits",
                 lambda nbits: 16 if nbits >= 16 else 4,

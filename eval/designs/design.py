@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ...fl.domains import DOMAINS
 from ...fl.errors import unknown
+from ...fl.schedules import SCHEDULES
 from .machine import Build, Machine
 from .param import Param
 from .widths import check_width
 
+SCHEDULE = "schedule"  # the parameter that each design has
 MOST_PLANNED = 1024  # machines that are kept
 
 
@@ -26,14 +28,11 @@ class Design:
 
     name: str
     family: str  # the multiplier
-    paper: str  # the published work whose machine it is, or ""
     domain: str
-    schedule: str
-    constant_time: bool
     summary: str
-    params: tuple[Param, ...]
+    params: tuple[Param, ...]  # one of them is the schedule
     build: Callable[[int, Mapping[str, Any]], Build]
-    published: Mapping[str, int] = field(default_factory=dict)  # cycles by workload
+    paper: str = ""  # the published work whose machine it is
 
     def at(self, nbits: int, **settings: Any) -> Machine:
         """The machine of this width, planned once; BadInput if a parameter is unknown, out of range, or they make no machine."""
@@ -47,6 +46,21 @@ class Design:
             for param in self.params
         )
         return _planned(self, nbits, *values)
+
+    @property
+    def _schedule(self) -> Param:
+        return next(param for param in self.params if param.name == SCHEDULE)
+
+    @property
+    def schedule(self) -> str:
+        """The schedule that it has unless it is given another."""
+        return self._schedule.default
+
+    @property
+    def constant_time(self) -> bool:
+        """It takes as many cycles for all exponents of a length, with whichever schedule it may have."""
+        assert isinstance(self._schedule.legal, tuple)
+        return all(SCHEDULES[name].constant_time for name in self._schedule.legal)
 
     @property
     def odd_only(self) -> bool:

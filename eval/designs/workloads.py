@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Workload:
-    """One exponentiation with a name; `Design.published` has cycles under the same names."""
+    """One exponentiation with a name; papers have cycles under the same names."""
 
     name: str
     base: int

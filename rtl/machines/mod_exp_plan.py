@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from ...fl.schedules import SCHEDULES
+
 
 class State(IntEnum):
     """The states of ModExpCtrl."""
@@ -27,7 +29,7 @@ class State(IntEnum):
 STATE_NBITS = 4
 
 # how many product units work side by side
-UNITS = {"right-to-left-2": 2, "right-to-left-1": 1, "left-to-right": 1, "always": 1, "ladder": 2}
+UNITS = {name: schedule.multipliers for name, schedule in SCHEDULES.items() if schedule.hardware}
 
 # how operands get into the domain of the multiplier:
 #   identity   they are in it already
@@ -63,7 +65,7 @@ class Plan:
         object.__setattr__(self, "reduced_only", self.reduced_only or self.montgomery)
         assert self.schedule in UNITS and self.conversion in CONVERSIONS, self
         assert self.r_nbits % (1 << self.squarings) == 0, self
-        assert not self.full_scan or self.schedule in ("always", "ladder"), self
+        assert not self.full_scan or SCHEDULES[self.schedule].constant_time, self
         assert self.doublings % self.doublings_per_cycle == 0, self
 
     @property

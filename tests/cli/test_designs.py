@@ -65,6 +65,13 @@ def test_detail(cli: Cli) -> None:
     assert "published      encrypt: 162 cycles" in out
 
 
+def test_what_is_published_of_another_machine_is_not_shown_as_ours(cli: Cli) -> None:
+    out = cli("designs", "mont").out
+    assert "paper          ours" in out and "published" not in out
+    assert cli("designs", "mont", "--json").json()[0]["published"] == {}
+    assert cli("designs", "mont-001", "--json").json()[0]["published"] == {"encrypt": 162, "decrypt": 227}
+
+
 def test_one_as_json(cli: Cli) -> None:
     assert [design["name"] for design in cli("designs", "mont", "--json").json()] == ["mont"]
 

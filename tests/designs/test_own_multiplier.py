@@ -24,8 +24,8 @@ def design(domain: str, **plan: Any) -> Design:
             Plan(nbits, values["schedule"], **plan), ShiftSub, ShiftSubCL, ShiftSubTiming(nbits, 1, "count")
         )
 
-    params = (schedule_param("right-to-left-2"),)
-    return Design("blakley", "Blakley", "", domain, "right-to-left-2", False, "one's own", params, build)
+    params = (schedule_param(),)
+    return Design("blakley", "Blakley", domain, "one's own", params, build)
 
 
 def test_recipe() -> None:

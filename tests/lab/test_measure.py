@@ -15,6 +15,7 @@ from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab import implement, measure, metrics
 from modexlab.eval.lab.metrics import METRICS, Figure, Measurement
 from modexlab.eval.lab.point import Point
+from modexlab.eval.papers import published as papers
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.flow.graph import graph
@@ -51,7 +52,7 @@ def test_all_levels_count_alike(name: str, workload: str) -> None:
 
 def test_paper_operands_at_32_bits() -> None:
     """What paper 001 gives for its own machine."""
-    published = catalogue.find("mont-001").published
+    published = papers.by_name("001", "RTL")["mont-001"]
     for workload, expected in published.items():
         assert cycles(measure.measure(Point("mont-001", 32, workload=workload))) == expected
 

@@ -39,6 +39,13 @@ def _param_as_json(param: Param) -> dict[str, Any]:
     }
 
 
+def _published(design: Design) -> dict[str, float | int]:
+    """Cycles by workload of the paper's own RTL, where the design is a machine of it."""
+    from ...papers.published import by_name
+
+    return by_name("001", "RTL").get(design.name, {}) if design.paper == "001" else {}
+
+
 def _as_json(design: Design) -> dict[str, Any]:
     return {
         "name": design.name,
@@ -49,7 +56,7 @@ def _as_json(design: Design) -> dict[str, Any]:
         "constant_time": design.constant_time,
         "summary": design.summary,
         "params": [_param_as_json(param) for param in design.params],
-        "published": dict(design.published),
+        "published": _published(design),
     }
 
 
@@ -62,7 +69,7 @@ def _detail(design: Design) -> str:
         f"  schedule       {design.schedule}",
         f"  constant time  {'yes' if design.constant_time else 'no'}",
     ]
-    for operation, cycles in design.published.items():
+    for operation, cycles in _published(design).items():
         lines.append(f"  published      {operation}: {cycles} cycles")
     lines.append(
         "  parameters with their defaults at 32 bits (--set NAME=VALUE):"
