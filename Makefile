@@ -7,6 +7,7 @@
 # make clean    remove what make made; the cache of builds too
 
 VENV     := .venv
+ROOMS    := fl rtl cl proc flow eval
 BIN      := $(VENV)/bin
 READY    := $(VENV)/ready
 JOBS     ?= 2
@@ -33,6 +34,9 @@ regress: setup lint
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@mkdir -p build/typecheck/modexlab
+	@for room in $(ROOMS); do ln -sfn ../../../$$room build/typecheck/modexlab/$$room; done
+	$(BIN)/mypy
 
 format: setup
 	$(BIN)/ruff check --fix .
@@ -47,4 +51,4 @@ $(READY): requirements.txt setup.py pyproject.toml Makefile .ci/setup
 
 clean:
 	-[ -x $(BIN)/modexlab ] && $(BIN)/python -c "from modexlab.rtl.sim.cache import clear; clear()"
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .coverage *.egg-info
+	rm -rf $(VENV) build .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage *.egg-info

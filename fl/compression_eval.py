@@ -127,11 +127,11 @@ def faults(plan: Plan) -> list[str]:
                 wrong.append(f"level {level}: {kind} output {output} of column {column} is not taken whole")
         if set(placed) - set(_made(plan, level)):
             wrong.append(f"level {level}: takes bits that nothing makes")
-    for number, level in enumerate(plan.levels):
+    for number, cells in enumerate(plan.levels):
         wrong += [
             f"level {number}, column {column}: cells for more bits than there are"
             for column in range(plan.columns)
-            if level.passing(column) < 0
+            if cells.passing(column) < 0
         ]
     correction = sum(bit << column for column, bit in plan.constants)
     if (correction + inverted) % m:

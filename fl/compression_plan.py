@@ -40,7 +40,7 @@ class Run(NamedTuple):
     kind: str  # of CELLS, or "pass", "product", "correction"
     output: int
     column: int
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
     inverted: bool = False
 
 

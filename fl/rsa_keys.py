@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import rsa
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -28,6 +29,16 @@ SMALLEST_NBITS = 16  # rsa.newkeys finds no two different primes for less
 
 class FaultDetected(ArithmeticError):
     """A machine computed a wrong CRT decryption; the value is withheld, it would give away a factor."""
+
+
+class CrtNumbers(NamedTuple):
+    """The primes of a private key, and the numbers that follow from them."""
+
+    p: int
+    q: int
+    dp: int
+    dq: int
+    qinv: int
 
 
 @dataclass(frozen=True)
@@ -140,6 +151,15 @@ class RSAKey:
             raise BadInput(f"key file {path}: {error.strerror}; give a file with an RSA key") from error
         return cls.from_bytes(data, f"key file {path}")
 
+    def crt(self) -> CrtNumbers:
+        """The numbers of a decryption by CRT; BadInput if the key has no primes."""
+        p, q, dp, dq, qinv = self.p, self.q, self.dp, self.dq, self.qinv
+        if p is None or q is None or dp is None or dq is None or qinv is None:
+            raise BadInput(
+                f"the key with n = {shown(self.n)} has no primes: give p and q, or decrypt without CRT"
+            )
+        return CrtNumbers(p, q, dp, dq, qinv)
+
     def encrypt(self, message: int, mod_exp: ModExp = pow) -> int:
         """message^e mod n."""
         return mod_exp(self._in_range("message", message), self.e, self.n)
@@ -156,10 +176,7 @@ class RSAKey:
         The result is encrypted again and compared before anyone sees it: from one faulty half,
         gcd(n, result^e - cipher) is a prime factor (Boneh, DeMillo and Lipton, EUROCRYPT 1997: "Bellcore").
         """
-        if self.p is None:
-            raise BadInput(
-                f"the key with n = {shown(self.n)} has no primes: give p and q, or decrypt without CRT"
-            )
+        self.crt()  # BadInput without the primes
         message = self._undo(self._in_range("ciphertext", cipher), mod_exp)
         if mod_exp(message, self.e, self.n) != cipher:
             raise FaultDetected(
@@ -171,10 +188,11 @@ class RSAKey:
     def _undo(self, cipher: int, mod_exp: ModExp = pow) -> int:
         """cipher^d mod n, with the primes if they are there (Garner's recombination of the halves)."""
         if self.p is None:
-            return mod_exp(cipher, self.d, self.n)
-        mod_p = mod_exp(cipher % self.p, self.dp, self.p)
-        mod_q = mod_exp(cipher % self.q, self.dq, self.q)
-        return mod_q + self.q * (self.qinv * (mod_p - mod_q) % self.p)
+            return self.decrypt(cipher, mod_exp)
+        p, q, dp, dq, qinv = self.crt()
+        mod_p = mod_exp(cipher % p, dp, p)
+        mod_q = mod_exp(cipher % q, dq, q)
+        return mod_q + q * (qinv * (mod_p - mod_q) % p)
 
     def _in_range(self, what: str, value: int) -> int:
         if not 0 <= value < self.n:

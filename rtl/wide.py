@@ -13,6 +13,7 @@ Importing `modexlab.rtl` applies it; `Bits` made before that keep working, they 
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pymtl3.datatypes import PythonBits, bits_import
 from pymtl3.version import __version__ as installed_version
@@ -43,7 +44,7 @@ def _lower(nbits: int) -> int:
     return -(1 << (nbits - 1)) if nbits else 0
 
 
-def _init(self: PythonBits.Bits, nbits: int, v: object = 0, trunc_int: bool = False) -> None:
+def _init(self: PythonBits.Bits, nbits: int, v: Any = 0, trunc_int: bool = False) -> None:
     """`Bits.__init__` of PyMTL3 with MAX_NBITS in place of 1023, and otherwise the same checks."""
     nbits = int(nbits)
     if not 1 <= nbits <= MAX_NBITS:

@@ -77,11 +77,11 @@ def add_design(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
 
 
-def add_width(parser: argparse.ArgumentParser, default: str) -> None:
+def add_width(parser: argparse._ActionsContainer, default: str) -> None:
     parser.add_argument("--nbits", type=number, metavar="N", help=f"width of the machine in bits ({default})")
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
+def add_settings(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--set",
         action="append",
@@ -172,11 +172,11 @@ def add_units(parser: Any) -> None:
     )
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
+def add_json(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for scripts")
 
 
-def add_ledger(parser: argparse.ArgumentParser) -> None:
+def add_ledger(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--ledger",
         metavar="FILE",

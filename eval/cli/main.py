@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import IO, NoReturn
+from typing import Any, NoReturn
 
 from ...fl.errors import BadInput
 from .commands import (
@@ -75,7 +75,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message}; see `{self.prog} --help`")
 
-    def print_help(self, file: IO[str] | None = None) -> None:
+    def print_help(self, file: Any = None) -> None:
         """As argparse does it, but an output that cannot be written is an error."""
         print(self.format_help(), end="", file=file)
 

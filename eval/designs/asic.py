@@ -217,7 +217,7 @@ class Chip(Source):
             rows.append((f"random {index}", operands))
         return rows
 
-    def _expected(self, base: int, exp: int, mod: int) -> tuple[int, int]:
+    def _expected(self, base: int, exp: int, mod: int) -> tuple[Status, int]:
         """Status and result; software has none of the first, and takes what Montgomery form does."""
         if self.design is None:
             refused = operand_status(base, mod, odd_only=True, reduced_only=True)
@@ -245,7 +245,7 @@ class Chip(Source):
         asked = [operands for _, operands in named] + [work.operands for work in energy]
         # the formula is only asked for what the machine takes
         cycles = sum(self.machine.cycles(*each) for each in asked if self._expected(*each)[0] == Status.OK)
-        rows = []
+        rows: list[dict[str, Any]] = []
         for index, (name, operands) in enumerate(named):
             source, sink = DELAYS[index % len(DELAYS)]
             rows.append({"name": name, **messages(operands), "source_delay": source, "sink_delay": sink})

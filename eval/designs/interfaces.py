@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Operands = tuple[int, int, int]  # base, exponent, modulus
 Message = tuple[int, ...]  # the fields of a request or a response
 MakeMachine = Callable[[], "Component"]  # a machine, istream {base, exp, mod} -> ostream {status, result}
-Compute = Callable[[int, int, int], tuple[int, int]]  # status and result of base, exponent, modulus
+Compute = Callable[[int, int, int], tuple[Status, int]]  # status and result of base, exponent, modulus
 
 
 @dataclass(frozen=True)

@@ -118,8 +118,8 @@ def _halves(nbits: int) -> tuple[Workload, Workload]:
 
     key = seeded_key(2 * nbits)
     cipher = random.Random(nbits).randrange(key.n)
-    assert key.p is not None and key.q is not None
+    p, q, dp, dq, _ = key.crt()
     return (
-        Workload("crt, p", cipher % key.p, key.dp, key.p),
-        Workload("crt, q", cipher % key.q, key.dq, key.q),
+        Workload("crt, p", cipher % p, dp, p),
+        Workload("crt, q", cipher % q, dq, q),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +34,7 @@ class Param:
 
     def default_at(self, nbits: int) -> Any:
         """The default in a machine of nbits bits."""
-        return self.standard(nbits) if isinstance(self.standard, Callable) else self.standard
+        return self.standard(nbits) if callable(self.standard) else self.standard
 
     @property
     def default(self) -> Any:

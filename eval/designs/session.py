@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from .machine import Machine
 
 LEVELS = ("fl", "cl", "rtl")
+RTL_STAGE = "native"  # of the hardware, where none is asked for
 
 
 def stage_at(level: str, stage: str | None) -> str | None:
     """The stage at which a level runs: the one asked for, else the level's own."""
     if level == "rtl":
-        return stage or "native"
+        return stage or RTL_STAGE
     if level == "cl":
         if stage not in (None, "python"):
             raise BadInput(

@@ -168,7 +168,7 @@ class Row:
         return None if self.cycles is None else self.cycles - self.dummy
 
     @property
-    def published(self) -> int | None:
+    def published(self) -> float | int | None:
         """What the paper has, in the same terms."""
         return PUBLISHED.get(self.system, {}).get(self.operation) if self.nbits == NBITS_001 else None
 

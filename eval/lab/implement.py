@@ -21,7 +21,7 @@ from .metrics import Figure, Measurement, figure
 from .stages import FPGA, LAYOUT
 
 if TYPE_CHECKING:
-    from ...flow.fpga.fpga import Event as FpgaEvent
+    from ...flow.fpga.parts import Event as FpgaEvent
     from ...flow.graph.runner import Event, Outcome
     from ...flow.source import Source, VerilogFiles
     from .point import Point

@@ -181,8 +181,8 @@ class Ledger:
         with self._writing() as connection:
             number = _insert(connection, "measurement", columns)
             for each in measurement.figures:
-                figure = {"metric": each.metric, "value": each.value, "unit": each.unit}
-                _insert(connection, "figure", {"measurement": number, "operation": each.operation, **figure})
+                named = {"metric": each.metric, "value": each.value, "unit": each.unit}
+                _insert(connection, "figure", {"measurement": number, "operation": each.operation, **named})
             for name, content in measurement.artifacts.items():
                 _insert(connection, "artifact", {"measurement": number, "name": name, "content": content})
         return number

@@ -49,7 +49,10 @@ def figures_by_operation(
         operation: [found.get((metric, operation), found.get((metric, ""))) for metric in metrics]
         for operation in operations
     }
-    return {operation: tuple(row) for operation, row in rows.items() if row and None not in row}
+    whole = {operation: tuple(value for value in row if value is not None) for operation, row in rows.items()}
+    return {
+        operation: values for operation, values in whole.items() if values and len(values) == len(metrics)
+    }
 
 
 def to_minimise(values: Sequence[float], goals: Sequence[Goal]) -> Vector:

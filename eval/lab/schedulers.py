@@ -158,7 +158,7 @@ class _Worker:
     """A process, and the point that it has."""
 
     def __init__(self, work: Work, method: str) -> None:
-        context = multiprocessing.get_context(method)
+        context: Any = multiprocessing.get_context(method)  # the stub has no Process in it
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
         self.process.start()
@@ -247,7 +247,9 @@ class Local(Scheduler):
         (idle or self._another()).begin(point)
 
     def collect(self, timeout: float) -> list[Outcome]:
-        busy = {worker.pipe: worker for worker in self._workers if worker.point is not None}
+        busy: dict[Any, _Worker] = {
+            worker.pipe: worker for worker in self._workers if worker.point is not None
+        }
         outcomes = []
         for pipe in connection.wait(list(busy), timeout):
             worker = busy[pipe]

@@ -158,7 +158,7 @@ class Nsga2(Search):
         self._population = max(2, min(POPULATION, count))
         sampler = optuna.samplers.NSGAIISampler(population_size=self._population, seed=seed)
         self._study = optuna.create_study(sampler=sampler, directions=["minimize"] * len(space.objectives))
-        self._genes = {
+        self._genes: dict[str, optuna.distributions.BaseDistribution] = {
             name: optuna.distributions.IntDistribution(
                 0, len(values) - 1
             )  # by number: NSGA-II asks for no order

@@ -27,7 +27,7 @@ import itertools
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -483,7 +483,7 @@ class _Reader:
             self._refuse(f"{key} = {table!r}: write a table, [part.{key}]")
         return table
 
-    def _names(self, kind: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
+    def _names(self, kind: str, value: Any, known: Collection[str]) -> tuple[str, ...]:
         given = tuple(dict.fromkeys(self._texts(f"{kind}s", value)))
         for name in given:
             if name not in known:

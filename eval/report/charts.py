@@ -144,7 +144,22 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
         {"filter": "datum.nth === 1"},
         {"joinaggregate": [{"op": "count", "as": "many"}]},
     ]
-    label = {"type": "text", "align": "left", "dx": 8, "dy": -7, "fontSize": 10.5, "color": colours("ink-2")}
+    label: Spec = {
+        "type": "text",
+        "align": "left",
+        "dx": 8,
+        "dy": -7,
+        "fontSize": 10.5,
+        "color": colours("ink-2"),
+    }
+
+    def named(side: str, align: str, dx: int) -> Spec:
+        return {
+            "transform": [{"filter": f"datum.kind === 'published' && datum.side === '{side}'"}],
+            "mark": {**label, "fontStyle": "italic", "align": align, "dx": dx},
+            "encoding": {**here, "text": {"field": "label"}},
+        }
+
     return {
         "data": {"name": "points"},
         "transform": [{"filter": "datum['@x'] > 0 && datum['@y'] > 0"}],
@@ -179,14 +194,8 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
                     "opacity": _pale(0.9),
                 },
             },
-            *(
-                {
-                    "transform": [{"filter": f"datum.kind === 'published' && datum.side === '{side}'"}],
-                    "mark": {**label, "fontStyle": "italic", "align": align, "dx": dx},
-                    "encoding": {**here, "text": {"field": "label"}},
-                }
-                for side, align, dx in (("right", "left", 8), ("left", "right", -8))
-            ),
+            named("right", "left", 8),
+            named("left", "right", -8),
             {
                 "transform": [*counted, {"filter": f"datum.many <= {MOST_LABELS}"}],
                 "mark": label,

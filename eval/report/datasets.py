@@ -262,11 +262,11 @@ def energies(entries: Sequence[Entry], machines: Iterable[Machine]) -> list[Reco
         for rank, (part, value) in enumerate(shares):
             records.append({**one, "part": part, "rank": rank, "energy_nj": value, "whole": whole})
         if paper := papers.get((entry.subject, entry.nbits, entry.operation)):
-            value = paper.value("energy_nj")
+            published = paper.value("energy_nj")
             told = {
                 "part": "published",
                 "rank": 9,
-                "energy_nj": value,
+                "energy_nj": published,
                 "whole": whole,
                 "row": sources(paper),
             }

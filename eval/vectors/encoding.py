@@ -9,6 +9,7 @@ needs to be: all inputs are published test vectors.
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 # DER prefixes of DigestInfo: SEQUENCE { SEQUENCE { OID, NULL }, OCTET STRING }, RFC 8017 section 9.2 note 1
 _NIST_HASHES = "608648016503040200"  # 2.16.840.1.101.3.4.2.x, the last byte is x
@@ -55,14 +56,15 @@ def hash_name(text: str) -> str | None:
 
 def digest(name: str, data: bytes) -> bytes:
     """The hash of `data`; a SHAKE gives the length of RFC 8702."""
-    state = hashlib.new(name, data)
+    state: Any = hashlib.new(name, data)  # a SHAKE takes a length
     return state.digest(_SHAKE_BYTES[name]) if name in _SHAKE_BYTES else state.digest()
 
 
 def mask(name: str, seed: bytes, length: int) -> bytes:
     """MGF1 over the hash `name` (RFC 8017 B.2.1); for a SHAKE its own output, as RFC 8702 has it."""
     if name in _SHAKE_BYTES:
-        return hashlib.new(name, seed).digest(length)
+        shake: Any = hashlib.new(name, seed)
+        return shake.digest(length)
     out, counter = b"", 0
     while len(out) < length:
         out += digest(name, seed + counter.to_bytes(4, "big"))

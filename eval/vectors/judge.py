@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
 from ...fl.status import MEANING, Status
-from ..designs.session import stage_at
+from ..designs.session import RTL_STAGE
 from ..designs.widths import MAX_NBITS, width_for
 from ..progress import Progress
 from .items import Item, ModExp, ModMul, NotApplicable
@@ -63,7 +63,7 @@ class Judge:
         quiet: bool = False,
     ) -> None:
         self.design = design
-        self.stage = stage_at("rtl", stage)
+        self.stage = stage or RTL_STAGE
         self.settings = dict(settings or {})
         self.nbits = nbits
         self.reduce = reduce
@@ -178,7 +178,8 @@ class Judge:
                 mod = job.operands["mod"]
 
                 def run(pairs: Sequence[tuple[int, int]], mod: int = mod) -> list[int]:
-                    return unit.run(list(pairs), statics={"modulus": mod}).responses
+                    products: list[Any] = unit.run(list(pairs), statics={"modulus": mod}).responses
+                    return products
 
                 result = machine.product(job.operands["a"], job.operands["b"], mod, run)
                 outcomes.append(_judged(job, result, Status.OK))

@@ -90,7 +90,7 @@ class _Reader:
         self.end()
         self.name = f"{text} (line {line})"
         self.scheme = _scheme(text) or self.scheme
-        named = dict(re.findall(r"\b(alg|mgf1)=(\w+)", text))
+        named: dict[str, str] = dict(re.findall(r"\b(alg|mgf1)=(\w+)", text))
         self.sha = encoding.hash_name(named.get("alg", "sha1")) or ""
         self.mgf = encoding.hash_name(named.get("mgf1", named.get("alg", "sha1"))) or ""
 

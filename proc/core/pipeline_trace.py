@@ -17,6 +17,8 @@ from ..isa.isa import disassemble
 from ..iss.outcome import BUBBLES
 
 if TYPE_CHECKING:
+    from pymtl3 import Bits
+
     from .proc import Proc
 
 WIDTH = 26  # of a column: enough for a branch to 0x80000000 with registers of two letters
@@ -61,5 +63,5 @@ def _fetch(proc: Proc) -> str:
     return f"{mark}{int(fetch.pc):x}{'' if fetch.imem_resp.val else ' ...'}"
 
 
-def _stage(full: object, inst: object, pc: object, bubble: object, mark: str) -> str:
+def _stage(full: object, inst: Bits, pc: Bits, bubble: Bits, mark: str) -> str:
     return f"{mark}{disassemble(int(inst), int(pc))}" if full else f"({BUBBLES[int(bubble)]})"

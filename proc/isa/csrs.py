@@ -44,7 +44,7 @@ class Csr(NamedTuple):
     name: str
     access: str
     meaning: str
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # hides tuple.count, which nobody needs
 
     @property
     def port(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...fl.errors import BadInput
 from ..isa import causes, csrs
@@ -231,7 +231,7 @@ class ISS:
             operation = self._operation(pc)
             addr = x[operation.base] + operation.offset & M if operation.base >= 0 else 0
             data = x[operation.source] if operation.source >= 0 else 0
-            after = None
+            after: Any = None
             try:
                 after = operation.run()
             except _NewCode:
@@ -378,7 +378,7 @@ class ISS:
 
         return _Operation(run, word, ends=True)
 
-    def _branch(self, pc: int, word: int, maker: Callable[..., Callable[[], int]], target: int) -> _Operation:
+    def _branch(self, pc: int, word: int, maker: Callable[..., Step], target: int) -> _Operation:
         after = pc + 4 & M
         run = maker(self.x, rs1(word), rs2(word), target, after)
         if target & 3:

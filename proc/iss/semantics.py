@@ -11,12 +11,13 @@ and if it is a branch returns the next pc. Jumps and system instructions are in 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ..software.memory import PAGE_SHIFT, PAGE_WORDS
 
 M, S = 0xFFFF_FFFF, 0x8000_0000
 
-Step = Callable[[], int | None]
+Step = Callable[[], Any]  # gives the next pc if it ends a block
 
 VALUES = {
     "add": "x[a] + x[b] & M",
@@ -94,7 +95,7 @@ def _compiled(parameters: str, *body: str) -> Callable[..., Step]:
         *(f"        {line}" for line in body),
         "    return run",
     ]
-    scope = {"M": M, "S": S, "quotient": quotient, "remainder": remainder}
+    scope: dict[str, Any] = {"M": M, "S": S, "quotient": quotient, "remainder": remainder}
     exec("\n".join(lines), scope)
     return scope["make"]
 

@@ -10,9 +10,11 @@ a cycle are decided from what was sampled before it. The memory is that of memor
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from ...fl.errors import BadInput
-from ...rtl.sim.base import Model
+from ...rtl.sim.base import Model, Options
 from ...rtl.sim.protocol import Progress
 from ..isa.causes import ECALL, FETCH_FAULT
 from ..iss.manager import out_of_words
@@ -114,6 +116,7 @@ class Tally:
         if self.end == "tohost":
             exit_code = self.stored >> 1
         elif self.end == "halt":
+            assert self.trap is not None  # what halted it
             if self.trap.cause == ECALL:
                 reason, exit_code = "exit", self.a0
             else:
@@ -136,6 +139,10 @@ class Tally:
         )
 
 
+def _report(progress: Progress, max_cycles: int, cycle: int) -> None:
+    progress(cycle, max_cycles)
+
+
 def _as_told(trap: Trap) -> Trap:
     """Of an instruction that could not be fetched, there is no word."""
     return trap._replace(inst=0) if trap.cause == FETCH_FAULT else trap
@@ -153,6 +160,10 @@ def _named(where: Sequence[int]) -> dict[str, int]:
 
 class ProcSimulation(Model):
     """A processor, elaborated and built for one stage; `run` may be called any number of times."""
+
+    @abstractmethod
+    def __init__(self, component: Any, options: Options) -> None:
+        """The component, or at stage native a text of Verilog."""
 
     def run(
         self,
@@ -174,7 +185,7 @@ class ProcSimulation(Model):
         MisalignedRequest and UnknownBubble say what the processor did against the protocol of its ports.
         """
         job = Job(program, tuple(manager), timing or MemoryTiming(), max_cycles, record, core_id)
-        report = progress and (lambda cycle: progress(cycle, max_cycles or 0))
+        report = None if progress is None else partial(_report, progress, max_cycles or 0)
         tally = self._execute(job, report)
         if tally.end == "starved":
             raise out_of_words(len(job.manager))

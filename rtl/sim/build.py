@@ -94,7 +94,7 @@ def _build(
     model = f"obj_dir_{top}"
     verilate = [*VERILATE, "--top-module", top, "--prefix", f"V{top}", "--Mdir", model]
     compile_ = [*COMPILE, opt, *flags]
-    libraries = []
+    libraries: list[str] = []
     if waves:
         verilate.append(waves.option)
         compile_.append(f"-D{waves.macro}")

@@ -7,6 +7,7 @@ A message travels as one integer (a bitstruct packed, its first field in the mos
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pymtl3 import Component, InPort
 from pymtl3.datatypes import Bits, is_bitstruct_class
@@ -24,7 +25,7 @@ class Message:
     fields: tuple[tuple[str, int], ...] = ()
 
     @classmethod
-    def of(cls, signal_type: type) -> "Message":
+    def of(cls, signal_type: Any) -> "Message":
         if not is_bitstruct_class(signal_type):
             return cls(signal_type.nbits)
         fields = signal_type.__bitstruct_fields__.items()

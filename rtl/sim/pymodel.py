@@ -6,6 +6,7 @@ inputs of the cycle have been set, which is enough for testbenches that never re
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pymtl3 import Bits, Component, DefaultPassGroup
 from pymtl3.datatypes import is_bitstruct_class
@@ -27,7 +28,7 @@ def halves_of_a_cycle(top: Component) -> tuple[Callable[[], None], Callable[[], 
     )
 
 
-def maker(kind: type) -> Callable[[int], object]:
+def maker(kind: Any) -> Callable[[int], object]:
     """A function from the packed integer to a value of the port's type."""
     nbits = kind.nbits
     if is_bitstruct_class(kind):

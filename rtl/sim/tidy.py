@@ -6,9 +6,9 @@ PyMTL3 3.1.17 writes declarations, instances and assignments, one to a line.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-_NOISE = [
+_NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"^ *//.*\n", ""),  # banners and paths
     (r"(?<=[\[:])\d+'d(\d+)(?=[\]:])", r"\1"),  # x[5'd31:5'd0]
     (r"(\d')\( (\w+) \)", r"\1(\2)"),
@@ -93,7 +93,9 @@ def order_ports(text: str, attributes: Sequence[str]) -> str:
     ranks = {name: rank for rank, name in enumerate(attributes)}
 
     def key(line: str) -> tuple[int, int]:
-        name = re.search(r"(\w+)(?: \[[^ ]*)?$", line)[1]
+        found = re.search(r"(\w+)(?: \[[^ ]*)?$", line)
+        assert found is not None, line
+        name = found[1]
         for place, start in enumerate((r"clk\b", r"reset\b", "istream", "ostream")):
             if re.match(start, name):
                 return place, 0
@@ -124,7 +126,9 @@ def disconnect(text: str, without: Mapping[str, Collection[str]]) -> str:
     def instance(match: re.Match[str]) -> str:
         kept = []
         for line in match[2].splitlines():
-            port, wire = re.match(r"    \.(\w+)\( (\S+) \)", line).groups()
+            pin = re.match(r"    \.(\w+)\( (\S+) \)", line)
+            assert pin is not None, line
+            port, wire = pin.groups()
             if port in without.get(match[1], ()):
                 assignments.add(f"  assign {wire} = {port};")
                 wires.add(wire.partition("[")[0])

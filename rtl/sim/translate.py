@@ -291,7 +291,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def visit_For(self, node: Any) -> list[str]:
         """Plain numbers as bounds."""
         start, end, step = (getattr(each, "_value", None) for each in (node.start, node.end, node.step))
-        if None in (start, end, step) or step < 0:
+        if start is None or end is None or step is None or step < 0:
             return super().visit_For(node)
         src = super().visit_For(node)
         begin = " begin" if len(node.body) > 1 else ""
@@ -307,7 +307,9 @@ def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType(
     kept = []
     for each in statements:
         if isinstance(each, bir.For):
-            bounds = [getattr(bound, "_value", None) for bound in (each.start, each.end, each.step)]
+            bounds: list[Any] = [
+                getattr(bound, "_value", None) for bound in (each.start, each.end, each.step)
+            ]
             turns = None if None in bounds else range(*map(int, bounds))
             inner = {name: value for name, value in outer.items() if name != each.var.name}
             if turns is not None and len(turns) == 1:

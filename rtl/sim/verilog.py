@@ -78,14 +78,14 @@ def import_back(component: Component, options: Options) -> Component:
         prepare(imported)
     if target:
         imported.waves = options.vcd, ctypes.CDLL(str(imported.library)).waves_error
-        checked_waves(imported)
+        checked_waves(imported, None)
     return imported
 
 
 _T = TypeVar("_T")
 
 
-def checked_waves(imported: Component, answer: _T = None) -> _T:
+def checked_waves(imported: Component, answer: _T) -> _T:
     """`answer`, if the waveforms of an imported component could be written so far; BadInput otherwise."""
     path, error = getattr(imported, "waves", (None, int))
     check_written(path, error())
@@ -168,6 +168,7 @@ class _Import(VerilogVerilatorImportPass):
         # a module of its own for each import: PyMTL3 would reload one and the same
         name = f"_modexlab_imported_{next(_serial)}"
         spec = importlib.util.spec_from_file_location(name, Path(ip_cfg.get_py_wrapper_path()).absolute())
+        assert spec is not None and spec.loader is not None  # it ends in .py
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         vars(module).update(symbols)

@@ -154,4 +154,8 @@ class Resolve(Component):
             s.value @= s.sum + s.carry
 
 
-ADD_REDS = {"textbook": AddRedTextbook, "koc": AddRedKoc, "carry-save": AddRedCarrySave}
+ADD_REDS: dict[str, type[Component]] = {
+    "textbook": AddRedTextbook,
+    "koc": AddRedKoc,
+    "carry-save": AddRedCarrySave,
+}

@@ -125,4 +125,7 @@ class FullAdders(Component):
             s.carry @= (((s.x & s.y) | (s.x & s.z) | (s.y & s.z)) << 1) | zext(s.carry_in, nbits)
 
 
-SCALED_STEPS = {"propagate": ScaledStepPropagate, "carry-save": ScaledStepCarrySave}
+SCALED_STEPS: dict[str, type[Component]] = {
+    "propagate": ScaledStepPropagate,
+    "carry-save": ScaledStepCarrySave,
+}

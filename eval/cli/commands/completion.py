@@ -77,7 +77,7 @@ def _shtab(parser: argparse.ArgumentParser, shell: str) -> str:
     for command in _commands(parser).values():
         for action in command._actions:
             if action.dest in FILES:
-                action.complete = shtab.FILE
+                action.complete = shtab.FILE  # type: ignore[attr-defined]  # shtab asks for this attribute
     return shtab.complete(parser, shell=shell)
 
 
@@ -85,7 +85,7 @@ def _fish(parser: argparse.ArgumentParser) -> str:
     """shtab has no fish: one `complete` line per command, option and list of values."""
     lines = [f"# completion of {parser.prog} for fish", f"complete -c {parser.prog} -f"]
     summaries = {
-        each.dest: each.help
+        each.dest: each.help or ""
         for action in parser._actions
         if isinstance(action, argparse._SubParsersAction)
         for each in action._choices_actions

@@ -25,7 +25,7 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
-    from ....flow.fpga.fpga import Event
+    from ....flow.fpga.parts import Event
     from ....flow.source import Source
 
 DEFAULT_NBITS = 32

@@ -209,12 +209,14 @@ def _operation_with_key(args: argparse.Namespace) -> _Operation:
 def _decryption(key: RSAKey, cipher: int, crt: bool) -> _Operation:
     golden = key.decrypt(cipher)
     if not crt:
+        assert key.d is not None  # decrypt refuses a public key
         return _Operation(
             "decrypt", key.n, golden, [(cipher, key.d, key.n)], lambda m: key.decrypt(cipher, m)
         )
     golden = key.decrypt_crt(cipher)
-    widest = max(key.p, key.q)
-    parts = [(cipher % key.p, key.dp, key.p), (cipher % key.q, key.dq, key.q)]
+    p, q, dp, dq, _ = key.crt()
+    widest = max(p, q)
+    parts = [(cipher % p, dp, p), (cipher % q, dq, q)]
 
     def compute(mod_exp: Callable[[int, int, int], int]) -> int:
         def on_machine_or_host(base: int, exp: int, mod: int) -> int:
