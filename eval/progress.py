@@ -11,6 +11,7 @@ import time
 
 DELAY = 2.0  # seconds
 PAUSE_TERMINAL, PAUSE_LOG = 0.5, 10.0  # seconds between signs of life
+PAUSE_QUIET = 60.0  # in a log beside the output that a script reads
 
 
 class Progress:
@@ -21,11 +22,10 @@ class Progress:
     """
 
     def __init__(self, label: str, total: int | None = None, unit: str = "step", quiet: bool = False) -> None:
-        """quiet: a script reads our output, so show the bar to a terminal only."""
+        """quiet: a script reads our output, so a log gets a line a minute, and nothing of what is shorter."""
         self._label, self._done, self._total, self._unit = label, 0, total, unit
         self._quiet, self._note = quiet, ""
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._enabled = self._terminal or not quiet
         self._stop = threading.Event()
 
     def __enter__(self) -> Progress:
@@ -43,19 +43,19 @@ class Progress:
                 dynamic_ncols=True,
                 bar_format=None if self._total else "{desc}: {elapsed}",
             )
-        if self._enabled:
-            self._ticker = threading.Thread(target=self._tick, daemon=True)
-            self._ticker.start()
+        self._ticker = threading.Thread(target=self._tick, daemon=True)
+        self._ticker.start()
         return self
 
     def _tick(self) -> None:
-        pause = DELAY
+        log_pause = PAUSE_QUIET if self._quiet else PAUSE_LOG
+        pause = PAUSE_QUIET if self._quiet and not self._terminal else DELAY
         while not self._stop.wait(pause):
             if self._terminal:
                 self._bar.refresh()
             else:
                 print(self._line(), file=sys.stderr, flush=True)
-            pause = PAUSE_TERMINAL if self._terminal else PAUSE_LOG
+            pause = PAUSE_TERMINAL if self._terminal else log_pause
 
     def _line(self) -> str:
         """How things stand, in words."""
@@ -94,9 +94,8 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def __exit__(self, *_: object) -> None:
-        if self._enabled:
-            self._stop.set()
-            self._ticker.join()
+        self._stop.set()
+        self._ticker.join()
         if self._terminal:
             if time.monotonic() - self._start >= DELAY:
                 self._bar.clear()  # close() clears only what update() has drawn, not what refresh() has

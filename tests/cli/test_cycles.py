@@ -87,3 +87,9 @@ def test_constant_time_machines_do_not_look_at_the_exponent(cli: Cli) -> None:
 )
 def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
     assert message in cli.fails("cycles", *argv)
+
+
+def test_an_exponent_that_is_drawn_is_told(cli: Cli) -> None:
+    """With other operands given, the count of an exponent that was not."""
+    assert "bits (drawn; give --exp for yours): " in cli("cycles", "mont", "--base", 3, "--mod", 9).out
+    assert "drawn" not in cli("cycles", "mont", "--base", 3, "--exp", 5, "--mod", 9).out

@@ -72,6 +72,16 @@ def test_short_work_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
+def test_a_sign_of_life_beside_json_where_it_takes_long(
+    impatient: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "PAUSE_QUIET", 0.1)
+    with Progress("flow", quiet=True) as bar:
+        bar.describe("synthesis")
+        time.sleep(0.25)
+    assert capsys.readouterr().err.startswith("synthesis: 0 s\n")
+
+
 def test_quiet_beside_json_unless_on_a_terminal(impatient: None, capsys: pytest.CaptureFixture[str]) -> None:
     with Progress("mont", total=2, quiet=True) as bar:
         bar(1, 2)

@@ -69,6 +69,8 @@ def execute(args: argparse.Namespace) -> int:
     cycles = machine.cycles(base, exp, mod)
     about = {"base": json_number(base), "exp": json_number(exp), "mod": json_number(mod)}
     what = f"exponent of {exp.bit_length()} bits"
+    if args.exp is None and (args.base is not None or args.mod is not None):
+        what += " (drawn; give --exp for yours)"
     return _put(args, machine, cycles, about, what)
 
 
