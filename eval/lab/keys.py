@@ -17,12 +17,19 @@ _MEASURE = "measure.py"
 _NO_FIGURES = ("eval.papers", "eval.lab.point")
 
 
+def flow_modules() -> tuple[str, ...]:
+    """The modules behind figures of the flow: steps are found by their folders, and not by imports."""
+    from ...flow.graph import graph
+
+    return (*_FLOW, *dict.fromkeys(graph.adapter_module(name) for name in graph.ORDER))
+
+
 @functools.cache
 def sources_of(system: bool, flow: bool) -> str:
     """Digest of the sources on which a measurement depends."""
     from ...rtl.sim import cache, sources
 
-    seeds = (*_MACHINES, *(_SYSTEMS if system else ()), *(_FLOW if flow else ()))
+    seeds = (*_MACHINES, *(_SYSTEMS if system else ()), *(flow_modules() if flow else ()))
     alone = cache.file_digest(
         Path(__file__).with_name(_MEASURE)
     )  # what it imports besides takes figures, and makes none
@@ -51,12 +58,12 @@ def tools_of(stage: str, device: str = "") -> Mapping[str, str]:
 
 
 def _version(step: str) -> tuple[str, str]:
-    from ...flow.graph import tools
+    from ...flow.graph import graph
 
     try:
-        return tools.tool(step)
+        return graph.tool(step)
     except BadInput:
-        return tools.TOOLS[step][0], ""
+        return graph.declaration(step).tool, ""
 
 
 def _router_version(device: str) -> dict[str, str]:

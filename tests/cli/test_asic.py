@@ -19,7 +19,7 @@ from modexlab.eval.designs.asic import Chip
 from modexlab.fl.errors import BadInput
 from modexlab.flow import workload
 from modexlab.flow.gates.rtl_sim import run_text
-from modexlab.flow.graph import graph, tools
+from modexlab.flow.graph import graph
 from modexlab.flow.kit import kit
 from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.ports import Ports
@@ -215,11 +215,11 @@ def test_verilog_without_vectors(
     def missing() -> str:
         raise BadInput("abc is missing: run `pip install pyosys==0.70`")
 
-    monkeypatch.setitem(tools.TOOLS, "equivalence", ("abc", missing))
-    tools.tool.cache_clear()
+    monkeypatch.setattr(graph.adapter("equivalence"), "version", missing)
+    graph.forget_versions()
     arguments = (*accumulator[:2], *accumulator[4:])
     result = cli("asic", *arguments)
-    tools.tool.cache_clear()
+    graph.forget_versions()
     assert result.code == 1
     assert "  ! the netlist has not been tested" in result.out
     assert f"not done: gate-sim: {graph.NO_VECTORS}" in result.out

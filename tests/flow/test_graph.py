@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 import yaml
 from modexlab.fl.errors import BadInput
-from modexlab.flow.graph import graph, runner, step, tools
+from modexlab.flow.graph import graph, runner, step
 from modexlab.flow.kit import kit
 from modexlab.flow.source import STEP as RTL
 from modexlab.flow.source import VerilogFiles, one_text
 from modexlab.flow.synth import synthesis
-from modexlab.rtl.sim import cache
+from modexlab.rtl.sim import cache, sources
 
 from tests.paths import ROOT
 
@@ -57,8 +57,75 @@ def counter(tmp_path: Path) -> VerilogFiles:
 
 def test_every_folder_is_a_step() -> None:
     folders = {path.parent.name for path in graph.STEPS.glob("*/configure.yml")}
-    assert set(graph.ORDER) <= folders
-    assert set(graph.ORDER) == {RTL, *step.RUN} == set(tools.TOOLS)
+    assert set(graph.ORDER) == folders - {"fpga"}  # which is a graph of its own
+    for name in graph.ORDER:
+        assert graph.tool(name)[0] and graph.tool(name)[1], name
+        assert hasattr(graph.adapter(name), "run") == (name != RTL), name
+    layout = ("place", "route", "gate-sim-post", "timing-post", "layout", "power-post")
+    assert layout == graph.WITH_LAYOUT
+    vectors = ("rtl-sim", "gate-sim", "power", "gate-sim-post", "power-post")
+    assert vectors == graph.WITH_VECTORS
+
+
+STEP_OF_A_USER = """\
+name: lines
+tool: modexlab
+inputs: [netlist.v]
+outputs: [lines.json, run-lines.json]
+commands: ["{python} -m modexlab.flow.graph.step lines"]
+parameters: {python: python3, least: 1}
+"""
+ADAPTER_OF_A_USER = """\
+from ....files import replace_json
+from ... import tools
+
+version = tools.ours
+
+
+def run(job):
+    lines = job.inputs["netlist.v"].read_text().count("endmodule")
+    replace_json(job.out / "lines.json", {"lines": lines, "least": job.parameters["least"]})
+"""
+
+
+def test_a_new_step_is_one_folder(tmp_path: Path, own_cache: Path, counter: VerilogFiles) -> None:
+    """In a copy of the package: it runs after the step that makes its input, and mflowgen has it."""
+    package = tmp_path / "modexlab"
+    for room in ("fl", "rtl", "flow"):
+        shutil.copytree(ROOT / room, package / room, ignore=shutil.ignore_patterns("__pycache__"))
+    folder = package / "flow" / "graph" / "steps" / "lines"
+    folder.mkdir()
+    (folder / "configure.yml").write_text(STEP_OF_A_USER)
+    (folder / "step.py").write_text(ADAPTER_OF_A_USER)
+    env = os.environ | {"PYTHONPATH": str(tmp_path), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    code = (
+        "from pathlib import *; from modexlab.flow.graph import graph; from modexlab.flow.graph.runner import run_flow; "
+        f"from modexlab.flow.source import VerilogFiles; outcome = run_flow(['lines'], {counter!r}, {{'least': 3}}); "
+        "print(graph.sources('lines'), outcome.files()['lines.json'].read_text())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("['synthesis']")
+    assert json.loads(done.stdout.partition("]")[2]) == {"lines": 1, "least": 3}
+    graph_of = ("mflowgen", "run", "--design", str(package / "flow"))
+    build = tmp_path / "build"
+    build.mkdir()
+    for command in (graph_of, ("make", "list")):
+        done = subprocess.run(command, cwd=build, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert " : lines" in done.stdout
+
+
+def test_a_step_depends_on_its_own_sources() -> None:
+    """A change to the router repeats no synthesis."""
+    of = {name: sources.closure(graph.adapter_module(name)) for name in graph.ORDER}
+    assert not any(
+        module.startswith("flow.layout") for name in ("synthesis", "timing") for module in of[name]
+    )
+    assert "flow.layout.route" in of["route"] and "flow.synth.synthesis" not in of["route"]
+    assert of["timing-post"] == of["timing"]
+    for name in graph.ORDER:
+        assert name == graph.LENIENT or "flow.graph.graph" not in of[name], name
 
 
 def test_inputs_are_made_by_steps_before() -> None:
@@ -312,15 +379,15 @@ def test_missing_tool_takes_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> No
         raise BadInput("Coriolis is missing: run `pip install coriolis-eda`")
 
     for name in ("place", "route"):
-        monkeypatch.setitem(tools.TOOLS, name, ("Coriolis", missing))
-    tools.tool.cache_clear()
+        monkeypatch.setattr(graph.adapter(name), "version", missing)
+    graph.forget_versions()
     try:
         out = graph.left_out(graph.ORDER)
         assert "pip install coriolis-eda" in out["place"]
         assert out["layout"] == "needs place and route and timing-post"
         assert set(out) == set(graph.WITH_LAYOUT)
     finally:
-        tools.tool.cache_clear()
+        graph.forget_versions()
 
 
 def test_failing_step_leaves_the_others(

@@ -142,7 +142,7 @@ def test_key_is_of_all_sources_that_figures_come_from() -> None:
         "eval.designs.param",
     } <= machine
     assert not any(module.startswith(("eval.report", "eval.cli", "eval.papers")) for module in machine)
-    flow = sources.closure(*keys._MACHINES, *keys._FLOW, without=keys._NO_FIGURES)
+    flow = sources.closure(*keys._MACHINES, *keys.flow_modules(), without=keys._NO_FIGURES)
     assert {
         "flow.synth.carry_save",
         "flow.synth.squaring",

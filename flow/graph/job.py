@@ -1,0 +1,44 @@
+"""Job: the files, parameters and directory that a step works with. It is all that steps/NAME/step.py sees of the graph."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..description import Description
+from ..kit import kit
+
+ADK = "adk"  # the one input that no step of ours makes
+STYLE = "style"  # the value of an option that is left to the style
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a step works on: files by the names that its code knows; `out` is an empty directory, of which the declared outputs are kept."""
+
+    inputs: Mapping[str, Path]
+    parameters: Mapping[str, Any]
+    out: Path
+
+    @functools.cached_property
+    def design(self) -> Description:
+        """What is known of the design."""
+        return Description.load(self.inputs["design.json"])
+
+    @property
+    def adk(self) -> Path | None:
+        """The design kit: its kit.toml or its directory, or None for the one in the package, which can be checked for every bit."""
+        path = self.inputs[ADK].resolve()
+        return None if path == kit.find().lib.parent.resolve() else path
+
+    def options(self, *names: str) -> dict[str, Any]:
+        """Parameters of these names that are not left to the style."""
+        given = {name: self.parameters[name] for name in names}
+        return {name: _number(value) for name, value in given.items() if value != STYLE}
+
+
+def _number(value: Any) -> Any:
+    return {"True": True, "False": False}.get(value, value) if isinstance(value, str) else value

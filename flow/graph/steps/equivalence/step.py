@@ -1,0 +1,25 @@
+"""The proof that the netlist does what the design says."""
+
+from __future__ import annotations
+
+from ....netlist import yosys
+from ...job import Job
+
+
+def version() -> str:
+    """The version of the tool."""
+    return yosys.version()
+
+
+def run(job: Job) -> None:
+    """Make the outputs of the step."""
+    from ....prove.equivalence import check_equivalence
+
+    check_equivalence(
+        job.inputs["design.sv"],
+        job.inputs["netlist.json"],
+        job.design.top,
+        job.out,
+        seconds=job.parameters["seconds_a_part"],
+        kit_directory=job.adk,
+    )

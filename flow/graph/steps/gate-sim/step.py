@@ -1,0 +1,28 @@
+"""The rows of the tests on a netlist and its activity, with its wires where it has been laid out."""
+
+from __future__ import annotations
+
+from ... import tools
+from ...job import Job
+
+
+def version() -> str:
+    """The version of the tool."""
+    return tools.verilator()
+
+
+def run(job: Job) -> None:
+    """Make the outputs of the step."""
+    from ....gates.activity import gate_sim
+
+    gate_sim(
+        job.inputs["netlist.json"],
+        job.design,
+        job.inputs["workload.json"],
+        job.out,
+        clock_ns=job.parameters["clock_period"],
+        timed=job.parameters["glitches"],
+        wires=job.inputs.get("wires.json"),
+        propagated="wires.json" in job.inputs,
+        adk=job.adk,
+    )

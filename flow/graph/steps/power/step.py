@@ -1,0 +1,30 @@
+"""Power and energy of a netlist from its activity, with its wires where it has been laid out."""
+
+from __future__ import annotations
+
+from ... import tools
+from ...job import Job
+
+
+def version() -> str:
+    """The version of the tool."""
+    return tools.ours()
+
+
+def run(job: Job) -> None:
+    """Make the outputs of the step."""
+    from ....power.power import analyze
+
+    analyze(
+        job.inputs["netlist.json"],
+        job.inputs["activity"],
+        job.out,
+        top=job.design.top,
+        clock_ns=job.parameters["clock_period"],
+        clock_port=job.design.clock_port,
+        hierarchy=job.inputs["hierarchy.json"],
+        wires=job.inputs.get("wires.json"),
+        wire_load=job.parameters.get("wire_load") or None,
+        propagated="wires.json" in job.inputs,
+        adk=job.adk,
+    )

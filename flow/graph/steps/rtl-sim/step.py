@@ -1,0 +1,18 @@
+"""The rows of the tests on the design."""
+
+from __future__ import annotations
+
+from ... import tools
+from ...job import Job
+
+
+def version() -> str:
+    """The version of the tool."""
+    return tools.verilator()
+
+
+def run(job: Job) -> None:
+    """Make the outputs of the step."""
+    from ....gates.rtl_sim import simulate_rtl
+
+    simulate_rtl(job.inputs["design.sv"], job.design, job.inputs["workload.json"], job.out)

@@ -1,0 +1,19 @@
+"""All figures of a run on one screen and as JSON."""
+
+from __future__ import annotations
+
+from ... import tools
+from ...job import Job
+
+
+def version() -> str:
+    """The version of the tool."""
+    return tools.ours()
+
+
+def run(job: Job) -> None:
+    """Make the outputs of the step."""
+    from ... import graph
+    from ...summary import summarize
+
+    summarize(job.inputs, job.out, clock_ns=job.parameters["clock_period"], fresh=graph.ORDER)

@@ -1,0 +1,34 @@
+"""Synthesis, and sizing of what it makes."""
+
+from __future__ import annotations
+
+from ....files import replace_json
+from ....netlist import yosys
+from ...job import Job
+
+
+def version() -> str:
+    """The version of the tool."""
+    return yosys.version()
+
+
+def run(job: Job) -> None:
+    """Make the outputs of the step."""
+    from ....synth.sizing import sizing
+    from ....synth.synthesis import synthesize
+
+    clock_ns = job.parameters["clock_period"]
+    synthesize(
+        job.inputs["design.sv"],
+        job.design.top,
+        job.out,
+        clock_ns=clock_ns,
+        style=job.parameters["style"],
+        kit_directory=job.adk,
+        **job.options("adders", "booth", "clock_gating", "keep_hierarchy", "carry_save", "hold_form"),
+    )
+    if job.parameters["sizing"]:
+        netlist, port = job.out / "netlist.json", job.design.clock_port
+        sizing.size(netlist, job.out, clock_ns=clock_ns, clock_port=port, kit_directory=job.adk)
+    else:
+        replace_json(job.out / "sizing.json", sizing.NOT_SIZED)

@@ -1,0 +1,34 @@
+"""Slack, paths and the highest clock of a netlist, with its wires where it has been laid out."""
+
+from __future__ import annotations
+
+from ...job import Job
+
+
+def version() -> str:
+    """The version of the tool."""
+    # not at the top: it brings numpy, and a sweep's start asks for versions only
+    from ....timing import timing
+
+    return timing.version("opensta")
+
+
+def run(job: Job) -> None:
+    """Make the outputs of the step."""
+    from ....timing.timing import analyze
+
+    analyze(
+        job.inputs["netlist.v"],
+        job.design.top,
+        job.out,
+        clock_ns=job.parameters["clock_period"],
+        clock_port=job.design.clock_port,
+        wire_load=job.parameters.get("wire_load") or None,
+        spef=job.inputs.get("wires.spef"),
+        wires=job.inputs.get("wires.json"),
+        hierarchy=job.inputs["hierarchy.json"],
+        netlist_json=job.inputs["netlist.json"],
+        fmax=job.parameters["fmax"],
+        adk=job.adk,
+        propagated="wires.spef" in job.inputs,
+    )
