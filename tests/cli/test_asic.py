@@ -257,7 +257,7 @@ def test_design_that_makes_no_circuit(cli: Cli, tmp_path: Path, capsys: pytest.C
     (tmp_path / "bad.v").write_text("module bad(input a, output b);\n  assign b = a +;\nendmodule\n")
     result = cli("asic", "--verilog", tmp_path / "bad.v", "--top", "bad", "--to", "synthesis")
     assert result.code == 2
-    assert "design.sv:3" in result.err.splitlines()[-1] and result.out == ""
+    assert "bad.v:2" in result.err.splitlines()[-1] and result.out == ""
 
 
 # ---- what the flow is given
