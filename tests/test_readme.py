@@ -1,4 +1,4 @@
-"""The README: commands that it shows are run, tables and the protocol that it quotes are the ones of the code.
+"""The pages of the project and of its rooms: commands that they show are run, tables and the protocol that they quote are the code's.
 
 `python -m tests.test_readme` writes the quoted parts anew.
 """
@@ -16,7 +16,11 @@ from modexlab.proc.software.compiler import compiler
 
 from tests.paths import ROOT
 
-README = ROOT / "README.md"
+# the pages of proc and of the flow have tests of their own
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "eval/README.md", "rtl/README.md")]
+TEXT = "\n".join(page.read_text() for page in PAGES)
+LINK = re.compile(r"\]\(([^)#]+)(?:#[\w-]+)?\)")
+MOST_LINES = 120  # of the first page
 QUOTED = re.compile(r"<!-- (executed|from): (.+?) -->\n```\n(.*?)```\n", re.DOTALL)
 SPACE = re.compile(r"<!-- a space -->\n```toml\n(.*?)```\n", re.DOTALL)
 COMMAND = re.compile(r"^\$ modexlab (.+)$", re.MULTILINE)
@@ -59,7 +63,7 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def quotations() -> dict[str, str]:
-    return {source: text for _, source, text in QUOTED.findall(README.read_text())}
+    return {source: text for _, source, text in QUOTED.findall(TEXT)}
 
 
 def test_protocol() -> None:
@@ -72,28 +76,39 @@ def test_table(command: str, first: str, capsys: pytest.CaptureFixture[str]) -> 
     assert comparable(quoted) == comparable(present)
 
 
-@pytest.mark.parametrize("command", COMMAND.findall(README.read_text()))
+@pytest.mark.parametrize("command", COMMAND.findall(TEXT))
 def test_commands(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "proc").symlink_to(ROOT / "proc")  # whose programs the commands name
+    for room in ("proc", "tests"):  # whose files the commands name
+        (tmp_path / room).symlink_to(ROOT / room)
     monkeypatch.chdir(tmp_path)
     assert run(command, capsys)
 
 
 def test_compiler_of_the_quoted_cycles_is_named() -> None:
-    assert f"gcc {GCC}" in README.read_text()
+    assert f"gcc {GCC}" in TEXT
 
 
 def test_files_that_are_named_exist() -> None:
-    """Every path in the README that is not an example of one's own."""
-    text = README.read_text().replace("rtl/blakley.py", "").replace("cl/blakley.py", "")
+    """Every path in a page that is not an example of one's own."""
+    text = TEXT.replace("rtl/blakley.py", "").replace("cl/blakley.py", "")
     for name in set(re.findall(r"`((?:fl|rtl|cl|proc|eval|tests)/[\w/.]*)`", text)):
         assert (ROOT / name).exists(), name
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files(page: Path) -> None:
+    for target in LINK.findall(page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_first_page_is_short() -> None:
+    assert len(PAGES[0].read_text().splitlines()) <= MOST_LINES
+
+
 def rewrite() -> None:
-    """Put the present texts into the README."""
+    """Put the present texts into the pages."""
     import contextlib
     import io
 
@@ -102,10 +117,11 @@ def rewrite() -> None:
         with contextlib.redirect_stdout(io.StringIO()) as output:
             main(shlex.split(command))
         present[f"modexlab {command}"] = table(output.getvalue(), first)
-    text = QUOTED.sub(
-        lambda found: f"<!-- {found[1]}: {found[2]} -->\n```\n{present[found[2]]}```\n", README.read_text()
-    )
-    README.write_text(text)
+    for page in PAGES:
+        text = QUOTED.sub(
+            lambda found: f"<!-- {found[1]}: {found[2]} -->\n```\n{present[found[2]]}```\n", page.read_text()
+        )
+        page.write_text(text)
 
 
 if __name__ == "__main__":
@@ -113,7 +129,7 @@ if __name__ == "__main__":
 
 
 def test_the_space_that_it_shows_has_points() -> None:
-    (text,) = SPACE.findall(README.read_text())
+    (text,) = SPACE.findall(TEXT)
     points = list(Space.parse(text).points())
     assert {dict(point.flow)["clock_period"] for point in points} == {2.0, 3.0, 4.0}
     assert all(point.resolved["nstages"] * point.resolved["steps_per_stage"] <= 32 for point in points)

@@ -251,7 +251,7 @@ def print_json(value: Any) -> None:
 def check_directory(option: str, path: str) -> None:
     """BadInput if there is no place for a file that will be written at the end of long work."""
     if Path(path).name in ("", "..") or path.endswith("/"):
-        raise BadInput(f"{option} {path!r}: this is no name of a file; give one, as in {option} result")
+        raise BadInput(f"{option} {path!r}: this is not the name of a file; give one, as in {option} result")
     parent = Path(path).absolute().parent
     if not parent.is_dir():
         raise BadInput(f"{option} {path}: there is no such directory; make it first: mkdir -p {parent}")

@@ -248,8 +248,8 @@ class Point:
         return cache.key(json.dumps(identity, sort_keys=True), digest, json.dumps(self.tools, sort_keys=True))
 
     def _operands(self) -> list[list[str]]:
-        """Of all exponentiations that count, and how often each does. Long keys take as long to make as formulas to measure: there
-        what makes the operands, which is among the sources, stands for them."""
+        """The operands of all exponentiations that count, and how often each does. For long keys the list is empty: making the keys
+        takes as long as measuring by formula, and the code that makes them is among the sources of the key."""
         if self.nbits > MOST_OPERAND_NBITS:
             return []
         names = OPERATIONS if self.stage in IMPLEMENTED else (self.workload,)

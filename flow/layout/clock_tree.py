@@ -1,4 +1,4 @@
-"""The clock tree: buffers between the clock port and the registers, with clock gates as leaves, all registers alike far away.
+"""The clock tree: buffers between the clock port and the registers, with clock gates as leaves; the delay to all registers is the same.
 
 Registers are clustered by where they lie. A cluster of registers that nothing gates gets a leaf buffer; the registers behind a
 clock gate are clustered likewise, and each cluster gets a copy of the gate, which stands in the place of a leaf buffer: a

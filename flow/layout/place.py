@@ -53,9 +53,7 @@ def place(
 ) -> Placement:
     """Place the netlist and write the products to `out_dir`; `clock_port` None: a netlist without registers."""
     if not 0.1 <= density <= 0.95:
-        raise BadInput(
-            f"the density {density} is none at which cells can be placed: give 0.1 to 0.95, usually 0.7"
-        )
+        raise BadInput(f"cells cannot be placed at the density {density}: give 0.1 to 0.95, usually 0.7")
     coriolis_job.require()
     netlist_json, out_dir = Path(netlist_json), Path(out_dir)
     files = kit.find(adk)

@@ -331,7 +331,7 @@ def test_vcd(cli: Cli, tmp_path: Path) -> None:
         ([DATA / "rsa512.pem"], "rsa512.pem is not an ELF file"),
         ([sys.executable], "is for another machine"),
         ([], "PROGRAM"),
-        ([""], "PROGRAM '': this is no name of a file"),
+        ([""], "PROGRAM '': this is not the name of a file"),
         ([GCD, "--level", "cl"], "argument --level: invalid choice: 'cl'"),
         ([GCD, "--level", "fl", "--stage", "native"], "the functional level has no stage native"),
         ([GCD, "--level", "fl", "--trace"], "the functional level has no clock to trace"),

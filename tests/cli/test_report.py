@@ -191,7 +191,7 @@ def test_ctrl_c_says_how_to_go_on(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp
     [
         (["mnot"], "did you mean 'mont'?"),
         (["proc-niave"], "did you mean 'proc-naive'?"),
-        (["-o", ""], "--output '': this is no name of a file"),
+        (["-o", ""], "--output '': this is not the name of a file"),
         (["-o", "/nowhere/report.html"], "there is no such directory"),
         (["--no-measure", "--cycles"], "--cycles with --no-measure: nothing is measured"),
         (["--no-measure", "--retry"], "--retry with --no-measure"),

@@ -252,7 +252,7 @@ def test_vcd(cli: Cli, tmp_path: Path, stage: str) -> None:
         (["mont", *ENCRYPT, "--level", "fl", "--stage", "native"], "the functional level has no stage"),
         (["mont", *ENCRYPT, "--level", "fl", "--trace"], "the functional level has no clock to trace"),
         (["mont", *ENCRYPT, "--vcd", "/nowhere/x.vcd"], "--vcd /nowhere/x.vcd: there is no such directory"),
-        (["mont", *ENCRYPT, "--vcd", ""], "--vcd '': this is no name of a file"),
+        (["mont", *ENCRYPT, "--vcd", ""], "--vcd '': this is not the name of a file"),
         (["mont", *ENCRYPT, "--encrypt", 5], "--encrypt, --decrypt and --crt need a key"),
         (["mont", *ENCRYPT, "--key", KEY, "--encrypt", 5], "--base, --exp, --mod beside --key"),
         (["mont", "--key", KEY], "a key needs one of --encrypt M and --decrypt C"),

@@ -237,7 +237,7 @@ def test_help_has_the_widths(cli: Cli) -> None:
         (["--nbits", 65], "an RSA key of 65 bits is not possible; give an even number, 16 to 4096"),
         (["--nbits", 4098], "an RSA key of 4098 bits is not possible"),
         (["--stage", "spice"], "unknown stage 'spice'"),
-        (["--output", ""], "--output '': this is no name of a file"),
+        (["--output", ""], "--output '': this is not the name of a file"),
         (["--output", "/nowhere/x"], "there is no such directory"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The README's page "Add a multiplier", followed to the letter with a unit that stands in for one's own."""
+"""The page "Add a multiplier" of CONTRIBUTING.md, followed to the letter with a unit that stands in for one's own."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -286,7 +286,7 @@ def _some(values: Sequence[Any]) -> str:
 
 
 def _estimate(ledger: Ledger, space: Space) -> Estimate:
-    """From what like points took."""
+    """Estimated seconds, from earlier measurements of similar points."""
     from ...lab.explore import Estimate
 
     estimate = Estimate()

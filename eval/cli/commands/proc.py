@@ -224,7 +224,7 @@ def _program(args: argparse.Namespace) -> Program:
     from ....proc.software.elf import load_elf
 
     if not args.program:
-        raise BadInput("PROGRAM '': this is no name of a file; give an ELF file, or C or assembly")
+        raise BadInput("PROGRAM '': this is not the name of a file; give an ELF file, or C or assembly")
     path = Path(args.program)
     source = path.suffix in SUFFIXES
     if not source:
