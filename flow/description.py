@@ -27,7 +27,7 @@ class Description:
     nbits: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     paper: str = ""  # the work whose machine it is
-    # {"citation", "energy_nj": by operation}: figures that the summary shows beside those of this run
+    # {"name", "citation", "energy_nj": by operation}: figures that the summary shows beside those of this run
     published: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ()  # names of the files of Verilog from elsewhere
 

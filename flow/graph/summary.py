@@ -315,10 +315,10 @@ def _rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _published(report: Mapping[str, Any], name: str) -> str:
-    """Beside the paper's."""
+    """The published figure, by the name of the work that has it."""
     for row in report["paper"]:
         if row["operation"] == name:
-            return f"; paper 001: {row['paper_nj']:g} nJ"
+            return f"; {row['name']}: {row['paper_nj']:g} nJ"
     return ""
 
 

@@ -1,11 +1,8 @@
 """Energy per operation, and published figures to hold it against.
 
 Energy is power x cycles x period, of a window. For a machine alone the window is the operation itself. For a processor it is what its
-program brackets with stats_en, and as in the paper the energy of a "dummy" that does the same but the computation is taken
-off: the paper's normalised figures.
-
-Paper 001's gross energies hold some 344 cycles more than its program is counted with (eval/papers/001.toml), and so do those of its
-dummy: only its normalised figures are of the computation. The accelerators alone have no energy in the paper.
+program brackets with stats_en, and the energy of a "dummy" that does the same but the computation is taken
+off: normalised figures.
 """
 
 from __future__ import annotations
@@ -28,13 +25,14 @@ def of_operations(windows: Mapping[str, float]) -> dict[str, float]:
 
 
 def compare(energies_nj: Mapping[str, float], published: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Energies by operation beside published ones ({"citation", "energy_nj": by operation}); `ratio`: ours / the paper's."""
+    """Energies by operation beside published ones ({"name", "citation", "energy_nj": by operation}); `ratio`: ours / the paper's."""
     return [
         {
             "operation": operation,
             "energy_nj": energies_nj[operation],
             "paper_nj": paper_nj,
             "ratio": energies_nj[operation] / paper_nj,
+            "name": published.get("name") or published["citation"],
             "citation": published["citation"],
         }
         for operation, paper_nj in published.get("energy_nj", {}).items()

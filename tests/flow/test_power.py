@@ -511,10 +511,11 @@ def test_files_that_are_no_activity(tmp_path: Path) -> None:
 
 
 def test_energies_of_operations() -> None:
-    published = {"citation": "paper 001", "energy_nj": {"encrypt": 2.86, "decrypt": 4.46}}
+    published = {"name": "paper 001", "citation": "Table 3", "energy_nj": {"encrypt": 2.86, "decrypt": 4.46}}
     rows = energy.compare({"encrypt": 1.43, "decrypt": 8.92}, published)
     assert [row["ratio"] for row in rows] == pytest.approx([0.5, 2.0])
-    assert [row["operation"] for row in energy.compare({"decrypt": 1.0}, published)] == ["decrypt"]
+    (row,) = energy.compare({"decrypt": 1.0}, published)
+    assert (row["operation"], row["name"], row["citation"]) == ("decrypt", "paper 001", "Table 3")
     assert energy.compare({"encrypt": 1.0}, {}) == []
     assert energy.energy_nj(2.0, 100, 3.0) == pytest.approx(0.6)
     assert energy.of_operations({"encrypt": 3.0, "dummy": 1.0}) == {"encrypt": 2.0}
