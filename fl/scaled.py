@@ -79,6 +79,7 @@ class ScaledMontgomery:
     m: int = field(init=False)
     m_prime: int = field(init=False)  # (m + 1) / 2^w = 2^-w mod n
     original: Montgomery = field(init=False, repr=False)  # modulus n with the same R
+    minus_m_inverse: int = field(init=False, repr=False)  # -m^-1 mod R
 
     def __post_init__(self) -> None:
         n, w = self.n, self.shape.digit_nbits
@@ -89,7 +90,10 @@ class ScaledMontgomery:
             )
         original = Montgomery(n, self.shape.wide)  # refuses even moduli, 0 and less
         c = (1 << w) - pow(n, -1, 1 << w)
-        constants = {"original": original, "c": c, "m": c * n, "m_prime": (c * n + 1) >> w}
+        constants = {
+            **{"original": original, "c": c, "m": c * n, "m_prime": (c * n + 1) >> w},
+            "minus_m_inverse": original.r - pow(c * n, -1, original.r),
+        }
         for name, value in constants.items():
             object.__setattr__(self, name, value)
 
@@ -101,8 +105,7 @@ class ScaledMontgomery:
     def product(self, a: int, b: int) -> int:
         """a * b / R modulo m, below 2m, for a and b below 2m: the one number (a*b + Q*m) / R with 0 <= Q < R."""
         self._checked(a, b)
-        r = self.original.r
-        quotient = a * b * -pow(self.m, -1, r) % r
+        quotient = a * b * self.minus_m_inverse % self.original.r
         return (a * b + quotient * self.m) >> self.shape.wide
 
     def digit_serial(self, a: int, b: int) -> int:
