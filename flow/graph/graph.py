@@ -151,7 +151,7 @@ def tool(name: str) -> tuple[str, str]:
     """Name and version of a step's tool; BadInput if it is missing."""
     declared = declaration(name)
     try:
-        return declared.tool, _version(adapter(name))
+        return declared.tool, _version(declaration(name).same_as)
     except BadInput:
         if declared.own_estimate:
             return tools.OURS, tools.ours()
@@ -159,8 +159,8 @@ def tool(name: str) -> tuple[str, str]:
 
 
 @functools.cache
-def _version(module: Adapter) -> str:
-    return module.version()
+def _version(name: str) -> str:
+    return adapter(name).version()
 
 
 def forget_versions() -> None:

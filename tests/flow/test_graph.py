@@ -67,25 +67,9 @@ def test_every_folder_is_a_step() -> None:
     assert vectors == graph.WITH_VECTORS
 
 
-STEP_OF_A_USER = """\
-name: lines
-tool: modexlab
-inputs: [netlist.v]
-outputs: [lines.json, run-lines.json]
-commands: ["{python} -m modexlab.flow.graph.step lines"]
-parameters: {python: python3, least: 1}
-"""
-ADAPTER_OF_A_USER = """\
-from ....files import replace_json
-from ... import tools
-
-version = tools.ours
-
-
-def run(job):
-    lines = job.inputs["netlist.v"].read_text().count("endmodule")
-    replace_json(job.out / "lines.json", {"lines": lines, "least": job.parameters["least"]})
-"""
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+(STEP_OF_A_USER,) = re.findall(r"```yaml\n(.*?)```\n", CONTRIBUTING, re.DOTALL)
+(ADAPTER_OF_A_USER,) = re.findall(r"```python\n(.*?)```\n", CONTRIBUTING, re.DOTALL)
 
 
 def test_a_new_step_is_one_folder(tmp_path: Path, own_cache: Path, counter: VerilogFiles) -> None:
