@@ -5,7 +5,8 @@ To add a design, append an entry to DESIGNS: a name, what it is, its parameters,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -292,8 +293,78 @@ def check_tree(what: str, nbits: int, most: int) -> None:
         )
 
 
-def build_000(operator: str, domain: str, nbits: int, values: Mapping[str, Any]) -> Build:
-    """The machines of paper 000: CM, DM or MM, on a modulus or on the pseudo-modulus 2^nbits - 1 above it."""
+@dataclass(frozen=True)
+class Operator:
+    """A multiplier of paper 000, and the machine's control around it."""
+
+    family: str
+    what: str  # in words
+    figure: str  # of the paper
+    domain: str  # on the modulus itself
+    finish: str  # the last correction there
+    finish_pseudo: str  # and from the pseudo-modulus
+    params: tuple[Param, ...]
+    parts: Callable[[int, str, int, Mapping[str, str]], tuple[Plan, Any, Any, UnitTiming]]
+
+
+def parts_cm(
+    nbits: int, schedule: str, working: int, tree: Mapping[str, str]
+) -> tuple[Plan, Any, Any, UnitTiming]:
+    """Plan, unit, its twin and its timing for CM, modulo `working`."""
+    check_tree("cm", nbits, MAX_OPERAND_NBITS["multiply"])
+    modulus_of(working, None, nbits)
+    return (
+        Plan(nbits, schedule, "given", forward=True),
+        partial(PseudoMul, modulus=working, **tree),
+        partial(PseudoMulCL, modulus=working, **tree),
+        PseudoMulTiming(),
+    )
+
+
+def parts_dm(
+    nbits: int, schedule: str, working: int, tree: Mapping[str, str]
+) -> tuple[Plan, Any, Any, UnitTiming]:
+    """The same for DM."""
+    plan = Plan(nbits, schedule, "given", forward=True)
+    return plan, partial(DirectMul, modulus=working), partial(DirectMulCL, modulus=working), PseudoMulTiming()
+
+
+def parts_mm(
+    nbits: int, schedule: str, working: int, tree: Mapping[str, str]
+) -> tuple[Plan, Any, Any, UnitTiming]:
+    """The same for MM: one bit more than the modulus, for residues below twice of it; R = 2^(nbits + 2)."""
+    plan = Plan(
+        nbits + 1,
+        schedule,
+        "double",
+        doublings_per_cycle=largest_divisor(nbits + 2, 4),
+        screened=True,
+        r_nbits=nbits + 2,
+        plain_result=False,
+    )
+    return plan, partial(MMMul, subtracts=False), UnsubtractedCL, SerialMontTiming(nbits + 1)
+
+
+OPERATORS = {
+    "cm": Operator(
+        "PseudoMul", "a compression tree", "Figure 16", "fixed", "none", "reduce", TREE_PARAMS, parts_cm
+    ),
+    "dm": Operator("DirectMul", "`*` and `%`", "Figure 16", "fixed", "none", "remainder", (), parts_dm),
+    "mm": Operator(
+        "MMMul",
+        "Montgomery without last subtraction",
+        "Figure 18",
+        "redundant",
+        "subtract",
+        "reduce",
+        (),
+        parts_mm,
+    ),
+}
+
+
+def build_000(operator: Operator, domain: str, nbits: int, values: Mapping[str, Any]) -> Build:
+    """The machines of paper 000, on a modulus or on the pseudo-modulus 2^nbits - 1 above it."""
     modulus = values.get("modulus", 0)
     if modulus.bit_length() > nbits:
         raise BadInput(
@@ -304,31 +375,8 @@ def build_000(operator: str, domain: str, nbits: int, values: Mapping[str, Any])
         DOMAINS[domain](modulus, nbits)  # refuses a modulus that does not divide 2^nbits - 1
     working = (1 << nbits) - 1 if pseudo else modulus
     tree = {name: values[name] for name in ("strategy", "adder") if name in values}
-    if operator == "mm":
-        # one bit more than the modulus, for residues below twice of it; R = 2^(nbits + 2)
-        plan = Plan(
-            nbits + 1,
-            values["schedule"],
-            "double",
-            doublings_per_cycle=largest_divisor(nbits + 2, 4),
-            screened=True,
-            r_nbits=nbits + 2,
-            plain_result=False,
-        )
-        unit, unit_cl = partial(MMMul, subtracts=False), UnsubtractedCL
-        timing: UnitTiming = SerialMontTiming(nbits + 1)
-        finish = "reduce" if pseudo else "subtract"
-    else:
-        plan = Plan(nbits, values["schedule"], "given", forward=True)
-        timing = PseudoMulTiming()
-        if operator == "cm":
-            unit = partial(PseudoMul, modulus=working, **tree)
-            unit_cl = partial(PseudoMulCL, modulus=working, **tree)
-            check_tree(operator, nbits, MAX_OPERAND_NBITS["multiply"])
-            modulus_of(working, None, nbits)
-        else:
-            unit, unit_cl = partial(DirectMul, modulus=working), partial(DirectMulCL, modulus=working)
-        finish = {"cm": "reduce", "dm": "remainder"}[operator] if pseudo else "none"
+    plan, unit, unit_cl, timing = operator.parts(nbits, values["schedule"], working, tree)
+    finish = operator.finish_pseudo if pseudo else operator.finish
     if finish == "reduce":
         check_tree("the final correction", plan.nbits, MAX_OPERAND_NBITS["reduce"])
         modulus_of(modulus, None, plan.nbits)
@@ -377,28 +425,23 @@ def build_scaled(nbits: int, values: Mapping[str, Any]) -> Build:
 
 def designs_000() -> tuple[Design, ...]:
     """Three operators, on modulus and pseudo-modulus, with two multipliers and with one."""
-    operators = {
-        "cm": ("PseudoMul", "a compression tree", "Figure 16", TREE_PARAMS),
-        "dm": ("DirectMul", "`*` and `%`", "Figure 16", ()),
-        "mm": ("MMMul", "Montgomery without last subtraction", "Figure 18", ()),
-    }
     entries = []
-    for operator, (family, what, figure, params) in operators.items():
+    for name, operator in OPERATORS.items():
         for residues in ("m", "pm"):
             pseudo = residues == "pm"
-            domain = "pseudo" if pseudo else "redundant" if operator == "mm" else "fixed"
+            domain = "pseudo" if pseudo else operator.domain
             on = "the pseudo-modulus 2^nbits - 1, with final correction" if pseudo else "the modulus itself"
             own = () if domain == "redundant" else (MODULUS,)
             for suffix, units, schedules in (("", "two units", TWO_UNITS), ("-one", "one unit", SINGLE_UNIT)):
                 entries.append(
                     Design(
-                        name=f"{operator}-{residues}-000{suffix}",
-                        family=family,
+                        name=f"{name}-{residues}-000{suffix}",
+                        family=operator.family,
                         paper="000",
                         domain=domain,
-                        summary=f"the paper's {operator.upper()} ({residues.upper()}), {figure} and its kin: "
-                        f"{units} of {what}, on {on}",
-                        params=(schedule_param(schedules[0], schedules), *own, *params),
+                        summary=f"the paper's {name.upper()} ({residues.upper()}), {operator.figure} and its kin: "
+                        f"{units} of {operator.what}, on {on}",
+                        params=(schedule_param(schedules[0], schedules), *own, *operator.params),
                         build=partial(build_000, operator, domain),
                     )
                 )
