@@ -168,23 +168,39 @@ class ModExpCtrl(Component):
                 if (s.st == IDLE) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
                     s.path_st @= LOOP
 
-        @update
-        def next_state():
-            s.next_st @= s.path_st
-            if s.accept & ~s.load:
-                s.next_st @= DONE
-            elif s.path_st == LOOP:
-                if ~s.aligned_n & ~s.in_loop:
-                    s.next_st @= ALIGN
-                elif s.finished_n & (s.in_loop | s.may_skip_loop):
-                    s.next_st @= AFTER_LOOP
-                elif s.takes_top & ~s.in_loop:
-                    s.next_st @= TOP
+        # paper 001 looks at the exponent only behind a step; a gate more in the others would move their netlists
+        if plan.steps_once:
+
+            @update
+            def next_state_after_a_step():
+                s.next_st @= s.path_st
+                if s.accept & ~s.load:
+                    s.next_st @= DONE
+                elif s.path_st == LOOP:
+                    if ~s.aligned_n & ~s.in_loop:
+                        s.next_st @= ALIGN
+                    elif s.finished_n & s.in_loop:
+                        s.next_st @= AFTER_LOOP
+                    elif s.takes_top & ~s.in_loop:
+                        s.next_st @= TOP
+
+        else:
+
+            @update
+            def next_state():
+                s.next_st @= s.path_st
+                if s.accept & ~s.load:
+                    s.next_st @= DONE
+                elif s.path_st == LOOP:
+                    if ~s.aligned_n & ~s.in_loop:
+                        s.next_st @= ALIGN
+                    elif s.finished_n:
+                        s.next_st @= AFTER_LOOP
+                    elif s.takes_top & ~s.in_loop:
+                        s.next_st @= TOP
 
         s.takes_top = Wire()
         s.takes_top //= int(plan.takes_top)
-        s.may_skip_loop = Wire()
-        s.may_skip_loop //= int(not plan.steps_once)
         s.reduces_top = Wire()
         s.reduces_top //= int(plan.reduces_top)
         s.in_loop = Wire()
