@@ -134,9 +134,10 @@ def test_exponent_0_of_paper_001(name: str, base: int, cycles: int, schedule: st
     """The published RTL looks at the exponent behind a step: exponent 0 takes the cycles of exponent 1, at all levels."""
     design = catalogue.find(name)
     mod = 0xBFFFFFE3
-    assert design.at(32, schedule=schedule).cycles(base, 0, mod) == cycles
-    for make, stage in ((design.cl, "python"), (design.rtl, "python"), (design.rtl, "native")):
-        with simulate(make(32, schedule=schedule), stage) as simulation:
+    machine = design.at(32, schedule=schedule)
+    assert machine.cycles(base, 0, mod) == cycles
+    for make, stage in ((machine.cl, "python"), (machine.rtl, "python"), (machine.rtl, "native")):
+        with simulate(make(), stage) as simulation:
             run = simulation.run([(base, 0, mod), (base, 1, mod)])
         assert run.latencies[0] == cycles
         assert [response[1] for response in run.responses] == [1, base]

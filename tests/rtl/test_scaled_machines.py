@@ -20,6 +20,7 @@ class Machine:
     """One machine: its levels, its formula, and what it refuses."""
 
     odd_only = reduced_only = True
+    modulus = 0  # any
 
     def __init__(
         self,
@@ -39,8 +40,8 @@ class Machine:
         self.timing = ScaledMontTiming(*self.unit)
         self.converters = {"doublings_per_cycle": doublings, "halvings_per_cycle": halvings}
 
-    def modulus(self, _nbits: int) -> int:
-        return 0  # any
+    def at(self, _nbits: int) -> "Machine":
+        return self
 
     def rtl(self) -> ScaledModExp:
         return ScaledModExp(self.plan, lambda _: ScaledMont(*self.unit), self.shape, **self.converters)
