@@ -1,38 +1,48 @@
 """Design: an entry of the catalogue.
 
-A design is a multiplier, a domain, a schedule and the parameters that it leaves open. `at` turns a width and settings into a
+A design is a multiplier, a domain, and a control with its schedule; each leaves parameters open. `at` turns a width and settings into a
 Machine, by which everything else is asked.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...fl.domains import DOMAINS
 from ...fl.errors import unknown
 from ...fl.schedules import SCHEDULES
-from .machine import Build, Machine
+from .control import Control
+from .machine import Machine
+from .multipliers.multiplier import Multiplier
 from .param import Param
 from .widths import check_width
 
-SCHEDULE = "schedule"  # the parameter that each design has
 MOST_PLANNED = 1024  # machines that are kept
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """An accelerator: multiplier x domain x schedule, with its parameters."""
+    """An accelerator: multiplier x domain x control, with their parameters."""
 
     name: str
-    family: str  # the multiplier
+    multiplier: Multiplier
     domain: str
+    control: Control
     summary: str
-    params: tuple[Param, ...]  # one of them is the schedule
-    build: Callable[[int, Mapping[str, Any]], Build]
     paper: str = ""  # the published work whose machine it is
+
+    @property
+    def family(self) -> str:
+        """The family of its multiplier."""
+        return self.multiplier.family
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """All that it leaves open, the schedule first."""
+        control = self.control
+        return (control.schedule, *control.first, *self.multiplier.params, *control.last)
 
     def at(self, nbits: int, **settings: Any) -> Machine:
         """The machine of this width, planned once; BadInput if a parameter is unknown, out of range, or they make no machine."""
@@ -48,19 +58,15 @@ class Design:
         return _planned(self, nbits, *values)
 
     @property
-    def _schedule(self) -> Param:
-        return next(param for param in self.params if param.name == SCHEDULE)
-
-    @property
     def schedule(self) -> str:
         """The schedule that it has unless it is given another."""
-        return self._schedule.default
+        return self.control.schedule.default
 
     @property
     def constant_time(self) -> bool:
         """It takes as many cycles for all exponents of a length, with whichever schedule it may have."""
-        assert isinstance(self._schedule.legal, tuple)
-        return all(SCHEDULES[name].constant_time for name in self._schedule.legal)
+        assert isinstance(self.control.schedule.legal, tuple)
+        return all(SCHEDULES[name].constant_time for name in self.control.schedule.legal)
 
     @property
     def odd_only(self) -> bool:
@@ -82,8 +88,10 @@ class Design:
 def _planned(design: Design, nbits: int, *values: Any) -> Machine:
     """The machine with these values of the parameters."""
     named = tuple((param.name, value) for param, value in zip(design.params, values, strict=True))
-    build = design.build(nbits, dict(named))
-    plan = build.plan
+    chosen = dict(named)
+    unit = design.multiplier.unit(nbits, chosen)
+    plan = design.control.plan(nbits, design.domain, unit.timing, chosen)
+    build = design.control.machine(nbits, design.domain, plan, unit, chosen)
     if not plan.screened and (plan.odd_only, plan.reduced_only) != (design.odd_only, design.reduced_only):
         raise ValueError(
             f"{design.name}: domain {design.domain} has odd_only, reduced_only = "

@@ -18,6 +18,7 @@ from ...fl.mod_exp import mod_exp, operand_status
 from ...fl.status import Status
 from ...rtl.machines.mod_exp_plan import Plan
 from .interfaces import DEFAULT, Interface
+from .multipliers.multiplier import Unit
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -28,12 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Build:
-    """What a design's `build` gives: the product unit, how that is driven, and what is around it."""
+    """The parts of a machine: the plan of its products, their unit, and itself at two levels."""
 
     plan: Plan
-    mk_unit: Callable[[int], Component]  # a product unit in RTL, of plan.nbits bits
-    mk_unit_cl: Callable[[int], Component]  # and its cycle-level twin
-    timing: UnitTiming
+    unit: Unit
     rtl: Callable[[], Component]  # the machine
     cl: Callable[[], Component]
     cycles: Callable[[int, int, int], int]  # of base, exp, mod
@@ -159,15 +158,15 @@ class Machine:
     @property
     def timing(self) -> UnitTiming:
         """The formula for the cycles of `multiplier`."""
-        return self.build.timing
+        return self.build.unit.timing
 
     def multiplier(self) -> Component:
         """One product unit in RTL: istream {a, b} -> ostream, static port `modulus`."""
-        return self.build.mk_unit(self.plan.nbits)
+        return self.build.unit.rtl(self.plan.nbits)
 
     def multiplier_cl(self) -> Component:
         """The cycle-level twin of `multiplier`."""
-        return self.build.mk_unit_cl(self.plan.nbits)
+        return self.build.unit.cl(self.plan.nbits)
 
     def product(
         self, a: int, b: int, mod: int, run: Callable[[Sequence[tuple[int, int]]], Sequence[int]]

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...fl.errors import BadInput
 
+BOOLS = (False, True)
 PAPER_NBITS = 32  # the width of paper 001, at which a default that depends on the width is quoted
 
 
@@ -66,3 +67,17 @@ class Param:
 
     def refusal(self, value: Any) -> BadInput:
         return BadInput(f"{self.name} = {value} is not possible; give {self.describe_legal()}")
+
+
+def largest_divisor(number: int, most: int) -> int:
+    """The largest divisor of `number` that is at most `most`."""
+    return max(d for d in range(1, min(most, number) + 1) if number % d == 0)
+
+
+def must_divide(name: str, value: int, whole: int, what: str) -> None:
+    """BadInput unless `value`, the parameter `name`, divides `whole`."""
+    if whole % value:
+        nearest = largest_divisor(whole, min(value, whole))
+        raise BadInput(
+            f"{name} = {value} does not divide {what} ({whole}); the next smaller one that does is {nearest}"
+        )

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from modexlab.cl.timing import UnitTiming
 from modexlab.eval.cli.main import main
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import XCEL
-from modexlab.eval.designs.machine import Build
 from modexlab.fl.errors import BadInput
+from modexlab.rtl.machines.mod_exp_plan import Plan
 
 from ..command_line import ENCRYPT
 
@@ -24,11 +25,12 @@ def count_plans(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Any]]:
     """The values with which a copy of `mont`, in its place in the catalogue, was planned."""
     plans: list[Mapping[str, Any]] = []
 
-    def build(nbits: int, values: Mapping[str, Any]) -> Build:
+    def plan(nbits: int, domain: str, timing: UnitTiming, values: Mapping[str, Any]) -> Plan:
         plans.append({"nbits": nbits, **values})
-        return MONT.build(nbits, values)
+        return MONT.control.plan(nbits, domain, timing, values)
 
-    monkeypatch.setitem(catalogue._BY_NAME, "mont", dataclasses.replace(MONT, build=build))
+    counted = dataclasses.replace(MONT, control=dataclasses.replace(MONT.control, plan=plan))
+    monkeypatch.setitem(catalogue._BY_NAME, "mont", counted)
     return plans
 
 

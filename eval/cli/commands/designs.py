@@ -10,7 +10,8 @@ from ...table import table
 from ..arguments import Commands, add_command, add_json, find_design, json_number, json_value, print_json
 
 if TYPE_CHECKING:
-    from ...designs.catalogue import Design, Param
+    from ...designs.design import Design
+    from ...designs.param import Param
 
 EXAMPLES = """\
   modexlab designs              all designs

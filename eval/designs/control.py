@@ -1,0 +1,269 @@
+"""Control: the schedule of a machine's products, the way into its domain and out of it, and the machine that does so.
+
+A Control is what a design has beside a multiplier and a domain. Each function below that returns one is a kind of machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ...cl.fixed_mod_exp import FixedModExpCL
+from ...cl.mod_exp import ModExpCL, MontModExpCL
+from ...cl.scaled_mont import ScaledModExpCL, scaled_mod_exp_cycles
+from ...cl.timing import UnitTiming, fixed_mod_exp_cycles, mod_exp_cycles, mont_mod_exp_cycles
+from ...fl.domains import DOMAINS
+from ...fl.mod_exp import operand_status
+from ...fl.scaled import ScaledShape
+from ...fl.schedules import SCHEDULES
+from ...fl.status import Status
+from ...rtl.machines.fixed_mod_exp import FixedModExp
+from ...rtl.machines.mod_exp import ModExp
+from ...rtl.machines.mod_exp_plan import Plan
+from ...rtl.machines.mont_mod_exp import MontModExp
+from ...rtl.machines.scaled_mod_exp import ScaledModExp
+from .machine import Build
+from .multipliers import one_modulus
+from .multipliers.gating import GATED
+from .multipliers.multiplier import Unit
+from .multipliers.scaled_mont import DIGIT_NBITS
+from .param import BOOLS, Count, Param, largest_divisor, must_divide
+
+Values = Mapping[str, Any]  # of all parameters of a design
+
+HARDWARE = tuple(schedule for schedule in SCHEDULES.values() if schedule.hardware)
+SINGLE_UNIT = tuple(schedule.name for schedule in HARDWARE if schedule.multipliers == 1)
+TWO_UNITS = tuple(schedule.name for schedule in HARDWARE if schedule.multipliers == 2)
+CONSTANT_TIME = tuple(schedule.name for schedule in HARDWARE if schedule.constant_time)
+
+SCHEDULE = "schedule"  # the parameter that each design has
+FORWARD = Param(
+    "forward", True, BOOLS, "a product starts in the cycle its factors appear, past the registers"
+)
+SCAN = Param(
+    "scan",
+    "length",
+    ("length", "full"),
+    "the exponent bits that are scanned: from the highest 1 on, or all, which hides the length too",
+)
+DOUBLINGS_PER_CYCLE = "doublings_per_cycle"
+
+
+def schedule_param(default: str = "right-to-left-2", legal: tuple[str, ...] | None = None) -> Param:
+    """The schedules of a design, its own first; legal: those that it may have, else all that there are in hardware."""
+    names = [schedule.name for schedule in HARDWARE] if legal is None else legal
+    return Param(
+        SCHEDULE,
+        default,
+        (default, *(name for name in names if name != default)),
+        "the order of the products; right-to-left-2 and ladder have two units",
+    )
+
+
+ANY_SCHEDULE = schedule_param()
+HIDING = schedule_param("ladder", CONSTANT_TIME)  # schedules that do not show the exponent
+
+
+def mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+    """A ModExp, between paper 001's converters where its operands are given."""
+    timing = unit.timing
+    if plan.conversion != "given":
+        made = partial(ModExp, plan, unit.rtl), partial(ModExpCL, plan, timing)
+        return Build(plan, unit, *made, partial(mod_exp_cycles, plan, timing))
+    return Build(
+        plan,
+        unit,
+        partial(MontModExp, plan, unit.rtl, gated=values.get(GATED.name, True)),
+        partial(MontModExpCL, plan, timing),
+        partial(mont_mod_exp_cycles, plan, timing),
+    )
+
+
+@dataclass(frozen=True)
+class Control:
+    """The schedule and the conversions of a design, with their parameters."""
+
+    schedule: Param
+    plan: Callable[
+        [int, str, UnitTiming, Values], Plan
+    ]  # of width, domain, multiplier, values of all parameters
+    first: tuple[Param, ...] = ()  # parameters named before the multiplier's
+    last: tuple[Param, ...] = ()  # and behind them
+    machine: Callable[[int, str, Plan, Unit, Values], Build] = mod_exp
+
+
+# ---- machines whose operands are in the domain as they come
+
+
+def direct_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """The schedule alone; larger bases are refused where the domain has them below the modulus."""
+    return Plan(
+        nbits,
+        values[SCHEDULE],
+        forward=values.get(FORWARD.name, False),
+        full_scan=values.get(SCAN.name) == "full",
+        reduced_only=DOMAINS[domain].reduced_only,
+    )
+
+
+BARE = Control(ANY_SCHEDULE, direct_plan)
+DIRECT = Control(ANY_SCHEDULE, direct_plan, last=(FORWARD,))
+DIRECT_CT = Control(HIDING, direct_plan, (SCAN,), (FORWARD,))
+
+
+# ---- into Montgomery form
+
+
+def converted_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """Into Montgomery form by doublings; squarings as many as make it shortest."""
+    schedule, conversion, per_cycle = values[SCHEDULE], values["conversion"], values[DOUBLINGS_PER_CYCLE]
+    must_divide(DOUBLINGS_PER_CYCLE, per_cycle, nbits, "the width")
+    common = {
+        DOUBLINGS_PER_CYCLE: per_cycle,
+        "full_scan": values.get(SCAN.name) == "full",
+        "forward": values[FORWARD.name],
+    }
+    if conversion == "double":
+        return Plan(nbits, schedule, conversion, **common)
+    assert timing.fixed is not None, timing
+    product = timing.fixed + (0 if values[FORWARD.name] else 1)
+    # R^2 = (2^k R)^(2^s) with nbits = k * 2^s: fewer doublings for each squaring more
+    counts = [s for s in range(nbits.bit_length()) if nbits % (1 << s) == 0 and (nbits >> s) % per_cycle == 0]
+    best = min(counts, key=lambda s: (nbits >> s) // per_cycle + s * product)
+    return Plan(nbits, schedule, conversion, squarings=best, **common)
+
+
+def conversion_params(default: str) -> tuple[Param, ...]:
+    """The way into Montgomery form, and how closely products follow each other."""
+    return (
+        Param(
+            DOUBLINGS_PER_CYCLE,
+            lambda nbits: largest_divisor(nbits, 4),
+            Count(1),
+            "modular doublings that are chained in a cycle, on the way into Montgomery form",
+        ),
+        Param(
+            "conversion",
+            default,
+            ("double", "square"),
+            "into Montgomery form: doubling the base nbits times, or a product with R^2 mod n from doublings and squarings",
+        ),
+        FORWARD,
+    )
+
+
+CONVERTED = Control(ANY_SCHEDULE, converted_plan, last=conversion_params("double"))
+CONVERTED_CT = Control(HIDING, converted_plan, (SCAN,), conversion_params("square"))
+
+
+# ---- as published
+
+
+def plan_001(conversion: str, nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """Paper 001: right to left, exponent 0 takes a step all the same."""
+    schedule = values[SCHEDULE]
+    return Plan(nbits, schedule, conversion, steps_once=schedule.startswith("right-to-left"))
+
+
+def plan_004(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """Paper 004's Montgomery machines: R^2 mod n by shift-sub from R - n."""
+    return Plan(nbits, values[SCHEDULE], "shift-sub", plain_result=False)
+
+
+GIVEN_001 = Control(ANY_SCHEDULE, partial(plan_001, "given"))
+IDENTITY_001 = Control(ANY_SCHEDULE, partial(plan_001, "identity"))
+SHIFT_SUB_004 = Control(ANY_SCHEDULE, plan_004)
+
+
+# ---- machines for one modulus (paper 000)
+
+
+def screened_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """Operands are looked at in front."""
+    return Plan(nbits, values[SCHEDULE], "given", forward=True)
+
+
+def unsubtracted_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """One bit more than the modulus, for residues below twice of it; R = 2^(nbits + 2)."""
+    return Plan(
+        nbits + 1,
+        values[SCHEDULE],
+        "double",
+        doublings_per_cycle=largest_divisor(nbits + 2, 4),
+        screened=True,
+        r_nbits=nbits + 2,
+        plain_result=False,
+    )
+
+
+def fixed_mod_exp(finish: str, nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+    """A FixedModExp with this last correction."""
+    modulus = one_modulus.modulus(nbits, values)
+    working = one_modulus.working(nbits, domain, values) if modulus else 0
+    pseudo = domain == "pseudo"
+    kind = DOMAINS[domain]
+    if finish == "reduce":
+        one_modulus.check_reduction(modulus, plan.nbits)
+
+    def inspect(base: int, mod: int) -> Status:
+        if modulus and mod != modulus:
+            return Status.WRONG_MODULUS
+        return operand_status(base, mod, odd_only=kind.odd_only, reduced_only=kind.reduced_only)
+
+    return Build(
+        plan,
+        unit,
+        partial(FixedModExp, nbits, plan, unit.rtl, modulus, working, finish, **one_modulus.tree(values)),
+        partial(FixedModExpCL, nbits, plan, unit.timing, inspect, pseudo),
+        lambda base, exp, mod: fixed_mod_exp_cycles(plan, unit.timing, pseudo, exp, inspect(base, mod)),
+        modulus,
+    )
+
+
+def one_modulus_control(schedules: tuple[str, ...], finish: str, *, subtracts: bool = True) -> Control:
+    """Any of these schedules, then the last correction; a multiplier that does not subtract needs another plan."""
+    return Control(
+        schedule_param(schedules[0], schedules),
+        screened_plan if subtracts else unsubtracted_plan,
+        machine=partial(fixed_mod_exp, finish),
+    )
+
+
+# ---- on a scaled modulus
+
+
+def scaled_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """As wide as its digits make it."""
+    wide = ScaledShape(nbits, values[DIGIT_NBITS.name]).wide
+    return Plan(wide, values[SCHEDULE], "given", forward=values[FORWARD.name])
+
+
+def scaled_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+    """A ScaledModExp, whose converters do as much in a cycle as divides its width."""
+    digit = values[DIGIT_NBITS.name]
+    shape = ScaledShape(nbits, digit)
+    chains = {
+        DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, values[DOUBLINGS_PER_CYCLE]),
+        "halvings_per_cycle": largest_divisor(digit, 4),
+    }
+    return Build(
+        plan,
+        unit,
+        partial(ScaledModExp, plan, unit.rtl, shape, **chains),
+        partial(ScaledModExpCL, plan, unit.timing, shape, **chains),
+        partial(scaled_mod_exp_cycles, plan, unit.timing, shape, **chains),
+        domain_options={"digit_nbits": digit},
+    )
+
+
+SCALED = Control(
+    ANY_SCHEDULE,
+    scaled_plan,
+    last=(
+        Param(DOUBLINGS_PER_CYCLE, 4, Count(1), "modular doublings that are chained in a cycle, at most"),
+        FORWARD,
+    ),
+    machine=scaled_mod_exp,
+)

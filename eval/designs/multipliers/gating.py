@@ -1,0 +1,10 @@
+"""The parameter of paper 001's machines that says whether their registers are gated."""
+
+from ..param import BOOLS, Param
+
+GATED = Param(
+    "gated",
+    False,
+    BOOLS,
+    "registers have an enable alone, so that synthesis gates their clock; not so in the paper's RTL, where a reset goes before it",
+)

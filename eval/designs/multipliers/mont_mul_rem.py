@@ -1,0 +1,61 @@
+"""MontMulRem: Montgomery products by a pipeline of AddReds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from ....cl.mont_mul_rem import MontMulRemCL
+from ....cl.timing import MontMulRemTiming
+from ....fl.errors import BadInput
+from ....rtl.units.add_red import ADD_REDS
+from ....rtl.units.mont_mul_rem import MontMulRem
+from ..param import BOOLS, Count, Param, largest_divisor
+from .gating import GATED
+from .multiplier import Multiplier, Unit
+
+
+def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+    """nstages stages of steps_per_stage AddReds."""
+    steps, nstages = values["steps_per_stage"], values["nstages"]
+    if nbits % (steps * nstages):
+        raise BadInput(
+            f"steps_per_stage = {steps} times nstages = {nstages} does not divide the width of {nbits} bits; "
+            f"with {nstages} stages, give steps_per_stage = {largest_divisor(nbits // nstages or 1, steps)}"
+            if nbits % nstages == 0
+            else f"nstages = {nstages} does not divide the width of {nbits} bits; "
+            f"give nstages = {largest_divisor(nbits, nstages)}"
+        )
+    shape = {"steps_per_stage": steps, "nstages": nstages, "pipelined": values["pipelined"]}
+    form = {"add_red": values["add_red"]}
+    return Unit(
+        partial(MontMulRem, **shape, **form, gated=values.get(GATED.name, True)),
+        partial(MontMulRemCL, **shape, **form),
+        MontMulRemTiming(nbits, **shape),
+    )
+
+
+def mont_mul_rem(steps: int, nstages: int, add_red: str, *more: Param) -> Multiplier:
+    """The family with these defaults: AddReds in a stage, stages, form of an AddRed."""
+    return Multiplier(
+        "MontMulRem",
+        (
+            Param(
+                "steps_per_stage",
+                lambda nbits: largest_divisor(nbits // largest_divisor(nbits, nstages), steps),
+                Count(1),
+                "AddReds between two registers; nbits / steps_per_stage is the latency of a product",
+            ),
+            Param(
+                "nstages",
+                lambda nbits: largest_divisor(nbits, nstages),
+                Count(1),
+                "pipeline stages; where nstages * steps_per_stage is less than nbits, a product goes around them again",
+            ),
+            Param("add_red", add_red, tuple(ADD_REDS), "the form of an AddRed (rtl/units/add_red.py)"),
+            Param("pipelined", False, BOOLS, "several products under way, or one"),
+            *more,
+        ),
+        unit,
+    )

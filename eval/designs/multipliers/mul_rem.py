@@ -1,0 +1,47 @@
+"""MulRem: multiply, then divide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from ....cl.mul_rem import MulRemCL
+from ....cl.timing import MulRemTiming
+from ....rtl.units.mul_rem import MulRem
+from ..param import Count, Param, must_divide
+from .gating import GATED
+from .multiplier import Multiplier, Unit
+
+QUOTIENT_BITS = Param(
+    "quotient_bits_per_cycle", 2, Count(1), "quotient bits that the divider makes in a cycle"
+)
+MULTIPLIER_BITS = Param(
+    "multiplier_bits_per_cycle",
+    0,
+    Count(0),
+    "bits of a factor that the multiplier takes in a cycle; 0: all, in a combinational multiplier",
+)
+
+
+def unit(divider: str, nbits: int, values: Mapping[str, Any]) -> Unit:
+    """A multiplier and a divider: `restoring`, or paper 001's, which is `aligned` and ends early."""
+    quotient_bits = values.get(QUOTIENT_BITS.name, 1)
+    multiplier_bits = values[MULTIPLIER_BITS.name]
+    must_divide(QUOTIENT_BITS.name, quotient_bits, 2 * nbits, "the bits of the product")
+    if multiplier_bits:
+        must_divide(MULTIPLIER_BITS.name, multiplier_bits, nbits, "the width")
+    shape = {
+        "divider": divider,
+        QUOTIENT_BITS.name: quotient_bits,
+        MULTIPLIER_BITS.name: multiplier_bits,
+    }
+    return Unit(
+        partial(MulRem, **shape, gated=values.get(GATED.name, True)),
+        partial(MulRemCL, **shape),
+        MulRemTiming(nbits, **shape),
+    )
+
+
+MUL_REM = Multiplier("MulRem", (QUOTIENT_BITS, MULTIPLIER_BITS), partial(unit, "restoring"))
+MUL_REM_001 = Multiplier("MulRem", (MULTIPLIER_BITS, GATED), partial(unit, "aligned"))

@@ -1,0 +1,33 @@
+"""Multiplier: a family of product units, of which a width and values of its parameters choose one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ....cl.timing import UnitTiming
+from ..param import Param
+
+if TYPE_CHECKING:
+    from pymtl3 import Component
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A product unit: istream {a, b} -> ostream, static port `modulus`; its twin, and the formula for its cycles."""
+
+    rtl: Callable[[int], Component]  # of a width in bits
+    cl: Callable[[int], Component]
+    timing: UnitTiming
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """A family, with the parameters that it leaves open."""
+
+    family: str
+    params: tuple[Param, ...]
+    unit: Callable[
+        [int, Mapping[str, Any]], Unit
+    ]  # of the machine's width and the values of all its parameters

@@ -1,0 +1,113 @@
+"""CM, DM and MM of paper 000: units for one modulus or for the pseudo-modulus 2^nbits - 1 above it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from ....cl.fixed_mod_exp import DirectMulCL, UnsubtractedCL
+from ....cl.pseudo_mul import PseudoMulCL, PseudoMulTiming
+from ....cl.timing import SerialMontTiming
+from ....fl.compression import BEST, STRATEGIES
+from ....fl.domains import DOMAINS
+from ....fl.errors import BadInput, shown
+from ....fl.prefix import ADDERS
+from ....rtl.units.compression_tree import MAX_OPERAND_NBITS
+from ....rtl.units.direct_mul import DirectMul
+from ....rtl.units.mm_mul import MMMul
+from ....rtl.units.pseudo_mul import PseudoMul, modulus_of
+from ..param import Count, Param
+from .multiplier import Multiplier, Unit
+
+MODULUS = Param(
+    "modulus",
+    lambda nbits: ((1 << nbits) - 1) // (1 if nbits % 2 else 3),
+    Count(3),
+    "the modulus that the machine is made for; the default is the paper's family, (2^nbits - 1) / 3, whose factors are known: "
+    "arithmetic, no key",
+)
+TREE_PARAMS = (
+    Param(
+        "strategy",
+        BEST,
+        (BEST, *STRATEGIES),
+        "compressors of the tree; best: the one with the least delay x area",
+    ),
+    Param("adder", "brent-kung", tuple(ADDERS), "the adder behind the tree"),
+)
+
+
+def modulus(nbits: int, values: Mapping[str, Any]) -> int:
+    """The modulus of the machine; 0: any."""
+    number = values.get(MODULUS.name, 0)
+    if number.bit_length() > nbits:
+        raise BadInput(
+            f"modulus = {shown(number)} does not fit in {nbits} bits; give --nbits {number.bit_length()}"
+        )
+    return number
+
+
+def working(nbits: int, domain: str, values: Mapping[str, Any]) -> int:
+    """The modulus by which the products are reduced; 0: any."""
+    number = modulus(nbits, values)
+    if domain == "pseudo":
+        DOMAINS[domain](number, nbits)  # refuses a modulus that does not divide 2^nbits - 1
+        return (1 << nbits) - 1
+    return number
+
+
+def tree(values: Mapping[str, Any]) -> dict[str, str]:
+    """The choices for a compression tree, where there are any."""
+    return {param.name: values[param.name] for param in TREE_PARAMS if param.name in values}
+
+
+def check_tree(what: str, nbits: int, most: int) -> None:
+    """BadInput for a compression tree that is too large to make."""
+    if nbits > most:
+        raise BadInput(
+            f"a compression tree of {nbits} bits ({what}) is too large to translate; give at most {most} bits "
+            "(`modexlab draw` plans larger ones)"
+        )
+
+
+def check_reduction(number: int, nbits: int) -> None:
+    """BadInput for a final correction by a compression tree that cannot be made."""
+    check_tree("the final correction", nbits, MAX_OPERAND_NBITS["reduce"])
+    modulus_of(number, None, nbits)
+
+
+def compressed(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
+    """A unit of CM."""
+    number = working(nbits, domain, values)
+    check_tree("cm", nbits, MAX_OPERAND_NBITS["multiply"])
+    modulus_of(number, None, nbits)
+    shape = {"modulus": number, **tree(values)}
+    return Unit(partial(PseudoMul, **shape), partial(PseudoMulCL, **shape), PseudoMulTiming())
+
+
+def direct(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
+    """A unit of DM."""
+    number = working(nbits, domain, values)
+    return Unit(partial(DirectMul, modulus=number), partial(DirectMulCL, modulus=number), PseudoMulTiming())
+
+
+def unsubtracted(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
+    """A unit of MM, one bit wider than the modulus."""
+    working(nbits, domain, values)
+    return Unit(partial(MMMul, subtracts=False), UnsubtractedCL, SerialMontTiming(nbits + 1))
+
+
+def cm(domain: str) -> Multiplier:
+    """CM: a compression tree."""
+    return Multiplier("PseudoMul", (MODULUS, *TREE_PARAMS), partial(compressed, domain))
+
+
+def dm(domain: str) -> Multiplier:
+    """DM: `*` and `%`."""
+    return Multiplier("DirectMul", (MODULUS,), partial(direct, domain))
+
+
+def mm(domain: str) -> Multiplier:
+    """MM: Montgomery without last subtraction; any modulus but for the pseudo-modulus."""
+    return Multiplier("MMMul", (MODULUS,) if domain == "pseudo" else (), partial(unsubtracted, domain))

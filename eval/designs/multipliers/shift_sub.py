@@ -1,0 +1,34 @@
+"""ShiftSub: interleaved multiplication and reduction, a few bits of a factor a cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from ....cl.serial import ShiftSubCL
+from ....cl.timing import ShiftSubTiming
+from ....rtl.units.shift_sub import ShiftSub
+from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
+from ..param import BOOLS, Param, must_divide
+from .multiplier import Multiplier, Unit
+from .serial_mont import BITS_PER_CYCLE
+
+CARRY_SAVE = Param("carry_save", False, BOOLS, "keep sums in carry-save form: no carry runs across the word")
+
+
+def unit(until: str, nbits: int, values: Mapping[str, Any]) -> Unit:
+    """`until`: a product ends when ones are `noticed` to be gone a cycle late, are `spent`, or after a `count`."""
+    bits, carry_save = values[BITS_PER_CYCLE.name], values.get(CARRY_SAVE.name, False)
+    must_divide(BITS_PER_CYCLE.name, bits, nbits, "the width")
+    shape = {"bits_per_cycle": bits, "until": until}
+    return Unit(
+        partial(ShiftSubCarrySave if carry_save else ShiftSub, **shape),
+        partial(ShiftSubCL, carry_save=carry_save, **shape),
+        ShiftSubTiming(nbits, carry_save=carry_save, **shape),
+    )
+
+
+SHIFT_SUB_004 = Multiplier("ShiftSub", (BITS_PER_CYCLE,), partial(unit, "noticed"))
+SHIFT_SUB = Multiplier("ShiftSub", (BITS_PER_CYCLE, CARRY_SAVE), partial(unit, "spent"))
+SHIFT_SUB_CT = Multiplier("ShiftSub", (BITS_PER_CYCLE, CARRY_SAVE), partial(unit, "count"))
