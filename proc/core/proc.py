@@ -12,34 +12,20 @@ Area order: register file and CSRs 1,300 flip-flops, pipeline 600, multiplier, d
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...rtl.messages import mk_xcel_req, mk_xcel_resp
 from .decoder import Decoder
 from .div_unit import DivUnit
 from .fetch_unit import FetchUnit
-from .messages import mk_commit, mk_mem_req, mk_mem_resp
 from .mul_unit import MulUnit
 from .pipeline_trace import line
+from .ports import processor_ports
 from .proc_ctrl import ProcCtrl
 from .proc_dpath import ProcDpath
 
 
 class Proc(Component):
     def construct(s, mul_latency=1, div_bits=2):
-        s.imem_req = SendIfcRTL(mk_mem_req())
-        s.imem_resp = RecvIfcRTL(mk_mem_resp())
-        s.dmem_req = SendIfcRTL(mk_mem_req())
-        s.dmem_resp = RecvIfcRTL(mk_mem_resp())
-        s.xcel_req = SendIfcRTL(mk_xcel_req())
-        s.xcel_resp = RecvIfcRTL(mk_xcel_resp())
-        s.mngr2proc = RecvIfcRTL(Bits32)
-        s.proc2mngr = SendIfcRTL(Bits32)
-        s.entry = InPort(32)
-        s.core_id = InPort(32)
-        s.halted = OutPort()
-        s.stats_en = OutPort()
-        s.commit = OutPort(mk_commit())
+        processor_ports(s, xcel=True)
 
         s.fetch = FetchUnit()
         s.decoder = Decoder()

@@ -10,41 +10,21 @@ port needs.
 """
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from .messages import mk_commit, mk_mem_req, mk_mem_resp
+from .ports import join_processor, processor_ports
 
 
 class ProcXcel(Component):
     def construct(s, mk_proc, mk_xcel, observed=True):
-        s.imem_req = SendIfcRTL(mk_mem_req())
-        s.imem_resp = RecvIfcRTL(mk_mem_resp())
-        s.dmem_req = SendIfcRTL(mk_mem_req())
-        s.dmem_resp = RecvIfcRTL(mk_mem_resp())
-        s.mngr2proc = RecvIfcRTL(Bits32)
-        s.proc2mngr = SendIfcRTL(Bits32)
-        s.entry = InPort(32)
-        s.core_id = InPort(32)
-        s.halted = OutPort()
-        s.stats_en = OutPort()
+        processor_ports(s, observed=observed)
 
         s.proc = mk_proc()
         s.xcel = mk_xcel()
 
-        s.proc.imem_req //= s.imem_req
-        s.imem_resp //= s.proc.imem_resp
-        s.proc.dmem_req //= s.dmem_req
-        s.dmem_resp //= s.proc.dmem_resp
-        s.mngr2proc //= s.proc.mngr2proc
-        s.proc.proc2mngr //= s.proc2mngr
-        s.proc.entry //= s.entry
-        s.proc.core_id //= s.core_id
-        s.proc.halted //= s.halted
-        s.proc.stats_en //= s.stats_en
+        join_processor(s, s.proc)
         s.proc.xcel_req //= s.xcel.istream
         s.xcel.ostream //= s.proc.xcel_resp
         if observed:
-            s.commit = OutPort(mk_commit())
             s.proc.commit //= s.commit
 
     def line_trace(s):

@@ -1,11 +1,11 @@
 """Components for the processor's tests: an accelerator that makes it wait, and a processor that does not tell that it halts."""
 
-from modexlab.proc.core.messages import mk_commit, mk_mem_req, mk_mem_resp
 from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.ports import join_processor, processor_ports
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.rtl.messages import mk_xcel_req, mk_xcel_resp
-from pymtl3 import Bits32, Component, InPort, OutPort, Wire, concat, update, update_ff
+from pymtl3 import Component, Wire, concat, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 
@@ -66,29 +66,10 @@ class HidesHalt(Component):
     """A processor whose testbench does not hear that it halts, and so sees what it does thereafter."""
 
     def construct(s):
-        s.imem_req = SendIfcRTL(mk_mem_req())
-        s.imem_resp = RecvIfcRTL(mk_mem_resp())
-        s.dmem_req = SendIfcRTL(mk_mem_req())
-        s.dmem_resp = RecvIfcRTL(mk_mem_resp())
-        s.mngr2proc = RecvIfcRTL(Bits32)
-        s.proc2mngr = SendIfcRTL(Bits32)
-        s.entry = InPort(32)
-        s.core_id = InPort(32)
-        s.halted = OutPort()
-        s.stats_en = OutPort()
-        s.commit = OutPort(mk_commit())
+        processor_ports(s)
 
         s.system = ProcXcel(Proc, NullXcel)
-        s.system.imem_req //= s.imem_req
-        s.imem_resp //= s.system.imem_resp
-        s.system.dmem_req //= s.dmem_req
-        s.dmem_resp //= s.system.dmem_resp
-        s.mngr2proc //= s.system.mngr2proc
-        s.system.proc2mngr //= s.proc2mngr
-        s.entry //= s.system.entry
-        s.core_id //= s.system.core_id
-        s.system.halted //= s.halted
-        s.system.stats_en //= s.stats_en
+        join_processor(s, s.system)
 
         @update
         def hide():

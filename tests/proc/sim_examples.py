@@ -1,8 +1,8 @@
 """Stand-ins for a processor, for the tests of proc/sim: one that only fetches, one that breaks promises, one accelerator that is silent."""
 
-from modexlab.proc.core.messages import mk_commit, mk_mem_req, mk_mem_resp
+from modexlab.proc.core.ports import processor_ports
 from modexlab.rtl.messages import mk_xcel_req, mk_xcel_resp
-from pymtl3 import Bits32, Component, InPort, OutPort, Wire, update, update_ff
+from pymtl3 import Component, Wire, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 WITHDRAWS_IMEM, CHANGES_DMEM, CHANGES_MANAGER, MISALIGNED_IMEM, MISALIGNED_DMEM, ODD_BUBBLE = range(1, 7)
@@ -13,17 +13,7 @@ class Walker(Component):
     or an error stops it."""
 
     def construct(s):
-        s.imem_req = SendIfcRTL(mk_mem_req())
-        s.imem_resp = RecvIfcRTL(mk_mem_resp())
-        s.dmem_req = SendIfcRTL(mk_mem_req())
-        s.dmem_resp = RecvIfcRTL(mk_mem_resp())
-        s.mngr2proc = RecvIfcRTL(Bits32)
-        s.proc2mngr = SendIfcRTL(Bits32)
-        s.entry = InPort(32)
-        s.core_id = InPort(32)
-        s.halted = OutPort()
-        s.stats_en = OutPort()
-        s.commit = OutPort(mk_commit())
+        processor_ports(s)
         s.ahead = Wire(32)  # how far the requests are
         s.behind = Wire(32)  # and the answers
 
@@ -66,17 +56,7 @@ class Liar(Component):
     """Breaks one promise, the one that core_id names."""
 
     def construct(s):
-        s.imem_req = SendIfcRTL(mk_mem_req())
-        s.imem_resp = RecvIfcRTL(mk_mem_resp())
-        s.dmem_req = SendIfcRTL(mk_mem_req())
-        s.dmem_resp = RecvIfcRTL(mk_mem_resp())
-        s.mngr2proc = RecvIfcRTL(Bits32)
-        s.proc2mngr = SendIfcRTL(Bits32)
-        s.entry = InPort(32)
-        s.core_id = InPort(32)
-        s.halted = OutPort()
-        s.stats_en = OutPort()
-        s.commit = OutPort(mk_commit())
+        processor_ports(s)
         s.count = Wire(32)
 
         @update
