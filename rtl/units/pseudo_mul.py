@@ -39,19 +39,27 @@ def modulus_of(modulus, shape, nbits):
     return found
 
 
-class PseudoMul(Component):
+class PseudoUnit(Component):
+    """A tree behind a register; what it computes is said by its subclasses."""
+
     UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
+    OPERATION = ""
 
     def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
         m = modulus_of(modulus, shape, nbits)
-        s.istream = RecvIfcRTL(mk_product_req(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
+        multiplies = s.OPERATION == "multiply"
+        out_nbits = m.operand_nbits if s.OPERATION == "reduce" else nbits
+        s.istream = RecvIfcRTL(mk_product_req(nbits) if multiplies else mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(out_nbits))
         s.modulus = InPort(nbits)
-        s.plan = make_plan("multiply", m, nbits, strategy, adder)
-        s.core = PseudoCore("multiply", nbits, nbits, m.value, strategy, adder)
-        s.core.a //= s.istream.msg.a
-        s.core.b //= s.istream.msg.b
-        s.out = Registered(nbits)
+        s.plan = make_plan(s.OPERATION, m, nbits, strategy, adder)
+        s.core = PseudoCore(s.OPERATION, nbits, out_nbits, m.value, strategy, adder)
+        if multiplies:
+            s.core.a //= s.istream.msg.a
+            s.core.b //= s.istream.msg.b
+        else:
+            s.core.a //= s.istream.msg
+        s.out = Registered(out_nbits)
         s.out.x //= s.core.out
         s.out.in_val //= s.istream.val
         s.istream.rdy //= s.out.in_rdy
@@ -61,46 +69,16 @@ class PseudoMul(Component):
         return f"{s.istream}|{s.ostream}"
 
 
-class PseudoSquare(Component):
-    UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
-
-    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-        m = modulus_of(modulus, shape, nbits)
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(nbits))
-        s.modulus = InPort(nbits)
-        s.plan = make_plan("square", m, nbits, strategy, adder)
-        s.core = PseudoCore("square", nbits, nbits, m.value, strategy, adder)
-        s.core.a //= s.istream.msg
-        s.out = Registered(nbits)
-        s.out.x //= s.core.out
-        s.out.in_val //= s.istream.val
-        s.istream.rdy //= s.out.in_rdy
-        s.ostream //= s.out.ostream
-
-    def line_trace(s):
-        return f"{s.istream}|{s.ostream}"
+class PseudoMul(PseudoUnit):
+    OPERATION = "multiply"
 
 
-class PseudoReduce(Component):
-    UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)
+class PseudoSquare(PseudoUnit):
+    OPERATION = "square"
 
-    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-        m = modulus_of(modulus, shape, nbits)
-        s.istream = RecvIfcRTL(mk_bits(nbits))
-        s.ostream = SendIfcRTL(mk_bits(m.operand_nbits))
-        s.modulus = InPort(nbits)
-        s.plan = make_plan("reduce", m, nbits, strategy, adder)
-        s.core = PseudoCore("reduce", nbits, m.operand_nbits, m.value, strategy, adder)
-        s.core.a //= s.istream.msg
-        s.out = Registered(m.operand_nbits)
-        s.out.x //= s.core.out
-        s.out.in_val //= s.istream.val
-        s.istream.rdy //= s.out.in_rdy
-        s.ostream //= s.out.ostream
 
-    def line_trace(s):
-        return f"{s.istream}|{s.ostream}"
+class PseudoReduce(PseudoUnit):
+    OPERATION = "reduce"
 
 
 class PseudoCore(Component):
