@@ -114,7 +114,7 @@ def _of_one_length(work: Workload, nbits: int) -> list[Workload]:
 
 def _halves(nbits: int) -> tuple[Workload, Workload]:
     """The two exponentiations of a decryption by a key of twice this width."""
-    from ...proc.software.kernels import seeded_key
+    from ...proc.software.seeded_keys import seeded_key
 
     key = seeded_key(2 * nbits)
     cipher = random.Random(nbits).randrange(key.n)

@@ -116,7 +116,7 @@ def workloads(nbits: int) -> tuple[Workload, Workload]:
     back. It has the right length, and the result is checked all the same.) Else: with a key of this width, and a
     message, that are the same in every call.
     """
-    from ...proc.software.kernels import seeded_key
+    from ...proc.software.seeded_keys import seeded_key
 
     if nbits == NBITS_001:
         message, e, d, n = MESSAGE_001, 65537, 0x3A48D459, MODULUS_001

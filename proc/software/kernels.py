@@ -10,22 +10,17 @@ Cycles are normalised as in paper 001, section 5.1: those of the stats window, l
 from __future__ import annotations
 
 import functools
-import math
-import random
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-import rsa.prime
-
 from ...fl.errors import BadInput, shown, unknown
-from ...fl.rsa_keys import SMALLEST_NBITS, RSAKey
+from ...fl.rsa_keys import RSAKey
 from ...fl.xcel import to_words, words_of
 from .compiler import SOFTWARE, compile_program
 from .elf import Program, load_elf
 
 MAX_NBITS = 4096
-SIEVE_END = 1 << 16
 # The kernels' level of optimization. In cycles of the pipeline -O3 is never worse than -O2 and up to 15 % better
 # (naive, 64 to 128 bits); -Os is a third worse.
 OPT = "-O3"
@@ -156,38 +151,6 @@ def rsa_program(
         replace(program, name=f"rsa-{kernel}-{nbits}"),
         {symbol: to_words(value, nbits) for symbol, value in values.items()},
     )
-
-
-def seeded_key(nbits: int, seed: int = 1) -> RSAKey:
-    """A private key whose modulus has exactly nbits bits, the same for the same seed: for measurements, not for secrets.
-
-    The public exponent is 65537, or 17 where that would be longer than the modulus.
-    """
-    if nbits < SMALLEST_NBITS or nbits % 2:
-        raise BadInput(f"RSA key of {nbits} bits: ask for an even number of {SMALLEST_NBITS} or more")
-    e = 65537 if nbits > 17 else 17
-    generator = random.Random(f"{nbits} {seed}")
-    primes: list[int] = []
-    while len(primes) < 2:
-        half = nbits // 2
-        candidate = generator.getrandbits(half) | 0b11 << (half - 2) | 1  # the product has 2 * half bits
-        if candidate in primes or (candidate - 1) % e == 0:
-            continue
-        # what has a small factor is no prime: said a hundred times faster than by the test below
-        if math.gcd(candidate, _small_primes()) in (1, candidate) and rsa.prime.is_prime(candidate):
-            primes.append(candidate)
-    p, q = primes
-    return RSAKey(p * q, e, pow(e, -1, (p - 1) * (q - 1)), p, q)
-
-
-@functools.cache
-def _small_primes() -> int:
-    """The product of the primes below 2^16."""
-    sieve = bytearray([1]) * SIEVE_END
-    for number in range(2, math.isqrt(SIEVE_END) + 1):
-        if sieve[number]:
-            sieve[number * number :: number] = bytes(len(range(number * number, SIEVE_END, number)))
-    return math.prod(number for number in range(2, SIEVE_END) if sieve[number])
 
 
 def patched(program: Program, patches: Mapping[str, list[int]]) -> Program:

@@ -17,7 +17,7 @@ from modexlab.eval.lab import keys
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.stages import STAGES
 from modexlab.fl.errors import BadInput
-from modexlab.proc.software.kernels import seeded_key
+from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim import sources
 
 POINTS = (

@@ -18,7 +18,7 @@ from modexlab.fl.xcel import BASE, EXP, GO, MOD, STATUS, XcelFL, words_of
 from modexlab.proc.isa.isa import decode
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import Outcome
-from modexlab.proc.software import compiler
+from modexlab.proc.software import compiler, seeded_keys
 from modexlab.proc.software.compiler import LIBRARY, SOFTWARE, compile_program
 from modexlab.proc.software.elf import load_elf
 from modexlab.proc.software.kernels import (
@@ -27,8 +27,8 @@ from modexlab.proc.software.kernels import (
     kernel_program,
     patched,
     rsa_program,
-    seeded_key,
 )
+from modexlab.proc.software.seeded_keys import seeded_key
 
 from tests.harness import examples
 from tests.tables.mod_exp import table
@@ -332,6 +332,16 @@ def test_seeded_keys() -> None:
     for nbits in (16, 18, 32, 128, 512):
         key = seeded_key(nbits)
         assert key.nbits == nbits and key.decrypt(key.encrypt(42)) == 42
+
+
+def test_primes_of_a_long_key_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(seeded_keys, "QUICK_NBITS", 0)
+    made = seeded_key(256)
+    monkeypatch.setattr(seeded_keys, "_primes", None)
+    assert seeded_key(256) == made
+    monkeypatch.undo()
+    assert seeded_key(256) == made
 
 
 def test_our_software_compiles_without_warnings() -> None:

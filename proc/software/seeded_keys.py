@@ -1,0 +1,65 @@
+"""RSA keys for measurements: the same for the same seed, and so no secrets."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+from pathlib import Path
+
+import rsa.prime
+
+from ...fl.errors import BadInput
+from ...fl.rsa_keys import SMALLEST_NBITS, RSAKey
+from ...rtl.sim import cache
+
+SIEVE_END = 1 << 16
+QUICK_NBITS = 1024  # primes of longer keys take seconds: they are kept in the cache
+
+
+def seeded_key(nbits: int, seed: int = 1) -> RSAKey:
+    """A private key whose modulus has exactly nbits bits, the same for the same seed.
+
+    The public exponent is 65537, or 17 where that would be longer than the modulus.
+    """
+    if nbits < SMALLEST_NBITS or nbits % 2:
+        raise BadInput(f"RSA key of {nbits} bits: ask for an even number of {SMALLEST_NBITS} or more")
+    e = 65537 if nbits > 17 else 17
+    if nbits <= QUICK_NBITS:
+        p, q = _primes(nbits, seed, e)
+    else:
+        name = f"primes-{cache.key(str(nbits), str(seed), str(e), Path(__file__).read_text())}"
+
+        def make(directory: Path) -> Path:
+            made = directory / "primes"
+            made.write_text("{:x} {:x}\n".format(*_primes(nbits, seed, e)))
+            return made
+
+        with cache.cached(name, make).open("rb") as kept:
+            p, q = (int(word, 16) for word in kept.readline().split())
+    return RSAKey(p * q, e, pow(e, -1, (p - 1) * (q - 1)), p, q)
+
+
+def _primes(nbits: int, seed: int, e: int) -> tuple[int, int]:
+    """Two of nbits / 2 bits."""
+    generator = random.Random(f"{nbits} {seed}")
+    half = nbits // 2
+    primes: list[int] = []
+    while len(primes) < 2:
+        candidate = generator.getrandbits(half) | 0b11 << (half - 2) | 1  # the product has 2 * half bits
+        if candidate in primes or (candidate - 1) % e == 0:
+            continue
+        # what has a small factor is no prime: said a hundred times faster than by the test below
+        if math.gcd(candidate, _small_primes()) in (1, candidate) and rsa.prime.is_prime(candidate):
+            primes.append(candidate)
+    return primes[0], primes[1]
+
+
+@functools.cache
+def _small_primes() -> int:
+    """The product of the primes below 2^16."""
+    sieve = bytearray([1]) * SIEVE_END
+    for number in range(2, math.isqrt(SIEVE_END) + 1):
+        if sieve[number]:
+            sieve[number * number :: number] = bytes(len(range(number * number, SIEVE_END, number)))
+    return math.prod(number for number in range(2, SIEVE_END) if sieve[number])
