@@ -1,6 +1,7 @@
 # make test     set up, then the regression, with the 30 slowest tests
 # make report   set up, then the main job: measure what is missing, and write modexlab-report.html
 # make regress  set up, then the long regression: wide machines, long exponents, ten times the examples; PART=3: a tenth of it
+# make coverage the same, with the lines and branches of all rooms that no test reaches
 # make check    DESIGN=mont-001: the tests that concern a design, for the loop of change and look
 # make setup    a virtual environment in .venv with pinned packages, and Debian packages when root
 # make format   let ruff format the sources
@@ -16,10 +17,13 @@ EXTRAS   := qemu-riscv32:qemu-user chromium:chromium
 COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=flow --cov=eval --cov-branch --cov-report=term:skip-covered
 PYTEST   := $(BIN)/python -m pytest -n $(JOBS)
 
-.PHONY: test check report regress setup format lint clean
+.PHONY: test coverage check report regress setup format lint clean
 
 test: setup lint
-	$(PYTEST) --durations=30 $(COVERAGE)
+	$(PYTEST) --durations=30
+
+coverage: setup
+	$(PYTEST) $(COVERAGE)
 
 check: setup
 	@test -n "$(DESIGN)" || { echo "make check: name a design, as in make check DESIGN=mont-001" >&2; exit 2; }

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Sequence
 
+import pytest
+from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.design import Design
 from modexlab.fl.domains import make_domain
 from modexlab.rtl.sim import Run, Stall, simulate
@@ -11,7 +13,24 @@ from pymtl3 import Component
 from tests.tables.rows import ModExpRow, ProductRow
 
 RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
+# the first design of each multiplier stands for it where a mechanism is tested; `make regress` has the others
+FIRST = {design.family: design for design in reversed(designs())}
 WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+
+
+def is_sibling(design: Design) -> bool:
+    """Another design before it has the same multiplier."""
+    return FIRST[design.family] is not design
+
+
+def regress_if(later: bool) -> list[pytest.MarkDecorator]:
+    """The marks of a case that is perhaps left to `make regress`."""
+    return [pytest.mark.regress] if later else []
+
+
+def later(cases: list[Design]) -> list:
+    """Designs as cases; siblings are left to `make regress`."""
+    return [pytest.param(each, id=each.name, marks=regress_if(is_sibling(each))) for each in cases]
 
 
 def examples(count: int) -> int:

@@ -20,6 +20,8 @@ from modexlab.proc.sim import VerilogText, simulate_proc
 from modexlab.proc.software.kernels import kernel_program
 from modexlab.rtl.sim import ToolError, lint
 
+from tests.harness import is_sibling, regress_if
+
 from ..command_line import Cli
 
 
@@ -118,7 +120,7 @@ def test_stdout_is_the_text_alone(cli: Cli, tmp_path: Path) -> None:
         pytest.param(
             nbits,
             design.name,
-            marks=[pytest.mark.regress] if nbits > 8 and design.family == "PseudoMul" else [],
+            marks=regress_if(nbits > 8 and (design.family == "PseudoMul" or is_sibling(design))),
         )
         for nbits in (8, 64)
         for design in catalogue.designs()

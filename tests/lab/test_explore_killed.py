@@ -15,11 +15,12 @@ from pathlib import Path
 import pytest
 from modexlab.eval.lab.space import Space
 
+from tests.harness import examples
 from tests.paths import ROOT
 
 from .explore_counted import PLACE
 
-JOBS, KILLS, EARLY = 2, 20, 4
+JOBS, KILLS, EARLY = 2, min(20, examples(6)), 2
 SECONDS = 60.0
 
 SPACE = """
@@ -98,7 +99,7 @@ def gone(pid: int) -> bool:
         return True
 
 
-def test_killed_at_twenty_moments(killed: Killed) -> None:
+def test_killed_at_any_moment(killed: Killed) -> None:
     expected = {point.key for point in Space.load(killed.space).points()}
     assert len(expected) == 504
     generator = random.Random(6)

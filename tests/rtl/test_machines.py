@@ -10,27 +10,22 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import Stall, simulate
 
-from tests.harness import WIDTHS, check_fl_mod_exps, check_formula, examples, run_mod_exps, stamps
+from tests.harness import (
+    WIDTHS,
+    check_fl_mod_exps,
+    check_formula,
+    examples,
+    is_sibling,
+    later,
+    regress_if,
+    run_mod_exps,
+    stamps,
+)
 from tests.tables import mod_exp
 from tests.tables.mod_exp import PAPER_001
 from tests.tables.rows import ModExpRow
 
 DESIGNS = catalogue.designs()
-# the first design of each multiplier; what its siblings add to it is tested with them, the rest of theirs in `make regress`
-FIRST = {design.family: design for design in reversed(DESIGNS)}
-
-
-def is_sibling(design: Design) -> bool:
-    """Another design before it has the same multiplier."""
-    return FIRST[design.family] is not design
-
-
-def later(cases: list) -> list:
-    """Siblings are left to `make regress`."""
-    return [
-        pytest.param(each, id=each.name, marks=[pytest.mark.regress] if is_sibling(each) else [])
-        for each in cases
-    ]
 
 
 def choices(design: Design, name: str) -> tuple:
@@ -82,17 +77,16 @@ def label(case: object) -> str:
 
 
 def marked(cases: list) -> list:
-    """The cases as parameters; `make regress` has those of siblings and of varied control under the other schedules."""
+    """The cases as parameters; `make regress` has those of siblings' shapes, and of siblings, one modulus and varied control under
+    other schedules than the design's own."""
+
+    def is_later(design: Design, how: dict) -> bool:
+        if how.get("schedule", design.schedule) == design.schedule:
+            return is_sibling(design) and "schedule" not in how
+        return is_sibling(design) or design.paper == "000" or set(how) != {"schedule"}
+
     return [
-        pytest.param(
-            design,
-            how,
-            id=f"{design.name} {label(how)}",
-            marks=[pytest.mark.regress]
-            if how.get("schedule", design.schedule) != design.schedule
-            and (is_sibling(design) or design.paper == "000" or set(how) != {"schedule"})
-            else [],
-        )
+        pytest.param(design, how, id=f"{design.name} {label(how)}", marks=regress_if(is_later(design, how)))
         for design, how in cases
     ]
 
@@ -144,17 +138,18 @@ def test_exponent_0_of_paper_001(name: str, base: int, cycles: int, schedule: st
 
 
 def widths(design: Design) -> list:
-    """The widths at which a design exists; those that take long are left to `make regress`."""
-    longest = {"mont": 4096, "naive": 4096, "ssmm": 512, "scaled": 512}
-    at_once = longest.get(design.name) or (16 if is_sibling(design) or design.paper == "000" else 64)
+    """The widths at which a design exists; all but a few of the first of a multiplier are left to `make regress`."""
+    few = {"mont": (64, 512, 4096), "naive": (64, 4096), "ssmm": (512,), "scaled": (64, 512)}
+    at_once = few.get(design.name) or (() if is_sibling(design) else (16,))
     cases = []
     for nbits in WIDTHS[1:]:
         try:
             design.at(nbits)
         except BadInput:
             continue
-        marks = [pytest.mark.regress] if nbits > at_once else []
-        cases.append(pytest.param(design, nbits, marks=marks, id=f"{design.name}-{nbits}"))
+        cases.append(
+            pytest.param(design, nbits, marks=regress_if(nbits not in at_once), id=f"{design.name}-{nbits}")
+        )
     return cases
 
 
@@ -171,7 +166,9 @@ def test_all_widths(design: Design, nbits: int) -> None:
     assert stamps(twin) == stamps(run_mod_exps(rtl, few, design, nbits, "native"))
 
 
-@pytest.mark.parametrize("nbits", [15, 31, 33, 63, pytest.param(100, marks=pytest.mark.regress)])
+@pytest.mark.parametrize(
+    "nbits", [pytest.param(nbits, marks=regress_if(nbits not in (15, 33))) for nbits in (15, 31, 33, 63, 100)]
+)
 @pytest.mark.parametrize("name", ["mont", "mont-001", "naive", "ssmm", "scaled"])
 def test_odd_widths(name: str, nbits: int) -> None:
     """Widths that are no power of two, and one below (where widths of indices change)."""

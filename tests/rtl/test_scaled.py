@@ -15,7 +15,7 @@ from modexlab.rtl.units.mod_halve import ModHalve
 from modexlab.rtl.units.scaled_mont import ScaledMont
 from pymtl3 import Component
 
-from tests.harness import examples, stamps
+from tests.harness import examples, regress_if, stamps
 from tests.tables import scaled
 from tests.tables.rows import ProductRow
 
@@ -194,8 +194,7 @@ def test_formula(nbits: int, w: int, form: str) -> None:
 
 
 def wide(nbits: int, w: int, form: str) -> object:
-    marks = [pytest.mark.regress] if nbits > 2048 else []
-    return pytest.param(nbits, w, form, marks=marks, id=f"{nbits}-{w}-{form}")
+    return pytest.param(nbits, w, form, marks=regress_if(nbits > 512), id=f"{nbits}-{w}-{form}")
 
 
 @pytest.mark.parametrize(

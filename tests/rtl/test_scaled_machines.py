@@ -11,7 +11,7 @@ from modexlab.rtl.machines.scaled_mod_exp import ScaledModExp
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.units.scaled_mont import ScaledMont
 
-from tests.harness import examples, run_mod_exps, stamps
+from tests.harness import examples, regress_if, run_mod_exps, stamps
 from tests.tables import mod_exp
 from tests.tables.rows import ModExpRow
 
@@ -69,7 +69,18 @@ def label(machine: Machine) -> str:
     )
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=label)
+# the form of the unit's sums is hidden from control: one schedule shows it
+@pytest.mark.parametrize(
+    "machine",
+    [
+        pytest.param(
+            each,
+            id=label(each),
+            marks=regress_if(each.unit[2] == "carry-save" and each.plan.schedule != "right-to-left-2"),
+        )
+        for each in MACHINES
+    ],
+)
 def test_table_at_every_level(machine: Machine) -> None:
     """8 bits: CL and native RTL give the row's answer in the same cycles, stalls included; the formula says how many."""
     rows = mod_exp.table(8)
@@ -105,8 +116,7 @@ def test_operations_follow_each_other() -> None:
 
 
 def wide(nbits: int, w: int, schedule: str) -> object:
-    marks = [pytest.mark.regress] if nbits > 512 else []
-    return pytest.param(nbits, w, schedule, marks=marks, id=f"{nbits}-{w}-{schedule}")
+    return pytest.param(nbits, w, schedule, marks=regress_if(nbits > 512), id=f"{nbits}-{w}-{schedule}")
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ from modexlab.eval.designs.param import Count, Param
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import Stall, simulate
 
-from tests.harness import WIDTHS, check_fl_products, examples, residue, run_products, stamps
+from tests.harness import WIDTHS, check_fl_products, examples, regress_if, residue, run_products, stamps
 from tests.tables import products
 from tests.tables.rows import ProductRow
 
-SHAPES_A_FAMILY = 6
+SHAPES_A_FAMILY = 3  # beside those that the designs have; as many again in `make regress`
 PLAIN = [design for design in catalogue.designs() if design.plain_unit]  # the others have tests of their own
 Unit = tuple[Design, dict[str, Any]]
 
@@ -33,14 +33,22 @@ def candidates(param: Param) -> list[Any]:
     return list(param.legal)
 
 
-def unit_of(design: Design, nbits: int, settings_: dict[str, Any]) -> str:
+def unit_of(design: Design, nbits: int, how: dict[str, Any]) -> str:
     """What makes a unit different from another: its class and parameters."""
-    return repr(design.at(nbits, **settings_).timing) + str(settings_.get("add_red"))
+    machine = design.at(nbits, **how)
+    form = [machine.parameters.get(name) for name in ("add_red", "gated")]
+    return f"{design.family} {machine.timing} {form}"
 
 
-def shapes(nbits: int) -> dict[str, Unit]:
-    """Units by name: the default of each design, and a sample of the other shapes of each family."""
-    chosen: dict[str, Unit] = {}
+def shapes(nbits: int) -> tuple[dict[str, Unit], dict[str, Unit]]:
+    """Units by name: those of the designs as they are, and a sample of the other shapes of each family; a second such sample."""
+    units: dict[str, Unit] = {}
+    more: dict[str, Unit] = {}
+    known: set[str] = set()
+    for design in PLAIN:
+        if unit_of(design, nbits, {}) not in known:
+            known.add(unit_of(design, nbits, {}))
+            units[design.name] = (design, {})
     for family in dict.fromkeys(design.family for design in PLAIN):
         found: dict[str, Unit] = {}
         for design in PLAIN:
@@ -57,13 +65,14 @@ def shapes(nbits: int) -> dict[str, Unit]:
                     key = unit_of(design, nbits, how)
                 except BadInput:
                     continue  # parameters that do not multiply out
-                name = " ".join(f"{k}={v}" for k, v in how.items() if k != "doublings_per_cycle")
-                if key not in {unit_of(each, nbits, has) for each, has in found.values()}:
+                if key not in known:
+                    known.add(key)
+                    name = " ".join(f"{k}={v}" for k, v in how.items() if k != "doublings_per_cycle")
                     found[f"{design.name} {name}"] = (design, how)
-            chosen.setdefault(design.name, (design, {}))
-        sample = random.Random(family).sample(sorted(found), min(SHAPES_A_FAMILY, len(found)))
-        chosen |= {name: found[name] for name in sample}
-    return chosen
+        sample = random.Random(family).sample(sorted(found), min(2 * SHAPES_A_FAMILY, len(found)))
+        units |= {name: found[name] for name in sample[:SHAPES_A_FAMILY]}
+        more |= {name: found[name] for name in sample[SHAPES_A_FAMILY:]}
+    return units, more
 
 
 def table(design: Design, nbits: int) -> list[ProductRow]:
@@ -76,8 +85,11 @@ def factors(design: Design, a: int, b: int, mod: int) -> tuple[int, int]:
     return (a % mod, b % mod) if design.reduced_only else (a, b)
 
 
-UNITS = shapes(8)
-KINDS = pytest.mark.parametrize("kind", UNITS)
+FEW, MORE = shapes(8)
+UNITS = FEW | MORE
+KINDS = pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=regress_if(kind in MORE)) for kind in UNITS]
+)
 
 
 @KINDS
@@ -118,7 +130,9 @@ FAMILIES = {
 }  # ours, if there is one
 
 
-@pytest.mark.parametrize("nbits", WIDTHS)
+@pytest.mark.parametrize(
+    "nbits", [pytest.param(nbits, marks=regress_if(nbits not in (16, 512, 4096))) for nbits in WIDTHS]
+)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_widths(family: str, nbits: int) -> None:
     """The table natively at every width from 8 to 4096 bits."""
@@ -140,14 +154,17 @@ def test_any_product(kind: str) -> None:
     design, how = UNITS[kind]
     with simulate(design.at(32, **how).multiplier(), "native") as sim:
 
-        @settings(max_examples=examples(2000))
-        @given(OPERANDS)
-        def check(operands: tuple[int, int, int]) -> None:
-            a, b, mod = operands
-            mod |= design.odd_only
-            a, b = factors(design, a, b, mod)
-            run = sim.run([(a, b)], statics={"modulus": mod})
-            assert run.responses == [residue(ProductRow("drawn", a, b, mod), design.domain, 32)]
+        @settings(max_examples=examples(150))
+        @given(st.lists(OPERANDS, min_size=1, max_size=40))
+        def check(drawn: list[tuple[int, int, int]]) -> None:
+            moduli = [mod | design.odd_only for _, _, mod in drawn]
+            pairs = [factors(design, a, b, mod) for (a, b, _), mod in zip(drawn, moduli, strict=True)]
+            run = sim.run(pairs, statics=[{"modulus": mod} for mod in moduli])
+            golden = [
+                residue(ProductRow("drawn", a, b, mod), design.domain, 32)
+                for (a, b), mod in zip(pairs, moduli, strict=True)
+            ]
+            assert run.responses == golden
 
         check()
 

@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.xcel import XcelFL
 from modexlab.rtl.interfaces.rsa_xcel import RSAXcel
 from modexlab.rtl.sim import Stall, simulate
 from pymtl3 import Component
 
-from tests.harness import examples, stamps
+from tests.harness import examples, later, regress_if, stamps
 from tests.tables.xcel import Access, programs
 
 DESIGN = catalogue.find("mont")
@@ -61,15 +62,15 @@ def test_levels_and_stages(nbits: int, stall: Stall | None) -> None:
             assert run(DESIGN.at(nbits).wrapped(XCEL), nbits, stage, stall) == expected, stage
 
 
-@pytest.mark.parametrize("nbits", [256, 1000, 2048])
+@pytest.mark.parametrize("nbits", [256, 1000, pytest.param(2048, marks=regress_if(True))])
 def test_long_operands(nbits: int) -> None:
     """Operands of many words, natively."""
     run(DESIGN.at(nbits).wrapped(XCEL), nbits, "native")
 
 
-@pytest.mark.parametrize("name", [design.name for design in catalogue.designs()])
-def test_every_machine_is_an_accelerator(name: str) -> None:
-    run(catalogue.find(name).at(16).wrapped(XCEL), 16, "native", name=name)
+@pytest.mark.parametrize("design", later(catalogue.designs()))
+def test_every_machine_is_an_accelerator(design: Design) -> None:
+    run(design.at(16).wrapped(XCEL), 16, "native", name=design.name)
 
 
 ACCESS = st.tuples(

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.session import Answer, Session
 from modexlab.eval.vectors.items import Item, ModExp, ModMul, NotApplicable, Verdict
 from modexlab.eval.vectors.judge import Judge, Outcome
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
+
+from tests.harness import later
 
 M = 2**31 - 1
 
@@ -20,23 +23,23 @@ def judged(item: Item, design: str = "mont", **options: object) -> Outcome:
     return outcome
 
 
-@pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
-def test_powers_and_products_on_native_rtl(design: str) -> None:
-    modulus = catalogue.find(design).at(32).modulus or M
+@pytest.mark.parametrize("design", later(catalogue.designs()))
+def test_powers_and_products_on_native_rtl(design: Design) -> None:
+    modulus = design.at(32).modulus or M
     items = [
         ModExp("a power", 3, 65537, modulus, pow(3, 65537, modulus)),
         ModMul("a product", 12345, 67890, M, 12345 * 67890 % M),
         ModMul("a product that is 0 mod M", 65519, 65521, 65519 * 65521, 0),
         NotApplicable("a sum", "it is a sum"),
     ]
-    (outcomes,) = Judge(catalogue.find(design)).run([items])
-    if catalogue.find(design).plain_unit:
+    (outcomes,) = Judge(design).run([items])
+    if design.plain_unit:
         assert [outcome.kind for outcome in outcomes] == ["passed"] * 3 + ["skipped"]
         assert [outcome.nbits for outcome in outcomes] == [32, 32, 32, None]
         assert outcomes[1].result == 12345 * 67890 % M
     else:
         assert [outcome.kind for outcome in outcomes] == ["passed"] + ["skipped"] * 3
-        assert outcomes[1].reason == f"the multiplier of {design} alone does not take any modulus"
+        assert outcomes[1].reason == f"the multiplier of {design.name} alone does not take any modulus"
 
 
 def test_a_machine_for_another_modulus_is_not_applicable() -> None:
