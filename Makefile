@@ -40,6 +40,7 @@ lint: setup
 	$(BIN)/ruff format --check .
 	@mkdir -p build/typecheck/modexlab
 	@for room in $(ROOMS); do ln -sfn ../../../$$room build/typecheck/modexlab/$$room; done
+	@ln -sfn ../../../eval/api/__init__.py build/typecheck/modexlab/__init__.py
 	$(BIN)/mypy
 
 format: setup

@@ -1,27 +1,28 @@
-"""Where the rooms are: each at the top level is the package modexlab.<room>. All else stands in pyproject.toml."""
+"""Where the rooms are: each at the top level is the package modexlab.<room>; modexlab itself is eval/api. All else stands in
+pyproject.toml."""
 
 from pathlib import Path
 
 from setuptools import setup
 
 TOP = ("fl", "rtl", "cl", "proc", "flow", "eval")
+API = "eval/api"
 HERE = Path(__file__).parent
 ROOMS = sorted(
-    str(file.parent.relative_to(HERE)).replace("/", ".")
-    for top in TOP
-    for file in (HERE / top).rglob("__init__.py")
+    str(file.parent.relative_to(HERE)) for top in TOP for file in (HERE / top).rglob("__init__.py")
 )
-PACKAGES = [f"modexlab.{room}" for room in ROOMS]
+PACKAGES = {f"modexlab.{room.replace('/', '.')}": room for room in ROOMS if room != API} | {"modexlab": API}
 
 setup(
-    packages=PACKAGES,
-    package_dir={package: room.replace(".", "/") for package, room in zip(PACKAGES, ROOMS, strict=True)},
+    packages=list(PACKAGES),
+    package_dir=PACKAGES,
     # what is no Python: sources of other languages, data, steps of the flow, pages of the report
     package_data={
         "": ["*.cpp", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
         "modexlab.flow.synth": ["styles/*", "mapping/*"],
         "modexlab.flow": ["construct.py"],
         "modexlab.flow.graph": ["steps/**"],
+        "modexlab.eval": ["examples/*"],
         "modexlab.eval.lab": ["spaces/*"],
         "modexlab.eval.report": ["page/*"],
     },

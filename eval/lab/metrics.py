@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...fl.errors import unknown
+from ...fl.errors import BadInput, unknown
 from .stages import CYCLES, FPGA, LAYOUT, NETLIST
 
 COUNTED = tuple(CYCLES)  # stages that count cycles and nothing else
@@ -104,3 +104,16 @@ class Measurement:
     marks: tuple[str, ...] = ()  # why the figures must not be compared (a missed clock)
     details: Mapping[str, Any] = field(default_factory=dict)  # JSON: areas by module, the worst path, caveats
     artifacts: Mapping[str, bytes] = field(default_factory=dict)  # pictures, by the name of their file
+
+    def value(self, metric: str, operation: str = "") -> float | int:
+        """One figure; the operation may be left out where the metric has a single one."""
+        check_metric(metric)
+        found = {each.operation: each.value for each in self.figures if each.metric == metric}
+        if not found:
+            known = dict.fromkeys(each.metric for each in self.figures)
+            raise BadInput(f"{metric} was not measured here; there are {', '.join(known)}")
+        if operation in found:
+            return found[operation]
+        if operation or len(found) > 1:
+            raise BadInput(f"{metric} of {operation or 'which operation'}: give one of {', '.join(found)}")
+        return next(iter(found.values()))

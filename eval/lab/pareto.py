@@ -15,6 +15,7 @@ from ...fl.errors import BadInput
 
 if TYPE_CHECKING:
     from .metrics import Figure
+    from .rows import Row
 
 Vector = tuple[float, ...]
 DIRECTIONS = {"min": 1, "max": -1}
@@ -38,7 +39,7 @@ def goals_of(objectives: Mapping[str, str]) -> tuple[Goal, ...]:
 
 
 def figures_by_operation(
-    figures: Iterable[Figure], metrics: Sequence[str]
+    figures: Iterable[Figure | Row], metrics: Sequence[str]
 ) -> dict[str, tuple[float | int, ...]]:
     """The values of these metrics for each operation that has them all; without operations, under ""."""
     found = {

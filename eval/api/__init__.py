@@ -1,0 +1,198 @@
+"""modexlab from Python: designs, machines, measurements, the ledger, sweeps and the papers' figures.
+
+    import modexlab
+
+    machine = modexlab.design("mont").at(32, steps_per_stage=4)
+    machine.cycles(1119317562, 65537, 2603398711)                   # by the closed formula
+    modexlab.measure(machine, "decrypt").value("cycles")            # by simulation, the result checked against pow
+    modexlab.measure(machine, stage="flow").value("area_um2")       # through synthesis, tests of the netlist, timing and power
+
+A wrong name or value raises BadInput, which says the value and the remedy. What stage `flow` needs is in the extra [flow].
+
+This file is the package `modexlab` itself (setup.py); it stands in a room because the top level of the project has rooms only. It
+imports nothing before it is asked, so `import modexlab` takes no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from modexlab.eval.designs.design import Design
+    from modexlab.eval.designs.machine import Machine
+    from modexlab.eval.lab.compare import Comparison, LeftOut
+    from modexlab.eval.lab.explore import Sweep
+    from modexlab.eval.lab.ledger import Ledger
+    from modexlab.eval.lab.metrics import Measurement
+    from modexlab.eval.lab.point import Point
+    from modexlab.eval.lab.rows import Row
+
+__all__ = [
+    "BadInput",
+    "Comparison",
+    "LeftOut",
+    "NoMeasurement",
+    "compare",
+    "design",
+    "designs",
+    "explore",
+    "front",
+    "ledger",
+    "measure",
+    "point",
+]
+
+
+def designs() -> list[Design]:
+    """All designs of the catalogue: name, family, domain, schedule, parameters."""
+    from modexlab.eval.designs import catalogue
+
+    return catalogue.designs()
+
+
+def design(name: str) -> Design:
+    """The design of this name; `.at(nbits, **settings)` makes a machine of it."""
+    from modexlab.eval.designs import catalogue
+
+    return catalogue.find(name)
+
+
+def point(
+    machine: Machine,
+    workload: str = "encrypt",
+    *,
+    stage: str = "native",
+    interface: str = "stream",
+    **flow: Any,
+) -> Point:
+    """A machine with a workload at a stage, as sweeps and the ledger know it.
+
+    Stages: formula, cl, python, verilog, native, flow, layout, fpga. Settings of the flow have the names of spaces: clock_period, style,
+    density, device.
+    """
+    from modexlab.eval.lab.point import Point
+
+    made = Point(
+        machine.design.name, machine.nbits, machine.values, interface, workload, stage, tuple(flow.items())
+    )
+    made.check()
+    return made
+
+
+def measure(
+    machine: Machine | Point,
+    workload: str = "encrypt",
+    *,
+    stage: str = "native",
+    interface: str = "stream",
+    ledger: Ledger | None = None,
+    progress: Callable[[str], None] | None = None,
+    **flow: Any,
+) -> Measurement:
+    """The figures of a machine; its result is checked, and where it is wrong there are none (NoMeasurement).
+
+    With a ledger, what it has already is taken from there, and what is measured now is written down. progress is called with a few
+    words whenever something else is done. The other arguments are those of `point`, which may be given in place of a machine.
+    """
+    from modexlab.eval.lab.explore import read
+    from modexlab.eval.lab.measure import measure
+    from modexlab.eval.lab.point import Point
+
+    if isinstance(machine, Point):
+        wanted = machine
+    else:
+        wanted = point(machine, workload, stage=stage, interface=interface, **flow)
+    if ledger is None:
+        return measure(wanted, progress)
+    for known in read(ledger, {wanted.key: wanted}):
+        return ledger.measurement(known.number)
+    return ledger.measurement(ledger.record(wanted, measure(wanted, progress)))
+
+
+def ledger(path: str | Path | None = None) -> Ledger:
+    """The ledger in this file, by default the one that the commands use; `.rows(...)` and `.frame(...)` read it."""
+    from modexlab.eval.lab.ledger import Ledger
+
+    return Ledger(path)
+
+
+def explore(
+    space: str | Path,
+    into: Ledger | None = None,
+    *,
+    method: str = "exhaustive",
+    points: int = 100,
+    seed: int = 1,
+    retry: bool = False,
+    jobs: int = 2,
+) -> Sweep:
+    """Measure a space, that is, a TOML file or the name of a ready-made one; what the ledger has is not measured again.
+
+    `points` and `seed` are for the methods random and nsga2. The sweep has the measured points, the failed ones and the fronts.
+    """
+    from modexlab.eval.lab.explore import Sweep
+    from modexlab.eval.lab.ledger import Ledger
+    from modexlab.eval.lab.schedulers import Local
+    from modexlab.eval.lab.search import make_search
+    from modexlab.eval.lab.space import Space
+    from modexlab.eval.progress import Progress
+
+    loaded = Space.load(space)
+    search = make_search(loaded, method, points, seed)
+    sweep = Sweep(loaded, into or Ledger(), search, retry)
+    with Local(jobs) as scheduler, Progress(str(space), search.count, unit="point") as progress:
+        sweep.run(scheduler, progress)
+    return sweep
+
+
+def front(
+    rows: Iterable[Row], metrics: Sequence[str] = ("time_ns", "area_um2"), operation: str = "decrypt"
+) -> list[tuple[tuple[float, ...], Row]]:
+    """The Pareto front among rows of a ledger: the values of the metrics, and a row of the measurement, best first metric first."""
+    from modexlab.eval.lab.metrics import METRICS, check_metric
+    from modexlab.eval.lab.pareto import figures_by_operation, front_of, goals_of, to_minimise
+
+    goals = goals_of({check_metric(name): METRICS[name].better for name in metrics})
+    measured: dict[int, list[Row]] = {}
+    for row in rows:
+        if row.comparable:
+            measured.setdefault(row.measurement, []).append(row)
+    candidates = []
+    for each in measured.values():
+        values = figures_by_operation(each, metrics).get(operation)
+        if values is not None:
+            candidates.append((to_minimise(values, goals), (values, each[0])))
+    return [found for _, found in front_of(candidates).sorted()]
+
+
+def compare(*papers: str, ledger: Ledger | None = None) -> list[Comparison | LeftOut]:
+    """The published figures of these works ("001"), by default of all, beside what the ledger has."""
+    from modexlab.eval.lab.compare import compare
+    from modexlab.eval.lab.ledger import Ledger
+    from modexlab.eval.papers.published import figures, paper
+
+    wanted = [figure for number in papers for figure in paper(number).figures()] if papers else figures()
+    return compare(wanted, ledger or Ledger())
+
+
+# ---- names that are classes of other rooms, and the version
+
+_CLASSES = {
+    "BadInput": "modexlab.fl.errors",
+    "NoMeasurement": "modexlab.eval.errors",
+    "Comparison": "modexlab.eval.lab.compare",
+    "LeftOut": "modexlab.eval.lab.compare",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("modexlab")
+    if name in _CLASSES:
+        return getattr(import_module(_CLASSES[name]), name)
+    raise AttributeError(f"module 'modexlab' has no attribute {name!r}")

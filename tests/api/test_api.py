@@ -1,0 +1,112 @@
+"""modexlab from Python: what its page and its notebook show, and that it takes no time to import."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import modexlab
+import pytest
+from modexlab.eval.lab.ledger import Ledger
+
+from tests.harness import regress_if
+from tests.paths import ROOT
+
+NOTEBOOK = ROOT / "eval" / "examples" / "pareto.ipynb"
+FEW = {"mont": [{"steps_per_stage": 8}], "ssmm": [{"bits_per_cycle": 1}]}
+
+
+def test_import_brings_nothing() -> None:
+    code = "import modexlab, sys; print([name for name in sys.modules if name.startswith(('pymtl3', 'modexlab.'))])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_names() -> None:
+    assert modexlab.__version__ and all(getattr(modexlab, name) for name in modexlab.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'measures'"):
+        _ = modexlab.measures
+    assert modexlab.design("mont") in modexlab.designs()
+    with pytest.raises(modexlab.BadInput, match="did you mean 'mont'"):
+        modexlab.design("monts")
+
+
+def test_measure() -> None:
+    machine = modexlab.design("mont").at(16, steps_per_stage=4)
+    measured = modexlab.measure(machine, "decrypt")
+    (work,) = modexlab.point(machine, "decrypt").parts()
+    assert (
+        measured.value("cycles") == measured.value("cycles", "decrypt") == machine.cycles(*work.work.operands)
+    )
+    assert modexlab.measure(machine, "decrypt", stage="formula").value("cycles") == measured.value("cycles")
+    for call, words in (
+        (lambda: measured.value("area_um2"), "area_um2 was not measured here; there are cycles"),
+        (lambda: measured.value("areas"), "did you mean 'area_um2'"),
+        (lambda: measured.value("cycles", "encrypt"), "cycles of encrypt: give one of decrypt"),
+        (lambda: modexlab.measure(machine, "decrypts"), "decrypts"),
+        (lambda: modexlab.measure(machine, stage="gate"), "stage"),
+        (lambda: modexlab.measure(machine, clock_period=3.0), "clock_period is a setting of the flow"),
+        (lambda: modexlab.compare("005"), "paper"),
+        (lambda: modexlab.front([], ("areas",)), "did you mean 'area_um2'"),
+    ):
+        with pytest.raises(modexlab.BadInput, match=re.escape(words)):
+            call()
+
+
+def test_a_ledger_measures_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = modexlab.ledger(tmp_path / "ledger.sqlite")
+    machine = modexlab.design("mont").at(16)
+    first = modexlab.measure(machine, ledger=ledger)
+    monkeypatch.setattr("modexlab.eval.lab.measure.measure", None)
+    assert modexlab.measure(machine, ledger=ledger) == first
+    assert modexlab.measure(modexlab.point(machine), ledger=ledger) == first
+    (row,) = ledger.rows()
+    assert row.value == first.value("cycles")
+    assert len(ledger.frame()) == 1
+
+
+def test_explore_and_front(tmp_path: Path) -> None:
+    space = tmp_path / "space.toml"
+    space.write_text(
+        'title = "steps"\nobjectives = {cycles = "min"}\n'
+        '[[part]]\ndesigns = ["mont"]\nnbits = [16]\nstages = ["formula"]\n[part.set]\nsteps_per_stage = [2, 4, 8]\n'
+    )
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    sweep = modexlab.explore(space, ledger)
+    assert (sweep.new, len(sweep.measured), len(sweep.failed)) == (3, 3, 0)
+    assert modexlab.explore(space, ledger).new == 0
+    ((values, row),) = modexlab.front(ledger.rows(), ("cycles",), "encrypt")
+    assert row.parameters["steps_per_stage"] == 8
+    assert values == (min(each.value for each in ledger.rows()),)
+
+
+def test_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (shown,) = re.findall(r"```python\n(.*?)```", (ROOT / "eval" / "README.md").read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(shown, names)
+    assert names["decryption"].value("cycles") == names["rows"][0].value
+    assert names["sweep"].measured and not names["sweep"].failed
+
+
+@pytest.mark.parametrize("shapes", [FEW, pytest.param(None, marks=regress_if(True))], ids=["few", "all"])
+def test_notebook(shapes: dict[str, Any] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its cells one after the other; in `make test` with fewer machines."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == [], "kept without outputs"
+            exec("".join(cell["source"]), names)
+            if shapes is not None and "SHAPES" in names:
+                names["SHAPES"] = shapes
+    made = sum(map(len, names["SHAPES"].values()))
+    assert 1 <= len(names["best"]) <= made
+    assert len({row.measurement for row in names["rows"]}) == made
+    assert (tmp_path / "pareto.png").stat().st_size > 10_000
