@@ -116,7 +116,8 @@ def test_a_design_that_is_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """One of one's own, say, that was tried: its rows stay in the ledger, and in the report."""
     from modexlab.eval.designs import catalogue
 
-    own = replace(catalogue.find("ssmm"), name="blakley", family="Blakley")
+    ssmm = catalogue.find("ssmm")
+    own = replace(ssmm, name="blakley", multiplier=replace(ssmm.multiplier, family="Blakley"))
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with monkeypatch.context() as patched:
         patched.setitem(catalogue._BY_NAME, own.name, own)
