@@ -24,9 +24,10 @@ import re
 import shutil
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ class Device:
 
     def count(self, cells: Cells) -> dict[str, Any]:
         """The resources of a netlist with so many cells of each kind; BadInput for one that the family does not have."""
-        sums: Counter[str] = Counter()
+        sums: dict[str, float] = defaultdict(float)
         for kind, number in cells.items():
             if kind.startswith("$_TBUF_"):
                 raise BadInput(
@@ -292,15 +293,12 @@ def count_cells(module: Mapping[str, Any]) -> dict[str, int]:
     return dict(sorted(kinds.items()))
 
 
-def _work() -> tempfile.TemporaryDirectory[str] | Any:
+@contextmanager
+def _work() -> Iterator[Path]:
     """A directory for yosys' files, where what is made is moved to the cache afterwards at no cost."""
     cache.root().mkdir(parents=True, exist_ok=True)
-    return _PathDirectory(prefix="fpga-", dir=cache.root())
-
-
-class _PathDirectory(tempfile.TemporaryDirectory):
-    def __enter__(self) -> Path:
-        return Path(super().__enter__())
+    with tempfile.TemporaryDirectory(prefix="fpga-", dir=cache.root()) as name:
+        yield Path(name)
 
 
 def _check(top: str, module: Mapping[str, Any]) -> None:

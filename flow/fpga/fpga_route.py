@@ -262,7 +262,7 @@ def framed(module: Mapping[str, Any], fabric: Fabric) -> tuple[dict[str, Any], d
     def add(cell: Cell, port: str = "") -> None:
         cells[f"frame${port}${len(cells)}"] = cell
 
-    def pin(name: str, direction: str, bit: Bit, buffers: tuple[str, ...] = ()) -> None:
+    def add_pin(name: str, direction: str, bit: Bit, buffers: tuple[str, ...] = ()) -> None:
         """A pin; with `buffers`, through these cells, from outside to inside."""
         for kind in buffers if fabric.pads else ():
             outer = net()
@@ -277,29 +277,29 @@ def framed(module: Mapping[str, Any], fabric: Fabric) -> tuple[dict[str, Any], d
         main = max(own_clocks, key=lambda bit: clocks[bit])
     else:
         main = net()
-    pin(CLOCK, "input", main, ("BUFG", "IBUF"))
+    add_pin(CLOCK, "input", main, ("BUFG", "IBUF"))
     for bit, name in own_clocks.items():
         if bit != main:
             if fabric.pads:
                 raise BadInput(
                     f"the design has a second clock, {name}: Artix-7 is placed with one clock; drop --pnr"
                 )
-            pin(f"frame${name}", "input", bit)
+            add_pin(f"frame${name}", "input", bit)
 
     registers = luts = 0
     chain: Bit = net()
-    pin(SHIFT_IN, "input", chain, ("IBUF",))
+    add_pin(SHIFT_IN, "input", chain, ("IBUF",))
     for bit, name in inputs.items():
         if bit not in own_clocks:
             add(fabric.register(main, chain, bit), name)
             registers, chain = registers + 1, bit
-    for bit in outputs:
+    for out in outputs:
         taken, mixed, shifted = net(), net(), net()
-        add(fabric.register(main, bit, taken))
+        add(fabric.register(main, out, taken))
         add(fabric.xor(chain, taken, mixed))
         add(fabric.register(main, mixed, shifted))
         registers, luts, chain = registers + 2, luts + 1, shifted
-    pin(SHIFT_OUT, "output", chain, ("OBUF",))
+    add_pin(SHIFT_OUT, "output", chain, ("OBUF",))
     attributes = {**module.get("attributes", {}), "top": f"{1:032b}"}
     frame = {
         "attributes": attributes,

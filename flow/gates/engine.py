@@ -15,6 +15,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -421,7 +422,7 @@ class Engine:
         size = len(self.tables.netlist.nets)
 
         def array(address: int, kind: type) -> np.ndarray:
-            pointer = ctypes.cast(address, ctypes.POINTER(kind))
+            pointer: Any = ctypes.cast(address, ctypes.POINTER(kind))
             return np.ctypeslib.as_array(pointer, (size,)).copy() if size else np.zeros(0)
 
         toggles, clocked = array(c.toggles, ctypes.c_uint32), array(c.clocked, ctypes.c_uint8).astype(bool)

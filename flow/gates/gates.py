@@ -119,6 +119,7 @@ def synthesized(verilog: str, top: str) -> Netlist:
 class GateSimulation(NativeSimulation):
     """Simulates the netlist of a machine with streams."""
 
+    _model: GateModel
     stage = STAGE
     waves = ()
     powers_up = True
@@ -165,6 +166,7 @@ class GateSimulation(NativeSimulation):
 class GateProcSimulation(NativeProcSimulation):
     """Simulates the netlist of a processor, with its accelerator or alone."""
 
+    _model: GateModel
     stage = STAGE
     waves = ()
     powers_up = True

@@ -54,7 +54,7 @@ def summarize(
     best = {**before, **{name: value for name, value in after.items() if value is not None}}
     simulated = {name: read[file] for name, file in SIMULATED.items() if file in read}
     tests = {name: _tests(each) for name, each in simulated.items()}
-    cycles = next((each["cycles"] for each in reversed(simulated.values())), {})
+    cycles: dict[str, int] = next((each["cycles"] for each in reversed(simulated.values())), {})
     report: dict[str, Any] = {
         "design": design.name,
         "top": design.top,

@@ -198,17 +198,17 @@ class KindEnergy:
         if not cell.sequential:
             states = self._states(members, {})
             return lambda pin, edge: states
-        if cell.clock_gate:
+        if gate := cell.clock_gate:
             clocks = np.maximum(members.toggles.get(self.clock, none), 1e-30)
-            enabled = np.minimum(members.toggles.get(cell.clock_gate.output, none) / clocks, 1.0)
+            enabled = np.minimum(members.toggles.get(gate.output, none) / clocks, 1.0)
 
             def of_gate(pin: str, edge: int) -> np.ndarray:
                 if pin == self.clock and edge == RISE:
                     # the latch has let the enable through
                     return self._states(members, {self.clock: 0.0}, (enabled, enabled, none))
-                if pin == cell.clock_gate.output and edge == RISE:
+                if pin == gate.output and edge == RISE:
                     return self._states(members, {self.clock: 1.0}, (none + 1, none + 1, none))
-                state = none + 1 if pin == cell.clock_gate.output else enabled
+                state = none + 1 if pin == gate.output else enabled
                 high = settled if pin == self.data else 1.0 if pin else 0.5
                 apart = data * (1 - state) + state * (1 - data)
                 return self._states(members, {self.clock: high}, (data, state, apart))
@@ -263,8 +263,11 @@ class KindEnergy:
     def _output(
         self, name: str, edge: int, half: np.ndarray, states: np.ndarray, members: Members
     ) -> Iterator[Term]:
-        rows = [(row, row.arc.rise if edge == RISE else row.arc.fall) for row in self._outputs[name]]
-        rows = [(row, table) for row, table in rows if table is not None]
+        rows = [
+            (row, table)
+            for row in self._outputs[name]
+            if (table := row.arc.rise if edge == RISE else row.arc.fall) is not None
+        ]
         if not rows:
             return
         none = np.zeros(members.size)

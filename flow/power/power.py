@@ -437,7 +437,9 @@ class Estimator:
         kind = self.netlist.cells[instance].kind
         cell, model = self.library.cells[kind], self._kinds[kind]
         place = self._members[kind].index(instance)
-        terms, switching, leakage = [], [], 0.0
+        terms: list[dict[str, Any]] = []
+        switching: list[dict[str, Any]] = []
+        leakage = 0.0
         for places, each in self._in_use(kind, toggles, ones, activity.cycles):
             (found,) = np.nonzero(places == place)
             if not found.size:
