@@ -12,7 +12,7 @@ ROOMS    := fl rtl cl proc flow eval
 BIN      := $(VENV)/bin
 READY    := $(VENV)/ready
 JOBS     ?= 2
-TOOLS    := g++:g++ riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf sta:opensta
+TOOLS    := g++:g++ iverilog:iverilog riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf sta:opensta
 EXTRAS   := qemu-riscv32:qemu-user chromium:chromium
 COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=flow --cov=eval --cov-branch --cov-report=term:skip-covered
 PYTEST   := $(BIN)/python -m pytest -n $(JOBS)

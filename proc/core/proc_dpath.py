@@ -248,11 +248,10 @@ class ProcDpath(Component):
         s.store_align.addr //= s.alu.out[0:2]
         s.store_align.data //= s.store_X
         s.access_misaligned_X //= s.store_align.misaligned
-        s.dmem_req.addr[0:2] //= 0
-        s.dmem_req.addr[2:32] //= s.alu.out[2:32]
 
         @update
         def memory_request():
+            s.dmem_req.addr @= concat(s.alu.out[2:32], b2(0))
             s.dmem_req.write @= s.decoded_X.memory == MEM_STORE
             s.dmem_req.strobe @= 0
             s.dmem_req.data @= 0

@@ -6,7 +6,7 @@ PyMTL3 3.1.17 writes declarations, instances and assignments, one to a line.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"^ *//.*\n", ""),  # banners and paths
@@ -24,20 +24,11 @@ def tidy(text: str) -> str:
     """Everything that concerns the module alone."""
     for pattern, replacement in _NOISE:
         text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
-    return _constants(_blocks(_temporaries(_scalars(_elements(text)))))
+    return _constants(_blocks(_temporaries(_scalars(text))))
 
 
 def _words(text: str) -> Counter[str]:
     return Counter(re.findall(r"\w+", text))
-
-
-def _elements(text: str) -> str:
-    """A wire that is an array of one element becomes that element, if each use says `[0]`."""
-    for name in re.findall(r"^  logic \S+ +(\w+) \[0:0\] ?;$", text, re.MULTILINE):
-        if _words(text)[name] == 1 + len(re.findall(rf"\b{name}\[0\]", text)):
-            text = re.sub(rf"\b{name}\[0\]", name, text)
-            text = re.sub(rf"^(  logic .*\b{name}) \[0:0\] ?;$", r"\1;", text, flags=re.MULTILINE)
-    return text
 
 
 def _scalars(text: str) -> str:
@@ -116,34 +107,3 @@ def drop_unused(text: str) -> tuple[str, list[str]]:
     for port in dropped:
         text = re.sub(rf"^  input .* {port},?\n", "", text, flags=re.MULTILINE)
     return text.replace(",\n);", "\n);"), dropped
-
-
-def disconnect(text: str, without: Mapping[str, Collection[str]]) -> str:
-    """Without the connections to ports that modules inside have lost (module -> ports), and their wires."""
-    assignments = set()
-    wires = set()
-
-    def instance(match: re.Match[str]) -> str:
-        kept = []
-        for line in match[2].splitlines():
-            pin = re.match(r"    \.(\w+)\( (\S+) \)", line)
-            assert pin is not None, line
-            port, wire = pin.groups()
-            if port in without.get(match[1], ()):
-                assignments.add(f"  assign {wire} = {port};")
-                wires.add(wire.partition("[")[0])
-            else:
-                kept.append(line)
-        connections = "\n".join(kept).rstrip(",")
-        return match[0].replace(match[2], f"{connections}\n")
-
-    text = re.sub(r"^  (\w+) \w+\n  \(\n((?:    .*\n)*)  \);$", instance, text, flags=re.MULTILINE)
-    text = "\n".join(line for line in text.split("\n") if line not in assignments)
-    words = _words(text)
-    unused = {wire for wire in wires if words[wire] == 1}
-    declaration = re.compile(r"  logic .*?(\w+)(?: \[.*)?;")
-    return "\n".join(
-        line
-        for line in text.split("\n")
-        if not ((match := declaration.fullmatch(line)) and match[1] in unused)
-    )

@@ -2,10 +2,12 @@
 
 PyMTL3's translator does the work. What it writes is meant for machines: banners, the Python source as comments,
 absolute paths, modules called `Class__parameter_value__...` or by a hash. So a few of its methods are overridden
-here, modules get other names (names.py), and the text of each module is tidied (tidy.py). The result is the
-same in every process, as it is the key to the cache, and clean under `verilator -Wall`.
+here and in structure.py (ports, instances and connections), modules get other names (names.py), and the text of
+each module is tidied (tidy.py). The result is the same in every process, as it is the key to the cache, and clean
+under `verilator -Wall`.
 """
 
+import copy
 import operator
 import re
 import tempfile
@@ -20,7 +22,6 @@ from pymtl3.passes.backends.verilog.translation.behavioral.VBehavioralTranslator
     BehavioralRTLIRToVVisitorL5,
 )
 from pymtl3.passes.backends.verilog.translation.VerilogTranslationConfigs import VerilogTranslationConfigs
-from pymtl3.passes.backends.verilog.translation.VTranslator import VTranslator
 from pymtl3.passes.backends.verilog.util.utility import verilog_reserved
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRType as rt
@@ -29,13 +30,15 @@ from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRT
 from ...fl.errors import BadInput
 from . import toolchain
 from .names import described, identity, module_names, prefix_of
-from .tidy import disconnect, drop_unused, order_ports, tidy
+from .structure import DirectStructure, one_element
+from .tidy import drop_unused, order_ports, tidy
 from .unread import directions, leave_open, silence
 
 _HEADER = """\
 // {top}: translated from PyMTL3; the top module is the last one.
 /* verilator lint_off DECLFILENAME */
 /* verilator lint_off PINCONNECTEMPTY */  // an output that is not needed is left open
+`default_nettype none
 
 """
 
@@ -93,7 +96,7 @@ def _check_identifiers(component: Component) -> None:
                 )
 
 
-class Readable(VTranslator):
+class Readable(DirectStructure):
     """PyMTL3's translator with our names and layout."""
 
     def __init__(self, top: Component, name: str, unique: bool, unread: Mapping[str, str]) -> None:
@@ -106,7 +109,7 @@ class Readable(VTranslator):
         self._attributes: dict[str, list[str]] = {}  # module -> its attributes, as they stand in the source
         self._unread: dict[str, dict[str, str]] = {}  # module -> ports that it need not read -> the reason
         self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
-        self._without: dict[str, list[str]] = {}  # module -> those of clk and reset that it does not have
+        self._without = {}
 
     def rtlir_tr_initialize(self) -> None:
         super().rtlir_tr_initialize()
@@ -126,7 +129,6 @@ class Readable(VTranslator):
         """One module; those inside it come first."""
         text = tidy(super().rtlir_tr_component(behavioral, structural))
         name = structural.component_unique_name
-        text = disconnect(text, self._without)
         if not structural.component_is_top:
             text, self._without[name] = drop_unused(text)
         text = leave_open(order_ports(text, self._attributes[name]), self._directions)
@@ -157,7 +159,7 @@ class Readable(VTranslator):
             short = classes.count(kind.cls.__name__) == 1
             name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
             text = re.sub(rf"\b{kind.get_name()}\b", name, text)
-        return _HEADER.format(top=self._name) + text.rstrip() + "\n"
+        return f"{_HEADER.format(top=self._name)}{text.rstrip()}\n\n`default_nettype wire\n"
 
     # Update blocks: without their Python source, and indented once (both lists hold the same strings).
 
@@ -260,8 +262,17 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_Index(self, node: Any) -> Any:
         """Sums of loop variables and constants in the 32 bits of a loop variable, which need no casts."""
+        kind = node.value.Type
+        if one_element(kind):
+            return self.visit(node.value)
         node.idx._text = self._plain(node.idx)
+        if _is_instances(kind):
+            number = getattr(node.idx, "_value", node.idx._text)
+            return f"{self.visit(node.value)}__{number if isinstance(number, str) else int(number)}"
         return super().visit_Index(node)
+
+    def visit_Slice(self, node: Any) -> Any:
+        return self.visit(node.value) if one_element(node.value.Type) else super().visit_Slice(node)
 
     def _plain(self, node: Any) -> str | None:
         """An index made of loop variables and constants alone, else None."""
@@ -288,6 +299,25 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         node.value._top_expr = True
         return f"{node.nbits}'({self.visit(node.value)})"
 
+    def visit_SignExt(self, node: Any) -> Any:
+        """The sign of a concatenation is that of its first part; Yosys and Icarus select no bit of the whole."""
+        if not isinstance(node.value, bir.Concat):
+            return super().visit_SignExt(node)
+        more = node.nbits - _width(node.value)
+        whole = self.visit(node.value)
+        return f"{{ {{ {more} {{ {self._sign(node.value.values[0])} }} }}, {whole} }}" if more else whole
+
+    def _sign(self, node: Any) -> Any:
+        """The most significant bit of a signal, of a part of one, or of a concatenation."""
+        while isinstance(node, bir.Concat):
+            node = node.values[0]
+        if _width(node) == 1:
+            return self.visit(node)
+        if isinstance(node, bir.Slice):
+            top = f"{self.visit(node.base)} + {node.size - 1}" if node.size else int(node.upper._value) - 1
+            return f"{self.visit(node.value)}[{top}]"
+        return f"{self.visit(node)}[{_width(node) - 1}]"
+
     def visit_For(self, node: Any) -> list[str]:
         """Plain numbers as bounds."""
         start, end, step = (getattr(each, "_value", None) for each in (node.start, node.end, node.step))
@@ -302,6 +332,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType({})) -> list[Any]:
     """Without the loops that have no turns, and what is left empty by that; loops of one turn replaced by it.
 
+    A loop over instances is replaced by all of its turns, as each instance has signals of its own.
+
     `outer`: loop variables of such loops around the statements, which `ReadableBlock.visit` finds in `_turns`.
     """
     kept = []
@@ -312,8 +344,9 @@ def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType(
             ]
             turns = None if None in bounds else range(*map(int, bounds))
             inner = {name: value for name, value in outer.items() if name != each.var.name}
-            if turns is not None and len(turns) == 1:
-                kept.extend(unrolled(each.body, {**inner, each.var.name: turns[0]}))
+            if turns is not None and (len(turns) == 1 or _selects_instance(each.body, each.var.name)):
+                for turn in turns:
+                    kept.extend(unrolled(_copied(each.body), {**inner, each.var.name: turn}))
                 continue
             each.body = unrolled(each.body, inner)
             if not each.body or (turns is not None and not turns):
@@ -326,6 +359,44 @@ def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType(
             each._turns = dict(outer)
         kept.append(each)
     return kept
+
+
+def _nodes(tree: Any) -> Iterator[Any]:
+    """All nodes of a part of an update block."""
+    if isinstance(tree, list):
+        for each in tree:
+            yield from _nodes(each)
+    elif isinstance(tree, bir.BaseBehavioralRTLIR):
+        yield tree
+        for each in vars(tree).values():
+            yield from _nodes(each)
+
+
+def _selects_instance(body: list[Any], variable: str) -> bool:
+    """Whether statements select one of several components by a loop variable."""
+    return any(
+        isinstance(node, bir.Index)
+        and _is_instances(node.value.Type)
+        and any(isinstance(part, bir.LoopVar) and part.name == variable for part in _nodes(node.idx))
+        for node in _nodes(body)
+    )
+
+
+def _copied(tree: Any) -> Any:
+    """Statements that can be given other loop variables than those that they are copied from."""
+    if isinstance(tree, list):
+        return [_copied(each) for each in tree]
+    if not isinstance(tree, bir.BaseBehavioralRTLIR):
+        return tree
+    made = copy.copy(tree)
+    for name, value in vars(tree).items():
+        setattr(made, name, _copied(value))
+    return made
+
+
+def _is_instances(kind: Any) -> bool:
+    """Whether this is a list of components."""
+    return isinstance(kind, rt.Array) and isinstance(kind.get_sub_type(), rt.Component)
 
 
 def _is_constant(node: Any) -> bool:

@@ -31,7 +31,6 @@ class SquareOfR(Component):
 
         s.unit = ShiftSub(nbits, 1, until)
         s.unit.modulus //= s.modulus
-        s.unit.istream.msg.b //= s.r_n
         s.ostream.msg //= s.unit.ostream.msg
 
         @update
@@ -40,6 +39,7 @@ class SquareOfR(Component):
             if s.st == BEGIN:
                 s.r_n @= s.zero - s.modulus
             s.unit.istream.msg.a @= s.r_n
+            s.unit.istream.msg.b @= s.r_n
             if (s.st == BEGIN) & ~s.modulus[TOP]:
                 s.unit.istream.msg.a @= 1
 

@@ -1,0 +1,94 @@
+"""Every design of the catalogue, behind both interfaces, and the processor, read by three tools: plain Yosys, Verilator, Icarus.
+
+What none of them is given, because one refuses it: unpacked arrays in ports and arrays of structs (Yosys, Icarus); a bit of
+a concatenation (Yosys, Icarus); a struct of which a block writes one field and an assignment another, and a use before the
+declaration (Icarus).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from modexlab.eval.designs import catalogue, interfaces
+from modexlab.fl.errors import BadInput
+from modexlab.flow.netlist import yosys
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_xcel import ProcXcel
+from modexlab.rtl.sim import lint, translate
+from pymtl3 import Component
+
+from tests.harness import is_sibling, regress_if
+
+TOP = "machine"
+# messages of Icarus 11 that say nothing about the Verilog: it recomputes a block more often than it must, and a block
+# of constants, which it computes once, as the standard has it
+HARMLESS = ("sorry: constant selects in always_* processes", "always_comb process has no sensitivities")
+
+
+def icarus(path: Path, top: str, out: Path) -> str:
+    """Compile for simulation; what it complains about.
+
+    It is not run: vvp 11 wakes blocks whose inputs have not moved, and never comes to an end of some cycles (rtl/README.md).
+    """
+    assert shutil.which("iverilog"), "iverilog is missing: run `apt-get install iverilog`"
+    command = ["iverilog", "-g2012", "-Wall", "-s", top, "-o", str(out), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    lines = (done.stdout + done.stderr).splitlines()
+    complaints = "\n".join(line for line in lines if not any(each in line for each in HARMLESS))
+    assert done.returncode == 0, complaints
+    return complaints
+
+
+def at_8_bits(design: catalogue.Design, interface: interfaces.Interface) -> Component:
+    """The design at 8 bits, or at the least width that it has."""
+    for nbits in (8, 16, 32):
+        try:
+            return design.at(nbits).wrapped(interface)
+        except BadInput:
+            continue
+    raise AssertionError(f"{design.name} has none of these widths")
+
+
+MACHINES: dict[str, Callable[[], Component]] = {
+    f"{design.name}-{name}": lambda design=design, name=name: at_8_bits(design, interfaces.find(name))
+    for design in catalogue.designs()
+    for name in interfaces.INTERFACES
+}
+PROCESSORS: dict[str, Callable[[], Component]] = {
+    "proc-open": Proc,
+    "proc": lambda: ProcXcel(Proc, NullXcel, observed=True),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            pytest.param(f"{design.name}-{each}", marks=regress_if(is_sibling(design) and each != "stream"))
+            for design in catalogue.designs()
+            for each in interfaces.INTERFACES
+        ),
+        *PROCESSORS,
+    ],
+)
+def test_three_tools_read_it(name: str, tmp_path: Path) -> None:
+    text = translate({**MACHINES, **PROCESSORS}[name](), TOP, unique=True)
+    path = tmp_path / "design.sv"
+    path.write_text(text)
+    assert not re.search(r"^ *(input|output) .*\w \[[^\]]*\],?$", text, re.MULTILINE), (
+        "an unpacked array in a port"
+    )
+    lint(text)
+    assert icarus(path, TOP, tmp_path / "design.vvp") == ""
+    log = yosys.run(
+        "read", f"read_verilog -sv {path.name}\nhierarchy -check -top {TOP}\nproc\n", tmp_path
+    ).log
+    for warning in re.findall(r"Warning: .*", log):
+        # elements of an array that is selected by constants alone
+        assert warning.startswith("Warning: Replacing memory "), warning
