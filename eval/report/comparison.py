@@ -25,21 +25,7 @@ from ..papers.published import Paper, papers
 from ..papers.published import Table as PaperTable
 from .metrics import metric, shown
 from .published import citation
-from .tables import Cell, Column, Line, Table, own, quotient, words
-
-# a figure that the paper prints with more digits than ours is exact to is shown as we show ours
-COLUMNS = (
-    Column("Machine"),
-    Column("Bits", number=True),
-    Column("Figure"),
-    Column("Published", number=True),
-    Column("Its twin", number=True),
-    Column("×", number=True),
-    Column("Ours", number=True),
-    Column("×", number=True),
-    Column("By"),
-    Column("Verdict"),
-)
+from .tables import Cell, Column, Line, Table, line, own, quotient, words
 
 
 @dataclass
@@ -106,26 +92,15 @@ def _line(each: Comparison, table: PaperTable, result: Compared) -> Line:
     )
     if each.base:
         what = f"{what} / {each.base}"
-    tone = "bad" if each.verdict.startswith(("kept out", "other order")) else ""
     number = f"c{len(result.citations)}"
     machine = label(figure, table)
     result.citations.append(citation(number, f"Paper {figure.paper}: {machine}", [figure]))
     best = _best(each)
     if best is not None and _upper(each, best) != math.inf:
         result.records.append(_record(each, machine))
-    star = "*" if figure.corrected is not None else ""
-    cells = [
-        words(machine),
-        Cell(str(figure.nbits), figure.nbits),
-        words(f"{what}, {figure.operation}" if figure.operation else what),
-        Cell(f"{_published(each)}{star}", each.value, published=number),
-        *_side(each, each.twin),
-        *_side(each, each.ours),
-        words(each.ours.name if each.ours is not None else "-"),
-        Cell(each.verdict, tone=tone),
-    ]
     kind = f"{table.kind} {table.number}" if table.kind != "Text" else "In the text"
-    return Line(cells, _filters(each), f"{kind}: {table.caption}")
+    shown_as = _Shown(each, machine, f"{what}, {figure.operation}" if figure.operation else what, number)
+    return line(COLUMNS, shown_as, _filters(each), f"{kind}: {table.caption}")
 
 
 def _published(each: Comparison) -> str:
@@ -133,22 +108,59 @@ def _published(each: Comparison) -> str:
     return shown(int(value) if float(value).is_integer() else value)
 
 
-def _side(each: Comparison, side: Side | None) -> list[Cell]:
+@dataclass(frozen=True)
+class _Shown:
+    """A comparison, with the words for its machine and its figure, and the number of its citation."""
+
+    each: Comparison
+    machine: str
+    what: str
+    number: str
+
+    @property
+    def published(self) -> Cell:
+        """A figure that the paper prints with more digits than ours is exact to is shown as we show ours."""
+        star = "*" if self.each.figure.corrected is not None else ""
+        return Cell(f"{_published(self.each)}{star}", self.each.value, published=self.number)
+
+    @property
+    def verdict(self) -> Cell:
+        said = self.each.verdict
+        return Cell(said, tone="bad" if said.startswith(("kept out", "other order")) else "")
+
+    @property
+    def ours(self) -> str:
+        return self.each.ours.name if self.each.ours is not None else "-"
+
+
+def _value(side: Side | None) -> Cell:
     if side is None or side.value is None or side.row is None:
-        return [Cell("-", tone="quiet")] * 2
-    stale = side.stale
-    compares = each.ratio(side) is not None
+        return Cell("-", tone="quiet")
+    return own(side.value, side.row.id, side.row.measurement, side.stale)
+
+
+def _times(each: Comparison, side: Side | None) -> Cell:
+    """The ratio to the published figure."""
+    if side is None or side.value is None or side.row is None:
+        return Cell("-", tone="quiet")
     close = CLOSE_TO_A_MEAN if each.figure.operation == "mean" else CLOSE
-    return [
-        own(side.value, side.row.id, side.row.measurement, stale),
-        quotient(
-            side.value if compares else None,
-            each.value,
-            _upper(each, side),
-            close=close,
-            judged=each.basis != RATIO and not stale,
-        ),
-    ]
+    value = side.value if each.ratio(side) is not None else None
+    judged = each.basis != RATIO and not side.stale
+    return quotient(value, each.value, _upper(each, side), close=close, judged=judged)
+
+
+COLUMNS: tuple[Column[_Shown], ...] = (
+    Column("Machine", lambda it: words(it.machine)),
+    Column("Bits", lambda it: Cell(str(it.each.figure.nbits), it.each.figure.nbits), number=True),
+    Column("Figure", lambda it: words(it.what)),
+    Column("Published", lambda it: it.published, number=True),
+    Column("Its twin", lambda it: _value(it.each.twin), number=True),
+    Column("×", lambda it: _times(it.each, it.each.twin), number=True),
+    Column("Ours", lambda it: _value(it.each.ours), number=True),
+    Column("×", lambda it: _times(it.each, it.each.ours), number=True),
+    Column("By", lambda it: words(it.ours)),
+    Column("Verdict", lambda it: it.verdict),
+)
 
 
 def _upper(each: Comparison, side: Side) -> float | None:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..lab import stages
 from ..lab.compare import CLOSE, GLITCHES
 from ..lab.ledger import Failure
 from ..lab.stages import FORMULA
 from .entries import INTERFACES, SILICON, Entry
-from .metrics import METRICS, metric, ratio, shown
+from .metrics import METRICS, ratio, shown
 from .published import Machine
 
+T = TypeVar("T")
 OPERATIONS = ("encrypt", "decrypt")
 MOST_LINES = 300  # designs and settings; all figures are in a table of their own
 NO_KEY = "†"
@@ -31,15 +32,6 @@ MEASURED = (
 
 
 @dataclass(frozen=True)
-class Column:
-    """A head. Figures stand to the right, and their unit in the head."""
-
-    head: str
-    unit: str = ""
-    number: bool = False
-
-
-@dataclass(frozen=True)
 class Cell:
     """What stands there, what it is sorted by, and where it comes from."""
 
@@ -51,6 +43,16 @@ class Cell:
     tone: str = ""  # good, bad or quiet
     stale: bool = False  # it has the sign for it in its text
     upper: float | None = None  # where the value is a lower bound
+
+
+@dataclass(frozen=True)
+class Column(Generic[T]):
+    """A head, and what stands under it for an item. Figures stand to the right, and their unit in the head."""
+
+    head: str
+    cell: Callable[[T], Cell]
+    unit: str = ""
+    number: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Table:
     name: str
     title: str
     caption: str
-    columns: Sequence[Column]
+    columns: Sequence[Column[Any]]
     lines: Sequence[Line]
 
     @property
@@ -79,15 +81,9 @@ class Table:
         return replace(self, caption=f"{self.caption}{SIGN_HERE}") if stale else self
 
 
-def metric_column(name: str, before: str = "") -> Column:
-    """The column of a metric."""
-    known = metric(name)
-    title = f"{before} {known.title.lower()}".strip() if before else known.title
-    return Column(
-        title[:1].upper() + title[1:],
-        "" if known.shown_unit == known.title.lower() else known.shown_unit,
-        True,
-    )
+def line(columns: Sequence[Column[T]], item: T, of: Mapping[str, Any], group: str = "") -> Line:
+    """The cells of an item."""
+    return Line([column.cell(item) for column in columns], of, group)
 
 
 def figure(entry: Entry | None, name: str) -> Cell:
@@ -170,6 +166,36 @@ def bound(one: Entry, names: Sequence[str]) -> float | None:
     return math.inf if value is None else value
 
 
+@dataclass(frozen=True)
+class _Best:
+    """The winner by a criterion, and the best of the papers."""
+
+    criterion: str
+    names: tuple[str, ...]
+    winner: Entry
+    rival: Machine | None
+
+    @property
+    def ratio(self) -> Cell:
+        theirs = product(self.rival, self.names) if self.rival is not None else None
+        ours, upper = product(self.winner, self.names), bound(self.winner, self.names)
+        return quotient(ours, theirs, upper, judged=not self.winner.stale)
+
+
+BEST: tuple[Column[_Best], ...] = (
+    Column("Best at", lambda each: words(each.criterion)),
+    Column("Design", lambda each: words(each.winner.label)),
+    Column("Ours", lambda each: _product_cell(each.winner, each.names), number=True),
+    Column("Unit", lambda each: words(_product_unit(each.names))),
+    Column(
+        "Stage", lambda each: words(stages.title(each.winner.stage) if each.names != ("cycles",) else "RTL")
+    ),
+    Column("Published", lambda each: _product_cell(each.rival, each.names), number=True),
+    Column("Ratio", lambda each: each.ratio, number=True),
+    Column("Of paper", lambda each: words(each.rival.label if each.rival is not None else "-")),
+)
+
+
 def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
     """For every width, operation and kind of thing: the design that is best by each criterion, beside the best of the papers.
 
@@ -203,42 +229,17 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
             if names != ("cycles",):
                 rivals = [each for each in rivals if each.same_library]
             rival = min(rivals, key=lambda each: product(each, names) or 0) if rivals else None
-            cells = [
-                words(criterion),
-                words(winner.label),
-                _product_cell(winner, names),
-                words(_product_unit(names)),
-                words(stages.title(winner.stage) if names != ("cycles",) else "RTL"),
-                _product_cell(rival, names),
-                quotient(
-                    product(winner, names),
-                    product(rival, names) if rival is not None else None,
-                    bound(winner, names),
-                    judged=not winner.stale,
-                ),
-                words(rival.label if rival is not None else "-"),
-            ]
             of = {"nbits": nbits, "operation": operation, "interface": interface, "metric": " ".join(names)}
             of["stage"] = winner.stage if names != ("cycles",) else ""  # cycles are the same at all
-            lines.append(
-                Line(cells, of, f"{nbits} bits, {operation}, {INTERFACES.get(interface, interface)}")
-            )
+            group = f"{nbits} bits, {operation}, {INTERFACES.get(interface, interface)}"
+            lines.append(line(BEST, _Best(criterion, names, winner, rival), of, group))
     return Table(
         "best",
         "Which design is best at what",
         "Of everything measured and not marked. Ratio: ours to the best machine of the papers that does the same work, in the same cell "
         "library but for cycles; below 1 is less. Energy is without glitches where nothing is said, a lower bound; its ratios are ranges, "
         f"from none to all glitches.{NO_KEYS_HERE if no_keys else ''}",
-        (
-            Column("Best at"),
-            Column("Design"),
-            Column("Ours", number=True),
-            Column("Unit"),
-            Column("Stage"),
-            Column("Published", number=True),
-            Column("Ratio", number=True),
-            Column("Of paper"),
-        ),
+        BEST,
         lines,
     )
 
@@ -271,6 +272,46 @@ def _product_cell(one: Entry | Machine | None, names: Sequence[str]) -> Cell:
 # ---- every design on a line
 
 
+@dataclass(frozen=True)
+class _Made:
+    """A machine, and its entries by operation: those that count its cycles, and those of its silicon."""
+
+    first: Entry
+    cycles: Mapping[str, Entry | None]
+    chip: Mapping[str, Entry]
+
+    @property
+    def encrypt(self) -> Entry | None:
+        return self.chip.get("encrypt")
+
+    @property
+    def decrypt(self) -> Entry | None:
+        return self.chip.get("decrypt")
+
+    @property
+    def silicon(self) -> Entry | None:
+        """Any of the chip, for what has no operation."""
+        return next(iter(self.chip.values()), None)
+
+
+DESIGNS: tuple[Column[_Made], ...] = (
+    Column(
+        "Design",
+        lambda each: words(f"{each.first.label} {NO_KEY}" if each.first.known_factors else each.first.label),
+    ),
+    Column("Bits", lambda each: Cell(str(each.first.nbits), each.first.nbits), number=True),
+    Column("What", lambda each: words(INTERFACES.get(each.first.interface, each.first.interface))),
+    Column("Encrypt", lambda each: figure(each.cycles["encrypt"], "cycles"), "cycles", True),
+    Column("Decrypt", lambda each: figure(each.cycles["decrypt"], "cycles"), "cycles", True),
+    Column("Area", lambda each: figure(each.silicon, "area_um2"), "µm²", True),
+    Column("Clock", lambda each: figure(each.silicon, "clock_ns"), "ns", True),
+    Column("Encrypt", lambda each: figure(each.encrypt, "time_ns"), "ns", True),
+    Column("Encrypt", lambda each: figure(each.encrypt, "energy_nj"), "nJ", True),
+    Column("Decrypt", lambda each: figure(each.decrypt, "energy_nj"), "nJ", True),
+    Column("Stage", lambda each: words(each.silicon.setup if each.silicon is not None else "RTL")),
+)
+
+
 def designs(entries: Sequence[Entry], chips: Collection[int]) -> Table:
     """Every machine on a line: cycles of both operations, and silicon where it went through the flow (of these measurements)."""
     machines: dict[tuple[Any, ...], list[Entry]] = {}
@@ -278,33 +319,16 @@ def designs(entries: Sequence[Entry], chips: Collection[int]) -> Table:
         if not entry.marks and entry.stage in MEASURED:
             machines.setdefault((entry.nbits, entry.interface, entry.label), []).append(entry)
     lines = []
-    for (nbits, interface, label), found in sorted(machines.items(), key=_place)[:MOST_LINES]:
+    for (nbits, interface, _), found in sorted(machines.items(), key=_place)[:MOST_LINES]:
         silicon: dict[int, dict[str, Entry]] = {}
         for entry in found:
             if entry.measurement in chips:
                 silicon.setdefault(entry.measurement, {})[entry.operation] = entry
         for chip in silicon.values() or [{}]:
-            any_chip = next(iter(chip.values()), None)
             cycles = {name: chip.get(name) or _counted(found, name) for name in OPERATIONS}
-            if any_chip is None and not any(cycles.values()):
-                continue
-            encrypt, decrypt = (chip.get(name) for name in OPERATIONS)
-            family = found[0].family
-            cells = [
-                words(f"{label} {NO_KEY}" if found[0].known_factors else label),
-                Cell(str(nbits), nbits),
-                words(INTERFACES.get(interface, interface)),
-                figure(cycles["encrypt"], "cycles"),
-                figure(cycles["decrypt"], "cycles"),
-                figure(any_chip, "area_um2"),
-                figure(any_chip, "clock_ns"),
-                figure(encrypt, "time_ns"),
-                figure(encrypt, "energy_nj"),
-                figure(decrypt, "energy_nj"),
-                words(any_chip.setup if any_chip is not None else "RTL"),
-            ]
-            of = {"family": family, "nbits": nbits, "interface": interface}
-            lines.append(Line(cells, of))
+            if chip or any(cycles.values()):
+                of = {"family": found[0].family, "nbits": nbits, "interface": interface}
+                lines.append(line(DESIGNS, _Made(found[0], cycles, chip), of))
     return Table(
         "designs",
         "Every design",
@@ -312,19 +336,7 @@ def designs(entries: Sequence[Entry], chips: Collection[int]) -> Table:
         "Area, time and energy are from the ASIC flow, where a design went through it; of several runs, from that with the least "
         "area × time. Encrypt: exponent 65537; decrypt: an "
         f"exponent as long as the modulus. {NO_KEY}: for one modulus whose factors are known: arithmetic, no RSA.",
-        (
-            Column("Design"),
-            Column("Bits", number=True),
-            Column("What"),
-            Column("Encrypt", "cycles", True),
-            Column("Decrypt", "cycles", True),
-            metric_column("area_um2"),
-            Column("Clock", "ns", True),
-            Column("Encrypt", "ns", True),
-            Column("Encrypt", "nJ", True),
-            Column("Decrypt", "nJ", True),
-            Column("Stage"),
-        ),
+        DESIGNS,
         lines,
     )
 
@@ -344,37 +356,61 @@ def _counted(entries: Sequence[Entry], operation: str) -> Entry | None:
 # ---- single subjects
 
 
+CRITICAL: tuple[Column[tuple[Mapping[str, Any], Entry]], ...] = (
+    Column("Design", lambda each: words(each[0]["name"])),
+    Column("Clock", lambda each: figure(each[1], "clock_ns"), "ns", True),
+    Column("Slack", lambda each: figure(each[1], "wns_ns"), "ns", True),
+    Column("Highest clock", lambda each: figure(each[1], "fmax_mhz"), "MHz", True),
+    Column("From", lambda each: words(each[0]["start"] or "-")),
+    Column("To", lambda each: words(each[0]["end"] or "-")),
+    Column("Through", lambda each: words(each[0]["through"] or "-")),
+)
+
+
 def critical_paths(records: Sequence[Mapping[str, Any]], entries: Sequence[Entry]) -> Table:
     """Where the longest path of each netlist is."""
     by_measurement = {entry.measurement: entry for entry in entries}
     lines = []
     for record in records:
-        entry = by_measurement[record["m"]]
-        cells = [
-            words(record["name"]),
-            figure(entry, "clock_ns"),
-            figure(entry, "wns_ns"),
-            figure(entry, "fmax_mhz"),
-            words(record["start"] or "-"),
-            words(record["end"] or "-"),
-            words(record["through"] or "-"),
-        ]
-        lines.append(Line(cells, _filters(record)))
+        lines.append(line(CRITICAL, (record, by_measurement[record["m"]]), _filters(record)))
     return Table(
         "critical",
         "Critical paths",
         "The longest path from register to register, and the modules that it goes through: what to shorten first.",
-        (
-            Column("Design"),
-            Column("Clock", "ns", True),
-            Column("Slack", "ns", True),
-            Column("Highest clock", "MHz", True),
-            Column("From"),
-            Column("To"),
-            Column("Through"),
-        ),
+        CRITICAL,
         lines,
     )
+
+
+@dataclass(frozen=True)
+class _Leak:
+    """A design, one of its runs, and the cycles of all."""
+
+    name: str
+    run: Mapping[str, Any]
+    counts: Sequence[int]
+
+    def cycles(self, number: int) -> Cell:
+        return own(number, self.run["row"], self.run["m"], bool(self.run.get("stale")))
+
+    @property
+    def verdict(self) -> Cell:
+        """Coloured where hardware has shown it."""
+        by_formula = self.run["stage"] == FORMULA
+        constant = min(self.counts) == max(self.counts)
+        tone = "" if by_formula or self.run.get("stale") else "good" if constant else "bad"
+        return Cell(f"{'by formula: ' if by_formula else ''}{self.run['verdict']}", tone=tone)
+
+
+LEAKS: tuple[Column[_Leak], ...] = (
+    Column("Design", lambda each: words(each.name)),
+    Column("Exponents", lambda each: count(len(each.counts)), number=True),
+    Column("Fewest", lambda each: each.cycles(min(each.counts)), "cycles", True),
+    Column("Most", lambda each: each.cycles(max(each.counts)), "cycles", True),
+    Column("Spread", lambda each: Cell(f"{each.run['spread']:.1%}", each.run["spread"]), number=True),
+    Column("Stage", lambda each: words(stages.title(each.run["stage"]))),
+    Column("Verdict", lambda each: each.verdict),
+)
 
 
 def leaks(records: Sequence[Mapping[str, Any]]) -> Table:
@@ -385,83 +421,67 @@ def leaks(records: Sequence[Mapping[str, Any]]) -> Table:
     lines = []
     for name, runs in found.items():
         counts = [run["cycles"] for run in runs]
-        one = runs[0]
-        constant = min(counts) == max(counts)
-        stale = bool(one.get("stale"))
-        proved = one["stage"] != FORMULA and not stale
-        cells = [
-            words(name),
-            count(len(runs)),
-            own(min(counts), one["row"], one["m"], stale),
-            own(max(counts), one["row"], one["m"], stale),
-            Cell(f"{one['spread']:.1%}", one["spread"]),
-            words(stages.title(one["stage"])),
-            Cell(
-                one["verdict"] if one["stage"] != FORMULA else f"by formula: {one['verdict']}",
-                tone=("good" if constant else "bad") if proved else "",
-            ),
-        ]
-        lines.append(Line(cells, {name: one[name] for name in ("family", "nbits")}))
+        lines.append(
+            line(LEAKS, _Leak(name, runs[0], counts), {key: runs[0][key] for key in ("family", "nbits")})
+        )
     return Table(
         "leaks",
         "Do the cycles tell the exponent?",
         "The same base and modulus with random exponents of one length, with few ones and with many. Two multipliers square while they "
         "multiply, so that ones cost nothing; with one multiplier they do. Only the ct designs hide the length as well (their parameter "
         "scan=full), and none of this says anything of power. What stands there by formula was not seen in hardware.",
-        (
-            Column("Design"),
-            Column("Exponents", number=True),
-            Column("Fewest", "cycles", True),
-            Column("Most", "cycles", True),
-            Column("Spread", number=True),
-            Column("Stage"),
-            Column("Verdict"),
-        ),
+        LEAKS,
         lines,
     )
+
+
+MARKED: tuple[Column[Entry], ...] = (
+    Column("Design", lambda each: words(f"{each.label}, {each.nbits} bits")),
+    Column("Stage", lambda each: words(each.setup)),
+    Column("Why", lambda each: Cell("; ".join(each.marks), tone="bad")),
+    Column(
+        "Row",
+        lambda each: Cell(str(each.first.id), each.first.id, each.first.id, each.measurement),
+        number=True,
+    ),
+)
 
 
 def marked(entries: Iterable[Entry]) -> Table:
     """What was measured, and must not be compared."""
     once = {entry.measurement: entry for entry in entries if entry.marks}
-    lines = []
-    for entry in once.values():
-        row = entry.first.id
-        cells = [
-            words(f"{entry.label}, {entry.nbits} bits"),
-            words(entry.setup),
-            Cell("; ".join(entry.marks), tone="bad"),
-            Cell(str(row), row, row, entry.measurement),
-        ]
-        lines.append(Line(cells, {"family": entry.family, "nbits": entry.nbits}))
+    lines = [line(MARKED, entry, {"family": entry.family, "nbits": entry.nbits}) for entry in once.values()]
     return Table(
         "marked",
         "Measured, and not comparable",
         "These figures are in the ledger, and kept out of every table, chart and front above.",
-        (Column("Design"), Column("Stage"), Column("Why"), Column("Row", number=True)),
+        MARKED,
         lines,
     )
 
 
+def _of_failure(each: Failure) -> str:
+    """The machine, in words."""
+    settings = [f"{name}={value}" for name, value in dict(each.point.get("settings") or {}).items()]
+    return f"{' '.join([str(each.point.get('subject')), *settings])}, {each.point.get('nbits')} bits"
+
+
+FAILED: tuple[Column[Failure], ...] = (
+    Column("Design", lambda each: words(_of_failure(each))),
+    Column("Stage", lambda each: words(str(each.point.get("stage")))),
+    Column("Message", lambda each: words(each.message)),
+    Column("Command", lambda each: words(shlex.join(each.command))),
+)
+
+
 def failed(failures: Sequence[Failure]) -> Table:
     """What could not be measured."""
-    lines = []
-    for each in failures:
-        point = each.point
-        settings = " ".join(f"{name}={value}" for name, value in dict(point.get("settings") or {}).items())
-        name = f"{point.get('subject')} {settings}".strip()
-        cells = [
-            words(f"{name}, {point.get('nbits')} bits"),
-            words(str(point.get("stage"))),
-            words(each.message),
-            words(shlex.join(each.command)),
-        ]
-        lines.append(Line(cells, {"nbits": point.get("nbits")}))
+    lines = [line(FAILED, each, {"nbits": each.point.get("nbits")}) for each in failures]
     return Table(
         "failed",
         "Could not be measured",
         "A point whose result was wrong, or whose tools gave up, has no figure. The command does it again.",
-        (Column("Design"), Column("Stage"), Column("Message"), Column("Command")),
+        FAILED,
         lines,
     )
 

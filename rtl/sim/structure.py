@@ -53,7 +53,7 @@ def one_element(kind: Any) -> bool:
 
 def root(text: str) -> str:
     """The name with which an expression begins."""
-    return re.match(r"\w*", text)[0]
+    return re.split(r"\W", text, maxsplit=1)[0]
 
 
 def packed(dtype: Mapping[str, Any], sizes: Collection[int]) -> str:

@@ -1,0 +1,39 @@
+"""The page "Add a column to the report" of CONTRIBUTING.md, followed to the letter."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from modexlab.eval.report import tables
+from modexlab.eval.report.content import gather
+from modexlab.eval.report.html import page
+from modexlab.eval.report.markdown import of_table as in_markdown
+from modexlab.eval.report.text import of_table as in_text
+
+from tests.paths import ROOT
+
+from .examples import write
+
+(LINE_OF_A_USER,) = re.findall(r"^    (Column\(.*\)),$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+
+
+def test_a_new_column_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    column = eval(LINE_OF_A_USER, vars(tables))
+    monkeypatch.setattr(tables, "DESIGNS", (*tables.DESIGNS, column))
+    content = gather(write(tmp_path / "ledger.sqlite"), pictures=False)
+    table = content.tables["designs"]
+    made = next(line for line in table.lines if line.cells[0].text == "mont" and line.cells[-1].value)
+    entry = next(each for each in content.entries if each.measurement == made.cells[-1].measurement)
+    assert made.cells[-1].value == entry.value("power_mw")
+    assert table.columns[-1].head == "Power"
+    for rendered in (in_text(table), in_markdown(table), page(content)):
+        assert re.search(r"Power\W.*mW", rendered)
+        assert made.cells[-1].text in rendered
+
+
+def test_heads_and_cells_are_as_many(tmp_path: Path) -> None:
+    content = gather(write(tmp_path / "ledger.sqlite"), pictures=False)
+    for table in content.tables.values():
+        assert all(len(line.cells) == len(table.columns) for line in table.lines), table.name
