@@ -727,9 +727,17 @@ def translate_netlist(nets: netlist.Netlist, directory: Path) -> str:
     return (directory / "n.v").read_text()
 
 
+# a divider without registers takes half an hour and 6 GB at 128 bits
 @pytest.mark.regress
-@pytest.mark.parametrize("nbits", [8, 16, 32, 64])
-@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+@pytest.mark.parametrize(
+    ("design", "nbits"),
+    [
+        pytest.param(design, nbits, id=f"{design.name}-{nbits}")
+        for design in DESIGNS
+        for nbits in (8, 16, 32, 64)
+        if design.family != "DirectMul" or nbits <= 32
+    ],
+)
 def test_every_design_at_gates(design: catalogue.Design, nbits: int) -> None:
     check_at_gates(design, table(design, nbits), nbits)
 
@@ -748,7 +756,11 @@ def test_every_design_behind_registers_at_gates(design: catalogue.Design, nbits:
     assert report["failures"] == [] and report["tests_passed"] == len(work.rows) + len(work.energy)
 
 
-FAMILIES = {design.family: design for design in reversed(DESIGNS) if design.paper != "001"}
+FAMILIES = {
+    design.family: design
+    for design in reversed(DESIGNS)
+    if design.paper != "001" and design.family not in ("DirectMul", "PseudoMul")
+}
 SERIAL = ("MontMulRem", "ShiftSub", "MMMul")  # whose hardware does not grow with the square of the width
 
 
