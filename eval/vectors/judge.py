@@ -1,26 +1,30 @@
 """Runs items through a design and judges them: every item comes out passed, failed or skipped with a reason.
 
-Items of all files are grouped by the width of machine that they need, so that each width is built once and
-gets all of its vectors in one run.
+Items of all files are grouped by the width of machine that they need, so that each width is built once.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
 from ...fl.status import MEANING, Status
-from ..designs.session import RTL_STAGE
+from ..designs.session import stage_at
 from ..designs.widths import MAX_NBITS, width_for
 from ..progress import Progress
+from .answers import Answers
 from .items import Item, ModExp, ModMul, NotApplicable
 
 if TYPE_CHECKING:
     from ..designs.catalogue import Design
     from ..designs.machine import Machine
+
+
+Pairs = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,11 @@ class _Job:
     nbits: int
     operands: dict[str, int]
 
+    @property
+    def power(self) -> tuple[int, tuple[int, int, int]]:
+        """Of an exponentiation: width and operands."""
+        return self.nbits, (self.operands["base"], self.operands["exp"], self.operands["mod"])
+
 
 class Judge:
     """A design, and how vectors are run on it."""
@@ -55,20 +64,25 @@ class Judge:
         self,
         design: Design,
         *,
+        level: str = "rtl",
         stage: str | None = None,
         settings: Mapping[str, Any] | None = None,
         nbits: int | None = None,
         reduce: bool = False,
         limit: int | None = None,
         quiet: bool = False,
+        jobs: int = 1,
+        resume: bool = False,
     ) -> None:
         self.design = design
-        self.stage = stage or RTL_STAGE
+        self.level = level
+        self.stage = stage_at(level, stage)
         self.settings = dict(settings or {})
         self.nbits = nbits
         self.reduce = reduce
         self.limit = limit
         self.quiet = quiet
+        self.answers = Answers(design, self.settings, level, self.stage, jobs, resume)
         self._unmakeable: dict[int, str] = {}
 
     def run(self, files: Sequence[Sequence[Item]]) -> list[list[Outcome]]:
@@ -86,23 +100,16 @@ class Judge:
                 else:
                     usable += 1
                     jobs.append(job)
-        groups: dict[tuple[int, type], list[_Job]] = defaultdict(list)
-        for job in jobs:
-            groups[job.nbits, type(job.item)].append(job)
-        done = 0
+        powers = [job for job in jobs if isinstance(job.item, ModExp)]
+        products = [job for job in jobs if not isinstance(job.item, ModExp)]
         with Progress(self.design.name, total=len(jobs), unit="vector", quiet=self.quiet) as progress:
-            for (nbits, kind), group in sorted(
-                groups.items(), key=lambda entry: (entry[0][0], str(entry[0][1]))
-            ):
-                progress.describe(f"{self.design.name}, {nbits} bits")
-
-                def report(part: int, _: int, before: int = done) -> None:
-                    progress(before + part, len(jobs))
-
-                compute = self._powers if kind is ModExp else self._products
-                for job, outcome in zip(group, compute(nbits, group, report), strict=True):
-                    outcomes[job.file][job.place] = outcome
-                done += len(group)
+            if powers:
+                self.answers.of([job.power for job in powers], lambda done, _: progress(done, len(jobs)))
+            for job in powers:
+                status, result = self.answers.known[job.power]
+                outcomes[job.file][job.place] = _judged(job, result, status)
+            for done, (job, result) in enumerate(self._products(products), len(powers) + 1):
+                outcomes[job.file][job.place] = _judged(job, result, Status.OK)
                 progress(done, len(jobs))
         return [[outcome for outcome in per_file if outcome is not None] for per_file in outcomes]
 
@@ -156,35 +163,32 @@ class Judge:
                 self._unmakeable[nbits] = f"{self.design.name} does not exist at {nbits} bits: {error}"
         return self._unmakeable[nbits]
 
-    def _powers(
-        self, nbits: int, group: Sequence[_Job], progress: Callable[[int, int], None]
-    ) -> list[Outcome]:
-        with self._machine(nbits).session(stage=self.stage) as session:
-            requests = [(job.operands["base"], job.operands["exp"], job.operands["mod"]) for job in group]
-            answers = session.run(requests, progress)
-        return [
-            _judged(job, answer.result, answer.status) for job, answer in zip(group, answers, strict=True)
-        ]
+    def _products(self, jobs: Sequence[_Job]) -> Iterator[tuple[_Job, int]]:
+        """Each with what the multiplier alone makes of it, by width."""
+        for nbits in sorted({job.nbits for job in jobs}):
+            machine = self._machine(nbits)
+            with self._multiplier(machine) as multiply:
+                for job in jobs:
+                    if job.nbits == nbits:
+                        a, b, mod = (job.operands[name] for name in ("a", "b", "mod"))
+                        yield job, machine.product(a, b, mod, partial(multiply, mod))
 
-    def _products(
-        self, nbits: int, group: Sequence[_Job], progress: Callable[[int, int], None]
-    ) -> list[Outcome]:
+    @contextmanager
+    def _multiplier(self, machine: Machine) -> Iterator[Callable[[int, Pairs], list[int]]]:
+        """Products modulo a number, at the level of the judge."""
+        if self.stage is None:
+            yield lambda mod, pairs: [machine.space(mod).product(a, b) for a, b in pairs]
+            return
         from ...rtl.sim import simulate
 
-        outcomes = []
-        machine = self._machine(nbits)
-        with simulate(machine.multiplier(), self.stage) as unit:
-            for done, job in enumerate(group):
-                mod = job.operands["mod"]
+        unit = machine.multiplier_cl() if self.level == "cl" else machine.multiplier()
+        with simulate(unit, self.stage) as simulation:
 
-                def run(pairs: Sequence[tuple[int, int]], mod: int = mod) -> list[int]:
-                    products: list[Any] = unit.run(list(pairs), statics={"modulus": mod}).responses
-                    return products
+            def multiply(mod: int, pairs: Pairs) -> list[int]:
+                products: list[Any] = simulation.run(list(pairs), statics={"modulus": mod}).responses
+                return products
 
-                result = machine.product(job.operands["a"], job.operands["b"], mod, run)
-                outcomes.append(_judged(job, result, Status.OK))
-                progress(done + 1, len(group))
-        return outcomes
+            yield multiply
 
 
 def _judged(job: _Job, result: int, status: Status) -> Outcome:

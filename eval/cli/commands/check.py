@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections import Counter
 from typing import Any
 
 from ....fl.errors import BadInput, shown
+from ...designs.session import LEVELS
 from ...designs.widths import check_width
 from ...progress import Progress
 from ...vectors import VectorFile, known_formats, load
@@ -26,6 +28,7 @@ from ..arguments import (
 )
 
 SHOWN_FAILURES = 20
+INTERRUPTED = 130
 
 TEXT = f"""\
 Every usable vector is computed by the design and
@@ -38,7 +41,7 @@ formats, told apart by content:
   {known_formats().replace("; ", chr(10) + "  ")}"""
 EXAMPLES = """\
   modexlab check rsa_signature_2048_sha256_test.json
-  modexlab check bn_tests.txt --design naive-001 --reduce
+  modexlab check bn_tests.txt --design naive-001 --reduce --level cl
   modexlab check SigVer15_186-3.rsp modexp.json --limit 20 --json"""
 
 
@@ -53,7 +56,10 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("files", metavar="FILE", nargs="+", help="file of test vectors")
     parser.add_argument("--design", metavar="DESIGN", default="mont", help="the design (default: mont)")
-    parser.add_argument("--stage", help="how it is simulated: python, verilog or native (default: native)")
+    parser.add_argument(
+        "--level", choices=LEVELS, default="rtl", help="functional, cycle-level or hardware (default: rtl)"
+    )
+    parser.add_argument("--stage", help="how RTL is simulated: python, verilog or native (default: native)")
     add_width(parser, "default: for each vector its length, rounded up to a multiple of 32")
     add_settings(parser)
     parser.add_argument(
@@ -65,6 +71,10 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--allow-empty", action="store_true", help="no error where not one vector could be checked"
     )
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="processes for long exponentiations (default: one a core)"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on where an interrupted check has stopped")
     add_json(parser)
 
 
@@ -92,17 +102,26 @@ def execute(args: argparse.Namespace) -> int:
             warn(f"{file.path}: it announces {file.announced} vectors, but holds {len(file.items)}")
     judge = Judge(
         design,
+        level=args.level,
         stage=args.stage,
         settings=settings,
         nbits=args.nbits,
         reduce=args.reduce,
         limit=args.limit,
         quiet=args.json,
+        jobs=args.jobs or len(os.sched_getaffinity(0)),
+        resume=args.resume,
     )
-    outcomes = judge.run([file.items for file in files])
+    try:
+        outcomes = judge.run([file.items for file in files])
+    except KeyboardInterrupt:
+        kept = len(judge.answers.known)
+        warn(f"interrupted: {kept} results are kept; the same command with --resume goes on from there")
+        return INTERRUPTED
     everything = [outcome for per_file in outcomes for outcome in per_file]
     report = {
         "design": design.name,
+        "level": judge.level,
         "stage": judge.stage,
         **_count(everything),
         "failures": [
@@ -161,7 +180,9 @@ def _failure(path: str, outcome: Outcome) -> dict[str, Any]:
 
 def _print(report: dict[str, Any]) -> None:
     for part in report["files"]:
-        print(f"{part['file']}: {part['format']}, on {report['design']} ({report['stage']})")
+        print(
+            f"{part['file']}: {part['format']}, on {report['design']} ({report['stage'] or report['level']})"
+        )
         left = f", beyond --limit {part['beyond_limit']}" if part["beyond_limit"] else ""
         print(f"  passed {part['passed']}, failed {part['failed']}, not applicable {part['skipped']}{left}")
         for reason, count in part["reasons"].items():
@@ -178,8 +199,9 @@ def _print(report: dict[str, Any]) -> None:
     if more > 0:
         print(f"... and {more} more failures; --json has them all")
     if len(report["files"]) > 1:
+        left = f", beyond --limit {report['beyond_limit']}" if report["beyond_limit"] else ""
         print(
-            f"total: passed {report['passed']}, failed {report['failed']}, not applicable {report['skipped']}"
+            f"total: passed {report['passed']}, failed {report['failed']}, not applicable {report['skipped']}{left}"
         )
 
 

@@ -1,0 +1,146 @@
+"""Answers of a design to many exponentiations: long ones side by side in processes, and kept where they are cut short.
+
+What has been computed goes into a file of the cache at once, under a name that follows from the design, its sources and the tools. It
+is removed when all is done; with `resume` it is where the next run begins.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...fl.status import Status
+from ..lab import keys
+
+if TYPE_CHECKING:
+    from ..designs.design import Design
+    from ..designs.interfaces import Operands
+
+Answer = tuple[Status, int]
+Progress = Callable[[int, int], None]
+STEP = (
+    1 << 21
+)  # bits of the modulus times bits of the exponent: what one process is given, a few seconds of a wide machine
+LONG = 1 << 24  # with less than this in all, processes do not pay
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Exponentiations of one width, for one process."""
+
+    design: str
+    settings: tuple[tuple[str, Any], ...]
+    level: str
+    stage: str | None
+    nbits: int
+    operands: tuple[Operands, ...]
+
+
+def compute(chunk: Chunk, design: Design | None = None, progress: Progress | None = None) -> list[Answer]:
+    """The answers, in order."""
+    if design is None:
+        from ..designs.catalogue import find  # not at the top: it brings PyMTL3
+
+        design = find(chunk.design)
+    machine = design.at(chunk.nbits, **dict(chunk.settings))
+    with machine.session(level=chunk.level, stage=chunk.stage) as session:
+        return [(each.status, each.result) for each in session.run(chunk.operands, progress)]
+
+
+@dataclass
+class Answers:
+    """A design at a level and stage, and how its answers are computed."""
+
+    design: Design
+    settings: Mapping[str, Any]
+    level: str
+    stage: str | None
+    jobs: int = 1
+    resume: bool = False
+    known: dict[tuple[int, Operands], Answer] = field(default_factory=dict)
+    _done: int = 0
+
+    @property
+    def kept(self) -> Path:
+        """The file of what is known when a run is cut short."""
+        from ...rtl.sim import cache
+
+        measured_at = {"fl": "formula", "cl": "cl"}.get(self.level, self.stage or "")
+        what = [self.design.name, sorted(self.settings.items()), self.level, self.stage]
+        tools = [keys.sources_of(False, False), dict(keys.tools_of(measured_at))]
+        return cache.root() / f"check-{cache.key(json.dumps([what, tools]))}.jsonl"
+
+    def of(self, wanted: Sequence[tuple[int, Operands]], progress: Progress) -> None:
+        """Fill `known` with the answers to these, each a width and operands."""
+        kept = self.kept
+        if self.resume and kept.exists():
+            self._read(kept)
+        else:
+            kept.unlink(missing_ok=True)
+        missing = [each for each in dict.fromkeys(wanted) if each not in self.known]
+        count = len(wanted)
+        self._done = count - len(missing)
+        progress(self._done, count)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with kept.open("a") as file:
+            for chunk, answers in self._computed(missing, lambda part: progress(self._done + part, count)):
+                for operands, (status, result) in zip(chunk.operands, answers, strict=True):
+                    self.known[chunk.nbits, operands] = status, result
+                    file.write(json.dumps([chunk.nbits, *map(hex, (*operands, status, result))]) + "\n")
+                file.flush()
+                self._done += len(answers)
+                progress(self._done, count)
+        kept.unlink(missing_ok=True)
+
+    def _read(self, kept: Path) -> None:
+        for line in kept.read_text().splitlines():
+            try:
+                nbits, *numbers = json.loads(line)
+                base, exp, mod, status, result = (int(each, 16) for each in numbers)
+            except ValueError:  # the last line of a run that was killed
+                continue
+            self.known[nbits, (base, exp, mod)] = Status(status), result
+
+    def _computed(
+        self, missing: Sequence[tuple[int, Operands]], report: Callable[[int], None]
+    ) -> Iterator[tuple[Chunk, list[Answer]]]:
+        chunks = list(self._chunks(missing))
+        long = sum(nbits * operands[1].bit_length() for nbits, operands in missing) >= LONG
+        if self.jobs == 1 or len(chunks) == 1 or not long:
+            for chunk in chunks:
+                yield chunk, compute(chunk, self.design, lambda part, _: report(part))
+            return
+        with get_context("spawn").Pool(min(self.jobs, len(chunks)), _ignore_ctrl_c) as pool:
+            yield from pool.imap_unordered(_there, chunks)
+
+    def _chunks(self, missing: Sequence[tuple[int, Operands]]) -> Iterator[Chunk]:
+        """By width, none of much more than STEP."""
+        widths: dict[int, list[Operands]] = {}
+        for nbits, operands in missing:
+            widths.setdefault(nbits, []).append(operands)
+        settings = tuple(self.settings.items())
+        for nbits, all_operands in sorted(widths.items()):
+            part: list[Operands] = []
+            size = 0
+            for operands in all_operands:
+                part.append(operands)
+                size += nbits * max(1, operands[1].bit_length())
+                if size >= STEP:
+                    yield Chunk(self.design.name, settings, self.level, self.stage, nbits, tuple(part))
+                    part, size = [], 0
+            if part:
+                yield Chunk(self.design.name, settings, self.level, self.stage, nbits, tuple(part))
+
+
+def _there(chunk: Chunk) -> tuple[Chunk, list[Answer]]:
+    return chunk, compute(chunk)
+
+
+def _ignore_ctrl_c() -> None:
+    """The parent ends its processes itself."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
