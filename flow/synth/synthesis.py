@@ -32,7 +32,6 @@ from ..kit.kit_file import Adder, Cells
 from ..netlist import logic, ownership, yosys
 from . import estimate
 from .carry_save import narrow, save_carries
-from .name_order import registers_first
 from .sharing import share_adders
 from .squaring import make_squarers
 
@@ -162,7 +161,6 @@ def synthesize(
     if chosen.adders == AUTO:
         carries = max(estimate.carries_ns(module) for module in design["modules"].values())
         chosen = replace(chosen, adders="ripple" if carries <= CARRIES_SHARE * clock_ns else "mixed")
-    registers_first(design)
     (work / "shared.json").write_text(json.dumps(design))
     mapping = yosys.run("map", _script(style, top, work, clock_ns, chosen, files.lib, library), work)
 
