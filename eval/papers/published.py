@@ -270,6 +270,19 @@ class Paper:
         parts = [", ".join(self.authors), self.title, self.venue, str(self.year or "")]
         return ". ".join(part for part in parts if part)
 
+    @property
+    def bibtex(self) -> str:
+        """An entry of BibTeX with what the text itself says; an author's number in brackets is none of the name."""
+        fields = {
+            "author": " and ".join(re.sub(r" *\(.*?\)", "", each) for each in self.authors),
+            "title": f"{{{self.title}}}",
+            "howpublished": self.venue,
+            "year": str(self.year or ""),
+            "note": "" if self.year else "no year in the copy that was read",
+        }
+        lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+        return "\n".join([f"@misc{{paper{self.number},", *lines, "}"])
+
 
 def paper(number: str) -> Paper:
     """One of the papers: "000" to "004"."""

@@ -87,3 +87,14 @@ def test_json(cli: Cli) -> None:
 )
 def test_refused(cli: Cli, argv: list[str], message: str) -> None:
     assert message in cli.fails("papers", *argv)
+
+
+def test_bibtex(cli: Cli) -> None:
+    out = cli("papers", "--bibtex").out
+    assert out.count("@misc{paper") == 5 and out.count("{") == out.count("}")
+    assert cli("papers", "004", "--bibtex").out == (
+        "@misc{paper004,\n  author = {Yamin Li and Wanming Chu},\n"
+        "  title = {{Verilog HDL Implementation for an RSA Cryptography using Shift-Sub Modular Multiplication Algorithm}},\n"
+        "  note = {no year in the copy that was read},\n}\n"
+    )
+    assert "drop --json" in cli.fails("papers", "--bibtex", "--json")

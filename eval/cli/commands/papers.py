@@ -21,6 +21,7 @@ EXAMPLES = """\
   modexlab papers 003                 tables, formulas and errata of one
   modexlab papers 003 --table 17.4    a table as printed, and what is wrong in it
   modexlab papers --errata            all that is wrong in them
+  modexlab papers --bibtex            references
   modexlab papers 001 --json          every cell, with its metric, unit, and the machine of ours that answers to it"""
 
 
@@ -36,6 +37,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("paper", metavar="PAPER", nargs="?", help="000 to 004 (default: a list of them)")
     parser.add_argument("--table", metavar="N", help="print this table of the paper: 1, 2a, 17.4, text, ...")
     parser.add_argument("--errata", action="store_true", help="print only what is wrong")
+    parser.add_argument("--bibtex", action="store_true", help="print entries for a list of references")
     add_json(parser)
 
 
@@ -49,6 +51,11 @@ def execute(args: argparse.Namespace) -> int:
     papers = published.papers() if args.paper is None else (published.paper(args.paper),)
     chosen = papers[0].table(args.table) if args.table is not None else None
     errata = [erratum for paper in papers for erratum in paper.errata]
+    if args.bibtex and (args.json or args.errata or args.table is not None):
+        raise BadInput("--bibtex prints references and nothing else: drop --json, --errata and --table")
+    if args.bibtex:
+        print("\n\n".join(paper.bibtex for paper in papers))
+        return 0
     if args.json and args.errata:
         print_json([asdict(erratum) for erratum in errata])
     elif args.json:
