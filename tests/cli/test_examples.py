@@ -28,13 +28,11 @@ from modexlab.eval.cli.commands import (
     systems,
     verilog,
 )
-from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
-from modexlab.rtl.sim import translate
 
-from tests.paths import DATA
+from tests.paths import DATA, ROOT
 
 from ..command_line import Cli
 
@@ -106,8 +104,6 @@ def test_example(
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     for name, source in FILES.items():
         shutil.copy(DATA / source, tmp_path / name)
-    if "MontMulRem.v" in example:
-        unit = catalogue.find("mont").at(8).multiplier()
-        (tmp_path / "MontMulRem.v").write_text(translate(unit, "MontMulRem"))
+    (tmp_path / "flow").symlink_to(ROOT / "flow")
     monkeypatch.chdir(tmp_path)
     assert Cli(capsys)(*arguments(example)).code == 0

@@ -52,7 +52,7 @@ EXAMPLES = """\
   modexlab asic naive --system --json
   modexlab asic proc-montgomery --to power
   modexlab asic mont --nbits 64 --style fast --fmax
-  modexlab asic --verilog MontMulRem.v --top MontMulRem --clock-port clk --layout -o products"""
+  modexlab asic --verilog flow/examples/accumulator.v --top accumulator --clock-port clock --layout -o products"""
 
 
 def add(commands: Commands) -> None:

@@ -39,7 +39,7 @@ EXAMPLES = """\
   modexlab fpga mont
   modexlab fpga mont-001 --nbits 8 --set nstages=4 --pnr
   modexlab fpga naive --device artix-7 cyclone-v --json
-  modexlab fpga --verilog MontMulRem.v --top MontMulRem --device ecp5 --pnr"""
+  modexlab fpga --verilog flow/examples/accumulator.v --top accumulator --device ecp5 --pnr"""
 
 
 def add(commands: Commands) -> None:
