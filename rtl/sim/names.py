@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-import inspect
 import re
 import textwrap
 
@@ -61,42 +60,29 @@ def module_names(kinds: list[rt.Component], top: str, prefix: str = "") -> dict[
 
 
 def described(kind: rt.Component) -> str:
-    """Comment lines: the class, and those parameters that are not left at their defaults.
+    """Comment lines: the class, and all of its parameters with their values, in words.
 
     They are the same in every process, so without the addresses of objects.
     """
-    defaults = {
-        name: parameter.default
-        for name, parameter in inspect.signature(type(kind.obj).construct).parameters.items()
-    }
-    parameters = [
-        f"{key} = {_shown(value)}"
-        for key, value in kind.get_params()
-        if is_value(value) and not (key in defaults and _same(value, defaults[key]))
-    ]
-    text = f"{kind.get_name()}: {', '.join(parameters)}" if parameters else kind.get_name()
+    words = [_said(key, value) for key, value in kind.get_params() if is_value(value)]
+    text = f"{kind.get_name()}: {', '.join(words)}" if words else kind.get_name()
     lines = textwrap.wrap(text, MAX_LINE - 3, subsequent_indent="  ", break_on_hyphens=False)
     return "".join(f"// {line}\n" for line in lines)
 
 
-def _shown(value: object) -> str:
-    """A parameter for a reader: of a dataclass, the fields that differ from their defaults."""
+def _said(name: str, value: object) -> str:
+    """A parameter for a reader, as in "nstages 4, not pipelined"; of a dataclass all fields."""
+    name = name.replace("_", " ")
+    if isinstance(value, bool):
+        return name if value else f"not {name}"
     if isinstance(value, type):
-        return value.__name__
-    if type(value) is int:
-        return shown(value)
+        return f"{name} {value.__name__}"
     if dataclasses.is_dataclass(value):
-        fields = [
-            f"{field.name}={_shown(getattr(value, field.name))}"
-            for field in dataclasses.fields(value)
-            if field.repr and not _same(getattr(value, field.name), field.default)
-        ]
-        return f"{type(value).__name__}({', '.join(fields)})"
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
-
-
-def _same(value: object, default: object) -> bool:
-    return type(value) is type(default) and value == default
+        fields = [field for field in dataclasses.fields(value) if field.repr]
+        return ", ".join(_said(field.name, getattr(value, field.name)) for field in fields)
+    if isinstance(value, int):
+        return f"{name} {shown(value)}"
+    return f"{name} {re.sub(r' at 0x[0-9a-f]+', '', str(value))}"
 
 
 def is_value(value: object) -> bool:

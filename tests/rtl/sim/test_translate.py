@@ -151,8 +151,8 @@ def test_names_of_modules() -> None:
 
 def test_parameters_stand_above_each_module() -> None:
     verilog = translate(Outer())
-    assert "// Inner: nbits = 8, kind = 'with-dash'\nmodule Inner_with_dash_1\n" in verilog
-    assert "// Inner: nbits = 8, kind = 'plain', scale = 3\nmodule Inner_plain_3\n" in verilog
+    assert "// Inner: nbits 8, kind with-dash, scale 1\nmodule Inner_with_dash_1\n" in verilog
+    assert "// Inner: nbits 8, kind plain, scale 3\nmodule Inner_plain_3\n" in verilog
     assert "0x" not in verilog  # no addresses of functions
 
 
@@ -167,12 +167,15 @@ def test_combinational_modules_have_no_clock() -> None:
     assert "input  logic clk," in translate(Pass(8))
 
 
-def test_comments_say_what_differs_from_the_defaults() -> None:
+def test_comments_say_all_parameters_in_words() -> None:
     verilog = translate(catalogue.find("mont").at(32).rtl())
     assert all(len(line) <= 110 for line in verilog.splitlines() if line.startswith("//"))
     comment = re.search(r"((?:^//.*\n)+)module ModExpCtrl$", verilog, re.MULTILINE)[1]
-    assert "schedule='right-to-left-2'" in comment
-    assert "squarings" not in comment
+    assert "nbits 32, schedule right-to-left-2, conversion double, squarings 0" in comment
+    assert (
+        "// MontMulRem: nbits 32, steps per stage 8, nstages 1, add red textbook, not pipelined, gated\n"
+        in verilog
+    )
     modulus = str(catalogue.find("dm-m-000").at(128).modulus)
     verilog = translate(catalogue.find("dm-m-000").at(128).rtl())
     assert not re.search(rf"^//.*{modulus}", verilog, re.MULTILINE)  # both ends of it suffice
