@@ -411,7 +411,7 @@ WIRES = (
     Wire("dpath.alu.out", "M 850 553 H 896 V 606 H 1070"),
     Wire("dpath.alu.out", "M 896 553 V 424 H 956"),
     Wire("dpath.alu.out", "M 896 606 V 800 H 1156"),
-    Wire("dpath.alu.out", "M 896 800 V 962"),
+    Wire("dpath.alu.out", "M 896 800 V 962", through=("dpath.memory_request",)),
     Wire("dpath.alu.out", "M 896 800 H 850 V 812"),
     Wire("mul.ostream.msg", "M 756 692 H 764 V 630 H 1070"),
     Wire("div.ostream.msg", "M 756 768 H 774 V 654 H 1070"),
