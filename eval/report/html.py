@@ -327,7 +327,7 @@ TREES = "Multipliers of paper 000 are trees of compressors for one modulus; draw
 
 def _summary(content: Content) -> str:
     group, lines = content.headline
-    tiles = "".join(_tile(line) for line in lines)
+    tiles = "".join(_tile(line, content.tables["best"]) for line in lines)
     headline = f'<p class="caption">{escape(group)}</p><div class="tiles">{tiles}</div>' if tiles else ""
     trust = "".join(
         f'<li class="{"quiet-cell" if each.good is None else "good" if each.good else "bad"}">{escape(each.text)}</li>'
@@ -340,9 +340,12 @@ def _summary(content: Content) -> str:
     )
 
 
-def _tile(line: Line) -> str:
+def _tile(line: Line, best: Table) -> str:
     """One figure of the headline."""
-    criterion, design, ours, unit, _, _, quotient, rival = line.cells
+    cells = {column.head: cell for column, cell in zip(best.columns, line.cells, strict=True)}
+    criterion, design, ours, unit, quotient, rival = (
+        cells[head] for head in ("Best at", "Design", "Ours", "Unit", "Ratio", "Of paper")
+    )
     beside = (
         f"{quotient.text} × paper {rival.text}"
         if quotient.value is not None

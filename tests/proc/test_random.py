@@ -17,7 +17,7 @@ from tests.proc.examples import SlowXcel
 from tests.proc.programs import RandomProgram, check, golden
 
 # (mul_latency, div_bits, accelerator): how many programs natively in `make test`
-NATIVE = {(1, 2, NullXcel): 1000, (2, 4, SlowXcel): 600, (3, 1, NullXcel): 400}
+NATIVE = {(1, 2, NullXcel): 500, (2, 4, SlowXcel): 300, (3, 1, NullXcel): 200}
 POWER_UP_SEEDS = range(1, 5)
 MAX_CYCLES = 1_000_000
 
@@ -61,10 +61,10 @@ def test_power_up(seed: int) -> None:
 @pytest.mark.usefixtures("untraced")
 @pytest.mark.parametrize("stage", ["python", "verilog"])
 def test_other_stages(stage: str) -> None:
-    """A few dozen programs; the cycles are those of stage native, too."""
+    """A dozen programs; the cycles are those of stage native, too."""
     system = partial(ProcXcel, Proc, NullXcel)
     with simulate_proc(system(), stage) as sim, simulate_proc(system(), "native") as native:
-        for seed in range(examples(24)):
+        for seed in range(examples(12)):
             # with those that set up the registers, these are 200 instructions
             drawn = RandomProgram(10_000_000 + seed, 140)
             # memories of one cycle at stage python, where cycles are dear

@@ -33,6 +33,14 @@ def test_a_new_column_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert made.cells[-1].text in rendered
 
 
+@pytest.mark.parametrize("name", ["BEST", "DESIGNS", "CRITICAL", "LEAKS", "MARKED", "FAILED"])
+def test_every_table_takes_one_more(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = tables.Column("One more", lambda _: tables.words("of one's own"))
+    monkeypatch.setattr(tables, name, (*getattr(tables, name), more))
+    made = page(gather(write(tmp_path / "ledger.sqlite"), pictures=False))
+    assert "One more" in made and "of one" in made
+
+
 def test_heads_and_cells_are_as_many(tmp_path: Path) -> None:
     content = gather(write(tmp_path / "ledger.sqlite"), pictures=False)
     for table in content.tables.values():

@@ -70,7 +70,7 @@ PROCESSORS: dict[str, Callable[[], Component]] = {
     "name",
     [
         *(
-            pytest.param(f"{design.name}-{each}", marks=regress_if(is_sibling(design) and each != "stream"))
+            pytest.param(f"{design.name}-{each}", marks=regress_if(is_sibling(design)))
             for design in catalogue.designs()
             for each in interfaces.INTERFACES
         ),

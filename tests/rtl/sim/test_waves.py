@@ -52,9 +52,8 @@ def test_fst(tmp_path: Path) -> None:
 
 def test_headers_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "has_headers", lambda *_: False)
-    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "cache"))
     with pytest.raises(BadInput, match="run `apt-get install liblz4-dev zlib1g-dev`"):
-        simulate(AddMod(8), vcd=tmp_path / "waves.fst")
+        simulate(AddMod(11), vcd=tmp_path / "waves.fst")  # of a width that is not in the cache
 
 
 def test_waveform_files_that_cannot_be(tmp_path: Path) -> None:
