@@ -6,8 +6,8 @@ CHARTS = {  # name: (title, caption)
     "area-time": (
         "Area × time",
         "Down and left is better. The line is the front of those that may be held against each other: the same width, operation and stage, "
-        "alone or with a processor; a name stands where a design is on it first. Filled: measured here; with an edge: a published machine, "
-        "built anew; hollow: as its paper has it; pale: stale, that is, of other sources or tools, and not on the line where there is "
+        "alone or with a processor; of many points only those on it have their names, where a design is on it first. Filled: measured here; "
+        "with an edge: a published machine, built anew; hollow: as its paper has it; pale: stale, that is, of other sources or tools, and not on the line where there is "
         "something newer.",
     ),
     "energy-time": (
@@ -18,7 +18,8 @@ CHARTS = {  # name: (title, caption)
     "widths": (
         "Cycles by width",
         "Lines are closed formulas. Filled points were counted in RTL, and must lie on the line of their design. Hollow ones are "
-        "published; means over both operations stand with decrypt. Machines alone, with default parameters.",
+        "published; means over both operations stand with decrypt. Machines alone, with default parameters. Encryption is with exponent "
+        "17 up to 17 bits and with 65537 above: hence the step between 16 and 32 bits.",
     ),
     "areas": (
         "Where the area is",

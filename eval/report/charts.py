@@ -5,13 +5,13 @@ from the very specification that vl-convert draws as a picture, and vl-convert b
 from elsewhere. Altair would write the same dictionaries in more words.
 
 A specification names its data and leaves them out: the page puts in what its filters let through, `static` all of it.
-"@x" and "@y" stand for metrics that the reader may choose (`filled`).
+"@x" and "@y" stand for metrics that the reader may choose, "@families" for the families that are in the data (`filled`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,20 @@ from .palette import Colours, scales, series
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, which nobody loads
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
-MOST_LABELS = 14  # on a front: more would lie over each other
+FEW = 24  # points, of which each has its name
+MOST_LABELS = 14  # on a front
+ON_FRONT = "(datum.before === null || datum['@y'] < datum.before)"
 POINT_SIZE = 64
+
+PRESENT = "@families"
+# a number on a logarithmic axis: thousands by their letter, and no "m", which is metres to most
+BRIEF = "format(datum.value, datum.value < 1 ? '~r' : '~s')"
+LABELS = {
+    "type": "label",
+    "size": {"signal": "[width, height]"},
+    "anchor": ["top-right", "bottom-right", "top-left", "bottom-left", "right", "left"],
+    "offset": [8],
+}
 
 Spec = dict[str, Any]
 
@@ -72,13 +84,29 @@ def config(colours: Colours) -> Spec:
     }
 
 
-def filled(spec: Spec, x: str, y: str) -> Spec:
-    """A specification with the metrics of its axes."""
-    text = json.dumps(spec)
-    for token, name in (("@x", x), ("@y", y)):
+def filled(chart: Chart, records: Sequence[Mapping[str, Any]], families: Iterable[str]) -> Spec:
+    """The specification of a chart with the metrics of its axes, and of the families those that are there in its legend."""
+    text = json.dumps(chart.spec)
+    for token, name in zip(("@x", "@y"), chart.axes or (), strict=False):
         head = json.dumps(METRICS[name].head)[1:-1]
         text = text.replace(f"{token}head", head).replace(token, name)
-    return json.loads(text)
+    drawn = (record for record in records if all(record.get(name) for name in chart.axes or ()))
+    present = {record.get("family") for record in drawn}
+    return json.loads(
+        text.replace(json.dumps(PRESENT), json.dumps([name for name in families if name in present]))
+    )
+
+
+def apart(vega: Spec) -> Spec:
+    """The same chart, as Vega, with names that do not lie over each other; for which there is no room is not shown.
+
+    Vega-Lite has no word for it; app.js does the same. (To keep them off the points, too, Vega needs a canvas, which vl-convert has
+    not, and a point of each kind, which a choice of filters may not leave.)
+    """
+    for mark in vega["marks"]:
+        if mark["type"] == "text":
+            mark["transform"] = [LABELS]
+    return vega
 
 
 def _field(name: str, title: str, **more: Any) -> Spec:
@@ -110,14 +138,14 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
     """Two metrics against each other, with the front of each group of points that may be compared."""
     scale = scales(families, colours)
     kind = {"field": "family", "type": "nominal"}
-    legend = {"title": None}
+    legend = {"title": None, "values": PRESENT}
     here: Spec = {
         "x": {"field": "@x", "type": "quantitative", "title": "@xhead", "scale": {"type": "log"}},
         "y": {"field": "@y", "type": "quantitative", "title": "@yhead", "scale": {"type": "log"}},
     }
     for axis in here.values():
         axis["scale"] |= {"nice": False, "padding": 24}
-        axis["axis"] = {"tickCount": 6, "format": "~s", "labelOverlap": "greedy"}
+        axis["axis"] = {"tickCount": 6, "labelExpr": BRIEF, "labelOverlap": "greedy"}
     shown: Spec = {
         **here,
         "color": {**kind, "scale": scale["color"], "legend": legend},
@@ -130,36 +158,25 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
         {"filter": "datum.kind !== 'published' && !datum.off"},
         {"window": [{"op": "min", "field": "@y", "as": "lowest"}], **along, "frame": [None, 0]},
         {"window": [{"op": "lag", "field": "lowest", "as": "before"}], **along},
-        {"filter": "datum.before === null || datum['@y'] < datum.before"},
+        {"filter": ON_FRONT},
     ]
-    # of a design at several clocks only the first has its name there, as they may lie close
-    once = {
-        "window": [{"op": "row_number", "as": "nth"}],
-        "sort": along["sort"],
-        "groupby": ["group", "label"],
-    }
-    counted = [
-        *front,
-        once,
-        {"filter": "datum.nth === 1"},
-        {"joinaggregate": [{"op": "count", "as": "many"}]},
+    # names: of all published points, and of all of ours where they are few, else of those on a front; of a design at several clocks
+    # only the first, as they may lie close
+    published = "datum.kind === 'published'"
+    named = [
+        {"joinaggregate": [{"op": "count", "as": "points"}]},
+        {"filter": f"{published} || !datum.off"},
+        *front[1:3],
+        {"filter": f"{published} || {ON_FRONT} || datum.points <= {FEW}"},
+        {
+            "window": [{"op": "row_number", "as": "nth"}],
+            "sort": along["sort"],
+            "groupby": ["group", "label"],
+        },
+        {"filter": f"{published} || datum.nth === 1"},
+        {"joinaggregate": [{"op": "count", "as": "many"}], "groupby": ["kind"]},
+        {"filter": f"{published} || datum.many <= {MOST_LABELS} || datum.points <= {FEW}"},
     ]
-    label: Spec = {
-        "type": "text",
-        "align": "left",
-        "dx": 8,
-        "dy": -7,
-        "fontSize": 10.5,
-        "color": colours("ink-2"),
-    }
-
-    def named(side: str, align: str, dx: int) -> Spec:
-        return {
-            "transform": [{"filter": f"datum.kind === 'published' && datum.side === '{side}'"}],
-            "mark": {**label, "fontStyle": "italic", "align": align, "dx": dx},
-            "encoding": {**here, "text": {"field": "label"}},
-        }
-
     return {
         "data": {"name": "points"},
         "transform": [{"filter": "datum['@x'] > 0 && datum['@y'] > 0"}],
@@ -194,11 +211,10 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
                     "opacity": _pale(0.9),
                 },
             },
-            named("right", "left", 8),
-            named("left", "right", -8),
             {
-                "transform": [*counted, {"filter": f"datum.many <= {MOST_LABELS}"}],
-                "mark": label,
+                "name": "names",
+                "transform": named,
+                "mark": {"type": "text", "fontSize": 10.5, "color": colours("ink-2")},
                 "encoding": {**here, "text": {"field": "label"}},
             },
         ],
@@ -209,7 +225,7 @@ def widths(families: Mapping[str, int], colours: Colours) -> Spec:
     """Cycles against the width: lines by formula, points as measured."""
     scale = scales(families, colours)
     kind = {"field": "family", "type": "nominal"}
-    legend = {"title": None}
+    legend = {"title": None, "values": PRESENT}
     here: Spec = {
         "x": {
             "field": "nbits",
@@ -223,7 +239,7 @@ def widths(families: Mapping[str, int], colours: Colours) -> Spec:
             "type": "quantitative",
             "title": METRICS["cycles"].title,
             "scale": {"type": "log", "nice": False, "padding": 16},
-            "axis": {"tickCount": 6, "format": "~s", "labelOverlap": "greedy"},
+            "axis": {"tickCount": 6, "labelExpr": BRIEF, "labelOverlap": "greedy"},
         },
     }
     color = {**kind, "scale": scale["color"], "legend": legend}
@@ -340,7 +356,7 @@ def paths(families: Mapping[str, int], colours: Colours) -> Spec:
                         "field": "family",
                         "type": "nominal",
                         "scale": scales(families, colours)["color"],
-                        "legend": {"title": None},
+                        "legend": {"title": None, "values": PRESENT},
                     },
                     "tooltip": tooltip,
                 },

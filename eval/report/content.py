@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cached_property
@@ -24,8 +24,9 @@ from .metrics import shown
 from .palette import Colours, light
 from .pictures import Picture, layouts, trees
 from .published import Machine, machines
-from .tables import Line, Table
+from .tables import Cell, Line, Table
 
+TILES = 4  # criteria of the headline
 MOST_LEAKING = 60  # designs whose exponents are shown one by one
 SOFTWARE_FAMILY = "software"  # as ledger.family_of calls it
 PAPER_NBITS = 32  # the width that is shown first, if it is there
@@ -49,6 +50,56 @@ class Trust:
 
     good: bool | None  # None: neither
     text: str
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What is best at one criterion, beside the best that is published."""
+
+    group: str
+    criterion: str
+    design: str
+    ours: Cell
+    unit: str
+    ratio: Cell
+    rival: str | None
+    stage: str
+
+    @classmethod
+    def of(cls, line: Line, cells: Mapping[str, Cell]) -> Tile:
+        """From a line of the table of what is best."""
+        names = ("Best at", "Design", "Unit", "Of paper", "Stage")
+        criterion, design, unit, rival, stage = (cells[head].text for head in names)
+        ratio = cells["Ratio"]
+        known = rival if ratio.value is not None else None
+        return cls(line.group, criterion, design, cells["Ours"], unit, ratio, known, stage)
+
+    @property
+    def amount(self) -> str:
+        """The figure with its unit, where the criterion does not say it."""
+        return self.ours.text if self.criterion.endswith(self.unit) else f"{self.ours.text} {self.unit}"
+
+    @property
+    def beside(self) -> str:
+        """Ours to the published figure, in words."""
+        return (
+            f"{self.ratio.text} × paper {self.rival}"
+            if self.rival is not None
+            else "nothing comparable is published"
+        )
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The tiles above everything, and of what they are."""
+
+    group: str
+    tiles: Sequence[Tile]
+
+
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), words[-1]])
 
 
 @dataclass
@@ -240,26 +291,42 @@ class Content:
     def interface(self) -> str:
         """Alone or with a processor: what is looked at first, as the two are not held against each other; "" if it is the same.
 
-        Two designs of it went through the flow, so that there is something to choose from, or at least one did.
+        Where most of what is best stands beside a published figure; among equals where there are two designs to choose from, or one.
         """
         found = {
             name: len({each.label for each in self.comparable if self._opens(each, name)}) for name in OPENING
         }
-        return next((name for most in (2, 1) for name in OPENING if found[name] >= most), "")
+        rivals = {name: sum(tile.rival is not None for tile in self._tiles(name)) for name in OPENING}
+        able = [name for name in OPENING if found[name]]
+        return max(able, key=lambda name: (rivals[name], min(found[name], 2)), default="")
 
     def _opens(self, entry: Entry, interface: str) -> bool:
         return (entry.nbits, entry.interface) == (self.nbits, interface) and entry.stage in SILICON
 
     @cached_property
-    def headline(self) -> tuple[str, list[Line]]:
+    def headline(self) -> Headline:
         """The answer at once: encryption at the first width, what is best at the first four criteria."""
-        found = self._best_at(self.interface)
-        return (found[0].group, found[:4]) if found else ("", [])
+        tiles = self._tiles(self.interface)
+        return Headline(tiles[0].group if tiles else "", tiles)
 
-    def _best_at(self, interface: str) -> list[Line]:
+    def _tiles(self, interface: str) -> list[Tile]:
         wanted = {"nbits": self.nbits, "operation": "encrypt", "interface": interface}
-        lines = self.tables["best"].lines if "best" in self.tables else ()
-        return [line for line in lines if all(line.of[name] == value for name, value in wanted.items())]
+        best = self.tables.get("best")
+        lines = best.lines if best is not None else ()
+        found = [line for line in lines if all(line.of[name] == value for name, value in wanted.items())]
+        return [Tile.of(line, best.by_head(line)) for line in found[:TILES]] if best is not None else []
+
+    @property
+    def finding(self) -> str:
+        """The headline as a sentence: which design is best at what, and how it stands to what is published."""
+        by_design: dict[str, list[str]] = {}
+        for tile in self.headline.tiles:
+            beside = f", {tile.beside}".replace(" (", ", ").replace(")", "") if tile.rival is not None else ""
+            by_design.setdefault(tile.design, []).append(f"the {tile.criterion} ({tile.amount}{beside})")
+        if not by_design:
+            return ""
+        parts = [f"{design} has {listed(found)}" for design, found in by_design.items()]
+        return f"{self.headline.group}: {'; '.join(parts)}."
 
 
 def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) -> Content:

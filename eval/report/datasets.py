@@ -75,14 +75,10 @@ def points(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record
         records.append(
             {**basics(entry), "kind": kind, "group": entry.group, "row": entry.first.id, **off, **values}
         )
-    first_label: dict[Any, str] = {}
     for machine in machines:
         values = {name: machine.value(name) for name in AXES if machine.value(name) is not None}
         if machine.same_library and len(values) > 1:
-            # software on one processor has one area: its labels go to both sides
-            first = first_label.setdefault(machine.value("area_um2"), machine.label)
-            side = "right" if machine.label == first else "left"
-            more = {"kind": "published", "group": machine.group, "side": side}
+            more = {"kind": "published", "group": machine.group}
             records.append({**_of_machine(machine), **more, **values})
     return records
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from pathlib import Path
 
 from ...flow.files import replace_text, replacing
@@ -50,7 +49,7 @@ def of_table(each: Table) -> str:
     heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in each.columns]
     rule = ["---:" if column.number else "---" for column in each.columns]
     parts = [f"## {each.title}", each.caption]
-    for group, lines in groupby(each.lines, lambda line: line.group):
+    for group, lines in each.groups:
         parts += [f"**{group}**"] if group else []
         rows = [
             [

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
 from ...flow.files import replacing
-from .charts import Chart, Spec, config, filled
+from .charts import Chart, Spec, apart, config, filled
 from .content import Content
 from .palette import light
 
@@ -19,8 +18,9 @@ FIRST = {"operation": "encrypt"}
 
 def specification(chart: Chart, content: Content) -> Spec:
     """The whole of it, with the data that the page shows first."""
-    spec = filled(chart.spec, *chart.axes) if chart.axes else copy.deepcopy(chart.spec)
-    spec["data"] = {"name": chart.data, "values": first_records(chart, content)}
+    records = first_records(chart, content)
+    spec = filled(chart, records, content.families)
+    spec["data"] = {"name": chart.data, "values": records}
     spec["width"] = WIDTH
     spec["config"] = {**config(light), "background": light("paper")}
     spec["title"] = {"text": chart.title, "anchor": "start", "fontSize": 14, "color": light("ink")}
@@ -43,10 +43,10 @@ def drawn(chart: Chart, content: Content, format: str) -> bytes:
     """The picture."""
     import vl_convert
 
-    spec = specification(chart, content)
+    vega = apart(vl_convert.vegalite_to_vega(specification(chart, content)))
     if format == "svg":
-        return vl_convert.vegalite_to_svg(spec).encode()
-    return vl_convert.vegalite_to_png(spec, scale=SCALE)
+        return vl_convert.vega_to_svg(vega).encode()
+    return vl_convert.vega_to_png(vega, scale=SCALE)
 
 
 def write_all(content: Content, directory: Path, format: str) -> list[Path]:

@@ -6,6 +6,7 @@ import math
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from ..lab import stages
@@ -73,6 +74,20 @@ class Table:
     caption: str
     columns: Sequence[Column[Any]]
     lines: Sequence[Line]
+
+    @property
+    def groups(self) -> list[tuple[str, list[Line]]]:
+        """The lines by their headings."""
+        return [(group, list(lines)) for group, lines in groupby(self.lines, lambda line: line.group)]
+
+    @property
+    def filters(self) -> list[str]:
+        """By what its lines are chosen."""
+        return sorted({name for line in self.lines for name in line.of})
+
+    def by_head(self, line: Line) -> dict[str, Cell]:
+        """The cells of a line."""
+        return {column.head: cell for column, cell in zip(self.columns, line.cells, strict=True)}
 
     @property
     def explained(self) -> Table:
@@ -214,18 +229,21 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
     )
     for nbits, operation, interface in order:
         found = groups[nbits, operation, interface]
-        papers = [
-            each
-            for each in machines
-            if (each.nbits, each.operation, each.interface) == (nbits, operation, interface)
-        ]
+        papers = [each for each in machines if (each.nbits, each.interface) == (nbits, interface)]
         for criterion, names, where in _in_turn():
             able = [entry for entry in found if entry.stage in where and product(entry, names) is not None]
             if not able:
                 continue
             able = [entry for entry in able if not entry.stale] or able
             winner = min(able, key=lambda entry: product(entry, names) or 0)
-            rivals = [each for each in papers if product(each, names) is not None]
+            # an area is one of the hardware: a paper states it once, of no operation
+            shared = not any(METRICS[name].per_operation for name in names)
+            rivals = [
+                each
+                for each in papers
+                if (each.operation == operation or (shared and not each.operation))
+                and product(each, names) is not None
+            ]
             if names != ("cycles",):
                 rivals = [each for each in rivals if each.same_library]
             rival = min(rivals, key=lambda each: product(each, names) or 0) if rivals else None
@@ -300,7 +318,7 @@ DESIGNS: tuple[Column[_Made], ...] = (
         lambda each: words(f"{each.first.label} {NO_KEY}" if each.first.known_factors else each.first.label),
     ),
     Column("Bits", lambda each: Cell(str(each.first.nbits), each.first.nbits), number=True),
-    Column("What", lambda each: words(INTERFACES.get(each.first.interface, each.first.interface))),
+    Column("Interface", lambda each: words(INTERFACES.get(each.first.interface, each.first.interface))),
     Column("Encrypt", lambda each: figure(each.cycles["encrypt"], "cycles"), "cycles", True),
     Column("Decrypt", lambda each: figure(each.cycles["decrypt"], "cycles"), "cycles", True),
     Column("Area", lambda each: figure(each.silicon, "area_um2"), "µm²", True),

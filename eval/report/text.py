@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from itertools import groupby
 
 from ..table import table as plain_table
 from .content import Content
@@ -45,7 +44,7 @@ def of_table(each: Table) -> str:
     each = without_empty_columns(each)
     heads = [f"{column.head} ({column.unit})" if column.unit else column.head for column in each.columns]
     parts = [each.title, textwrap.fill(each.caption, LINE, break_on_hyphens=False)]
-    for group, lines in groupby(each.lines, lambda line: line.group):
+    for group, lines in each.groups:
         body = plain_table(heads, [[cell.text for cell in line.cells] for line in lines])
         parts.append(f"{group}\n{body}" if group else body)
     return "\n\n".join(part for part in parts if part)

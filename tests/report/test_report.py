@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import math
@@ -9,6 +10,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -234,13 +236,13 @@ def test_netlists_and_layouts_are_not_on_one_line(tmp_path: Path) -> None:
         ["smallest area", "netlist", "mont", "9.00"],
         ["smallest area", "layout", "mont", "8.00"],
     ]
-    assert [line.cells[4].text for line in content.headline[1]] == ["RTL", "netlist", "netlist", "netlist"]
+    assert [tile.stage for tile in content.headline.tiles] == ["RTL", "netlist", "netlist", "netlist"]
 
 
 def test_one_kind_of_thing_is_looked_at_first(content: Content) -> None:
     """Machines alone and whole systems are not held against each other."""
     assert content.interface == "system"
-    assert content.headline[0].endswith("with processor")
+    assert content.headline.group.endswith("with processor")
     for chart in content.charts():
         seen = {record.get("interface") for record in static.first_records(chart, content)}
         assert seen <= {"system", None, ""} or "interface" not in chart.filters, chart.name
@@ -248,22 +250,50 @@ def test_one_kind_of_thing_is_looked_at_first(content: Content) -> None:
 
 
 @pytest.mark.parametrize(
-    ("subjects", "wanted"),
+    ("nbits", "subjects", "wanted"),
     [
-        ({"procxcel-mont": "system", "mont": "xcel", "ssmm": "xcel"}, "xcel"),
-        ({"procxcel-mont": "system", "mont": "xcel"}, "system"),
-        ({"procxcel-mont": "system", "proc-naive": "system", "mont": "stream", "ssmm": "stream"}, "system"),
-        ({}, ""),
+        (32, {"procxcel-mont": "system", "mont": "xcel", "ssmm": "xcel"}, "system"),  # which are published
+        (
+            16,
+            {"procxcel-mont": "system", "mont": "xcel", "ssmm": "xcel"},
+            "xcel",  # nothing is, and there are two
+        ),
+        (16, {"procxcel-mont": "system", "mont": "xcel"}, "system"),
+        (
+            16,
+            {"procxcel-mont": "system", "proc-naive": "system", "mont": "stream", "ssmm": "stream"},
+            "system",
+        ),
+        (32, {"mont": "xcel"}, "xcel"),  # of which paper 001 has areas
+        (32, {}, ""),
     ],
 )
-def test_what_is_looked_at_first_is_a_choice(tmp_path: Path, subjects: dict[str, str], wanted: str) -> None:
-    """One system alone leaves nothing to compare."""
+def test_what_is_looked_at_first_is_a_choice(
+    tmp_path: Path, nbits: int, subjects: dict[str, str], wanted: str
+) -> None:
+    """Where there is something published beside it, or else something to choose from."""
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.record(Point("mont", 32), counted(77, "encrypt"))
+    ledger.record(Point("mont", nbits), counted(77, "encrypt"))
     for subject, interface in subjects.items():
-        point = Point(subject, 32, interface=interface, stage="flow")
+        point = Point(subject, nbits, interface=interface, stage="flow")
         ledger.record(point, implemented(9.0, 0.1, (1.0, 2.0), (77, 129)))
-    assert gather(ledger, pictures=False).interface == wanted
+    content = gather(ledger, pictures=False)
+    assert content.interface == wanted
+    published = [tile.criterion for tile in content.headline.tiles if tile.rival is not None]
+    if nbits == 32 and wanted:
+        assert "smallest area" in published
+    assert nbits == 32 or not published
+
+
+def test_the_lead_is_the_finding(content: Content, tmp_path: Path) -> None:
+    """Which design is best at what, beside what is published: the same figures as in the tiles."""
+    assert content.finding.startswith(
+        "32 bits, encrypt, with processor: procxcel-mont has the fewest cycles (84, 0.50 × paper 001 "
+    )
+    for tile in content.headline.tiles:
+        assert f"the {tile.criterion} ({tile.amount}" in content.finding
+    assert escape(content.finding) in page_of(content)
+    assert gather(Ledger(tmp_path / "empty.sqlite")).finding == ""
 
 
 def test_marked_figures_are_in_no_comparison(content: Content) -> None:
@@ -419,7 +449,7 @@ def test_what_was_measured_before_a_change_is_said(content: Content, monkeypatch
             assert all(cell.stale and cell.text.endswith("‡") for cell in own), table.name
             assert " ‡: stale, that is, measured with other sources" in table.caption or not own
         assert "good" not in {cell.tone for line in table.lines for cell in line.cells}, table.name
-    assert again.headline[1], "where there is nothing else, what is stale is shown, with its sign"
+    assert again.headline.tiles, "where there is nothing else, what is stale is shown, with its sign"
     assert all(record["name"].endswith("(stale)") for record in again.data["ratios"])
     assert "‡: stale" in text(again)
 
@@ -574,11 +604,16 @@ def test_pictures_of_charts(content: Content, tmp_path: Path, format: str) -> No
         assert b"var(" not in content_of
 
 
-def test_axes_are_filled_in(content: Content) -> None:
-    spec = charts.scatter(content.families, palette.light)
-    text_of = json.dumps(charts.filled(spec, "cycles", "energy_nj"))
+def test_axes_and_legend_are_filled_in(content: Content) -> None:
+    """A family of which nothing has both metrics is not in the legend."""
+    (chart,) = (each for each in content.charts() if each.name == "energy-time")
+    chart = dataclasses.replace(chart, axes=("cycles", "energy_nj"))
+    families = list(content.families)
+    records = [{"family": families[1], "cycles": 1, "energy_nj": 2.0}, {"family": families[0], "cycles": 1}]
+    text_of = json.dumps(charts.filled(chart, records, families))
     assert "@" not in text_of
     assert "Energy (nJ)" in text_of and "time_ns" not in text_of
+    assert f'"values": ["{families[1]}"]' in text_of
 
 
 # ---- the page and its data

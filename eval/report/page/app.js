@@ -97,8 +97,9 @@
     const count = entries.filter((entry) => passes(entry, EVERY)).length;
     const note = one("#shown");
     if (note) note.textContent = `${count.toLocaleString("en-US")} of ${entries.length.toLocaleString("en-US")} points`;
-    const words = Object.entries(chosen).filter(([, wanted]) => wanted.size)
-      .map(([name, wanted]) => `${name === "nbits" ? "bits" : name}: ${[...wanted].join(", ")}`);
+    const words = all(".filters fieldset").map((group) => [group.dataset.title, all(".chip[aria-pressed=true]", group)])
+      .filter(([, pressed]) => pressed.length)
+      .map(([title, pressed]) => `${title.toLowerCase()}: ${pressed.map((chip) => chip.textContent).join(", ")}`);
     const told = one("#filtered");
     if (told) told.textContent = words.length ? `Shown here: ${words.join("; ")}.` : "Everything is shown.";
     listFigures();
@@ -121,12 +122,23 @@
     }
     one(".save", root)?.addEventListener("click", () => save(made));
   }
-  const replaced = (text, [x, y]) => {
-    for (const [token, name] of [["@x", x], ["@y", y]]) {
+  // charts.filled: the metrics of the axes, and in the legend the families that are there
+  const filled = (chart) => {
+    let text = JSON.stringify(chart.spec).replaceAll('"@families"', JSON.stringify(chart.families));
+    for (const [token, name] of chart.axes ? [["@x", chart.axes[0]], ["@y", chart.axes[1]]] : []) {
       const head = JSON.stringify(data.metrics[name].head).slice(1, -1);
       text = text.replaceAll(`${token}head`, head).replaceAll(token, name);
     }
-    return text;
+    return JSON.parse(text);
+  };
+  // charts.apart: names do not lie over each other
+  const apart = (vega) => {
+    for (const mark of vega.marks) if (mark.type === "text") mark.transform = [data.labels];
+    return vega;
+  };
+  const familiesOf = (records) => {
+    const present = new Set(records.map((record) => record.family));
+    return data.families.filter((name) => present.has(name));
   };
   const recordsOf = (chart) => {
     let records = datasets[chart.data].filter((record) => passes(record, chart.filters));
@@ -138,8 +150,8 @@
     chart.root.classList.toggle("nothing", chart.records.length === 0);
     if (chart.records.length === 0) return null;
     if (chart.drawing) return chart.drawing;
-    const text = JSON.stringify(chart.spec);
-    const spec = JSON.parse(chart.axes ? replaced(text, chart.axes) : text);
+    chart.families = familiesOf(chart.records);
+    const spec = filled(chart);
     spec.width = "container";
     spec.autosize = { type: "fit-x", contains: "padding" };
     const width = one(".plot", chart.root).clientWidth;
@@ -150,7 +162,7 @@
       legend: { ...data.config.legend, columns: narrow ? 2 : 5 },
     };
     spec.data = { name: chart.data, values: chart.records };
-    chart.drawing = window.vegaEmbed(one(".plot", chart.root), spec, { renderer: "svg", actions: false, mode: "vega-lite", logLevel: 1 })
+    chart.drawing = window.vegaEmbed(one(".plot", chart.root), spec, { renderer: "svg", actions: false, mode: "vega-lite", logLevel: 1, patch: apart })
       .then((result) => {
         chart.view = result.view;
         chart.root.dataset.points = chart.records.length;
@@ -172,6 +184,12 @@
       const records = recordsOf(chart);
       chart.root.classList.toggle("nothing", records.length === 0);
       if (records.length === 0) return;
+      if (familiesOf(records).join() !== chart.families.join()) { // another legend
+        chart.view.finalize();
+        chart.view = chart.drawing = null;
+        draw(chart);
+        return;
+      }
       chart.records = records;
       chart.view.data(chart.data, records);
       chart.view.runAsync().then(() => { chart.root.dataset.points = records.length; });
