@@ -6,9 +6,9 @@ CHARTS = {  # name: (title, caption)
     "area-time": (
         "Area × time",
         "Down and left is better. The line is the front of those that may be held against each other: the same width, operation and stage, "
-        "alone or with a processor; of many points only those on it have their names, where a design is on it first. Filled: measured here; "
-        "with an edge: a published machine, built anew; hollow: as its paper has it; pale: stale, that is, of other sources or tools, and not on the line where there is "
-        "something newer.",
+        "alone or with a processor; of many points only those on it have their names, where a design is on it first. "
+        "Filled: measured here; with an edge: a published machine, built anew; hollow: as its paper has it; pale: stale, that is, of other "
+        "sources or tools, and not on the line where there is something newer.",
     ),
     "energy-time": (
         "Energy × time",
