@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+import msgspec
 
 from ..fl.errors import BadInput
-from .files import replace_json
+from . import product
+from .product import Product
 
-FILE = "design.json"
+
+class Published(msgspec.Struct, frozen=True):
+    """Figures of a work that the summary shows beside those of a run."""
+
+    citation: str
+    name: str = ""
+    energy_nj: dict[str, float] = {}  # by operation
 
 
-@dataclass(frozen=True)
-class Description:
+class Description(Product):
     """The names by which the flow finds its way in the Verilog, and what its summary says of the design."""
+
+    FILE: ClassVar[str] = "design.json"
+    STEP: ClassVar[str] = "rtl"
 
     name: str
     top: str
@@ -25,26 +34,15 @@ class Description:
     interface: str = "verilog"
     place: str = ", Verilog"  # words for the summary: behind what it stands
     nbits: int | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = {}
     paper: str = ""  # the work whose machine it is
-    # {"name", "citation", "energy_nj": by operation}: figures that the summary shows beside those of this run
-    published: Mapping[str, Any] = field(default_factory=dict)
+    published: Published | None = None
     files: tuple[str, ...] = ()  # names of the files of Verilog from elsewhere
 
-    def write(self, directory: Path) -> None:
-        """Leave design.json in `directory`."""
-        replace_json(directory / FILE, asdict(self))
 
-    @classmethod
-    def load(cls, path: Path) -> Description:
-        """The description in a file; BadInput for what is none."""
-        try:
-            data = json.loads(path.read_text())
-            known = {each.name for each in fields(cls)}
-            return cls(**{name: value for name, value in data.items() if name in known})
-        except OSError as error:
-            raise BadInput(f"{path} cannot be read: {error.strerror}; give a design.json") from None
-        except (AttributeError, TypeError, ValueError) as error:
-            raise BadInput(
-                f"{path} describes no design ({error}); give name and top, as flow/README.md has them"
-            ) from None
+def load(path: Path | str) -> Description:
+    """The description in a file; BadInput for what is none."""
+    try:
+        return product.read(path, Description)
+    except BadInput as error:
+        raise BadInput(f"{error}; give name and top, as flow/README.md has them") from None

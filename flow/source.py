@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
-import resource
 import shutil
 import tempfile
 import time
@@ -22,6 +21,7 @@ from ..rtl.sim import cache, sources
 from . import workload
 from .description import Description
 from .files import replace_json, replace_text
+from .product import StepRun
 
 PACKAGE = "modexlab"
 STEP = "rtl"  # the name of the step that a source stands for
@@ -54,15 +54,8 @@ class Source(ABC):
         """The outputs of the step rtl: the three files, and how long they took."""
         start = time.perf_counter()
         self.write(directory)
-        name, version = self.tool
-        run = {
-            "name": STEP,
-            "tool": name,
-            "version": version,
-            "seconds": round(time.perf_counter() - start, 2),
-            "peak_memory_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        }
-        replace_json(directory / f"run-{STEP}.json", run)
+        run = StepRun.of(STEP, self.tool, start)
+        run.write(directory, run.file)
 
     @property
     def entry_name(self) -> str:

@@ -19,7 +19,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
 
 from ..fl.errors import BadInput
 from ..rtl.sim.base import Options
@@ -28,8 +30,11 @@ from ..rtl.sim.native import DRIVER, NativeSimulation
 from ..rtl.sim.nativemodel import NativeModel
 from ..rtl.sim.ports import Message, Ports
 from ..rtl.sim.protocol import BrokenPromise, Run, SimulationTimeout, UnexpectedResponse
+from .product import Product
 
 if TYPE_CHECKING:
+    from ..proc.iss.outcome import Outcome
+    from ..proc.sim.native import NativeProcSimulation
     from ..proc.software.elf import Program
 
 STREAM, SYSTEM = "stream", "system"
@@ -41,6 +46,45 @@ STREAM_PORTS = (
     *("ostream__val", "ostream__rdy", "ostream__msg"),
 )
 DUMMY = "dummy"  # the row with the overhead of a call
+
+
+class Failure(msgspec.Struct, omit_defaults=True):
+    """A row whose answers are wrong, or a program that says so."""
+
+    name: str
+    expected: list[str] | None = None
+    got: list[str] | None = None
+    exit_code: int | None = None
+    reason: str | None = None
+
+
+class Simulated(Product):
+    """How the rows of a workload did somewhere, and the cycles of its energy workloads."""
+
+    STEP: ClassVar[str] = "rtl-sim"
+
+    tests_passed: int
+    tests_failed: int
+    failures: list[Failure]
+    cycles: dict[str, int]
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, workload: Workload, failures: list[Failure], cycles: Mapping[str, int]) -> Simulated:
+        """Of programs the cycles of a dummy, which does all but the computation, are taken off."""
+        dummy = cycles.get(DUMMY, 0)
+        rows = len(workload.rows) + len(workload.energy)
+        counted = {name: cycles[name] - dummy for name in workload.energy if name in cycles}
+        return cls(
+            tests_passed=rows - len(failures), tests_failed=len(failures), failures=failures, cycles=counted
+        )
+
+    @classmethod
+    def hopeless(cls, workload: Workload, reason: str) -> Simulated:
+        """Of a design that hangs or does not keep the protocol: no row can be said to have passed."""
+        rows = len(workload.rows) + len(workload.energy)
+        failures = [Failure("all rows", reason=reason)]
+        return cls(tests_passed=0, tests_failed=rows, failures=failures, cycles={})
 
 
 @dataclass(frozen=True)
@@ -88,6 +132,11 @@ class Workload:
     max_cycles: int
     rows: tuple[Row, ...]
     energy: Mapping[str, Row]
+
+    @property
+    def programs(self) -> list[tuple[str, Row]]:
+        """All rows by name, those with an energy last."""
+        return [*((row.name, row) for row in self.rows), *self.energy.items()]
 
 
 def load(path: Path) -> Workload:
@@ -229,9 +278,9 @@ class TextSimulation(NativeSimulation):
         self._model = NativeModel(verilog + around, DRIVER, options)
 
 
-def run_streams(simulation: NativeSimulation, workload: Workload) -> dict[str, Any]:
+def run_streams(simulation: NativeSimulation, workload: Workload) -> Simulated:
     """All rows in one run, and each energy workload in one of its own: what rtl_sim.json and gate_sim.json say of them."""
-    failures: list[dict[str, Any]] = []
+    failures: list[Failure] = []
     cycles: dict[str, int] = {}
     try:
         if workload.rows:
@@ -241,17 +290,12 @@ def run_streams(simulation: NativeSimulation, workload: Workload) -> dict[str, A
             if row.requests:
                 cycles[name] = run.done[-1] - run.accepted[0]
     except BROKEN as error:
-        return hopeless(workload, str(error))
-    return {
-        "tests_passed": len(workload.rows) + len(workload.energy) - len(failures),
-        "tests_failed": len(failures),
-        "failures": failures,
-        "cycles": cycles,
-    }
+        return Simulated.hopeless(workload, str(error))
+    return Simulated.of(workload, failures, cycles)
 
 
 def _run_rows(
-    simulation: NativeSimulation, rows: Sequence[Row], max_cycles: int, failures: list[dict[str, Any]]
+    simulation: NativeSimulation, rows: Sequence[Row], max_cycles: int, failures: list[Failure]
 ) -> Run:
     """One run; what is answered wrongly goes to `failures`."""
     unpack = simulation.ports.request.unpack
@@ -271,16 +315,23 @@ def _run_rows(
         start, end = end, end + len(row.requests)
         got = answers[start:end]
         if got != list(row.expected):
-            expected = list(map(hex, row.expected))
-            failures.append({"name": row.name, "expected": expected, "got": list(map(hex, got))})
+            failures.append(Failure(row.name, list(map(hex, row.expected)), list(map(hex, got))))
     return run
 
 
-def hopeless(workload: Workload, reason: str) -> dict[str, Any]:
-    """The report on a design that hangs or does not keep the protocol: no row can be said to have passed."""
-    return {
-        "tests_passed": 0,
-        "tests_failed": len(workload.rows) + len(workload.energy),
-        "failures": [{"name": "all rows", "reason": reason}],
-        "cycles": {},
-    }
+def run_programs(simulation: NativeProcSimulation, workload: Workload) -> Simulated:
+    """All programs, one after the other."""
+    failures: list[Failure] = []
+    cycles: dict[str, int] = {}
+    for name, row in workload.programs:
+        outcome = simulation.run(program(row), max_cycles=workload.max_cycles)
+        note_outcome(name, outcome, failures, cycles)
+    return Simulated.of(workload, failures, cycles)
+
+
+def note_outcome(name: str, outcome: Outcome, failures: list[Failure], cycles: dict[str, int]) -> None:
+    """Of a program: whether it failed, and how long its window was."""
+    if outcome.exit_code:
+        failures.append(Failure(name, exit_code=outcome.exit_code, reason=outcome.reason))
+    if outcome.window.cycles is not None:
+        cycles[name] = outcome.window.cycles

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
 from ...fl.status import Status
-from ...flow.description import Description
+from ...flow.description import Description, Published
 from ...flow.files import replace_json, replace_text
 from ...flow.source import Source
 from ...rtl.sim import cache, sources
@@ -133,7 +133,7 @@ class Chip(Source):
         work = self._programs() if self.system else self._streams(component)
         replace_json(directory / "workload.json", work)
 
-    def _published(self) -> dict[str, Any]:
+    def _published(self) -> Published | None:
         """Energies by operation that paper 001 has of this system, or of the one of its kind, and where they stand.
 
         They are its normalised figures: its gross energies, and those of its dummy, hold some 344 cycles more than its program is
@@ -142,8 +142,8 @@ class Chip(Source):
         name = self.name if self.design is None else f"{HARDWARE}{self.name}" if self.system else ""
         found = by_name("001", "3", "energy_nj").get(name) if self.nbits == NBITS_001 else None
         if not found:
-            return {}
-        return {"name": "paper 001", "citation": paper("001").table("3").source, "energy_nj": found}
+            return None
+        return Published(paper("001").table("3").source, "paper 001", found)
 
     def verilog(self) -> str:
         """The text of design.sv."""

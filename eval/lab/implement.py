@@ -8,11 +8,12 @@ unless a point asks for it (it takes longer than all else, and the rows have run
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from ...fl.errors import BadInput
 from ..errors import NoMeasurement
@@ -22,8 +23,10 @@ from .stages import FPGA, LAYOUT
 
 if TYPE_CHECKING:
     from ...flow.fpga.parts import Event as FpgaEvent
+    from ...flow.graph.figures import Figures, Ran, Summary
     from ...flow.graph.runner import Event, Outcome
     from ...flow.source import Source, VerilogFiles
+    from ...flow.timing.report import TimingReport
     from .point import Point
 
 SKIPPED = "left out by --skip"
@@ -90,7 +93,7 @@ def run_asic(
     *,
     jobs: int = 2,
     kit: Path | None = None,
-) -> tuple[Outcome, dict[str, Any]]:
+) -> tuple[Outcome, Summary]:
     """The flow up to these steps, and its summary; `kit` is a kit.toml or its directory, or None for FreePDK45."""
     from ...flow.graph import summary
     from ...flow.graph.runner import run_flow
@@ -111,12 +114,12 @@ def run_fpga(
     design: Source, devices: Sequence[str], pnr: bool, report: Callable[[FpgaEvent], None]
 ) -> dict[str, Any]:
     """The Verilog, and what it takes of each device."""
-    from ...flow.description import Description
+    from ...flow import description
     from ...flow.fpga import fpga
 
     start = time.monotonic()
     entry = design.entry()
-    described = Description.load(entry / "design.json")
+    described = description.load(entry / description.Description.FILE)
     measured = fpga.measure(entry / "design.sv", described.top, devices, pnr=pnr, report=report)
     about = {key: getattr(described, key) for key in ("name", "top", "nbits", "interface", "parameters")}
     return about | {"devices": measured["devices"], "seconds": round(time.monotonic() - start, 1)}
@@ -140,77 +143,87 @@ def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     seconds = time.monotonic() - start
     _require_done(point, summary, wanted)
     files = outcome.files()
-    details = {key: summary[key] for key in DETAILS if summary.get(key) is not None}
+    told = msgspec.json.decode(msgspec.json.encode(summary))
+    details = {key: told[key] for key in DETAILS if told[key] is not None}
     details |= {
         "steps": [
-            {key: value for key, value in step.items() if key in ("name", "tool", "version", "seconds")}
-            for step in summary["steps"]
+            {"name": each.name, "tool": each.tool, "version": each.version, "seconds": each.seconds}
+            for each in summary.steps
         ],
-        "energy_by_mode_nj": (summary["after_layout"] or summary["before_layout"])["energy_by_mode_nj"],
-        "slack_histogram": _histogram(files),
+        "energy_by_mode_nj": _last(summary).energy_by_mode_nj,
+        "slack_histogram": msgspec.to_builtins(_timing(files).histogram),
         "exponentiations": [
             {"name": work.name, **{each: hex(getattr(work, each)) for each in ("base", "exp", "mod")}}
             for work in chip.energy()
         ],
     }
     notes = [] if proof else [NOT_PROVED]
-    details["caveats"] = [*summary["caveats"], *notes, *filter(None, [chip.note])]
-    tools = {step["tool"]: step["version"] for step in summary["steps"]}
+    details["caveats"] = [*summary.caveats, *notes, *filter(None, [chip.note])]
+    tools = {each.tool: each.version for each in summary.steps}
     return Measurement(
         figures=tuple(_asic_figures(summary, point.stage)),
         seconds=seconds,
         tools=tools,
         verilog_hash=_digest(files["design.sv"]),
-        tests=_tests(summary["tests"]),
-        marks=tuple(summary["marks"]),
+        tests=_tests(summary.tests),
+        marks=tuple(summary.marks),
         details=details,
         artifacts={name: files[name].read_bytes() for name in PICTURES if name in files},
     )
 
 
-def _asic_figures(summary: Mapping[str, Any], stage: str) -> list[Figure]:
+def _asic_figures(summary: Summary, stage: str) -> list[Figure]:
     """What was measured; a netlist without registers has no slack."""
-    figures = [figure("clock_ns", summary["clock_ns"])]
-    figures += [figure(name, summary[name]) for name in OF_NETLIST if summary.get(name) is not None]
+    of_netlist = {name: getattr(summary, name) for name in OF_NETLIST}
+    figures = [figure("clock_ns", summary.clock_ns)]
+    figures += [figure(name, value) for name, value in of_netlist.items() if value is not None]
     for name in OF_OPERATION:
-        figures += [figure(name, value, operation) for operation, value in (summary.get(name) or {}).items()]
-    if stage == LAYOUT:
-        after = summary["after_layout"]
-        width, height = after["die_um"]
-        figures += [figure("die_um2", round(width * height, 3)), figure("wire_um", after["wire_um"])]
+        values = getattr(summary, name) or {}
+        figures += [figure(name, value, operation) for operation, value in values.items()]
+    after = summary.after_layout
+    if stage == LAYOUT and after is not None and after.die_um is not None and after.wire_um is not None:
+        width, height = after.die_um
+        figures += [figure("die_um2", round(width * height, 3)), figure("wire_um", after.wire_um)]
     return figures
 
 
-def _require_done(point: Point, summary: Mapping[str, Any], wanted: Collection[str]) -> None:
+def _last(summary: Summary) -> Figures:
+    """After layout, where there is one."""
+    found = summary.after_layout or summary.before_layout
+    assert found is not None, "a netlist was made"
+    return found
+
+
+def _require_done(point: Point, summary: Summary, wanted: Collection[str]) -> None:
     """NoMeasurement if a step could not be done, if a test failed, or if the netlist is another circuit."""
-    lost = {name: why for name, why in summary["left_out"].items() if name in wanted and name != EQUIVALENCE}
+    lost = {name: why for name, why in summary.left_out.items() if name in wanted and name != EQUIVALENCE}
     if lost:
         name, why = next(iter(lost.items()))
         raise NoMeasurement(f"{point}: step {name}: {why}")
-    for where, tests in summary["tests"].items():
-        if tests["failed"]:
+    for where, tests in summary.tests.items():
+        if tests.failed:
             raise NoMeasurement(
-                f"{point}: {tests['failed']} tests failed ({where}), so its figures mean nothing"
+                f"{point}: {tests.failed} tests failed ({where}), so its figures mean nothing"
             )
-    if "gates" not in summary["tests"]:
+    if "gates" not in summary.tests:
         raise NoMeasurement(f"{point}: no test ran on the netlist")
-    if (summary["equivalence"] or {}).get("refuted"):
+    if summary.equivalence is not None and summary.equivalence.refuted:
         raise NoMeasurement(
-            f"{point}: the netlist is not what the design says: {summary['equivalence']['summary']}"
+            f"{point}: the netlist is not what the design says: {summary.equivalence.summary}"
         )
 
 
-def _tests(tests: Mapping[str, Mapping[str, int]]) -> str:
+def _tests(tests: Mapping[str, Ran]) -> str:
     """How many rows ran where."""
-    (first, ran), *others = [
-        ({"rtl": "RTL"}.get(where, where), each["passed"]) for where, each in tests.items()
-    ]
+    (first, ran), *others = [({"rtl": "RTL"}.get(where, where), each.passed) for where, each in tests.items()]
     return ", ".join([f"{ran} rows at {first}", *(f"{passed} at {where}" for where, passed in others)])
 
 
-def _histogram(files: Mapping[str, Path]) -> list[dict[str, Any]]:
-    path = files.get("timing_post.json") or files["timing.json"]
-    return json.loads(path.read_text())["histogram"]
+def _timing(files: Mapping[str, Path]) -> TimingReport:
+    from ...flow import product
+    from ...flow.timing.report import TimingReport
+
+    return product.read(files.get("timing_post.json") or files["timing.json"], TimingReport)
 
 
 def _digest(design_sv: Path) -> str:
@@ -235,19 +248,22 @@ def _teller(point: Point, say: Callable[[str], None]) -> Callable[[Any], None]:
 
 def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     """Counts of one device; the rows of the flow run on the same Verilog before."""
+    from ...flow import product
+    from ...flow.gates import rtl_sim
     from ...flow.graph.runner import run_flow
+    from ...flow.workload import Simulated
 
     flow = dict(point.flow)
     chip = point.chip()
     start = time.monotonic()
     outcome = run_flow(["rtl-sim"], chip, {}, _teller(point, say), jobs=jobs)
     files = outcome.files()
-    if "rtl_sim.json" not in files:
+    if rtl_sim.FILE not in files:
         why = next(iter({**outcome.failed, **outcome.left_out}.values()))
         raise NoMeasurement(f"{point}: its tests did not run: {why}")
-    simulated = json.loads(files["rtl_sim.json"].read_text())
-    if simulated["tests_failed"]:
-        raise NoMeasurement(f"{point}: {simulated['tests_failed']} tests failed, so its counts mean nothing")
+    simulated = product.read(files[rtl_sim.FILE], Simulated)
+    if simulated.tests_failed:
+        raise NoMeasurement(f"{point}: {simulated.tests_failed} tests failed, so its counts mean nothing")
     measured = run_fpga(chip, [flow["device"]], flow["pnr"], _teller(point, say))
     device = measured["devices"][flow["device"]]
     if flow["pnr"] and "pnr" not in device:
@@ -262,7 +278,7 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
         seconds=time.monotonic() - start,
         tools=tools,
         verilog_hash=_digest(files["design.sv"]),
-        tests=f"{simulated['tests_passed']} rows at RTL",
+        tests=f"{simulated.tests_passed} rows at RTL",
         marks=() if device["fits"] else (f"it does not fit the {device['part']}",),
         details={"parameters": point.resolved, "caveats": caveats, "device": device},
     )

@@ -34,7 +34,7 @@ from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
-from ..description import Description
+from .. import description
 from ..files import replace_json
 from ..netlist import yosys
 from ..synth.synthesis import CONFLICT, LATCHES, LOOP
@@ -351,7 +351,7 @@ def estimated_luts(module: Mapping[str, Any]) -> int:
 
 def main() -> int:
     """In the directory of an mflowgen step: from inputs/ and the environment to outputs/fpga.json."""
-    design = Description.load(Path("inputs/design.json"))
+    design = description.load(Path("inputs/design.json"))
     given = {name: os.environ.get(name, "") for name in PARAMETERS}  # as mflowgen exports them
     devices = [name for name in given["fpga_devices"].split(",") if name] or list(DEVICES)
     try:

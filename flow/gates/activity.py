@@ -8,33 +8,31 @@ by itself, and writes what its nets did to activity/NAME.json, and with delays (
 
 The window is the kernel's: from the clock edge that takes the first request to the one that takes the last response, with nothing
 before it in the machine; of a program, the cycles with stats_en. Nets have the name that netlist.py gives them.
-
-`write_saif` writes the same as SAIF 2.0, for other tools.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ...fl.errors import BadInput
 from ...rtl.sim.protocol import RESET_CYCLES, Run
 from .. import workload
 from ..description import Description
-from ..files import replace_json, replace_text
 from ..kit import kit
 from ..netlist import netlist
-from ..timing import nldm
+from ..timing import nldm, wire_table
+from ..workload import Failure, Simulated
+from .activity_file import TIMED, ZERO_DELAY, Activity, Mode
 from .engine import Counts, Engine, GateTables
 from .gates import GateProcSimulation, GateSimulation
 
+FILE = "gate_sim.json"
+FOLDER = "activity"
 INPUT_NS = 0.1  # inputs change when a flip-flop outside, with an average load, has answered
 STATS = "stats_en"  # port of a processor: 1 inside the window
-ZERO_DELAY, TIMED = "zero-delay", "timed"
+
+Found = tuple[str, Mode, Counts]  # of a workload
 
 
 def gate_sim(
@@ -43,12 +41,12 @@ def gate_sim(
     workload_json: Path,
     out_dir: Path,
     *,
-    clock_ns: float = 3.0,
+    clock_ns: float,
     timed: bool = True,
     wires: Path | None = None,
     propagated: bool = False,
     adk: Path | None = None,
-) -> dict[str, Any]:
+) -> Simulated:
     """Write gate_sim.json and activity/; a wrong answer is a failed test and no error.
 
     Delays are those with `wires`, a wires.json, or with the library's own wire-load model.
@@ -64,40 +62,34 @@ def gate_sim(
             nets,
             library,
             library.constraints(clock_ns, clock_port, propagated=propagated),
-            wires=json.loads(wires.read_text()) if wires else None,
+            wires=wire_table.load(wires) if wires else None,
             wire_load=None if wires else library.default_wire_load or None,
         )
     tables = GateTables(nets, library, timing=timing, clock_port=clock_port)
     out_dir = Path(out_dir)
-    (out_dir / "activity").mkdir(parents=True, exist_ok=True)
-    modes = [ZERO_DELAY, TIMED] if timing else [ZERO_DELAY]
+    (out_dir / FOLDER).mkdir(parents=True, exist_ok=True)
+    modes: list[Mode] = [ZERO_DELAY, TIMED] if timing else [ZERO_DELAY]
     run = _programs if work.protocol == workload.SYSTEM else _streams
-    report, activities = run(tables, work, modes, clock_ns)
-    for name, (mode, counts) in activities:
-        replace_json(_path(out_dir, name, mode), activity(tables, counts, name, mode, clock_ns))
-    report["seconds"] = round(time.perf_counter() - start, 2)
-    replace_json(out_dir / "gate_sim.json", report)
+    report, found = run(tables, work, modes, clock_ns)
+    for name, mode, counts in found:
+        made = activity(tables, counts, name, mode, clock_ns)
+        made.write(out_dir / FOLDER, made.file)
+    report.seconds = round(time.perf_counter() - start, 2)
+    report.write(out_dir, FILE)
     return report
 
 
-Activities = list[tuple[str, tuple[str, Counts]]]
-
-
-def _path(out_dir: Path, name: str, mode: str) -> Path:
-    return out_dir / "activity" / f"{name}{'.timed' if mode == TIMED else ''}.json"
-
-
 def _streams(
-    tables: GateTables, work: workload.Workload, modes: list[str], clock_ns: float
-) -> tuple[dict[str, Any], Activities]:
+    tables: GateTables, work: workload.Workload, modes: list[Mode], clock_ns: float
+) -> tuple[Simulated, list[Found]]:
     assert work.ports is not None
-    found: Activities = []
+    found: list[Found] = []
     with GateSimulation.of(tables, work.ports, names=work.names) as simulation:
         report = workload.run_streams(simulation, work)
-        for name in report["cycles"]:
+        for name in report.cycles:
             for mode in modes:
                 counts = kernel(simulation, work.energy[name], clock_ns, timed=mode == TIMED)
-                found.append((name, (mode, counts)))
+                found.append((name, mode, counts))
     return report, found
 
 
@@ -127,67 +119,33 @@ def _open(
 
 
 def _programs(
-    tables: GateTables, work: workload.Workload, modes: list[str], clock_ns: float
-) -> tuple[dict[str, Any], Activities]:
+    tables: GateTables, work: workload.Workload, modes: list[Mode], clock_ns: float
+) -> tuple[Simulated, list[Found]]:
     """The programs of a workload; of the energy workloads and of the dummy, the activity in their windows."""
     cycles: dict[str, int] = {}
-    failures = []
-    found: Activities = []
-    rows = [(row.name, row) for row in work.rows] + list(work.energy.items())
+    failures: list[Failure] = []
+    found: list[Found] = []
     with GateProcSimulation.of(tables) as simulation:
-        for name, row in rows:
-            counted = modes if name in work.energy or name == workload.DUMMY else modes[:1]
-            for mode in counted:
+        for name, row in work.programs:
+            recorded = name in work.energy or name == workload.DUMMY
+            for mode in modes if recorded else modes[:1]:
                 _open(simulation.engine, 0, None, mode == TIMED, clock_ns, signal=STATS)
                 outcome = simulation.run(workload.program(row), max_cycles=work.max_cycles)
                 counts = simulation.engine.counts()
-                if len(counted) > 1 or name in work.energy or name == workload.DUMMY:
-                    found.append((name, (mode, counts)))
-            if outcome.exit_code:
-                failures.append({"name": name, "exit_code": outcome.exit_code, "reason": outcome.reason})
-            if outcome.window.cycles is not None:
-                cycles[name] = outcome.window.cycles
-    dummy = cycles.get(workload.DUMMY, 0)
-    report = {
-        "tests_passed": len(rows) - len(failures),
-        "tests_failed": len(failures),
-        "failures": failures,
-        "cycles": {name: cycles[name] - dummy for name in work.energy if name in cycles},
-    }
-    return report, found
+                if recorded:
+                    found.append((name, mode, counts))
+            workload.note_outcome(name, outcome, failures, cycles)
+    return Simulated.of(work, failures, cycles), found
 
 
-def activity(tables: GateTables, counts: Counts, name: str, mode: str, clock_ns: float) -> dict[str, Any]:
-    """The contents of an activity file."""
+def activity(tables: GateTables, counts: Counts, name: str, mode: Mode, clock_ns: float) -> Activity:
+    """What an activity file says."""
     toggles = counts.timed if mode == TIMED else counts.toggles
     assert toggles is not None
-    ones = counts.ones.round(6).tolist()
-    moved = toggles.tolist()
     nets = tables.netlist.nets
-    found: dict[str, Any] = {
-        "workload": name,
-        "mode": mode,
-        "clock_ns": clock_ns,
-        "window": {"cycles": counts.cycles},
-        "nets": {net: [moved[index], ones[index]] for index, net in enumerate(nets)},
-        "clock_nets": [net for index, net in enumerate(nets) if counts.clocked[index]],
-    }
+    moved = zip(toggles.tolist(), counts.ones.round(6).tolist(), strict=True)
+    found = Activity.of(dict(zip(nets, moved, strict=True)), counts.cycles, clock_ns, name, mode)
+    found.clock_nets = [net for index, net in enumerate(nets) if counts.clocked[index]]
     if mode == TIMED:
-        found |= {"late_events": counts.late, "latest_ns": round(counts.latest_ns, 4)}
+        found.late_events, found.latest_ns = counts.late, round(counts.latest_ns, 4)
     return found
-
-
-def write_saif(path: Path, design: str, data: Mapping[str, Any]) -> None:
-    """The contents of an activity file as SAIF 2.0 (IEEE 1801), times in ps."""
-    duration = round(data["window"]["cycles"] * data["clock_ns"] * 1000)
-    lines = [
-        '(SAIFILE (SAIFVERSION "2.0") (DIRECTION "backward") (DIVIDER / ) (TIMESCALE 1 ps)',
-        f"(DURATION {duration})",
-        f"(INSTANCE {design}",
-        "(NET",
-    ]
-    for net, (toggles, ones) in data["nets"].items():
-        high = round(ones * duration)
-        name = re.sub(r"(\W)", r"\\\1", net)
-        lines.append(f"({name} (T0 {duration - high}) (T1 {high}) (TX 0) (TC {toggles}))")
-    replace_text(path, "\n".join([*lines, ")", ")", ")"]) + "\n")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,9 +22,40 @@ from ..kit.constraints import Constraints
 from ..kit.liberty import Library
 from ..netlist.netlist import PORT, Netlist
 from ..timing import nldm
+from ..timing.wire_table import WireTable
 from .activity import INPUT_NS, kernel
 from .engine import Counts, Engine, GateTables
 from .gates import GateSimulation
+
+
+@dataclass(frozen=True)
+class Toggles:
+    """Without delays, and with them."""
+
+    functional: int
+    timed: int
+
+    @property
+    def ratio(self) -> float | None:
+        """How much more."""
+        return round(self.timed / self.functional, 3) if self.functional else None
+
+
+@dataclass(frozen=True)
+class ModuleToggles(Toggles):
+    """Of a module."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Glitches(Toggles):
+    """Of a netlist; modules by what they waste."""
+
+    cycles: int
+    latest_ns: float
+    late_events: int
+    by_module: list[ModuleToggles]
 
 
 def measure(
@@ -35,9 +66,9 @@ def measure(
     constraints: Constraints,
     *,
     owners: Mapping[str, str] | None = None,
-    wires: Mapping[str, Mapping[str, float]] | None = None,
+    wires: WireTable | None = None,
     wire_load: str | None = None,
-) -> dict[str, Any]:
+) -> Glitches:
     """The ratio for one workload; `owners` is the "cells" of hierarchy.json."""
     timing = nldm.analyze(netlist, library, constraints, wires=wires, wire_load=wire_load)
     tables = GateTables(netlist, library, timing=timing, clock_port=constraints.clock_port or "clk")
@@ -52,7 +83,7 @@ def vectors(
     values: Iterable[Mapping[str, int]],
     constraints: Constraints,
     *,
-    wires: Mapping[str, Mapping[str, float]] | None = None,
+    wires: WireTable | None = None,
     input_ns: float = INPUT_NS,
 ) -> Counts:
     """What a circuit does while its inputs take these values, one set a cycle; the first is only where it starts from."""
@@ -68,7 +99,7 @@ def vectors(
     return engine.counts()
 
 
-def report(netlist: Netlist, counts: Counts, owners: Mapping[str, str]) -> dict[str, Any]:
+def report(netlist: Netlist, counts: Counts, owners: Mapping[str, str]) -> Glitches:
     """Toggles and ratios, without the clock's nets, which do not glitch; modules by the toggles that they waste."""
     timed, functional = counts.timed, counts.toggles
     assert timed is not None
@@ -82,16 +113,11 @@ def report(netlist: Netlist, counts: Counts, owners: Mapping[str, str]) -> dict[
         of_module["functional"] += int(functional[net])
         of_module["timed"] += int(timed[net])
     wasted = sorted(by_module.items(), key=lambda item: item[1]["functional"] - item[1]["timed"])
-    total = {"functional": int(functional[data].sum()), "timed": int(timed[data].sum())}
-    return {
-        "cycles": counts.cycles,
-        **total,
-        "ratio": _ratio(total),
-        "latest_ns": round(counts.latest_ns, 4),
-        "late_events": counts.late,
-        "by_module": [{"path": path, **each, "ratio": _ratio(each)} for path, each in wasted],
-    }
-
-
-def _ratio(toggles: Mapping[str, int]) -> float | None:
-    return round(toggles["timed"] / toggles["functional"], 3) if toggles["functional"] else None
+    return Glitches(
+        functional=int(functional[data].sum()),
+        timed=int(timed[data].sum()),
+        cycles=counts.cycles,
+        latest_ns=round(counts.latest_ns, 4),
+        late_events=counts.late,
+        by_module=[ModuleToggles(each["functional"], each["timed"], path) for path, each in wasted],
+    )

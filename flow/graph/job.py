@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import description
 from ..description import Description
 from ..kit import kit
 
@@ -26,7 +27,7 @@ class Job:
     @functools.cached_property
     def design(self) -> Description:
         """What is known of the design."""
-        return Description.load(self.inputs["design.json"])
+        return description.load(self.inputs["design.json"])
 
     @property
     def adk(self) -> Path | None:

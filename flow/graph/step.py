@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import sys
@@ -28,9 +27,9 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache, sources
 from ...rtl.sim.toolchain import ToolError
-from .. import source
-from ..files import replace_json
+from .. import product, source
 from ..kit import kit
+from ..product import StepRun
 from . import graph
 from .job import ADK, Job
 
@@ -74,7 +73,7 @@ def execute(name: str, inputs: Mapping[str, Path], parameters: Mapping[str, Any]
                 for file, path in inputs.items():
                     message = message.replace(str(path), file)
                 raise type(error)(_with_logs(message, out, entry)) from None
-            replace_json(out / declared.run_file, _run(name, time.perf_counter() - start, out))
+            StepRun.of(name, graph.tool(name), start).write(out, declared.run_file)
             for file in declared.outputs:
                 made = out / declared.own_name(file)
                 if not made.exists():
@@ -96,19 +95,6 @@ def _with_logs(message: str, out: Path, entry: str) -> str:
     return message.replace(str(out), str(kept))
 
 
-def _run(name: str, seconds: float, out: Path) -> dict[str, Any]:
-    """How the step ran."""
-    tool, version = graph.tool(name)
-    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return {
-        "name": name,
-        "tool": tool,
-        "version": version,
-        "seconds": round(seconds, 2),
-        "peak_memory_mib": round(peak / 1024),
-    }
-
-
 # ---- the command
 
 
@@ -128,9 +114,9 @@ def _in_directory(name: str) -> None:
     Path("outputs").mkdir(exist_ok=True)
     for file in declared.outputs:
         _copy(entry / file, Path("outputs") / file)
-    run = json.loads((entry / declared.run_file).read_text())
+    run = product.read(entry / declared.run_file, StepRun)
     print(
-        f"{name}: {run['tool']} {run['version']}, {run['seconds']} s, {run['peak_memory_mib']} MiB (cache: {entry.name})"
+        f"{name}: {run.tool} {run.version}, {run.seconds} s, {run.peak_memory_mib} MiB (cache: {entry.name})"
     )
 
 

@@ -218,6 +218,11 @@ class Library:
     kit: tuple[Cells, Surroundings] | None = None  # the kit's part of it, see kit.Kit.library
 
     @property
+    def corner(self) -> str:
+        """In words."""
+        return f"{self.name}, {self.voltage} V, {self.temperature} C"
+
+    @property
     def roles(self) -> Cells:
         """Which cell does what; BadInput of a library that was read without its kit."""
         return self._of_kit()[0]

@@ -26,7 +26,7 @@ from ..kit.lef import Lef, Point
 from ..kit.liberty import Library
 from ..netlist.netlist import PORT, Instance, Netlist, Terminal, connected
 from . import wires
-from .placement import TREE, Placement
+from .placement import TREE, Placement, TreeSummary
 from .rows import Rows
 
 LEAF_SINKS = 24  # at most, of a leaf: 25 fF of pins and about as much of wire, a slew below 0.05 ns
@@ -294,13 +294,13 @@ class Builder:
         self.netlist.cells[each.name] = replace(self.netlist.cells[each.name], kind=kind)
         self.rows.resize(each.name, kind)
 
-    def summary(self) -> dict[str, object]:
+    def summary(self) -> TreeSummary:
         """What placement.json says of the tree."""
         added = [each for each in self.drivers if not each.original]
-        return {
-            "root": self.before.nets[self.root],
-            "levels": self.levels,
-            "buffers": sum(not each.gate for each in added),
-            "gates_copied": sum(bool(each.gate) for each in added),
-            "sinks": sum(len(each.sinks) for each in self.domains),
-        }
+        return TreeSummary(
+            root=self.before.nets[self.root],
+            levels=self.levels,
+            buffers=sum(not each.gate for each in added),
+            gates_copied=sum(bool(each.gate) for each in added),
+            sinks=sum(len(each.sinks) for each in self.domains),
+        )

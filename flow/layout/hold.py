@@ -16,7 +16,7 @@ from ..kit.liberty import Library
 from ..netlist.netlist import Instance, Netlist, connected
 from ..timing import nldm
 from . import wires
-from .placement import HOLD, Placement
+from .placement import HOLD, HoldSummary, Placement
 from .rows import Rows
 
 SETUP_NS = 0.06  # that one may take of the setup slack
@@ -34,14 +34,12 @@ class Repair:
     after_ns: float | None
     left: int  # ends of paths that have no setup slack for it
 
-    def as_json(self) -> dict[str, object]:
+    @property
+    def summary(self) -> HoldSummary:
         """For placement.json."""
-        return {
-            "buffers": self.buffers,
-            "worst_before_ns": self.before_ns,
-            "worst_after_ns": self.after_ns,
-            "left": self.left,
-        }
+        return HoldSummary(
+            buffers=self.buffers, worst_before_ns=self.before_ns, worst_after_ns=self.after_ns, left=self.left
+        )
 
 
 def repair(
@@ -87,11 +85,9 @@ def _timing(
 ) -> nldm.Timing:
     found = wires.wires_of(netlist, placement, lef, library)
     # the registers around the design hang on a tree like this one
-    latency = wires.clock_tree(found, netlist, library, placement).get("mean_latency_ps", 0.0) / 1000
-    table = {
-        netlist.nets[wire.net]: {"cap_ff": wire.cap_ff, "res_ohm": sum(wire.resistances)} for wire in found
-    }
-    return nldm.analyze(netlist, library, replace(asked, latency_ns=latency), wires=table)
+    latency = wires.clock_tree(found, netlist, library, placement).mean_latency_ps / 1000
+    asked = replace(asked, latency_ns=latency)
+    return nldm.analyze(netlist, library, asked, wires=wires.table(found, netlist))
 
 
 def _delayed(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ..kit.constraints import Constraints
 from ..kit.lef import Lef
@@ -18,6 +17,7 @@ from ..kit.liberty import Library
 from ..netlist.netlist import Netlist
 from ..synth.sizing import sizing
 from ..synth.sizing.circuit import wired
+from ..synth.sizing.report import Round
 from . import wires
 from .placement import Placement
 from .rows import Rows
@@ -35,7 +35,7 @@ class Improved:
 
     netlist: Netlist
     owners: dict[str, str] = field(default_factory=dict)
-    rounds: list[dict[str, Any]] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
 
 
 def improve(
@@ -51,17 +51,14 @@ def improve(
     done = Improved(netlist)
     ideal = replace(asked, propagated=False)
     for _ in range(ROUNDS):
-        table = {
-            done.netlist.nets[wire.net]: {"cap_ff": wire.cap_ff, "res_ohm": sum(wire.resistances)}
-            for wire in wires.wires_of(done.netlist, placement, lef, library)
-        }
-        circuit = wired(done.netlist, 0.0, table)
+        found = wires.wires_of(done.netlist, placement, lef, library)
+        circuit = wired(done.netlist, 0.0, wires.table(found, done.netlist))
         circuit.owners = done.owners
         effort = EFFORT if len(done.netlist.cells) < LARGE else LARGE_EFFORT
         result = sizing.optimise(circuit, library, ideal, {**modules, **done.owners}, effort)
-        if not any(result.report["moves"].values()):
+        if not any(result.sizing.moves.values()):
             break
-        done.rounds.append(result.report)
+        done.rounds.append(result.sizing)
         _move(done.netlist, result.circuit.netlist, placement, rows, lef, library)
         done.netlist, done.owners = result.circuit.netlist, dict(result.circuit.owners)
     return done

@@ -7,7 +7,6 @@ wire crosses each spot. `layout` is what KLayout shows of layout.gds, whole and 
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
@@ -18,10 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...fl.errors import BadInput
+from .. import product
 from ..files import replacing
 from ..kit import kit
 from ..kit.kit_file import Drawn
 from ..kit.lef import Lef, Point
+from ..netlist import hierarchy as hierarchy_file
+from ..netlist.hierarchy import Hierarchy
+from ..timing.report import TimingReport
 from .placement import HOLD, TREE, Placement, load
 from .route import Routing, load_routing
 
@@ -58,18 +61,18 @@ class Group:
     area_um2: float
 
 
-def groups(placement: Placement, hierarchy: dict[str, Any] | None, lef: Lef) -> list[Group]:
+def groups(placement: Placement, hierarchy: Hierarchy | None, lef: Lef) -> list[Group]:
     """The cells by module, the largest first: the module of most area is divided into its parts while there are colours left."""
-    owner = (hierarchy or {}).get("cells", {})
-    modules = (hierarchy or {}).get("modules", {})
+    known = hierarchy or Hierarchy()
+    owner, modules = known.cells, known.modules
     added = {name: kind for kind in ADDED for name in placement.instances if name.startswith(f"{kind}.")}
     path = {name: "" if name in added else owner.get(name, "") for name in placement.instances}
     area: dict[str, float] = defaultdict(float)  # of a module with all that is in it
     for name, each in placement.instances.items():
         size = lef.macro(each.kind).width * lef.row_height
-        parts = path[name].split(".")
-        for depth in range(len(parts) + 1):
-            area[".".join(parts[:depth])] += size
+        levels = path[name].split(".")
+        for depth in range(len(levels) + 1):
+            area[".".join(levels[:depth])] += size
     tops = {""}
 
     def children(module: str) -> set[str]:
@@ -152,7 +155,7 @@ def amoeba(
     placement = load(placement_json)
     files = kit.find(adk)
     lef = files.geometry
-    hierarchy = json.loads(Path(hierarchy_json).read_text()) if hierarchy_json else None
+    hierarchy = hierarchy_file.load(hierarchy_json) if hierarchy_json else None
     found = groups(placement, hierarchy, lef)
     total = sum(group.area_um2 for group in found)
     figure, axes = _figure(placement)
@@ -237,11 +240,11 @@ def _worst_path(
     timing_json: Path, placement: Placement, lef: Lef
 ) -> tuple[list[Point], float, str, str] | None:
     """The middles of the cells of the first path that has any: (points, slack, start, end)."""
-    data = json.loads(Path(timing_json).read_text())
-    for path in sorted(data.get("paths", []), key=lambda each: each["slack_ns"]):
+    report = product.read(timing_json, TimingReport)
+    for path in sorted(report.paths, key=lambda each: each.slack_ns):
         points: list[Point] = []
-        for point in path["points"]:
-            name = point["cell"]
+        for point in path.points:
+            name = point.cell
             if name not in placement.instances:
                 if name in placement.pins:
                     points.append((placement.pins[name].x_um, placement.pins[name].y_um))
@@ -251,7 +254,7 @@ def _worst_path(
             if not points or points[-1] != middle:
                 points.append(middle)
         if len(points) > 1:
-            return points, path["slack_ns"], path["start"], path["end"]
+            return points, path.slack_ns, path.start, path.end
     return None
 
 
@@ -422,7 +425,7 @@ def wire_density(placement: Placement, routing: Routing) -> np.ndarray:
     """Length of wire an area in each tile."""
     columns, rows, dx, dy = _tiles(placement)
     tiles = np.zeros((rows, columns))
-    found = [ends[1:] for net in routing.nets.values() for ends in net["segments"]]
+    found = [ends[1:] for net in routing.nets.values() for ends in net.segments]
     segments = np.array(found).reshape(-1, 4)
     low, high = np.minimum(segments[:, :2], segments[:, 2:]), np.maximum(segments[:, :2], segments[:, 2:])
     for axis, (along, across) in enumerate((((dx, columns), (dy, rows)), ((dy, rows), (dx, columns)))):

@@ -23,11 +23,13 @@ from typing import Any
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
-from ..files import replace_json, replace_text, replacing
+from ..files import replace_text, replacing
 from ..kit import kit
 from ..kit.constraints import Constraints
 from ..kit.lef import DBU, Layer, Lef
 from ..kit.liberty import Library
+from ..netlist import hierarchy as hierarchy_file
+from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import PORT, Netlist, read, write_back
 from ..prove.placed import prove_same
 from . import clock_tree, coriolis_job, hold, in_place
@@ -71,9 +73,9 @@ def place(
     job |= {"kit": str(Path(adk).absolute()) if adk else ""}
     result = coriolis_job.run(job, out_dir / "place.log")
     placement = _placement(netlist, lef, job, result)
-    known = json.loads(Path(hierarchy).read_text()) if hierarchy is not None else {"cells": {}, "modules": {}}
+    known = hierarchy_file.load(hierarchy) if hierarchy is not None else Hierarchy()
     asked = library.constraints(clock_ns, None if clock is None else clock_port, propagated=clock is not None)
-    finished = _finished(netlist, placement, lef, library, clock, asked, known["cells"])
+    finished = _finished(netlist, placement, lef, library, clock, asked, known.cells)
     after = finished.netlist
     wrong = [*violations(placement, after, lef, library, clock_port), *prove_same(netlist, after, library)]
     if wrong:
@@ -86,8 +88,8 @@ def place(
         part.write_text(json.dumps(document, separators=(",", ":")))
     replace_text(out_dir / "netlist_placed.v", verilog(after))
     if hierarchy is not None:
-        replace_json(out_dir / "hierarchy_placed.json", _hierarchy(known, finished.owners, placement))
-    replace_json(out_dir / "placement.json", placement.as_json())
+        _hierarchy(known, finished.owners, placement).write(out_dir, hierarchy_file.PLACED)
+    placement.write(out_dir)
     return placement
 
 
@@ -128,7 +130,7 @@ def _finished(
         start = time.monotonic()
         repaired = hold.repair(netlist, placement, rows, lef, library, asked)
         netlist = repaired.netlist
-        placement.hold = repaired.as_json()
+        placement.hold = repaired.summary
         timed("hold", start)
     x0, y0, x1, y1 = placement.core_um
     used = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
@@ -272,23 +274,20 @@ def _placement(netlist: Netlist, lef: Lef, job: dict[str, Any], result: dict[str
         instances=instances,
         pins=pins,
         density=job["density"],
-        clock_tree={"root": None, "levels": 0, "buffers": 0, "gates_copied": 0, "sinks": 0},
-        hold={},
-        sizing=[],
         seconds={name: round(value, 2) for name, value in result["seconds"].items()},
         tool=f"coriolis-eda {coriolis_job.version()}",
     )
 
 
-def _hierarchy(known: dict[str, Any], owners: dict[str, str], placement: Placement) -> dict[str, Any]:
-    """hierarchy.json with what was added; clock tree and delays are modules of their own."""
-    cells, modules = {**known["cells"], **owners}, dict(known["modules"])
+def _hierarchy(known: Hierarchy, owners: dict[str, str], placement: Placement) -> Hierarchy:
+    """With what was added; clock tree and delays are modules of their own."""
+    cells, modules = {**known.cells, **owners}, dict(known.modules)
     for module in (TREE, HOLD):
         added = {name: module for name in placement.instances if name.startswith(f"{module}.")}
         cells |= added
         if added:
             modules[module] = module
-    return {"cells": cells, "modules": modules}
+    return Hierarchy(cells=cells, modules=modules)
 
 
 def violations(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
+
+import msgspec
 
 from ...fl.errors import BadInput
+from .. import product
 from ..netlist.netlist import PORT, Netlist
+from ..product import Product
+from ..synth.sizing.report import Round
 
 TREE = "clock_tree"  # module of what placement adds for the clock, and prefix of its names
 HOLD = "hold_delays"  # likewise of the buffers that make short paths longer
@@ -19,8 +22,7 @@ SECONDS_A_CELL, MIB_A_CELL = (
 )  # of placing or routing, measured at 68,000 cells; more by a half at 4 times as many
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, array_like=True):
     """A row of sites: its lower left corner and what it holds."""
 
     x_um: float
@@ -29,8 +31,7 @@ class Row:
     orient: str  # "N", or "FS" upside down, so that rows share their rails
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, array_like=True):
     """Where a cell lies: the lower left corner of its outline."""
 
     kind: str
@@ -39,8 +40,7 @@ class Place:
     orient: str
 
 
-@dataclass(frozen=True)
-class PortPin:
+class PortPin(msgspec.Struct, frozen=True, array_like=True):
     """A port's bit at the edge of the die."""
 
     net: str
@@ -51,72 +51,50 @@ class PortPin:
     side: str
 
 
-@dataclass
-class Placement:
-    """What placement.json says."""
+class TreeSummary(msgspec.Struct):
+    """The clock tree; without a root there is none."""
+
+    root: str | None = None
+    levels: int = 0
+    buffers: int = 0
+    gates_copied: int = 0
+    sinks: int = 0
+
+
+class HoldSummary(msgspec.Struct, omit_defaults=True):
+    """The delays that were put in."""
+
+    buffers: int = 0
+    worst_before_ns: float | None = None
+    worst_after_ns: float | None = None
+    left: int = 0  # ends of paths that have no setup slack for it
+
+
+class Placement(Product, kw_only=True):
+    """The whole of placement.json."""
+
+    FILE: ClassVar[str] = "placement.json"
+    STEP: ClassVar[str] = "place"
 
     design: str
     die_um: tuple[float, float]
     core_um: tuple[float, float, float, float]
-    rows: list[Row]
-    instances: dict[str, Place]
-    pins: dict[str, PortPin]
     density: float  # area of the cells / area of the core
-    clock_tree: dict[str, Any]
-    hold: dict[str, Any]  # delays that were put in
-    sizing: list[dict[str, Any]]  # rounds of other sizes and buffers by the wires of the placement
-    seconds: dict[str, float]
     tool: str
-
-    def as_json(self) -> dict[str, Any]:
-        """The contents of placement.json."""
-        return {
-            "design": self.design,
-            "die_um": self.die_um,
-            "core_um": self.core_um,
-            "density": self.density,
-            "tool": self.tool,
-            "seconds": self.seconds,
-            "clock_tree": self.clock_tree,
-            "hold": self.hold,
-            "sizing": self.sizing,
-            "rows": [[row.x_um, row.y_um, row.sites, row.orient] for row in self.rows],
-            "pins": {
-                name: [pin.net, pin.direction, pin.layer, pin.x_um, pin.y_um, pin.side]
-                for name, pin in self.pins.items()
-            },
-            "instances": {
-                name: [each.kind, each.x_um, each.y_um, each.orient] for name, each in self.instances.items()
-            },
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Placement:
-        """The placement that `as_json` wrote."""
-        return cls(
-            data["design"],
-            tuple(data["die_um"]),
-            tuple(data["core_um"]),
-            [Row(*row) for row in data["rows"]],
-            {name: Place(*each) for name, each in data["instances"].items()},
-            {name: PortPin(*each) for name, each in data["pins"].items()},
-            data["density"],
-            data["clock_tree"],
-            data["hold"],
-            data["sizing"],
-            data["seconds"],
-            data["tool"],
-        )
+    seconds: dict[str, float]
+    clock_tree: TreeSummary = msgspec.field(default_factory=TreeSummary)
+    hold: HoldSummary = msgspec.field(default_factory=HoldSummary)
+    sizing: list[Round] = msgspec.field(
+        default_factory=list
+    )  # other sizes and buffers, by the wires of the placement
+    rows: list[Row]
+    pins: dict[str, PortPin]
+    instances: dict[str, Place]
 
 
-def load(path: Path) -> Placement:
+def load(path: Path | str) -> Placement:
     """The placement in placement.json."""
-    try:
-        return Placement.from_json(json.loads(Path(path).read_text()))
-    except OSError as error:
-        raise BadInput(f"the placement {path} cannot be read: {error.strerror}; run the step place") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{path} is no placement ({error!r}): run the step place again") from None
+    return product.read(path, Placement)
 
 
 def refuse_large(netlist: Netlist, step: str) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import replace
+
+import msgspec
 
 from ...fl.errors import BadInput
 from ..kit.lef import Lef
@@ -52,7 +53,7 @@ class Rows:
         """Make a cell one of another kind, about where it is."""
         each = self.placement.instances[name]
         if self._sites(kind) == self.width[name]:
-            self.placement.instances[name] = replace(each, kind=kind)
+            self.placement.instances[name] = msgspec.structs.replace(each, kind=kind)
             return
         middle = each.x_um + self.lef.macro(each.kind).width / 2
         self.remove(name)
@@ -119,7 +120,7 @@ class Rows:
         for index, _, new in self._pushed(row, place, start, width):
             self.starts[row][index] = new
             other = self.names[row][index]
-            instances[other] = replace(instances[other], x_um=self._x(row, new))
+            instances[other] = msgspec.structs.replace(instances[other], x_um=self._x(row, new))
         self.names[row].insert(place, name)
         self.starts[row].insert(place, start)
         self._takes(name, kind, row)

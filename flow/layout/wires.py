@@ -21,15 +21,20 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
+
+import msgspec
 
 from ...fl.errors import unknown
-from ..files import replace_json, replace_text
+from .. import product
+from ..files import replace_text
 from ..kit import kit
 from ..kit.lef import Lef, Point
 from ..kit.liberty import Arc, Cell, Library
 from ..netlist.netlist import PORT, Netlist, Terminal, read
-from ..timing import spef
+from ..product import Product
+from ..timing import spef, wire_table
+from ..timing.wire_table import NetWire, Source
 from .placement import TREE, Placement, load
 from .route import load_routing
 
@@ -241,6 +246,66 @@ def wires_of(
     return wires
 
 
+class OfFanout(msgspec.Struct):
+    """Nets of as many readers: their capacitance, and what the library's model says."""
+
+    nets: int
+    mean_cap_ff: float
+    model_cap_ff: float
+
+
+class BesideModel(msgspec.Struct):
+    """What the library's wire-load model guesses for the same nets."""
+
+    name: str
+    cap_ff: float
+    of_model: float | None  # ours / the model's
+    by_fanout: dict[str, OfFanout]
+
+
+class ClockWires(msgspec.Struct, omit_defaults=True):
+    """When the clock comes to the registers: the latest is the latency, and what is between it and the first the skew."""
+
+    sinks: int
+    gated_sinks: int = 0
+    buffers: int = 0
+    gates_copied: int = 0
+    levels: int = 0
+    latency_ps: float = 0.0
+    mean_latency_ps: float = 0.0
+    skew_ps: float = 0.0
+    slew_ps: float = 0.0
+    gated_latency_ps: float | None = None
+    longest_path_um: float = 0.0
+    shortest_path_um: float = 0.0
+    wire_um: float = 0.0
+
+
+class WiresSummary(Product):
+    """All wires together: wires_summary.json."""
+
+    FILE: ClassVar[str] = "wires_summary.json"
+    STEP: ClassVar[str] = "route"
+
+    source: Source
+    unit: str
+    nets: int
+    length_um: float
+    half_perimeter_um: float
+    cap_ff: float
+    mean_cap_ff: float
+    wire_load_model: BesideModel
+    clock_tree: ClockWires
+
+
+def table(wires: list[Wire], netlist: Netlist, source: Source = "placement") -> dict[str, NetWire]:
+    """As the analyses take them."""
+    return {
+        netlist.nets[wire.net]: NetWire(wire.cap_ff, sum(wire.resistances), wire.length_um, source)
+        for wire in wires
+    }
+
+
 def extract(
     placement_json: Path,
     netlist_json: Path,
@@ -249,37 +314,33 @@ def extract(
     routing_json: Path | None = None,
     unit: str = "layers",
     adk: Path | None = None,
-) -> dict[str, Any]:
+) -> WiresSummary:
     """Write wires.json, wires.spef and wires_summary.json of a placed (and routed) netlist; returns the summary."""
     out_dir = Path(out_dir)
     files = kit.find(adk)
     lef, library = files.geometry, files.library
     placement, netlist = load(placement_json), read(netlist_json, library)
-    source, lengths = "placement", None
+    source: Source = "placement"
+    lengths = None
     if routing_json is not None:
-        routing = load_routing(routing_json)
-        source, lengths = "routing", {name: net["length_um"] for name, net in routing.nets.items()}
+        source = "routing"
+        lengths = {name: net.length_um for name, net in load_routing(routing_json).nets.items()}
     wires = wires_of(netlist, placement, lef, library, unit=unit, lengths_um=lengths)
-    table = {
-        netlist.nets[wire.net]: {
-            "cap_ff": round(wire.cap_ff, 4),
-            "res_ohm": round(sum(wire.resistances), 3),
-            "length_um": round(wire.length_um, 3),
-            "source": source,
-        }
-        for wire in wires
+    rounded = {
+        name: NetWire(round(wire.cap_ff, 4), round(wire.res_ohm, 3), round(wire.length_um, 3), source)
+        for name, wire in table(wires, netlist).items()
     }
-    summary = summarize(wires, netlist, library, source, unit)
-    summary["clock_tree"] = clock_tree(wires, netlist, library, placement)
-    replace_json(out_dir / "wires.json", table)
+    tree = clock_tree(wires, netlist, library, placement)
+    summary = summarize(wires, library, source, unit, tree)
+    product.write(out_dir / wire_table.FILE, rounded)
     replace_text(out_dir / "wires.spef", spef_trees(wires, netlist))
-    replace_json(out_dir / "wires_summary.json", summary)
+    summary.write(out_dir)
     return summary
 
 
 def summarize(
-    wires: list[Wire], netlist: Netlist, library: Library, source: str, unit: str
-) -> dict[str, Any]:
+    wires: list[Wire], library: Library, source: Source, unit: str, tree: ClockWires
+) -> WiresSummary:
     """All wires together, and beside them what the Liberty's wire-load model guesses for the same nets."""
     model = library.wire_loads[library.default_wire_load]
     by_fanout: dict[str, list[tuple[float, float]]] = defaultdict(list)
@@ -291,30 +352,30 @@ def summarize(
         group = str(fanout) if fanout < 5 else "5 to 9" if fanout < 10 else "10 and more"
         by_fanout[group].append((wire.cap_ff, guess))
     total = sum(wire.cap_ff for wire in wires)
-    return {
-        "source": source,
-        "unit": unit,
-        "nets": len(wires),
-        "length_um": round(sum(wire.length_um for wire in wires), 1),
-        "half_perimeter_um": round(
-            sum(half_perimeter(wire.tree.points[: len(wire.terminals)]) for wire in wires), 1
-        ),
-        "cap_ff": round(total, 1),
-        "mean_cap_ff": round(total / max(len(wires), 1), 3),
-        "wire_load_model": {
-            "name": model.name,
-            "cap_ff": round(guessed, 1),
-            "of_model": round(total / guessed, 3) if guessed else None,
-            "by_fanout": {
-                group: {
-                    "nets": len(pairs),
-                    "mean_cap_ff": round(sum(cap for cap, _ in pairs) / len(pairs), 3),
-                    "model_cap_ff": round(sum(guess for _, guess in pairs) / len(pairs), 3),
-                }
+    perimeters = (half_perimeter(wire.tree.points[: len(wire.terminals)]) for wire in wires)
+    return WiresSummary(
+        source=source,
+        unit=unit,
+        nets=len(wires),
+        length_um=round(sum(wire.length_um for wire in wires), 1),
+        half_perimeter_um=round(sum(perimeters), 1),
+        cap_ff=round(total, 1),
+        mean_cap_ff=round(total / max(len(wires), 1), 3),
+        wire_load_model=BesideModel(
+            name=model.name,
+            cap_ff=round(guessed, 1),
+            of_model=round(total / guessed, 3) if guessed else None,
+            by_fanout={
+                group: OfFanout(
+                    nets=len(pairs),
+                    mean_cap_ff=round(sum(cap for cap, _ in pairs) / len(pairs), 3),
+                    model_cap_ff=round(sum(guess for _, guess in pairs) / len(pairs), 3),
+                )
                 for group, pairs in sorted(by_fanout.items(), key=lambda each: (len(each[0]), each[0]))
             },
-        },
-    }
+        ),
+        clock_tree=tree,
+    )
 
 
 @dataclass(frozen=True)
@@ -374,38 +435,40 @@ def clock_arrivals(
     return found
 
 
-def clock_tree(wires: list[Wire], netlist: Netlist, library: Library, placement: Placement) -> dict[str, Any]:
-    """When the clock comes to the registers, gated or not: the latest is the latency, and what is between it and the first the skew."""
-    root = placement.clock_tree["root"]
-    if root is None:
-        return {"sinks": 0}
+def clock_tree(wires: list[Wire], netlist: Netlist, library: Library, placement: Placement) -> ClockWires:
+    """When the clock comes to the registers, gated or not."""
+    tree = placement.clock_tree
+    if tree.root is None:
+        return ClockWires(0)
     by_net = {wire.net: wire for wire in wires}
     arrivals = {
         (name, pin): each
-        for (name, pin), each in clock_arrivals(by_net, netlist, library, netlist.net(root)).items()
+        for (name, pin), each in clock_arrivals(by_net, netlist, library, netlist.net(tree.root)).items()
         if name != PORT
         and library.cells[netlist.cells[name].kind].pins[pin].clock
         and not library.cells[netlist.cells[name].kind].clock_gate
     }
     if not arrivals:
-        return {"sinks": 0}
+        return ClockWires(0)
     times = [each.at_ps for each in arrivals.values()]
     gated = [each.at_ps for each in arrivals.values() if each.gated]
     reaches = [each.reach_um for each in arrivals.values()]
-    clock_nets = [net for net in by_net if _is_clock(netlist, net, root)]
-    return {
-        "sinks": len(arrivals),
-        "gated_sinks": len(gated),
-        **{name: placement.clock_tree[name] for name in ("buffers", "gates_copied", "levels")},
-        "latency_ps": round(max(times), 2),
-        "mean_latency_ps": round(sum(times) / len(times), 2),
-        "skew_ps": round(max(times) - min(times), 2),
-        "slew_ps": round(1000 * max(each.slew_ns for each in arrivals.values()), 2),
-        "gated_latency_ps": round(max(gated), 2) if gated else None,
-        "longest_path_um": round(max(reaches), 1),
-        "shortest_path_um": round(min(reaches), 1),
-        "wire_um": round(sum(by_net[net].length_um for net in clock_nets), 1),
-    }
+    clock_nets = [net for net in by_net if _is_clock(netlist, net, tree.root)]
+    return ClockWires(
+        sinks=len(arrivals),
+        gated_sinks=len(gated),
+        buffers=tree.buffers,
+        gates_copied=tree.gates_copied,
+        levels=tree.levels,
+        latency_ps=round(max(times), 2),
+        mean_latency_ps=round(sum(times) / len(times), 2),
+        skew_ps=round(max(times) - min(times), 2),
+        slew_ps=round(1000 * max(each.slew_ns for each in arrivals.values()), 2),
+        gated_latency_ps=round(max(gated), 2) if gated else None,
+        longest_path_um=round(max(reaches), 1),
+        shortest_path_um=round(min(reaches), 1),
+        wire_um=round(sum(by_net[net].length_um for net in clock_nets), 1),
+    )
 
 
 def _is_clock(netlist: Netlist, net: int, root: str) -> bool:

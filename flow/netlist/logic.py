@@ -13,12 +13,11 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ...fl.errors import BadInput
 from ..kit.liberty import Library
+from .document import Bit, Document, Module
 
-Bit = int | str  # of a net, or a constant "0", "1", "x", "z"
 CONSTANTS: Mapping[Bit, int] = {"0": 0, "1": 1, "x": 0, "z": 0}
 
 # yosys' gates (techlibs/common/simcells.v): the output is Y
@@ -105,7 +104,7 @@ class Gate:
 class Logic:
     """A flat module."""
 
-    module: dict[str, Any]
+    module: Module
     nodes: list[Node]  # in topological order
     states: list[State]
     gates: list[Gate]
@@ -138,12 +137,12 @@ class Logic:
         return words
 
 
-def flat_module(design: dict[str, Any], top: str) -> dict[str, Any]:
+def flat_module(design: Document, top: str) -> Module:
     """The module of a design that was flattened to it."""
     return design["modules"][top]
 
 
-def read(module: dict[str, Any], library: Library) -> Logic:
+def read(module: Module, library: Library) -> Logic:
     """The logic of a module; BadInput for a cell that is neither a gate, nor of the library, or a loop."""
     nodes: list[Node] = []
     states: list[State] = []

@@ -10,14 +10,14 @@ Whoever reads or drives is a pair (instance, pin); at a port the instance is "" 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ..kit.liberty import Library
+from . import document
+from .document import Bits, Cell, Module
 
 Terminal = tuple[str, str]
 PORT = ""  # the instance of a terminal that is a bit of a port
@@ -69,13 +69,7 @@ def read(path: str | Path, library: Library | None = None, top: str | None = Non
     The module is `top`, else the one that is marked so, else the only one that has cells.
     """
     path = Path(path)
-    try:
-        document = json.loads(path.read_text())
-        modules = dict(document["modules"])
-    except OSError as error:
-        raise BadInput(f"the netlist {path} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{path} is no netlist in yosys' JSON ({error}): write it with write_json") from None
+    modules = document.load(path)["modules"]
     name = _top(modules, top, path)
     try:
         return _Builder(name, modules[name], path, library).netlist()
@@ -83,7 +77,7 @@ def read(path: str | Path, library: Library | None = None, top: str | None = Non
         raise BadInput(f"{path} is no netlist in yosys' JSON ({error!r}): write it with write_json") from None
 
 
-def _top(modules: dict[str, Any], top: str | None, path: Path) -> str:
+def _top(modules: dict[str, Module], top: str | None, path: Path) -> str:
     if top is not None:
         if top not in modules:
             raise unknown("module", top, modules)
@@ -98,7 +92,7 @@ def _top(modules: dict[str, Any], top: str | None, path: Path) -> str:
 
 
 class _Builder:
-    def __init__(self, name: str, module: dict[str, Any], path: Path, library: Library | None) -> None:
+    def __init__(self, name: str, module: Module, path: Path, library: Library | None) -> None:
         self.name, self.module, self.path, self.library = name, module, path, library
         self.index: dict[int | str, int] = {}
         self.names: list[str] = []
@@ -157,7 +151,7 @@ class _Builder:
             constants=constants,
         )
 
-    def instance(self, name: str, data: dict[str, Any]) -> Instance:
+    def instance(self, name: str, data: Cell) -> Instance:
         kind = data["type"]
         directions = data.get("port_directions")
         if self.library is not None:
@@ -189,7 +183,7 @@ class _Builder:
                 self.sinks[net].append((name, pin))
         return Instance(name, kind, pins)
 
-    def bit_names(self, name: str, data: dict[str, Any]) -> Iterator[str]:
+    def bit_names(self, name: str, data: Bits) -> Iterator[str]:
         """The names of the bits of a port or a net, as Verilog numbers them."""
         width, offset = len(data["bits"]), data.get("offset", 0)
         if width == 1:  # yosys' Verilog has no range then, whatever the offset (splitnets leaves one behind)
@@ -241,7 +235,7 @@ def connected(netlist: Netlist, cells: dict[str, Instance], nets: list[str], lib
     return replace(netlist, cells=cells, nets=nets, driver=driver, sinks=sinks, aliases=aliases)
 
 
-def write_back(module: dict[str, Any], before: Netlist, after: Netlist, library: Library) -> None:
+def write_back(module: Module, before: Netlist, after: Netlist, library: Library) -> None:
     """Bring a module of yosys' JSON, which `before` was read from, to `after`, which has been made of it by `connected`."""
     cells = module["cells"]
     bits: dict[int, int | str] = {}

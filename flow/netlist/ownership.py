@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from .logic import Bit, Logic
+from .document import Bit, Document, Module
+from .logic import Logic
 
 SEPARATOR = "."
 
 
-def module_names(design: dict[str, Any], top: str) -> dict[str, str]:
+def module_names(design: Document, top: str) -> dict[str, str]:
     """{path of an instance: its module} of a design that still has its hierarchy; the top's path is "".
 
     read_slang has a module for each instance, Module$path.
@@ -36,7 +36,7 @@ def module_names(design: dict[str, Any], top: str) -> dict[str, str]:
     return {path: module.partition("$")[0] for path, module in found.items()}
 
 
-def input_ports(design: dict[str, Any], top: str) -> set[str]:
+def input_ports(design: Document, top: str) -> set[str]:
     """Full names of the input ports of all instances."""
     found = set()
     todo = [("", top)]
@@ -85,7 +85,7 @@ def _outputs(logic: Logic) -> Iterable[tuple[str, Bit]]:
         yield node.cell, node.out
 
 
-def _named(module: dict[str, Any], modules: Mapping[str, str], inputs: set[str]) -> dict[Bit, str]:
+def _named(module: Module, modules: Mapping[str, str], inputs: set[str]) -> dict[Bit, str]:
     """Paths of the nets that the source names."""
     found: dict[Bit, str] = {}
     for name, net in module["netnames"].items():

@@ -8,7 +8,10 @@ off: normalised figures.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+import msgspec
+
+from ..description import Published
 
 DUMMY = "dummy"
 
@@ -24,19 +27,26 @@ def of_operations(windows: Mapping[str, float]) -> dict[str, float]:
     return {name: value - overhead for name, value in windows.items() if name != DUMMY}
 
 
-def compare(energies_nj: Mapping[str, float], published: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Energies by operation beside published ones ({"name", "citation", "energy_nj": by operation}); `ratio`: ours / the paper's."""
+class Beside(msgspec.Struct):
+    """An energy beside the published one of the same operation; `ratio`: ours / the paper's."""
+
+    operation: str
+    energy_nj: float
+    paper_nj: float
+    ratio: float
+    name: str
+    citation: str
+
+
+def compare(energies_nj: Mapping[str, float], published: Published | None) -> list[Beside]:
+    """Energies by operation beside published ones."""
+    if published is None:
+        return []
+    name = published.name or published.citation
     return [
-        {
-            "operation": operation,
-            "energy_nj": energies_nj[operation],
-            "paper_nj": paper_nj,
-            "ratio": energies_nj[operation] / paper_nj,
-            "name": published.get("name") or published["citation"],
-            "citation": published["citation"],
-        }
-        for operation, paper_nj in published.get("energy_nj", {}).items()
-        if operation in energies_nj
+        Beside(operation, ours, paper_nj, ours / paper_nj, name, published.citation)
+        for operation, paper_nj in published.energy_nj.items()
+        if (ours := energies_nj.get(operation)) is not None
     ]
 
 

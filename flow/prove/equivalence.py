@@ -39,18 +39,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ...fl.errors import BadInput
-from ..files import replace_json
 from ..kit import kit, liberty
-from ..netlist import yosys
+from ..netlist import document, yosys
+from ..netlist.document import Document, Module
 from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, function, read
 from ..synth.carry_save import Step, narrow, save_carries
 from ..synth.sharing import share_adders
 from ..synth.squaring import make_squarers
 from ..synth.synthesis import read_design
 from . import word_proof
+from .report import PROVED, REFUTED, UNDECIDED, Equivalence, Part, Result, summary
 
 SECONDS_A_PART = 60
 QUICK = (
@@ -81,7 +81,7 @@ write_json {name}{of_gates}.json
 """
 DESIGN, WORDS, SAVED = "coarse", "words", "saved"
 # what synthesis does before it saves carries, each with what it makes
-REWRITINGS: tuple[tuple[str, str, Callable[[dict[str, Any]], int | None]], ...] = (
+REWRITINGS: tuple[tuple[str, str, Callable[[Document], int | None]], ...] = (
     ("squared", "square", make_squarers),
     ("shared", "shared sum", share_adders),
     ("narrowed", "", narrow),
@@ -109,50 +109,37 @@ def check_equivalence(
     jobs: int = 2,
     seconds: float = SECONDS_A_PART,
     kit_directory: Path | None = None,
-) -> dict[str, Any]:
+) -> Equivalence:
     """Prove a netlist against its design; the report, which is also written to equivalence.json."""
     start = time.perf_counter()
     library = kit.find(kit_directory).library
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, ThreadPoolExecutor(jobs) as pool:
         work = Path(directory)
         read_design(design_sv, top, work)
-        gate = read(json.loads(Path(netlist_json).read_text())["modules"][top], library)
+        gate = read(document.module(netlist_json, top), library)
         proofs = _Proofs(work, pool, seconds)
         design, steps = _rewritten(work, top, library, proofs)
         proof = proofs.induction(design[-1], gate)
         results = proof.results
-        undecided = {each["part"] for each in results if each["result"] == "undecided"}
+        undecided = {each.part for each in results if each.result == UNDECIDED}
         if undecided and len(design) > 1:
             # netlists that were made without these rewritings
             direct = proofs.induction(design[0], gate, undecided)
             if direct.correspondence() == proof.correspondence():
-                better = {each["part"]: each for each in direct.results if each["result"] != "undecided"}
-                results = [better.get(each["part"], each) for each in results]
-    count = {state: sum(each["result"] == state for each in results) for state in RESULTS}
-    report = {
-        "equivalent": count["proved"] == len(results),
-        "refuted": count["refuted"] > 0,
-        "method": "registers by name (those that are gone: constant or unread), abc &cec of each next value and output"
+                better = {each.part: each for each in direct.results if each.result != UNDECIDED}
+                results = [better.get(each.part, each) for each in results]
+    report = Equivalence(
+        equivalent=all(each.result == PROVED for each in results),
+        refuted=any(each.result == REFUTED for each in results),
+        method="registers by name (those that are gone: constant or unread), abc &cec of each next value and output"
         + ("; rewritten sums and squares by algebra on words" if steps else ""),
-        "summary": f"proved {count['proved']} of {len(results)} parts"
-        + (f" ({', '.join(steps)})" if steps else "")
-        + (f", {count['refuted']} refuted" if count["refuted"] else "")
-        + (
-            f", {count['undecided']} undecided in {seconds:g} s of a processor each"
-            if count["undecided"]
-            else ""
-        ),
-        "parts": results,
-        "unread_registers": len(proof.free),
-        "seconds": round(time.perf_counter() - start, 1),
-    }
-    out = Path(out_dir)
-    out.mkdir(parents=True, exist_ok=True)
-    replace_json(out / "equivalence.json", report)
+        summary=summary(results, steps, seconds),
+        parts=results,
+        unread_registers=len(proof.free),
+        seconds=round(time.perf_counter() - start, 1),
+    )
+    report.write(out_dir)
     return report
-
-
-RESULTS = ("proved", "refuted", "undecided")
 
 
 class _Proofs:
@@ -161,7 +148,7 @@ class _Proofs:
     def __init__(self, work: Path, pool: ThreadPoolExecutor, seconds: float) -> None:
         self.work, self.pool, self.seconds = work, pool, seconds
 
-    def prove(self, proof: _Proof, parts: dict[str, list[Pair]]) -> list[dict[str, Any]]:
+    def prove(self, proof: _Proof, parts: dict[str, list[Pair]]) -> list[Part]:
         """The reports of parts."""
         return list(
             self.pool.map(lambda part: proof.prove(part, parts[part], self.work, self.seconds), parts)
@@ -178,10 +165,10 @@ class _Proofs:
             bits = {
                 f"{part} {index}": [pair]
                 for part, result in zip(constants, results, strict=True)
-                if result["result"] == "refuted"
+                if result.result == REFUTED
                 for index, pair in enumerate(constants[part])
             }
-            wrong = [each["part"] for each in self.prove(proof, bits) if each["result"] == "refuted"]
+            wrong = [each.part for each in self.prove(proof, bits) if each.result == REFUTED]
             if not wrong:
                 break
             proof.free_registers({bits[part][0].gold for part in wrong})
@@ -201,7 +188,7 @@ class _Proofs:
         proved = {
             pair.gate
             for part, result in zip(parts, results, strict=True)
-            if result["result"] == "proved"
+            if result.result == PROVED
             for pair in parts[part]
         }
         return {key for key, bit in maybe.items() if bit in proved}
@@ -215,7 +202,7 @@ def _rewritten(
     stages = [DESIGN]
     steps: list[str] = []
 
-    def show(now: dict[str, Any], chains: list[list[Step]], zeros: set[Bit]) -> bool:
+    def show(now: Document, chains: list[list[Step]], zeros: set[Bit]) -> bool:
         try:
             word_proof.show(was["modules"][top], now["modules"][top], chains, zeros)
         except word_proof.NotShownError:
@@ -265,7 +252,7 @@ def _plural(count: int, what: str) -> str:
     return f"{count} {what}{'s' if count > 1 else ''}"
 
 
-def _bit_names(module: Mapping[str, Any]) -> Iterator[tuple[str, int, Bit]]:
+def _bit_names(module: Module) -> Iterator[tuple[str, int, Bit]]:
     """(name of a net, place, net) of all named nets."""
     for name, net in module["netnames"].items():
         if not net.get("hide_name"):
@@ -304,7 +291,7 @@ class _Proof:
         self.held: set[Bit] = set()  # nets made for what gated registers take
         self.words: tuple[dict[Bit, int], ...] = ()  # of the design and of the netlist
         self.named: dict[Bit, list[tuple[str, int]]] = {}  # names of the nets of the design
-        self.results: list[dict[str, Any]] = []  # of the parts
+        self.results: list[Part] = []  # of the parts
 
     def match(self) -> None:
         """Find what each input and register of the design is in the netlist; BadInput if inputs differ."""
@@ -461,11 +448,11 @@ class _Proof:
         )
         return gold ^ gate != (MASK if pair.inverted else 0)
 
-    def prove(self, part: str, pairs: list[Pair], work: Path, seconds: float) -> dict[str, Any]:
+    def prove(self, part: str, pairs: list[Pair], work: Path, seconds: float) -> Part:
         """One part: the report of it."""
         start = time.perf_counter()
         if self.words and any(map(self._differ, pairs)):
-            return {"part": part, "bits": len(pairs), "result": "refuted", "seconds": 0.0}
+            return Part(part, len(pairs), REFUTED, 0.0)
         with tempfile.TemporaryDirectory(dir=work) as directory:
             sources = self._sources()
             gold = Path(directory) / "gold.blif"
@@ -481,12 +468,7 @@ class _Proof:
                 )
             )
             result = _cec(gold, gate, seconds)
-        return {
-            "part": part,
-            "bits": len(pairs),
-            "result": result,
-            "seconds": round(time.perf_counter() - start, 2),
-        }
+        return Part(part, len(pairs), result, round(time.perf_counter() - start, 2))
 
     def _sources(self) -> list[Bit]:
         """Input ports and registers of the netlist, one output of each; and the free registers of the design."""
@@ -558,20 +540,20 @@ def _blif(
     return "\n".join([*lines, ".end", ""])
 
 
-def _cec(gold: Path, gate: Path, seconds: float) -> str:
+def _cec(gold: Path, gate: Path, seconds: float) -> Result:
     """What abc says of two networks: its fast engine, if that decides nothing soon the one that finds differences, then it again."""
     read_both = [f"read_blif {each.name}; strash; &get; &w {each.stem}.aig" for each in (gold, gate)]
     fast = "; ".join([*read_both, f"&cec -x -C {CONFLICTS} -T @ {gold.stem}.aig {gate.stem}.aig"])
     other = f"cec -n -C {CONFLICTS} -T @ {gold.name} {gate.name}"
-    result = "undecided"
+    result = UNDECIDED
     for commands, limit in ((fast, min(QUICK, seconds)), (other, seconds), (fast, seconds)):
         result = _asked(commands, gold.parent, limit)
-        if result != "undecided":
+        if result != UNDECIDED:
             break
     return result
 
 
-def _asked(commands: str, directory: Path, seconds: float) -> str:
+def _asked(commands: str, directory: Path, seconds: float) -> Result:
     """What abc answers to commands in so many seconds of a processor: how busy the machine is does not matter to it."""
     patience = math.ceil(PATIENCE * seconds)
     limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(seconds))]
@@ -581,14 +563,14 @@ def _asked(commands: str, directory: Path, seconds: float) -> str:
             command, capture_output=True, text=True, timeout=patience + GRACE, cwd=directory
         )
     except subprocess.TimeoutExpired:
-        return "undecided"
+        return UNDECIDED
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return "undecided"
+        return UNDECIDED
     text = done.stdout + done.stderr
     if re.search(r"NOT EQUIVALENT", text, re.IGNORECASE):
-        return "refuted"
+        return REFUTED
     if re.search(r"are equivalent", text):
-        return "proved"
+        return PROVED
     if re.search(r"UNDECIDED|timeout|timed out|resource", text, re.IGNORECASE):
-        return "undecided"
+        return UNDECIDED
     raise BadInput(f"abc compared nothing: {text.strip()[-300:] or 'no message'}")

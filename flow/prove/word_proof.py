@@ -19,12 +19,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
+from ..netlist.document import Bit, Cell, Module
 from ..synth.carry_save import Step
-from ..synth.sharing import Bit
 
-Module = Mapping[str, Any]
 Monomial = frozenset[Bit]
 Polynomial = dict[Monomial, int]
 ONE: Monomial = frozenset()
@@ -201,7 +199,7 @@ class _Proof:
                 difference = _replaced(difference, out[0], value)
         return difference
 
-    def _fresh(self, name: str) -> list[Mapping[str, Any]]:
+    def _fresh(self, name: str) -> list[Cell]:
         """The new cells of sums and choices behind one, whose nets are not in the design before; readers first."""
         found: set[str] = set()
         todo = [name]
@@ -219,7 +217,7 @@ class _Proof:
         known = (self.new[each] for each in sorted(found, key=self.place.__getitem__))
         return [cell for cell in known if cell["type"] in (*BITWISE, "$add")]
 
-    def _behind(self, name: str) -> list[Mapping[str, Any]]:
+    def _behind(self, name: str) -> list[Cell]:
         """Sums and choices of words of the design before, behind one and not far from it; readers first."""
         found: dict[str, None] = {}
         level = [name]
@@ -243,7 +241,7 @@ class _Proof:
                 found[each] = None
         return [self.before["cells"][each] for each in found]
 
-    def _result(self, cell: Mapping[str, Any]) -> Polynomial:
+    def _result(self, cell: Cell) -> Polynomial:
         if cell["type"] in BITWISE:
             total: Polynomial = {}
             for place in range(len(cell["connections"]["Y"])):
@@ -323,7 +321,7 @@ def _added(
     before: Module, of: Mapping[Bit, str], step: Step, previous: Step | None
 ) -> tuple[tuple[Bit, ...], ...]:
     """The words whose sum a step is, of that before it half is taken and is no word; NotShownError if it is another cell."""
-    cell = before["cells"].get(of.get(step.sum[0]))
+    cell = before["cells"].get(of.get(step.sum[0], ""))
     if cell is None or cell["type"] != "$add" or tuple(cell["connections"]["Y"]) != step.sum:
         raise NotShownError(f"{step.sum}, which was no sum")
     a, b = _operands(cell)
@@ -352,21 +350,21 @@ def _drivers(module: Module) -> dict[Bit, str]:
     return found
 
 
-def _pins(cell: Mapping[str, Any], direction: str) -> Iterator[int]:
+def _pins(cell: Cell, direction: str) -> Iterator[int]:
     for pin, bits in cell["connections"].items():
         if cell["port_directions"][pin] == direction:
             yield from (bit for bit in bits if isinstance(bit, int))
 
 
-def _written(cell: Mapping[str, Any]) -> Iterator[int]:
+def _written(cell: Cell) -> Iterator[int]:
     return _pins(cell, "output")
 
 
-def _read(cell: Mapping[str, Any]) -> Iterator[int]:
+def _read(cell: Cell) -> Iterator[int]:
     return _pins(cell, "input")
 
 
-def _operands(cell: Mapping[str, Any]) -> tuple[tuple[Bit, ...], tuple[Bit, ...]]:
+def _operands(cell: Cell) -> tuple[tuple[Bit, ...], tuple[Bit, ...]]:
     """A and B as wide as Y; yosys takes a sign only where both have one."""
     pins, width = cell["connections"], len(cell["connections"]["Y"])
     signed = all(int(cell["parameters"].get(f"{pin}_SIGNED", "0"), 2) for pin in "AB")
@@ -374,7 +372,7 @@ def _operands(cell: Mapping[str, Any]) -> tuple[tuple[Bit, ...], tuple[Bit, ...]
     return a, b
 
 
-def _function(name: str, cell: Mapping[str, Any], place: int) -> Polynomial:
+def _function(name: str, cell: Cell, place: int) -> Polynomial:
     """What a bit of a cell's Y is."""
     pins = cell["connections"]
     if any(len(bits) != (1 if pin == "S" else len(pins["Y"])) for pin, bits in pins.items()):

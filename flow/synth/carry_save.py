@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import Any
 
-from .sharing import Bit, Cells, adder, drivers, fresh_nets, gate, operand_orders
+from ..netlist.document import Bit, Cell, Document, Module
+from .sharing import Cells, adder, drivers, fresh_nets, gate, operand_orders
 
 LEAST_STEPS = 3
 TRUE_BITS = 2  # of a sum in the chain, the last ones
@@ -38,12 +38,12 @@ class Step:
     carry: tuple[Bit, ...]
 
 
-def save_carries(design: dict[str, Any], *, prefix: bool = True) -> list[list[Step]]:
+def save_carries(design: Document, *, prefix: bool = True) -> list[list[Step]]:
     """Rewrite all modules of a design; the chains of additions that became rows of full adders."""
     return [chain for module in design["modules"].values() for chain in _Chains(module, prefix).rewrite()]
 
 
-def narrow(design: dict[str, Any]) -> None:
+def narrow(design: Document) -> None:
     """Take out of all modules what nothing reads of additions and multiplexers: chains show where this is gone."""
     for module in design["modules"].values():
         _narrow(module)
@@ -57,7 +57,7 @@ class _Pair:
 
 
 class _Chains:
-    def __init__(self, module: dict[str, Any], prefix: bool) -> None:
+    def __init__(self, module: Module, prefix: bool) -> None:
         self.module, self.cells = module, module["cells"]
         self.prefix = prefix
         self.fresh = fresh_nets(module)
@@ -247,7 +247,7 @@ class _Chains:
     def _gate(self, name: str, kind: str, out: list[Bit], *operands: list[Bit]) -> None:
         self._new(name, gate(kind, out, **dict(zip("AB", operands, strict=False))))
 
-    def _new(self, name: str, cell: dict[str, Any]) -> None:
+    def _new(self, name: str, cell: Cell) -> None:
         while name in self.cells:
             self.count += 1
             name = f"{name}_{self.count}"
@@ -268,7 +268,7 @@ def _is_half(word: tuple[Bit, ...], out: list[Bit]) -> bool:
     )
 
 
-def _readers(module: dict[str, Any]) -> dict[Bit, set[str]]:
+def _readers(module: Module) -> dict[Bit, set[str]]:
     """{net: the cells that read it, and "" for a port}."""
     found: dict[Bit, set[str]] = defaultdict(set)
     for name, cell in module["cells"].items():
@@ -283,7 +283,7 @@ def _readers(module: dict[str, Any]) -> dict[Bit, set[str]]:
     return found
 
 
-def _narrow(module: dict[str, Any]) -> None:
+def _narrow(module: Module) -> None:
     """Take out additions and multiplexers that nothing reads, of both the bits that nothing reads."""
     cells: Cells = module["cells"]
     changed = True

@@ -7,7 +7,8 @@ of 2 of it (the table is in tests/flow/test_synthesis.py). What is multiplied ta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+
+from ..netlist.document import Bit, Document, Module
 
 PER_BIT = {
     **dict.fromkeys(("$dff", "$dffe", "$adff", "$adffe", "$sdff", "$sdffe", "$sdffce", "$aldff"), 1.3),
@@ -23,7 +24,7 @@ PER_BIT = {
 PER_PRODUCT = {"$mul": 3.0, "$div": 7.0, "$mod": 7.0, "$divfloor": 7.0, "$modfloor": 7.0}
 
 
-def cells(design: dict[str, Any]) -> int:
+def cells(design: Document) -> int:
     """Of all modules of a design in yosys' JSON, which has a module for each instance."""
     total = 0.0
     for module in design["modules"].values():
@@ -38,7 +39,7 @@ def cells(design: dict[str, Any]) -> int:
     return round(total)
 
 
-def _width(bits: list[Any]) -> int:
+def _width(bits: list[Bit]) -> int:
     """Of a word, without the constant bits."""
     return sum(isinstance(bit, int) for bit in bits)
 
@@ -50,13 +51,13 @@ REGISTERS = tuple(kind for kind, weight in PER_BIT.items() if weight == PER_BIT[
 WITH_LAST_CARRY = ("$sub", "$neg", "$lt", "$le", "$gt", "$ge", "$mul")
 
 
-def carries_ns(module: dict[str, Any]) -> float:
+def carries_ns(module: Module) -> float:
     """How long the subtractions, comparisons and products on one path of a flat module take if their carries ripple.
 
     Each waits for the last carry of the one before, as what is subtracted, or chosen, depends on it; additions are left out, as
     their ripples overlap.
     """
-    arrival: dict[Any, float] = {}
+    arrival: dict[Bit, float] = {}
     for kind, pins in _in_order(module):
         latest = max(
             (arrival.get(bit, 0.0) for pin in pins if pin not in "XY" for bit in pins[pin]), default=0.0
@@ -68,10 +69,10 @@ def carries_ns(module: dict[str, Any]) -> float:
     return max(arrival.values(), default=0.0)
 
 
-def _in_order(module: dict[str, Any]) -> Iterator[tuple[str, dict[str, list[Any]]]]:
+def _in_order(module: Module) -> Iterator[tuple[str, dict[str, list[Bit]]]]:
     """(kind, connections) of all operators, each after those that it reads; no registers."""
     cells = module["cells"]
-    driver: dict[Any, str] = {}
+    driver: dict[Bit, str] = {}
     for name, cell in cells.items():
         if cell["type"] not in REGISTERS:
             for pin, bits in cell["connections"].items():

@@ -19,21 +19,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
 
-Bit = int | str  # of a net, or a constant "0", "1", "x", "z"
-Cells = dict[str, dict[str, Any]]
+from ..netlist.document import Bit, Cell, Document, Module
+
+Cells = dict[str, Cell]
 Word = tuple[Bit, ...]
 MOST_PRODUCTS = 3  # AOI222 takes so many
 LEAST_USERS = 2  # an adder is worth more than two multiplexers of its width
 
 
-def share_adders(design: dict[str, Any]) -> int:
+def share_adders(design: Document) -> int:
     """Rewrite all modules of a design; the number of adders that became multiplexers."""
     return sum(_share(module) for module in design["modules"].values())
 
 
-def _share(module: dict[str, Any]) -> int:
+def _share(module: Module) -> int:
     fresh = fresh_nets(module)
     cells: Cells = module["cells"]
     shared = _share_chains(cells, fresh) + _share_sums(cells, fresh)
@@ -168,12 +168,12 @@ def _choose_by_gates(cells: Cells, fresh: Iterator[int]) -> None:
             total = out
 
 
-def fresh_nets(module: dict[str, Any]) -> Iterator[int]:
+def fresh_nets(module: Module) -> Iterator[int]:
     """Numbers that no net of a module has."""
     return count(_highest(module) + 1)
 
 
-def _highest(module: dict[str, Any]) -> int:
+def _highest(module: Module) -> int:
     """The largest number of a net."""
 
     def all_bits() -> Iterator[Bit]:
@@ -186,7 +186,7 @@ def _highest(module: dict[str, Any]) -> int:
     return max((bit for bit in all_bits() if isinstance(bit, int)), default=1)
 
 
-def _number(cell: dict[str, Any], parameter: str) -> int:
+def _number(cell: Cell, parameter: str) -> int:
     return int(cell["parameters"][parameter], 2)
 
 
@@ -194,7 +194,7 @@ def _extended(bits: list[Bit], width: int, signed: bool) -> Word:
     return tuple((bits + [bits[-1] if signed else "0"] * width)[:width])
 
 
-def operand_orders(cell: dict[str, Any]) -> Iterator[tuple[Word, Word]]:
+def operand_orders(cell: Cell) -> Iterator[tuple[Word, Word]]:
     pins = cell["connections"]
     width = len(pins["Y"])
     signed = bool(_number(cell, "A_SIGNED") and _number(cell, "B_SIGNED"))
@@ -226,7 +226,7 @@ def _chosen(operand: Word, cells: Cells, driver: dict[Bit, tuple[str, int]]) -> 
     return condition, tuple(one), tuple(zero)
 
 
-def _choice(cell: dict[str, Any], place: int) -> tuple[Bit | None, Bit, Bit] | None:
+def _choice(cell: Cell, place: int) -> tuple[Bit | None, Bit, Bit] | None:
     """The same for one bit of the output of a multiplexer, or of an AND with one bit repeated."""
     pins = cell["connections"]
     if cell["type"] == "$mux":
@@ -259,7 +259,7 @@ def _choose(
     return out
 
 
-def adder(place: dict[str, Any], a: list[Bit], b: list[Bit]) -> dict[str, Any]:
+def adder(place: Cell, a: list[Bit], b: list[Bit]) -> Cell:
     """An adder in the place of a cell, with its output."""
     out = place["connections"]["Y"]
     width = f"{len(out):032b}"
@@ -277,7 +277,7 @@ def adder(place: dict[str, Any], a: list[Bit], b: list[Bit]) -> dict[str, Any]:
     }
 
 
-def gate(kind: str, out: list[Bit], **inputs: list[Bit]) -> dict[str, Any]:
+def gate(kind: str, out: list[Bit], **inputs: list[Bit]) -> Cell:
     """A bitwise gate of words of one width."""
     width = f"{len(out):032b}"
     return {
@@ -292,7 +292,7 @@ def gate(kind: str, out: list[Bit], **inputs: list[Bit]) -> dict[str, Any]:
     }
 
 
-def _multiplexer(place: dict[str, Any], zero: list[Bit], one: list[Bit], condition: Bit) -> dict[str, Any]:
+def _multiplexer(place: Cell, zero: list[Bit], one: list[Bit], condition: Bit) -> Cell:
     """A multiplexer in the place of a cell, with its output."""
     out = place["connections"]["Y"]
     return {

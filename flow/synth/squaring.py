@@ -16,20 +16,20 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
 
-from .sharing import Bit, Cells, adder, fresh_nets
+from ..netlist.document import Bit, Cell, Document, Module
+from .sharing import Cells, adder, fresh_nets
 
 LEAST_BITS = 4
 SUM_DELAY, CARRY_DELAY = 2, 1  # of a full adder, in XORs
 
 
-def make_squarers(design: dict[str, Any]) -> int:
+def make_squarers(design: Document) -> int:
     """Rewrite all modules of a design; the number of multipliers that became squarers."""
     return sum(_in_module(module) for module in design["modules"].values())
 
 
-def _in_module(module: dict[str, Any]) -> int:
+def _in_module(module: Module) -> int:
     fresh = fresh_nets(module)
     cells: Cells = module["cells"]
     squared = {
@@ -40,7 +40,7 @@ def _in_module(module: dict[str, Any]) -> int:
     return len(squared)
 
 
-def _squared(cell: dict[str, Any]) -> list[Bit]:
+def _squared(cell: Cell) -> list[Bit]:
     """The word that a multiplier squares, without the zeros above it, or nothing."""
     pins, parameters = cell["connections"], cell["parameters"]
     a, b = (_trimmed(pins[pin]) for pin in "AB")
@@ -89,7 +89,7 @@ def _squarer(cells: Cells, name: str, word: list[Bit], fresh: Iterator[int]) -> 
     cells[name] = adder(cells[name], *rows)
 
 
-def _cell(kind: str, **pins: list[Bit]) -> dict[str, Any]:
+def _cell(kind: str, **pins: list[Bit]) -> Cell:
     """A cell of one bit."""
     one = f"{1:032b}"
     outputs = "XY" if kind == "$fa" else "Y"

@@ -18,19 +18,23 @@ import itertools
 import json
 import re
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import toolchain
-from ..files import replace_json, replace_text, replacing
+from ..files import replace_text, replacing
 from ..kit import kit, liberty
 from ..kit.kit_file import Adder, Cells
 from ..netlist import logic, ownership, yosys
+from ..netlist.document import Bit, Cell, Document, Module
+from ..netlist.hierarchy import Hierarchy
+from ..product import Product
 from . import estimate
+from .area import area
 from .carry_save import narrow, save_carries
 from .sharing import share_adders
 from .squaring import make_squarers
@@ -111,6 +115,25 @@ class Options:
             raise BadInput(f"clock gates for {self.min_gated} registers: give 1 or more")
 
 
+class SynthesisReport(Product, kw_only=True):
+    """How a netlist was made: synthesis.json."""
+
+    FILE: ClassVar[str] = "synthesis.json"
+    STEP: ClassVar[str] = "synthesis"
+
+    tool: str = "yosys"
+    version: str
+    style: str
+    clock_ns: float
+    options: dict[str, str | float | bool]
+    shared_adders: int
+    squarers: int
+    carry_save_rows: int
+    caveats: list[str]
+    seconds: float
+    peak_memory_mib: float
+
+
 STYLE_OPTIONS: dict[str, dict[str, Any]] = {
     "default": {},
     "area": {"margin": 1.5},
@@ -177,25 +200,21 @@ def synthesize(
     mapped["modules"] = {top: module}
     cells = {names[name]: path for name, path in owners.items()}
 
-    replace_json(out / "hierarchy.json", {"cells": cells, "modules": modules})
-    replace_json(out / "area.json", area_report(module, cells, modules, library))
+    Hierarchy(cells=cells, modules=modules).write(out)
+    area(module, cells, modules, library).write(out)
     _write_netlist(out, work, top, mapped, files.lib)
-    replace_json(
-        out / "synthesis.json",
-        {
-            "tool": "yosys",
-            "version": yosys.version(),
-            "style": style,
-            "clock_ns": clock_ns,
-            "options": asdict(chosen),
-            "shared_adders": shared,
-            "squarers": squarers,
-            "carry_save_rows": sum(map(len, chains)),
-            "caveats": [FORM] if shared or chains else [],
-            "seconds": round(time.perf_counter() - start, 1),
-            "peak_memory_mib": max(reading.peak_memory_mib, mapping.peak_memory_mib),
-        },
-    )
+    SynthesisReport(
+        version=yosys.version(),
+        style=style,
+        clock_ns=clock_ns,
+        options=asdict(chosen),
+        shared_adders=shared,
+        squarers=squarers,
+        carry_save_rows=sum(map(len, chains)),
+        caveats=[FORM] if shared or chains else [],
+        seconds=round(time.perf_counter() - start, 1),
+        peak_memory_mib=max(reading.peak_memory_mib, mapping.peak_memory_mib),
+    ).write(out)
 
 
 def read_design(design_sv: str | Path, top: str, work: Path) -> yosys.Run:
@@ -230,7 +249,7 @@ def read_design(design_sv: str | Path, top: str, work: Path) -> yosys.Run:
     return done
 
 
-def _check_drivers(design: dict[str, Any], top: str) -> None:
+def _check_drivers(design: Document, top: str) -> None:
     """BadInput for a net with two drivers, while it still has the name that they have it by."""
     for module_name, module in design["modules"].items():
         driven = Counter(
@@ -243,7 +262,9 @@ def _check_drivers(design: dict[str, Any], top: str) -> None:
             if isinstance(bit, int)
         )
         for name, net in module["netnames"].items():
-            if not net.get("hide_name") and any(driven[bit] > 1 for bit in net["bits"]):
+            if not net.get("hide_name") and any(
+                isinstance(bit, int) and driven[bit] > 1 for bit in net["bits"]
+            ):
                 where = "" if module_name == top else f" of the module {module_name.partition('$')[0]}"
                 raise BadInput(f"{top}: {name}{where} has more than one driver: give each net one")
 
@@ -295,7 +316,7 @@ write_json kept.json
 """
 
 
-def _check_memories(design: dict[str, Any], top: str) -> None:
+def _check_memories(design: Document, top: str) -> None:
     """BadInput for a memory that is too large for registers: reading it as such would take hours."""
     for module in design["modules"].values():
         for name, memory in module.get("memories", {}).items():
@@ -307,7 +328,7 @@ def _check_memories(design: dict[str, Any], top: str) -> None:
                 )
 
 
-def _check_size(design: dict[str, Any], top: str, over: float = 1.0) -> None:
+def _check_size(design: Document, top: str, over: float = 1.0) -> None:
     """BadInput, with the estimate, for a design that would take hours."""
     cells = round(estimate.cells(design) / over)
     if cells > MAX_CELLS:
@@ -317,7 +338,7 @@ def _check_size(design: dict[str, Any], top: str, over: float = 1.0) -> None:
         )
 
 
-def _check_latches(module: dict[str, Any], top: str) -> None:
+def _check_latches(module: Module, top: str) -> None:
     """BadInput for latches."""
     for name, cell in module["cells"].items():
         if cell["type"] in LATCHES:
@@ -399,23 +420,16 @@ def with_wire_load(lib_text: str, cap_ff: float) -> str:
     return lib_text[: default.start()] + model + lib_text[default.end() :]
 
 
-def _tie_and_split(module: dict[str, Any], library: liberty.Library) -> None:
+def _tie_and_split(module: Module, library: liberty.Library) -> None:
     """Tie cells for constants, and a buffer for an output port whose net another port has."""
     roles = library.roles
     ties = {"0": roles.tie_low, "1": roles.tie_high, "x": roles.tie_low}
     buffer = library.cells[roles.buffers[0]]
     cells = module["cells"]
-    fresh = itertools.count(
-        1
-        + max(
-            bit
-            for net in (*module["netnames"].values(), *_pins(cells))
-            for bit in net["bits"]
-            if bit not in logic.CONSTANTS
-        )
-    )
+    known = [*(net["bits"] for net in module["netnames"].values()), *_pins(cells)]
+    fresh = itertools.count(1 + max(bit for bits in known for bit in bits if isinstance(bit, int)))
 
-    def add(kind: str, out: str, **inputs: Any) -> int:
+    def add(kind: str, out: str, **inputs: Bit) -> int:
         bit = next(fresh)
         cells[f"$finish${bit}"] = {
             "hide_name": 1,
@@ -427,7 +441,7 @@ def _tie_and_split(module: dict[str, Any], library: liberty.Library) -> None:
         }
         return bit
 
-    def tied(bit: Any) -> Any:
+    def tied(bit: Bit) -> Bit:
         return bit if isinstance(bit, int) else add(ties[bit], library.cells[ties[bit]].outputs[0])
 
     for cell in list(cells.values()):
@@ -437,7 +451,7 @@ def _tie_and_split(module: dict[str, Any], library: liberty.Library) -> None:
     taken = {bit for port in module["ports"].values() if port["direction"] == "input" for bit in port["bits"]}
     for name, port in module["ports"].items():
         if port["direction"] == "output":
-            bits = []
+            out: list[Bit] = []
             for bit in port["bits"]:
                 own = (
                     add(buffer.name, buffer.outputs[0], **{buffer.inputs[0]: bit})
@@ -445,23 +459,22 @@ def _tie_and_split(module: dict[str, Any], library: liberty.Library) -> None:
                     else tied(bit)
                 )
                 taken.add(own)
-                bits.append(own)
-            port["bits"] = module["netnames"][name]["bits"] = bits
+                out.append(own)
+            port["bits"] = module["netnames"][name]["bits"] = out
 
 
-def _pins(cells: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _pins(cells: Mapping[str, Cell]) -> Iterator[list[Bit]]:
     for cell in cells.values():
-        for bits in cell["connections"].values():
-            yield {"bits": bits}
+        yield from cell["connections"].values()
 
 
 def _new_names(after: logic.Logic, owners: Mapping[str, str]) -> dict[str, str]:
     """{name in the mapped netlist: path.what}: registers after the net that they drive, all others numbered in their module."""
-    nets: dict[Any, list[str]] = {}
-    for name, net in after.module["netnames"].items():
+    nets: dict[Bit, list[str]] = {}
+    for own, net in after.module["netnames"].items():
         if not net.get("hide_name"):
             for place, bit in enumerate(net["bits"]):
-                text = f"{name}_reg_{place}" if len(net["bits"]) > 1 else f"{name}_reg"
+                text = f"{own}_reg_{place}" if len(net["bits"]) > 1 else f"{own}_reg"
                 nets.setdefault(bit, []).append(text)
 
     def of_register(state: logic.State) -> str | None:
@@ -478,7 +491,7 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str]) -> dict[str, str]:
     counted: Counter[str] = Counter()
     # a register of a net x is called x_reg, and there may be a net of that name: yosys takes no two objects of one name
     taken = set(after.module["netnames"])
-    names = {}
+    names: dict[str, str] = {}
     for cell in after.module["cells"]:
         path = owners[cell]
         prefix = f"{path}{ownership.SEPARATOR}" if path else ""
@@ -498,48 +511,6 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
-def area_report(
-    module: Mapping[str, Any],
-    owners: Mapping[str, str],
-    modules: Mapping[str, str],
-    library: liberty.Library,
-) -> dict[str, Any]:
-    """area.json: all cells, and those inside each instance, its sub-instances included."""
-    area: defaultdict[str, float] = defaultdict(float)
-    count: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
-    for name, cell in module["cells"].items():
-        kinds[cell["type"]] += 1
-        path = owners[name]
-        while True:
-            area[path] += library.cells[cell["type"]].area
-            count[path] += 1
-            if not path:
-                break
-            path = path.rpartition(ownership.SEPARATOR)[0]
-            while path and path not in modules:
-                path = path.rpartition(ownership.SEPARATOR)[0]
-    total = area[""]
-    return {
-        "area_um2": round(total, 3),
-        "cells": count[""],
-        "flops": sum(n for kind, n in kinds.items() if library.cells[kind].ff),
-        "clock_gates": sum(n for kind, n in kinds.items() if library.cells[kind].clock_gate),
-        "kinds": dict(kinds.most_common()),
-        "by_module": [
-            {
-                "path": path,
-                "module": modules[path],
-                "area_um2": round(area[path], 3),
-                "cells": count[path],
-                "share": round(area[path] / total, 4) if total else 0.0,
-            }
-            for path in modules
-            if count[path]
-        ],
-    }
-
-
 WRITE = """\
 read_liberty -lib {lib}
 read_json netlist.json
@@ -548,7 +519,7 @@ write_verilog -noattr -simple-lhs netlist.v
 """
 
 
-def _write_netlist(out: Path, work: Path, top: str, mapped: dict[str, Any], lib: Path) -> None:
+def _write_netlist(out: Path, work: Path, top: str, mapped: Document, lib: Path) -> None:
     text = json.dumps(mapped, indent=None, separators=(",", ":"))
     (work / "netlist.json").write_text(text)
     yosys.run("write", WRITE.format(lib=lib, top=top), work)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ from ..kit.liberty import Library
 from ..netlist.netlist import PORT, Netlist
 from .cells import EDGES, FALL, RISE, Row
 from .graph import TimingGraph
+from .wire_table import WireTable
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def analyze(
     library: Library,
     constraints: Constraints,
     *,
-    wires: Mapping[str, Mapping[str, float]] | None = None,
+    wires: WireTable | None = None,
     wire_load: str | None = None,
 ) -> Timing:
     """Slews, arrivals and slacks of a mapped netlist.
@@ -142,7 +143,7 @@ def analyze(
 
 
 def _wires(
-    netlist: Netlist, library: Library, wires: Mapping[str, Mapping[str, float]] | None, wire_load: str | None
+    netlist: Netlist, library: Library, wires: WireTable | None, wire_load: str | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Capacitance in fF and resistance in kohm of every net's wire."""
     caps, resistances = np.zeros(len(netlist.nets)), np.zeros(len(netlist.nets))
@@ -159,7 +160,7 @@ def _wires(
             raise BadInput(
                 f"wires are given for {name}, which is no net of {netlist.name}: were they made for another netlist?"
             )
-        caps[known], resistances[known] = wire["cap_ff"], wire.get("res_ohm", 0.0) / 1000
+        caps[known], resistances[known] = wire.cap_ff, wire.res_ohm / 1000
     return caps, resistances
 
 

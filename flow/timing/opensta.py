@@ -17,15 +17,15 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
 from ..kit import liberty
 from ..kit.constraints import Constraints
+from .report import HighestClock, PathPoint, TimedPath
 
 INSTALL = "run `apt-get install opensta`"
 NO_WIRES = "no_wires"  # a wire-load model of a library of its own
@@ -120,9 +120,9 @@ class Result:
     setup: dict[str, float]  # slack by endpoint
     hold: dict[str, float]
     hold_inside: float | None  # the least on paths that start at a register
-    paths: list[dict[str, Any]]
-    hold_paths: list[dict[str, Any]]
-    fmax: tuple[float, float] | None  # (period, slack at it)
+    paths: list[TimedPath]
+    hold_paths: list[TimedPath]
+    fmax: HighestClock | None
     caveats: list[str]
 
 
@@ -145,11 +145,6 @@ def version() -> str:
 def rounded(value: float | None) -> float | None:
     """As many digits as OpenSTA is asked for."""
     return None if value is None else round(value, DIGITS)
-
-
-def pin_name(point: Mapping[str, Any]) -> str:
-    """The pin of a point as one name."""
-    return f"{point['cell']}/{point['pin']}" if point["cell"] else point["pin"]
 
 
 def run(
@@ -202,7 +197,7 @@ def run(
     best = None
     if fmax and setup:
         period, slack = map(float, sections["fmax"][-1].split())
-        best = (period, slack)
+        best = HighestClock(period, slack)
     return Result(
         setup=setup,
         hold=hold,
@@ -265,7 +260,7 @@ def _complain(
             raise ToolError(f"OpenSTA: {_messages(errors)}")
 
 
-def _messages(lines: Any) -> str:
+def _messages(lines: Iterable[str]) -> str:
     found = [line for line in lines if MESSAGE.match(line)]
     more = f" and {len(found) - 2} more" if len(found) > 2 else ""
     return " ".join(found[:2]) + more if found else "without a message"
@@ -281,57 +276,48 @@ def _ends(lines: list[str]) -> Iterator[tuple[str, float]]:
     return iter(least.items())
 
 
-def _paths(lines: list[str]) -> list[dict[str, Any]]:
+def _paths(lines: list[str]) -> list[TimedPath]:
     """The paths of a report, worst first."""
-    paths: list[dict[str, Any]] = []
+    paths: list[TimedPath] = []
     for line in lines:
         if line.startswith("Startpoint:"):
-            paths.append(
-                {
-                    "start": "",
-                    "end": "",
-                    "slack_ns": 0.0,
-                    "arrival_ns": None,
-                    "required_ns": None,
-                    "points": [],
-                }
-            )
+            paths.append(TimedPath())
         if not paths:
             continue
         path = paths[-1]
-        points = path["points"]
         if match := DATA.match(line):
             key = f"{match['what']}_ns"
-            if path[key] is None:
-                path[key] = float(match["time"])
+            if getattr(path, key) is None:
+                setattr(path, key, float(match["time"]))
         elif match := SLACK.match(line):
-            path["slack_ns"] = float(match["slack"])
-        elif path["arrival_ns"] is not None:
+            path.slack_ns = float(match["slack"])
+        elif path.arrival_ns is not None:
             continue  # the clock's way to the endpoint
         elif match := NET.match(line):
-            points[-1]["net"], points[-1]["load_ff"] = _plain(match["net"]), float(match["cap"])
+            path.points[-1].net, path.points[-1].load_ff = _plain(match["net"]), float(match["cap"])
         elif match := ROW.match(line):
-            points.append(_point(match, points))
+            path.points.append(_point(match, path.points))
     for path in paths:
-        path["start"], path["end"] = pin_name(path["points"][0]), pin_name(path["points"][-1])
-    return sorted(paths, key=lambda path: path["slack_ns"])
+        path.start, path.end = path.points[0].name, path.points[-1].name
+    return sorted(paths, key=lambda path: path.slack_ns)
 
 
-def _point(match: re.Match[str], before: list[dict[str, Any]]) -> dict[str, Any]:
+def _point(match: re.Match[str], before: list[PathPoint]) -> PathPoint:
     *_, slew, delay, arrival = [0.0, *map(float, match["numbers"].split())]
     name, kind = _plain(match["pin"]), match["kind"]
-    cell, _, pin = ("", "", name) if kind in ("in", "out") else name.rpartition("/")
-    return {
-        "cell": cell,
-        "type": "" if kind in ("in", "out") else kind,
-        "pin": pin,
-        "net": before[-1]["net"] if before else None,
-        "edge": UNIT_EDGE[match["edge"]],
-        "slew_ns": slew,
-        "load_ff": None,
-        "delay_ns": delay,
-        "arrival_ns": arrival,
-    }
+    port = kind in ("in", "out")
+    cell, _, pin = ("", "", name) if port else name.rpartition("/")
+    return PathPoint(
+        cell=cell,
+        type="" if port else kind,
+        pin=pin,
+        net=before[-1].net if before else None,
+        edge=UNIT_EDGE[match["edge"]],
+        slew_ns=slew,
+        load_ff=None,
+        delay_ns=delay,
+        arrival_ns=arrival,
+    )
 
 
 def _plain(name: str) -> str:

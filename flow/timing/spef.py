@@ -10,10 +10,10 @@ tiny one.
 """
 
 import re
-from collections.abc import Mapping
 
 from ...fl.errors import BadInput
 from ..netlist.netlist import PORT, Netlist, Terminal
+from .wire_table import WireTable
 
 HEADER = """*SPEF "IEEE 1481-1998"
 *DESIGN "{name}"
@@ -44,7 +44,7 @@ def escaped(name: str, bus_bit: bool = False) -> str:
     return SIGN.sub(r"\\\1", name)
 
 
-def spef(netlist: Netlist, wires: Mapping[str, Mapping[str, float]]) -> str:
+def spef(netlist: Netlist, wires: WireTable) -> str:
     """The SPEF text of wires (cap_ff and, or not, res_ohm, by the net's name); nets that are not listed have no wire."""
     parts = [HEADER.format(name=netlist.name)]
     for name, wire in wires.items():
@@ -56,9 +56,7 @@ def spef(netlist: Netlist, wires: Mapping[str, Mapping[str, float]]) -> str:
         driver, sinks = netlist.driver[net], netlist.sinks[net]
         if driver is None or not sinks:
             continue
-        parts.append(
-            _net(netlist, netlist.nets[net], driver, sinks, wire["cap_ff"], wire.get("res_ohm", 0.0))
-        )
+        parts.append(_net(netlist, netlist.nets[net], driver, sinks, wire.cap_ff, wire.res_ohm))
     return "".join(parts)
 
 

@@ -245,8 +245,8 @@ def test_exported_workload(name: str, interface: str, tmp_path: Path) -> None:
     assert any(row.source_delay for row in work.rows) and any(row.sink_delay for row in work.rows)
     top = json.loads((tmp_path / "design.json").read_text())["top"]
     report = run_text((tmp_path / "design.sv").read_text(), top, work)
-    assert report["failures"] == []
-    assert report["tests_passed"] == len(work.rows) + len(systems.OPERATIONS)
+    assert report.failures == []
+    assert report.tests_passed == len(work.rows) + len(systems.OPERATIONS)
 
 
 @pytest.mark.regress
@@ -256,8 +256,8 @@ def test_exported_system(tmp_path: Path) -> None:
     with_few_rows = workload_of(chip, tmp_path)
     report = run_text((tmp_path / "design.sv").read_text(), chip.top, with_few_rows)
     rows = systems.Measurement().rows([systems.find_system("procxcel-mont")], [32])
-    assert report["tests_failed"] == 0
-    assert report["cycles"] == {row.operation: row.normalised for row in rows}
+    assert report.tests_failed == 0
+    assert report.cycles == {row.operation: row.normalised for row in rows}
 
 
 def workload_of(chip: Chip, directory: Path) -> workload.Workload:

@@ -13,9 +13,9 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.asic import Chip
 from modexlab.fl.errors import BadInput
-from modexlab.flow import workload
+from modexlab.flow import product, workload
 from modexlab.flow.description import Description
-from modexlab.flow.gates import activity, engine, gates, glitches
+from modexlab.flow.gates import activity, activity_file, engine, gates, glitches
 from modexlab.flow.kit import kit, liberty
 from modexlab.flow.kit.functions import parse
 from modexlab.flow.netlist import cell_models, netlist, yosys
@@ -619,41 +619,41 @@ def test_gate_sim(mont: tuple[netlist.Netlist, Ports], tmp_path: Path) -> None:
     (tmp_path / "netlist.json").write_text(json.dumps(as_json(nets)))
     design = Description(nets.name, nets.name, "clk")
     slack = nldm.analyze(nets, LIBRARY, OUTSIDE).wns_ns
-    report = activity.gate_sim(tmp_path / "netlist.json", design, tmp_path / "workload.json", tmp_path)
-    assert (report["tests_passed"], report["tests_failed"]) == (14, 0)
-    assert report == json.loads((tmp_path / "gate_sim.json").read_text())
+    report = activity.gate_sim(
+        tmp_path / "netlist.json", design, tmp_path / "workload.json", tmp_path, clock_ns=3.0
+    )
+    assert (report.tests_passed, report.tests_failed) == (14, 0)
+    assert report == product.read(tmp_path / "gate_sim.json", workload.Simulated)
     moved = {}
     for name, row in (("heavy", heavy), ("light", light)):
-        assert report["cycles"][name] == MONT.at(8).cycles(*row.request)
+        assert report.cycles[name] == MONT.at(8).cycles(*row.request)
         plain, timed = (
-            json.loads((tmp_path / "activity" / f"{name}{suffix}.json").read_text())
-            for suffix in ("", ".timed")
+            activity_file.load(tmp_path / "activity" / f"{name}{suffix}.json") for suffix in ("", ".timed")
         )
-        assert plain["window"]["cycles"] == timed["window"]["cycles"] == report["cycles"][name]
-        assert plain["nets"]["clk"] == timed["nets"]["clk"] == [2 * report["cycles"][name], 0.5]
-        assert set(plain["nets"]) == set(nets.nets)
+        assert plain.window.cycles == timed.window.cycles == report.cycles[name]
+        assert plain.nets["clk"] == timed.nets["clk"] == (2 * report.cycles[name], 0.5)
+        assert set(plain.nets) == set(nets.nets)
         assert all(
-            toggles <= plain["window"]["cycles"]
-            for net, (toggles, _) in plain["nets"].items()
-            if net not in plain["clock_nets"]
+            toggles <= plain.window.cycles
+            for net, (toggles, _) in plain.nets.items()
+            if net not in plain.clock_nets
         )
-        assert all(timed["nets"][net][0] >= toggles for net, (toggles, _) in plain["nets"].items())
-        moved[name] = sum(toggles for toggles, _ in plain["nets"].values())
-        assert sum(toggles for toggles, _ in timed["nets"].values()) > 1.2 * moved[name]
+        assert all(timed.nets[net][0] >= toggles for net, (toggles, _) in plain.nets.items())
+        moved[name] = sum(toggles for toggles, _ in plain.nets.values())
+        assert sum(toggles for toggles, _ in timed.nets.values()) > 1.2 * moved[name]
         # a gated clock rises as often as it falls, and not more often than the clock
-        for net in plain["clock_nets"]:
-            assert plain["nets"][net][0] % 2 == 0 and plain["nets"][net][0] <= 2 * report["cycles"][name]
+        for net in plain.clock_nets:
+            assert plain.nets[net][0] % 2 == 0 and plain.nets[net][0] <= 2 * report.cycles[name]
         # nothing moves later than the longest path of static timing
-        assert timed["late_events"] == 0 and 0 < timed["latest_ns"] <= 3 - slack + activity.INPUT_NS
+        assert timed.late_events == 0 and 0 < timed.latest_ns <= 3 - slack + activity.INPUT_NS
     assert moved["heavy"] > 2 * moved["light"]
-    activity.write_saif(
-        tmp_path / "heavy.saif", nets.name, json.loads((tmp_path / "activity" / "heavy.json").read_text())
-    )
+    recorded = activity_file.load(tmp_path / "activity" / "heavy.json")
+    activity_file.write_saif(tmp_path / "heavy.saif", nets.name, recorded)
     entries = re.findall(
         r"\(T0 (\d+)\) \(T1 (\d+)\) \(TX 0\) \(TC (\d+)\)", (tmp_path / "heavy.saif").read_text()
     )
     assert len(entries) == len(nets.nets)
-    assert {int(low) + int(high) for low, high, _ in entries} == {3000 * report["cycles"]["heavy"]}
+    assert {int(low) + int(high) for low, high, _ in entries} == {3000 * report.cycles["heavy"]}
 
 
 def as_json(nets: netlist.Netlist) -> dict:
@@ -755,7 +755,7 @@ def test_every_multiplier_behind_registers_at_gates(
     nets = gates.synthesized((tmp_path / "design.sv").read_text(), chip.top)
     with gates.simulate_netlist(nets, work.ports) as simulation:
         report = workload.run_streams(simulation, work)
-    assert report["failures"] == [] and report["tests_passed"] == len(work.rows) + len(work.energy)
+    assert report.failures == [] and report.tests_passed == len(work.rows) + len(work.energy)
 
 
 FAMILIES = {

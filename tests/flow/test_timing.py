@@ -7,12 +7,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from modexlab.fl.errors import BadInput
+from modexlab.flow import product
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.liberty import Library, Table
 from modexlab.flow.netlist import netlist
 from modexlab.flow.timing import nldm, opensta, timing
+from modexlab.flow.timing.report import TimingReport, histogram
 from modexlab.flow.timing.spef import escaped
 from modexlab.flow.timing.tables import Tables
 
@@ -41,7 +44,7 @@ def wires(circuit: Circuit, directory: Path, res_ohm: float, seed: int = 1) -> P
     return path
 
 
-def analyze(circuit: Circuit, directory: Path, **options: Any) -> dict[str, Any]:
+def analyze(circuit: Circuit, directory: Path, **options: Any) -> TimingReport:
     options = {"clock_ns": 1.0} | options
     return timing.analyze(circuit.write(directory), circuit.name, directory, **options)
 
@@ -76,12 +79,12 @@ def test_a_path_by_hand(tmp_path: Path) -> None:
     )
     for engine in timing.ENGINES:
         report = analyze(flop_to_flop(), tmp_path, wires=table, engine=engine)
-        assert (report["engine"], report["wires"]) == (engine, "routing")
-        path = report["paths"][0]
-        assert (path["start"], path["end"]) == ("first/CK", "second/D")
-        assert path["slack_ns"] == report["wns_ns"] == pytest.approx(slack, abs=SAME_NS)
-        _, at_q, at_a, at_zn, at_d = path["points"]
-        assert at_q == {
+        assert (report.engine, report.wires) == (engine, "routing")
+        path = report.paths[0]
+        assert (path.start, path.end) == ("first/CK", "second/D")
+        assert path.slack_ns == report.wns_ns == pytest.approx(slack, abs=SAME_NS)
+        _, at_q, at_a, at_zn, at_d = path.points
+        assert msgspec.structs.asdict(at_q) == {
             "cell": "first",
             "type": "DFF_X1",
             "pin": "Q",
@@ -93,11 +96,11 @@ def test_a_path_by_hand(tmp_path: Path) -> None:
             "arrival_ns": pytest.approx(to_q, abs=SAME_NS),
             "module": "",
         }
-        assert (at_a["cell"], at_a["pin"], at_a["delay_ns"], at_a["load_ff"]) == ("gate", "A", 0, None)
-        assert (at_zn["edge"], at_zn["net"]) == ("fall", "b")
-        assert at_zn["delay_ns"] == pytest.approx(inverter, abs=SAME_NS)
-        assert (at_d["cell"], at_d["type"], at_d["pin"]) == ("second", "DFF_X1", "D")
-        assert at_d["slew_ns"] == pytest.approx(slew_b, abs=SAME_NS)
+        assert (at_a.cell, at_a.pin, at_a.delay_ns, at_a.load_ff) == ("gate", "A", 0, None)
+        assert (at_zn.edge, at_zn.net) == ("fall", "b")
+        assert at_zn.delay_ns == pytest.approx(inverter, abs=SAME_NS)
+        assert (at_d.cell, at_d.type, at_d.pin) == ("second", "DFF_X1", "D")
+        assert at_d.slew_ns == pytest.approx(slew_b, abs=SAME_NS)
 
 
 @pytest.mark.parametrize("make", CIRCUITS)
@@ -115,25 +118,25 @@ def test_engines_agree(make: Any, res_ohm: float | None, propagated: bool, tmp_p
     }
     options |= {"output_delay_ns": 0.1, "clock_slew_ns": 0.04}
     sta, own = (analyze(circuit, tmp_path, engine=engine, **options) for engine in timing.ENGINES)
-    assert own["endpoints"] == sta["endpoints"] == len(sta["paths"])
+    assert own.endpoints == sta.endpoints == len(sta.paths)
     for kind in ("paths", "hold_paths"):
-        expected = {path["end"]: path for path in sta[kind]}
-        assert {path["end"] for path in own[kind]} == expected.keys()
-        for path in own[kind]:
-            other = expected[path["end"]]
-            near = SAME_NS if not res_ohm else CLOSE * other["arrival_ns"] + 5e-4
-            assert path["arrival_ns"] == pytest.approx(other["arrival_ns"], abs=near)
-            assert path["slack_ns"] == pytest.approx(other["slack_ns"], abs=near)
+        expected = {path.end: path for path in getattr(sta, kind)}
+        assert {path.end for path in getattr(own, kind)} == expected.keys()
+        for path in getattr(own, kind):
+            other = expected[path.end]
+            near = SAME_NS if not res_ohm else CLOSE * other.arrival_ns + 5e-4
+            assert path.arrival_ns == pytest.approx(other.arrival_ns, abs=near)
+            assert path.slack_ns == pytest.approx(other.slack_ns, abs=near)
             if not res_ohm:
                 keys = ("cell", "type", "pin", "edge")
-                for mine, theirs in zip(path["points"], other["points"], strict=True):
-                    assert [mine[key] for key in keys] == [theirs[key] for key in keys]
-                    assert mine["load_ff"] == pytest.approx(theirs["load_ff"], abs=1e-4)
+                for mine, theirs in zip(path.points, other.points, strict=True):
+                    assert [getattr(mine, key) for key in keys] == [getattr(theirs, key) for key in keys]
+                    assert mine.load_ff == pytest.approx(theirs.load_ff, abs=1e-4)
     near = SAME_NS if not res_ohm else 5e-4
-    assert own["hold_inside_wns_ns"] == pytest.approx(sta["hold_inside_wns_ns"], abs=near)
-    assert own["constraints"] == sta["constraints"]
-    assert (own["constraints"]["latency_ns"] > 0.05) == (propagated and circuit.name == "gated")
-    assert own["fmax_mhz"] == pytest.approx(sta["fmax_mhz"], rel=1e-4 if not res_ohm else CLOSE)
+    assert own.hold_inside_wns_ns == pytest.approx(sta.hold_inside_wns_ns, abs=near)
+    assert own.constraints == sta.constraints
+    assert (own.constraints["latency_ns"] > 0.05) == (propagated and circuit.name == "gated")
+    assert own.fmax_mhz == pytest.approx(sta.fmax_mhz, rel=1e-4 if not res_ohm else CLOSE)
 
 
 def test_wire_load_model_and_its_absence(tmp_path: Path, library: Library) -> None:
@@ -141,9 +144,9 @@ def test_wire_load_model_and_its_absence(tmp_path: Path, library: Library) -> No
     model = library.default_wire_load
     without = analyze(adder(), tmp_path)
     sta, own = (analyze(adder(), tmp_path, wire_load=model, engine=engine) for engine in timing.ENGINES)
-    assert (without["wires"], sta["wires"], sta["wire_load"]) == ("none", "model", model)
-    assert without["wns_ns"] > sta["wns_ns"] + 0.005
-    assert 1 - own["wns_ns"] == pytest.approx(1 - sta["wns_ns"], rel=CLOSE)
+    assert (without.wires, sta.wires, sta.wire_load) == ("none", "model", model)
+    assert without.wns_ns > sta.wns_ns + 0.005
+    assert 1 - own.wns_ns == pytest.approx(1 - sta.wns_ns, rel=CLOSE)
     with pytest.raises(BadInput, match=r"unknown wire-load model '5K'.*5K_hvratio"):
         analyze(adder(), tmp_path, wire_load="5K")
 
@@ -160,42 +163,39 @@ def test_report(tmp_path: Path) -> None:
     report = analyze(
         circuit, tmp_path, clock_ns=0.5, hierarchy=tmp_path / "hierarchy.json", fmax=True, paths=3
     )
-    assert json.loads((tmp_path / "timing.json").read_text()) == report
+    assert product.read(tmp_path / "timing.json", TimingReport) == report
     assert (
         "create_clock -name clk -period 0.5 [get_ports {clk}]" in (tmp_path / "constraints.sdc").read_text()
     )
-    assert not report["met"] and report["wns_ns"] < 0 and report["tns_ns"] < report["wns_ns"]
-    assert report["hold_wns_ns"] > 0 == report["hold_violations"]
-    assert len(report["paths"]) == len(report["hold_paths"]) == 3
-    path = report["paths"][0]
-    assert path["modules"] == ["dp", "dp.add", "dp.elsewhere"]
-    assert path["end"] == "dp.s_reg[7]/D" and path["start"] in ("dp.a_reg[0]/CK", "dp.b_reg[0]/CK")
-    assert {point["module"] for point in path["points"] if point["cell"] == "dp.add.fa[3]"} == {
-        "dp.elsewhere"
-    }
-    missed = f"0.5 ns is missed by {-report['wns_ns']:.3f} ns: {path['start']} to dp.s_reg[7]/D, 10 cells in dp, dp.add"
-    assert report["verdict"].startswith(missed)
-    assert sum(each["endpoints"] for each in report["histogram"]) == report["endpoints"] == 32
-    assert (
-        sum(each["endpoints"] for each in report["histogram"] if each["to_ns"] <= 0)
-        <= report["setup_violations"]
+    assert not report.met and report.wns_ns < 0 and report.tns_ns < report.wns_ns
+    assert report.hold_wns_ns > 0 == report.hold_violations
+    assert len(report.paths) == len(report.hold_paths) == 3
+    path = report.paths[0]
+    assert path.modules == ["dp", "dp.add", "dp.elsewhere"]
+    assert path.end == "dp.s_reg[7]/D" and path.start in ("dp.a_reg[0]/CK", "dp.b_reg[0]/CK")
+    assert {point.module for point in path.points if point.cell == "dp.add.fa[3]"} == {"dp.elsewhere"}
+    missed = (
+        f"0.5 ns is missed by {-report.wns_ns:.3f} ns: {path.start} to dp.s_reg[7]/D, 10 cells in dp, dp.add"
     )
+    assert report.verdict.startswith(missed)
+    assert sum(each.endpoints for each in report.histogram) == report.endpoints == 32
+    assert sum(each.endpoints for each in report.histogram if each.to_ns <= 0) <= report.setup_violations
     # the highest clock is met, and a thousandth above it is not
-    best = 1000 / report["fmax_mhz"]
-    assert analyze(circuit, tmp_path, clock_ns=best)["met"]
-    assert analyze(circuit, tmp_path, clock_ns=best, paths=1)["verdict"].startswith(
+    best = 1000 / report.fmax_mhz
+    assert analyze(circuit, tmp_path, clock_ns=best).met
+    assert analyze(circuit, tmp_path, clock_ns=best, paths=1).verdict.startswith(
         f"{best:g} ns is met with 0.000 ns"
     )
-    assert not analyze(circuit, tmp_path, clock_ns=best / 1.001)["met"]
+    assert not analyze(circuit, tmp_path, clock_ns=best / 1.001).met
 
 
 @pytest.mark.parametrize("engine", timing.ENGINES)
 def test_hold_at_inputs_is_told_and_not_judged(engine: str, tmp_path: Path) -> None:
     report = analyze(flop_to_flop(), tmp_path, input_hold_ns=0.0, engine=engine)
-    assert report["hold_wns_ns"] < 0 < report["hold_inside_wns_ns"]
-    assert report["met"] and "hold at the input d is missed by" in report["caveats"][-1]
+    assert report.hold_wns_ns < 0 < report.hold_inside_wns_ns
+    assert report.met and "hold at the input d is missed by" in report.caveats[-1]
     report = analyze(flop_to_flop(), tmp_path, hold_uncertainty_ns=0.2, engine=engine)
-    assert not report["met"] and report["verdict"].startswith("hold is missed by 0.114 ns")
+    assert not report.met and report.verdict.startswith("hold is missed by 0.114 ns")
 
 
 def test_fmax_where_paths_take_half_a_cycle(tmp_path: Path) -> None:
@@ -204,10 +204,10 @@ def test_fmax_where_paths_take_half_a_cycle(tmp_path: Path) -> None:
     circuit.cells[0] = ("first", "DFF_X1", {"D": "d", "CK": "clk_n", "Q": "a"})
     circuit.add("inverted", "INV_X1", A="clk", ZN="clk_n")
     report = analyze(circuit, tmp_path, clock_ns=3.0, fmax=True)
-    assert 0 <= report["fmax"]["slack_ns"] <= 1e-5
-    assert report["fmax"]["clock_ns"] == pytest.approx(2 * (1.5 - report["wns_ns"]), abs=1e-4)
+    assert 0 <= report.fmax.slack_ns <= 1e-5
+    assert report.fmax.clock_ns == pytest.approx(2 * (1.5 - report.wns_ns), abs=1e-4)
     own = analyze(circuit, tmp_path, clock_ns=3.0, engine="nldm")
-    assert "1 latches or registers of an inverted clock are not checked: first" in own["caveats"][0]
+    assert "1 latches or registers of an inverted clock are not checked: first" in own.caveats[0]
 
 
 def test_constants_make_no_paths(tmp_path: Path, library: Library) -> None:
@@ -217,17 +217,17 @@ def test_constants_make_no_paths(tmp_path: Path, library: Library) -> None:
     circuit.add("closed", "NOR2_X1", A1="hi", A2="dp.s[1]", ZN="low")
     circuit.add("dead", "DFF_X1", D="low", CK="clk", Q="dead_q")
     sta, own = (analyze(circuit, tmp_path, engine=engine, paths=30) for engine in timing.ENGINES)
-    assert "dead/D" not in {path["end"] for path in own["paths"]}
-    assert sta["endpoints"] == own["endpoints"]
-    assert own["wns_ns"] == pytest.approx(sta["wns_ns"], abs=SAME_NS)
+    assert "dead/D" not in {path.end for path in own.paths}
+    assert sta.endpoints == own.endpoints
+    assert own.wns_ns == pytest.approx(sta.wns_ns, abs=SAME_NS)
 
 
 def test_design_without_a_clock_is_measured_from_inputs_to_outputs(tmp_path: Path) -> None:
     circuit = Circuit("comb", {"a": ("input", 2), "y": ("output", 1)})
     circuit.add("g", "XOR2_X1", A="a[0]", B="a[1]", Z="y")
     sta, own = (analyze(circuit, tmp_path, clock_port=None, engine=engine) for engine in timing.ENGINES)
-    assert own["wns_ns"] == pytest.approx(sta["wns_ns"], abs=SAME_NS)
-    assert sta["paths"][0]["points"][0]["pin"].startswith("a[")
+    assert own.wns_ns == pytest.approx(sta.wns_ns, abs=SAME_NS)
+    assert sta.paths[0].points[0].pin.startswith("a[")
 
 
 # -- the estimate's own -------------------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def test_without_opensta_the_estimate_answers(tmp_path: Path, monkeypatch: pytes
     opensta.program.cache_clear()
     try:
         report = analyze(adder(), tmp_path)
-        assert report["engine"] == "nldm" and "apt-get install opensta" in report["caveats"][0]
+        assert report.engine == "nldm" and "apt-get install opensta" in report.caveats[0]
         with pytest.raises(BadInput, match="OpenSTA is missing: run `apt-get install opensta`"):
             analyze(adder(), tmp_path, engine="opensta")
     finally:
@@ -324,6 +324,7 @@ def test_what_opensta_would_only_mumble_about_is_refused(tmp_path: Path) -> None
     refused("nowhere, which is no net", wires=tmp_path / "wires.json")
     (tmp_path / "wires.json").write_text('{"a": {"cap_ff": -1, "source": "routing"}}')
     refused("is no wires.json", wires=tmp_path / "wires.json")
+    (tmp_path / "wires.json").write_text('{"a": {"cap_ff": 1, "source": "routing"}}')
     refused("a wire-load model or wires", wires=tmp_path / "wires.json", wire_load="1K_hvratio_1_1")
 
 
@@ -344,9 +345,9 @@ def test_names_in_spef() -> None:
 
 
 def test_histogram_is_without_gaps() -> None:
-    assert timing.histogram([]) == []
-    bins = timing.histogram([-0.31, 0.0, 0.29, 0.3])
-    assert sum(each["endpoints"] for each in bins) == 4 and 10 <= len(bins) <= 25
+    assert histogram([]) == []
+    bins = histogram([-0.31, 0.0, 0.29, 0.3])
+    assert sum(each.endpoints for each in bins) == 4 and 10 <= len(bins) <= 25
     for left, right in pairwise(bins):
-        assert left["to_ns"] == right["from_ns"]
-    assert timing.histogram([1.0])[0]["endpoints"] == 1
+        assert left.to_ns == right.from_ns
+    assert histogram([1.0])[0].endpoints == 1

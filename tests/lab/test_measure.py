@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from modexlab.eval.designs import catalogue, systems
 from modexlab.eval.designs.machine import Machine
@@ -19,6 +20,7 @@ from modexlab.eval.papers import published as papers
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.flow.graph import graph
+from modexlab.flow.graph.figures import Ran, Summary, Verdict
 from modexlab.proc.software import kernels
 
 from ..command_line import Cli
@@ -158,11 +160,7 @@ def test_impossible_point_is_refused_before_anything_is_built() -> None:
         measure.measure(Point("mont", 32, (("nstages", 3),)))
 
 
-GOOD: dict[str, Any] = {
-    "left_out": {},
-    "tests": {"rtl": {"passed": 3, "failed": 0}, "gates": {"passed": 3, "failed": 0}},
-    "equivalence": {"refuted": False, "summary": ""},
-}
+PASSED, FAILED = Ran(3, 0), Ran(2, 1)
 
 
 @pytest.mark.parametrize(
@@ -171,18 +169,24 @@ GOOD: dict[str, Any] = {
         ({}, ""),
         ({"left_out": {"equivalence": "too large"}}, ""),
         ({"left_out": {"timing": "no OpenSTA"}}, "step timing: no OpenSTA"),
-        ({"tests": {**GOOD["tests"], "gates": {"passed": 2, "failed": 1}}}, r"1 tests failed \(gates\)"),
-        ({"tests": {"rtl": {"passed": 3, "failed": 0}}}, "no test ran on the netlist"),
-        ({"equivalence": {"refuted": True, "summary": "1 part differs"}}, "not what the design says: 1 part"),
+        ({"tests": {"rtl": PASSED, "gates": FAILED}}, r"1 tests failed \(gates\)"),
+        ({"tests": {"rtl": PASSED}}, "no test ran on the netlist"),
+        (
+            {"equivalence": Verdict(equivalent=False, refuted=True, summary="1 part differs")},
+            "not what the design says: 1 part",
+        ),
     ],
 )
 def test_flow_that_went_wrong_has_no_figures(change: dict[str, Any], message: str) -> None:
     wanted = implement.targets(layout=False)
+    summary = Summary(**dict.fromkeys(Summary.__struct_fields__))
+    good = {"left_out": {}, "tests": {"rtl": PASSED, "gates": PASSED}}
+    summary = msgspec.structs.replace(summary, **good | change)
     if not message:
-        implement._require_done(SMALL, {**GOOD, **change}, wanted)
+        implement._require_done(SMALL, summary, wanted)
         return
     with pytest.raises(NoMeasurement, match=message):
-        implement._require_done(SMALL, {**GOOD, **change}, wanted)
+        implement._require_done(SMALL, summary, wanted)
 
 
 # ---- through the flow

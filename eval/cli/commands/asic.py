@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT
 from ...lab.flow_settings import FLOW_DEFAULTS, check_clock, check_density, check_flow
@@ -30,6 +32,7 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
+    from ....flow.graph.figures import Summary
     from ....flow.graph.runner import Event, Outcome
     from ....flow.source import Source
     from ...designs.asic import Chip
@@ -151,7 +154,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.export is not None:
         _source(args).export(Path(args.export))
         return 0
-    from ....flow.graph import graph, summary
+    from ....flow.graph import graph, screen, summary
 
     if args.to is not None:
         graph.declaration(args.to)  # refuses an unknown one
@@ -161,13 +164,13 @@ def execute(args: argparse.Namespace) -> int:
     source = _source(args)
     wanted = _wanted(args)
     outcome, report = _run(wanted, source, parameters, _kit(args.kit), args.json)
-    report["products"] = {name: str(entry) for name, entry in outcome.entries.items()}
+    report.products = {name: str(entry) for name, entry in outcome.entries.items()}
     if args.output is not None:
-        report["products"] = _copy_products(outcome, report, Path(args.output))
+        report.products = _copy_products(outcome, report, Path(args.output))
     if args.json:
-        print_json(report)
+        print_json(msgspec.to_builtins(report))
     else:
-        print(summary.text(report))
+        print(screen.text(report))
     return 0 if summary.good(report, wanted) else 1
 
 
@@ -270,7 +273,7 @@ def _wanted(args: argparse.Namespace) -> list[str]:
 
 def _run(
     wanted: list[str], source: Source, parameters: dict[str, Any], kit: Path | None, quiet: bool
-) -> tuple[Outcome, dict[str, Any]]:
+) -> tuple[Outcome, Summary]:
     """The flow and its summary, with a line on stderr for every step that takes its time."""
     from ...lab.implement import run_asic
 
@@ -290,10 +293,10 @@ def _run(
         return run_asic(wanted, source, parameters, report, kit=kit)
 
 
-def _copy_products(outcome: Outcome, report: dict[str, Any], directory: Path) -> dict[str, str]:
+def _copy_products(outcome: Outcome, report: Summary, directory: Path) -> dict[str, str]:
     """Everything that the steps made, one folder a step."""
-    from ....flow.files import replace_json, replace_text
-    from ....flow.graph import graph, summary
+    from ....flow.files import replace_text
+    from ....flow.graph import graph, screen
 
     products = {}
     for name, entry in outcome.entries.items():
@@ -306,6 +309,8 @@ def _copy_products(outcome: Outcome, report: dict[str, Any], directory: Path) ->
                 target.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target / file)
         products[name] = str(target)
-    replace_json(directory / "summary.json", report)
-    replace_text(directory / "summary.txt", summary.text({**report, "products": products}) + "\n")
+    report.write(directory)
+    replace_text(
+        directory / "summary.txt", screen.text(msgspec.structs.replace(report, products=products)) + "\n"
+    )
     return products

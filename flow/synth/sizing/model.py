@@ -7,7 +7,7 @@ their other readers, and what its slew costs the next cells.
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ...timing.cells import FALL, RISE
 from ...timing.graph import TimingGraph
 from .circuit import Circuit
 from .families import Families
+from .report import Figures
 
 STEP_FF, STEP_NS = 0.5, 0.005  # of the differences that stand for derivatives
 WORST_WEIGHT = 20.0  # of the worst slack beside the sum over all endpoints
@@ -146,14 +147,14 @@ class Model(TimingGraph):
         checked = at_check - arrival[nodes]
         np.minimum.at(self.sink_slack, (self.check_sink, self.check_edge), checked)
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> Figures:
         """What a report says."""
-        return {
-            "area_um2": round(self.area, 3),
-            "cells": len(self.names),
-            "wns_ns": round(self.worst, 4),
-            "tns_ns": round(float(np.minimum(self.end_slack, 0).sum()), 3),
-        }
+        return Figures(
+            area_um2=round(self.area, 3),
+            cells=len(self.names),
+            wns_ns=round(self.worst, 4),
+            tns_ns=round(float(np.minimum(self.end_slack, 0).sum()), 3),
+        )
 
     @property
     def area(self) -> float:

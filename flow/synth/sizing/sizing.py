@@ -26,16 +26,19 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ....fl.errors import BadInput
-from ...files import replace_json, replace_text, replacing
+from ...files import replace_text, replacing
 from ...kit import kit
 from ...kit.constraints import Constraints
 from ...kit.liberty import Library
+from ...netlist import hierarchy as hierarchy_file
 from ...netlist import yosys
+from ...netlist.hierarchy import Hierarchy
 from ...netlist.netlist import read, write_back
-from ..synthesis import WRITE, area_report
+from ...timing import wire_table
+from ..area import area
+from ..synthesis import WRITE
 from .adders import with_adders
 from .buffering import buffered
 from .circuit import Circuit, wired
@@ -43,8 +46,9 @@ from .families import Families
 from .model import Model
 from .moves import speed_up
 from .recovery import recover
+from .report import Round, Sizing
 
-NOT_SIZED = {"sized": False}
+NOT_SIZED = Sizing(sized=False)
 LARGE, LARGER = 20_000, 60_000  # cells
 # for each reader; sized with 0.7 netlists had 0.04 to 0.15 ns more after layout, clock tree included
 WIRE_FF = 0.65
@@ -76,7 +80,7 @@ class Result(NamedTuple):
     """What was done, and the slack and area before and after."""
 
     circuit: Circuit
-    report: dict[str, Any]
+    sizing: Round
 
 
 def size(
@@ -90,7 +94,7 @@ def size(
     wires: str | Path | None = None,
     effort: Effort | None = None,
     kit_directory: Path | None = None,
-) -> dict[str, Any]:
+) -> Sizing:
     """Write netlist.v, netlist.json, hierarchy.json, area.json and sizing.json of the sized netlist; returns the last.
 
     `hierarchy` is looked for beside the netlist. `wires` is a wires.json of the same netlist, placed; nets that it does not know
@@ -102,18 +106,15 @@ def size(
     files = kit.find(kit_directory)
     library = files.library
     netlist = read(source, library)
-    try:
-        known = json.loads(hierarchy.read_text())
-        table = json.loads(Path(wires).read_text()) if wires else None
-    except (OSError, ValueError) as error:
-        raise BadInput(f"the hierarchy or the wires cannot be read: {error}") from None
+    known = hierarchy_file.load(hierarchy)
+    table = wire_table.load(wires) if wires else None
     asked = library.constraints(clock_ns, clock_port)
     effort = effort or effort_for(len(netlist.cells))
-    done = optimise(wired(netlist, wire_ff, table), library, asked, known["cells"], effort)
+    done = optimise(wired(netlist, wire_ff, table), library, asked, known.cells, effort)
     document = json.loads(source.read_text())
     module = document["modules"][netlist.name]
     write_back(module, netlist, done.circuit.netlist, library)
-    owners = {**known["cells"], **done.circuit.owners}
+    owners = {**known.cells, **done.circuit.owners}
     owners = {name: owners[name] for name in done.circuit.netlist.cells}
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
@@ -123,19 +124,19 @@ def size(
     with replacing(out / "netlist.v") as part:
         part.write_text((work / "netlist.v").read_text())
     replace_text(out / "netlist.json", text)
-    replace_json(out / "hierarchy.json", {"cells": owners, "modules": known["modules"]})
-    replace_json(out / "area.json", area_report(module, owners, known["modules"], library))
-    report = (
-        {"sized": True}
-        | done.report
-        | {
-            "clock_ns": clock_ns,
-            "wires": "placement" if wires else "model",
-            "wire_ff": wire_ff,
-            "seconds": round(time.perf_counter() - started, 1),
-        }
+    Hierarchy(cells=owners, modules=known.modules).write(out)
+    area(module, owners, known.modules, library).write(out)
+    report = Sizing(
+        sized=True,
+        before=done.sizing.before,
+        after=done.sizing.after,
+        moves=done.sizing.moves,
+        clock_ns=clock_ns,
+        wires="placement" if wires else "model",
+        wire_ff=wire_ff,
+        seconds=round(time.perf_counter() - started, 1),
     )
-    replace_json(out / "sizing.json", report)
+    report.write(out)
     return report
 
 
@@ -165,5 +166,4 @@ def optimise(
         speed_up(model, effort.batches, counts)
     recover(model, effort.recoveries, counts)
     after = model.figures()
-    report = {"before": before, "after": after, "moves": dict(counts)}
-    return Result(model.commit(), report)
+    return Result(model.commit(), Round(before, after, dict(counts)))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
-from ....files import replace_json
 from ....kit import kit
 from ....layout import coriolis_job
 from ...job import Job
@@ -18,7 +15,8 @@ def version() -> str:
 def run(job: Job) -> None:
     """Make the outputs of the step."""
     from ....layout.place import place
-    from ....synth.synthesis import area_report
+    from ....netlist import document, hierarchy
+    from ....synth.area import PLACED, area
 
     place(
         job.inputs["netlist.json"],
@@ -31,7 +29,6 @@ def run(job: Job) -> None:
     )
     # with what placement has added
     library = kit.find(job.adk).library
-    hierarchy = json.loads((job.out / "hierarchy_placed.json").read_text())
-    netlist = json.loads((job.out / "netlist_placed.json").read_text())["modules"][job.design.top]
-    report = area_report(netlist, hierarchy["cells"], hierarchy["modules"], library)
-    replace_json(job.out / "area_placed.json", report)
+    known = hierarchy.load(job.out / hierarchy.PLACED)
+    netlist = document.module(job.out / "netlist_placed.json", job.design.top)
+    area(netlist, known.cells, known.modules, library).write(job.out, PLACED)

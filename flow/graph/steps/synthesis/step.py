@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ....files import replace_json
 from ....netlist import yosys
 from ...job import Job
 
@@ -31,4 +30,4 @@ def run(job: Job) -> None:
         netlist, port = job.out / "netlist.json", job.design.clock_port
         sizing.size(netlist, job.out, clock_ns=clock_ns, clock_port=port, kit_directory=job.adk)
     else:
-        replace_json(job.out / "sizing.json", sizing.NOT_SIZED)
+        sizing.NOT_SIZED.write(job.out)

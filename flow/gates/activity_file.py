@@ -1,0 +1,101 @@
+"""What moved in a netlist while it did one energy workload: activity/NAME.json."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import msgspec
+
+from ...fl.errors import BadInput
+from .. import product
+from ..files import replace_text
+from ..product import Product
+
+Mode = Literal["zero-delay", "timed"]
+ZERO_DELAY: Mode = "zero-delay"
+TIMED: Mode = "timed"
+# toggles, and the fraction of the time at 1
+Moved = tuple[int | float, int | float]
+
+
+class Window(msgspec.Struct):
+    """The time that counts."""
+
+    cycles: int | float
+
+
+class Activity(Product, omit_defaults=True, kw_only=True):
+    """Toggles, and the fraction of the time at 1, by the name of the net."""
+
+    STEP: ClassVar[str] = "gate-sim"
+
+    workload: str = ""
+    mode: Mode = ZERO_DELAY
+    clock_ns: float
+    window: Window
+    nets: dict[str, Moved]
+    clock_nets: list[str] = msgspec.field(default_factory=list)
+    late_events: int | None = None  # after the end of the clock's period; of "timed" alone
+    latest_ns: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        nets: Mapping[str, Moved],
+        cycles: int | float,
+        clock_ns: float,
+        workload: str = "",
+        mode: Mode = ZERO_DELAY,
+    ) -> Activity:
+        """From what was counted."""
+        return cls(workload=workload, mode=mode, clock_ns=clock_ns, window=Window(cycles), nets=dict(nets))
+
+    @property
+    def cycles(self) -> int | float:
+        """Of the window."""
+        return self.window.cycles
+
+    @property
+    def file(self) -> str:
+        """Its name in the folder `activity`."""
+        return f"{self.workload}{'.timed' if self.mode == TIMED else ''}.json"
+
+    def check(self) -> None:
+        """BadInput if these numbers can be of no window."""
+        if not self.cycles > 0:
+            raise BadInput(
+                f"the activity of {self.workload} has a window of {self.cycles} cycles: record at least one"
+            )
+        for name, (toggles, ones) in self.nets.items():
+            if not (0 <= toggles < math.inf and 0 <= ones <= 1):
+                raise BadInput(
+                    f"the activity of {self.workload}: {name} has {toggles} toggles and is {ones} of the time at 1"
+                )
+
+
+def load(path: Path | str) -> Activity:
+    """An activity file; BadInput if it is none."""
+    found = product.read(path, Activity, file="activity.json")
+    found.workload = found.workload or Path(path).name.partition(".")[0]
+    found.check()
+    return found
+
+
+def write_saif(path: Path, design: str, activity: Activity) -> None:
+    """An activity as SAIF 2.0 (IEEE 1801), for other tools; times in ps."""
+    duration = round(activity.cycles * activity.clock_ns * 1000)
+    lines = [
+        '(SAIFILE (SAIFVERSION "2.0") (DIRECTION "backward") (DIVIDER / ) (TIMESCALE 1 ps)',
+        f"(DURATION {duration})",
+        f"(INSTANCE {design}",
+        "(NET",
+    ]
+    for net, (toggles, ones) in activity.nets.items():
+        high = round(ones * duration)
+        name = re.sub(r"(\W)", r"\\\1", net)
+        lines.append(f"({name} (T0 {duration - high}) (T1 {high}) (TX 0) (TC {toggles}))")
+    replace_text(path, "\n".join([*lines, ")", ")", ")"]) + "\n")

@@ -1,0 +1,136 @@
+"""The figures of a run, as summary.json says them: summary.py gathers them, screen.py shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from ..gates.activity_file import Mode
+from ..layout.placement import TreeSummary
+from ..layout.wires import WiresSummary
+from ..power import energy
+from ..power.estimator import ModulePower, Parts
+from ..product import Product, StepRun
+from ..synth.area import ModuleArea
+from ..timing.wire_table import Source
+from . import graph
+
+MHZ = 1000.0
+
+
+class WorstPath(msgspec.Struct):
+    """The longest path of a netlist, in short."""
+
+    start: str
+    end: str
+    slack_ns: float
+    modules: list[str]
+    cells: int
+
+
+class Figures(msgspec.Struct, omit_defaults=True):
+    """Of one netlist, before layout or after it; what was not measured is left out."""
+
+    area_um2: float | None = None
+    wns_ns: float | None = None
+    tns_ns: float | None = None
+    met: bool | None = None
+    fmax_mhz: float | None = None
+    wires: Source | None = None
+    verdict: str | None = None
+    hold_wns_ns: float | None = None
+    fmax_by: str | None = (
+        None  # "search", or "slack": of paths that take a whole cycle the slack goes with the period
+    )
+    timing_engine: str | None = None
+    worst_path: WorstPath | None = None
+    power_mw: float | None = None
+    energy_nj: dict[str, float] | None = None
+    power_by_group: dict[str, Parts] | None = None
+    power_by_module: list[ModulePower] | None = None
+    energy_by_mode_nj: dict[Mode, dict[str, float]] | None = None
+    glitch_ratio: dict[str, float] | None = None
+    energy_with_glitches_nj: dict[str, float] | None = None
+    die_um: tuple[float, float] | None = None
+    density: float | None = None
+    clock_tree: TreeSummary | None = None
+    wires_total: WiresSummary | None = None
+    routed: bool | None = None
+    wire_um: int | None = None
+
+    @property
+    def any(self) -> bool:
+        """Something was measured."""
+        return self != Figures()
+
+    def under(self, later: Figures) -> Figures:
+        """These, where later ones do not stand in their place."""
+        known = {name: value for name, value in msgspec.structs.asdict(later).items() if value is not None}
+        return msgspec.structs.replace(self, **known)
+
+
+class Ran(msgspec.Struct):
+    """Rows that ran somewhere."""
+
+    passed: int
+    failed: int
+
+
+class Step(StepRun):
+    """A step of the run."""
+
+    cached: bool = False
+
+
+class Verdict(msgspec.Struct):
+    """Of the proof."""
+
+    equivalent: bool
+    refuted: bool
+    summary: str
+
+
+class Summary(Product):
+    """The whole of summary.json; figures at the top level are those after layout where there is one."""
+
+    FILE: ClassVar[str] = "summary.json"
+    STEP: ClassVar[str] = graph.LENIENT
+
+    design: str
+    top: str
+    nbits: int | None
+    interface: str
+    place: str
+    parameters: Mapping[str, Any]
+    clock_ns: float
+    style: str | None
+    area_um2: float | None
+    area_by_module: list[ModuleArea]
+    cells: int | None
+    flops: int | None
+    clock_gates: int | None
+    wns_ns: float | None
+    hold_wns_ns: float | None
+    fmax_mhz: float | None
+    power_mw: float | None
+    energy_nj: dict[str, float] | None
+    energy_with_glitches_nj: dict[str, float] | None
+    cycles: dict[str, int]
+    time_ns: dict[str, float]
+    tests_passed: int
+    tests_failed: int
+    tests: dict[str, Ran]
+    equivalence: Verdict | None
+    worst_path: WorstPath | None
+    before_layout: Figures | None
+    after_layout: Figures | None
+    steps: list[Step]
+    paper: list[energy.Beside]
+    left_out: dict[str, str]
+    seconds: float | None
+    marks: list[str]
+    comparable: bool
+    caveats: list[str]
+    products: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # where the outputs of the steps are

@@ -1,0 +1,91 @@
+"""The summary of a run on one screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..timing.report import told
+from .figures import MHZ, Figures, Summary
+
+MODULES = 12  # lines of the table
+PATH_MODULES = 4  # of the worst path
+SHARE = 0.01  # smaller modules are left out of it
+
+
+def text(report: Summary) -> str:
+    """One screen."""
+    nbits = f", {report.nbits} bits" if report.nbits else ""
+    parameters = " ".join(f"{name}={value}" for name, value in report.parameters.items())
+    lines = [
+        f"{report.design}{nbits}{report.place}{': ' if parameters else ''}{parameters}",
+        *(f"  ! {mark}" for mark in report.marks),
+        "",
+    ]
+    lines += [f"{name:<14}  {value}" for name, value in _rows(report) if value]
+    modules = [each for each in report.area_by_module if each.path and each.share >= SHARE]
+    modules = sorted(modules, key=lambda each: -each.area_um2)[:MODULES]
+    if modules:
+        lines += ["", f"{'module':<34} {'um^2':>10} {'share':>7}  {'cells':>7}"]
+        for each in modules:
+            path = each.path if len(each.path) <= 34 else f"...{each.path[-31:]}"
+            lines.append(f"{path:<34} {each.area_um2:>10,.0f} {each.share:>7.1%}  {each.cells:>7,}")
+    rest = [f"not done: {name}: {reason}" for name, reason in report.left_out.items()]
+    rest += [f"note: {caveat}" for caveat in report.caveats]
+    lines += ["", *rest] if rest else []
+    steps = ", ".join(
+        f"{each.name} {each.seconds:.1f}{' (cached)' if each.cached else ''}" for each in report.steps
+    )
+    lines += ["", f"seconds: {steps}"]
+    if report.seconds is not None:
+        lines.append(f"all together {report.seconds:.1f} s")
+    products = report.products or {}
+    for name in ("layout", "synthesis"):
+        if name in products:
+            lines.append(f"products: {Path(products[name])}")
+            break
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _rows(report: Summary) -> list[tuple[str, str]]:
+    before, after = report.before_layout or Figures(), report.after_layout or Figures()
+    rows = [("clock", f"{report.clock_ns:g} ns ({MHZ / report.clock_ns:.0f} MHz)")]
+    if report.cells is not None:
+        gates = f", {report.clock_gates:,} clock gates" if report.clock_gates else ""
+        cells = f"{report.cells:,} cells, {report.flops:,} flip-flops{gates}"
+        rows.append(("area", f"{report.area_um2:,.0f} um^2: {cells}"))
+    if after.die_um is not None:
+        width, height = after.die_um
+        wire = f", {after.wire_um / 1000:.1f} mm of wire" if after.wire_um is not None else ""
+        rows.append(("die", f"{width:.0f} x {height:.0f} um, {after.density:.0%} full{wire}"))
+    hold = f"{after.hold_wns_ns:+.3f} ns" if after.hold_wns_ns is not None else ""
+    rows.append(("slack", _both(before.wns_ns, after.wns_ns, "{:+.3f} ns")))
+    rows.append(("hold slack", hold))
+    if path := report.worst_path:
+        rows.append(("worst path", told(path.start, path.end, path.cells, path.modules, PATH_MODULES)))
+    rows.append(("highest clock", _both(before.fmax_mhz, after.fmax_mhz, "{:.1f} MHz")))
+    rows.append(("power", _both(before.power_mw, after.power_mw, "{:.3f} mW")))
+    glitches = (after if after.any else before).energy_with_glitches_nj or {}
+    for name, cycles in report.cycles.items():
+        line = f"{cycles:,} cycles, {report.time_ns[name]:,.0f} ns"
+        if (spent := (report.energy_nj or {}).get(name)) is not None:
+            more = f" ({glitches[name]:.4g} nJ with glitches)" if name in glitches else ""
+            line += f", {spent:.4g} nJ{more}{_published(report, name)}"
+        rows.append((name, line))
+    ran = [f"{each.passed} passed, {each.failed} failed at {where}" for where, each in report.tests.items()]
+    rows.append(("tests", "; ".join(ran) or "none"))
+    rows.append(("equivalence", report.equivalence.summary if report.equivalence else ""))
+    return rows
+
+
+def _published(report: Summary, name: str) -> str:
+    """The published figure, by the name of the work that has it."""
+    found = (f"; {row.name}: {row.paper_nj:g} nJ" for row in report.paper if row.operation == name)
+    return next(found, "")
+
+
+def _both(first: float | None, second: float | None, form: str) -> str:
+    """A figure before layout and after it."""
+    if second is None:
+        return "" if first is None else form.format(first)
+    before = "" if first is None else f" ({form.format(first)} before)"
+    return f"{form.format(second)} after layout{before}"

@@ -1,0 +1,28 @@
+"""Where the cells of a flat netlist come from: hierarchy.json."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+
+from .. import product
+from ..product import Product
+
+PLACED = "hierarchy_placed.json"  # with what placement has added
+
+
+class Hierarchy(Product):
+    """The module that each cell belongs to, by its path; and the module of each path."""
+
+    FILE: ClassVar[str] = "hierarchy.json"
+    STEP: ClassVar[str] = "synthesis"
+
+    cells: dict[str, str] = msgspec.field(default_factory=dict)
+    modules: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def load(path: Path | str) -> Hierarchy:
+    """The hierarchy in a file."""
+    return product.read(path, Hierarchy)

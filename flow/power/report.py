@@ -1,0 +1,181 @@
+"""What is told of the power of a netlist: power.json, of one or several workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+import msgspec
+
+from ...fl.errors import BadInput
+from ..gates.activity_file import TIMED, ZERO_DELAY, Activity, Mode
+from ..netlist.hierarchy import Hierarchy
+from ..product import Product
+from ..timing.wire_table import Source
+from . import energy
+from .estimator import GROUPS, Estimate, ModulePower, Parts
+
+Found = Sequence[tuple[Activity, Estimate]]
+
+
+class WorkloadPower(msgspec.Struct):
+    """In the window of one activity."""
+
+    workload: str
+    mode: Mode
+    cycles: int | float
+    time_ns: float
+    total_mw: float
+    energy_nj: float
+    by_group: dict[str, Parts]
+    inputs_mw: float
+    twice_mw: float
+
+    @classmethod
+    def of(cls, activity: Activity, estimate: Estimate) -> WorkloadPower:
+        return cls(
+            workload=activity.workload,
+            mode=activity.mode,
+            cycles=activity.cycles,
+            time_ns=activity.cycles * estimate.clock_ns,
+            total_mw=estimate.total_mw,
+            energy_nj=estimate.energy_nj,
+            by_group=estimate.by_group(),
+            inputs_mw=estimate.inputs_mw,
+            twice_mw=estimate.twice_mw,
+        )
+
+
+class WithGlitches(msgspec.Struct):
+    """The same by the activity with delays: an upper bound."""
+
+    energy_nj: dict[str, float]
+    total_mw: float
+
+
+class PowerReport(Product):
+    """The whole file. What stands at the top is by the activity without delays, if all workloads have one."""
+
+    FILE: ClassVar[str] = "power.json"
+    STEP: ClassVar[str] = "power"
+
+    clock_ns: float
+    mode: Mode
+    total_mw: float
+    by_group: dict[str, Parts]
+    by_module: list[ModulePower]
+    energy_nj: dict[str, float]
+    energy_by_mode_nj: dict[Mode, dict[str, float]]
+    glitch_ratio: dict[str, float]
+    with_glitches: WithGlitches | None
+    inputs_mw: float
+    twice_mw: float
+    nets_derived: int
+    workloads: list[WorkloadPower]
+    caveats: list[str]
+    wires: Source = "none"
+    wire_load: str | None = None
+    corner: str = ""
+
+
+def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
+    """Of a netlist in the windows of its activities: energies by workload, powers as the mean over the cycles of all."""
+    if not found:
+        raise BadInput("no activity is recorded: the workload has no energy rows")
+    workloads = [WorkloadPower.of(activity, each) for activity, each in found]
+    recorded = {
+        mode: {each.workload for each in workloads if each.mode == mode} for mode in (ZERO_DELAY, TIMED)
+    }
+    mode = ZERO_DELAY if recorded[ZERO_DELAY] else TIMED
+    by_mode: dict[Mode, dict[str, float]] = {
+        name: energy.of_operations({each.workload: each.energy_nj for each in workloads if each.mode == name})
+        for name in (TIMED, ZERO_DELAY)
+        if recorded[name]
+    }
+    chosen = [(activity, each) for activity, each in found if activity.mode == mode]
+    operations = [each for activity, each in chosen if activity.workload in by_mode[mode]]
+    whole = operations or [each for _, each in chosen]
+    weights = _weights(whole)
+    by_group = {
+        name: _sum(parts.by_group()[name].times(weight) for parts, weight in weights) for name in GROUPS
+    }
+    total = sum(group.total_mw for group in by_group.values())
+    with_glitches = None
+    if mode == ZERO_DELAY and recorded[TIMED] == recorded[ZERO_DELAY]:
+        timed = [
+            each for activity, each in found if activity.mode == TIMED and activity.workload in by_mode[TIMED]
+        ]
+        with_glitches = WithGlitches(
+            by_mode[TIMED], sum(each.total_mw * part for each, part in _weights(timed))
+        )
+    twice = sum(each.twice_mw * weight for each, weight in weights)
+    return PowerReport(
+        clock_ns=chosen[0][1].clock_ns,
+        mode=mode,
+        total_mw=total,
+        by_group=by_group,
+        by_module=_by_module(weights, hierarchy, total),
+        energy_nj=by_mode[mode],
+        energy_by_mode_nj=dict(sorted(by_mode.items())),
+        glitch_ratio=_glitch_ratio(by_mode),
+        with_glitches=with_glitches,
+        inputs_mw=sum(each.inputs_mw * weight for each, weight in weights),
+        twice_mw=twice,
+        nets_derived=max(len(each.derived) for each in whole),
+        workloads=workloads,
+        caveats=_caveats(mode, with_glitches is not None, twice, total),
+    )
+
+
+def _weights(estimates: Sequence[Estimate]) -> list[tuple[Estimate, float]]:
+    """Each with its share of the cycles."""
+    cycles = sum(each.cycles for each in estimates)
+    return [(each, each.cycles / cycles) for each in estimates]
+
+
+def _sum(parts: Iterable[Parts]) -> Parts:
+    total = Parts()
+    for each in parts:
+        total = total.plus(each)
+    return total
+
+
+def _by_module(
+    weights: Sequence[tuple[Estimate, float]], hierarchy: Hierarchy | None, total: float
+) -> list[ModulePower]:
+    found: dict[str, ModulePower] = {}
+    for each, weight in weights:
+        for row in each.by_module(hierarchy):
+            before = found.get(row.path) or ModulePower(path=row.path, module=row.module)
+            found[row.path] = before.plus(row.times(weight))
+    for row in found.values():
+        row.share = round(row.total_mw / total, 4) if total else 0.0
+    return list(found.values())
+
+
+def _glitch_ratio(by_mode: Mapping[Mode, Mapping[str, float]]) -> dict[str, float]:
+    """Energy with glitches to that without."""
+    without = by_mode.get(ZERO_DELAY, {})
+    return {
+        name: round(value / without[name], 4)
+        for name, value in by_mode.get(TIMED, {}).items()
+        if without.get(name)
+    }
+
+
+def _caveats(mode: Mode, both: bool, twice: float, total: float) -> list[str]:
+    caveats = []
+    if both:
+        caveats.append(
+            "the energy is without glitches, a lower bound; that with them, all of full swing, is an upper one"
+        )
+    elif mode == ZERO_DELAY:
+        caveats.append("no glitches are counted: the energy is a lower bound")
+    else:
+        caveats.append("glitches count with their full swing: the energy is an upper bound")
+    if total and twice / total > 0.01:
+        caveats.append(
+            f"up to {100 * twice / total:.0f} % are counted twice: the library states cells of two outputs, such as adders, "
+            "with their whole energy at each"
+        )
+    return caveats

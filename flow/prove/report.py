@@ -1,0 +1,52 @@
+"""What the proof of a netlist against its design found: equivalence.json."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import msgspec
+
+from ..product import Product
+
+Result = Literal["proved", "refuted", "undecided"]
+PROVED: Result = "proved"
+REFUTED: Result = "refuted"
+UNDECIDED: Result = "undecided"
+
+
+class Part(msgspec.Struct):
+    """The next value of a register, or an output."""
+
+    part: str
+    bits: int
+    result: Result
+    seconds: float
+
+
+class Equivalence(Product):
+    """The whole file."""
+
+    FILE: ClassVar[str] = "equivalence.json"
+    STEP: ClassVar[str] = "equivalence"
+
+    equivalent: bool
+    refuted: bool
+    method: str
+    summary: str
+    parts: list[Part]
+    unread_registers: int
+    seconds: float
+
+
+def summary(parts: Sequence[Part], steps: Sequence[str], seconds: float) -> str:
+    """In one line; `seconds` is what each part had at most."""
+    count = {state: sum(each.result == state for each in parts) for state in (PROVED, REFUTED, UNDECIDED)}
+    told = f"proved {count[PROVED]} of {len(parts)} parts"
+    if steps:
+        told += f" ({', '.join(steps)})"
+    if count[REFUTED]:
+        told += f", {count[REFUTED]} refuted"
+    if count[UNDECIDED]:
+        told += f", {count[UNDECIDED]} undecided in {seconds:g} s of a processor each"
+    return told

@@ -1,0 +1,77 @@
+"""Where the area of a netlist is: area.json."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import ClassVar
+
+import msgspec
+
+from ..kit.liberty import Library
+from ..netlist import ownership
+from ..netlist.document import Module
+from ..product import Product
+
+PLACED = "area_placed.json"  # with what placement has added
+
+
+class ModuleArea(msgspec.Struct):
+    """An instance with all that is in it."""
+
+    path: str
+    module: str
+    area_um2: float
+    cells: int
+    share: float
+
+
+class Area(Product):
+    """All cells, and those inside each instance, its sub-instances included."""
+
+    FILE: ClassVar[str] = "area.json"
+    STEP: ClassVar[str] = "synthesis"
+
+    area_um2: float
+    cells: int
+    flops: int
+    clock_gates: int
+    kinds: dict[str, int]
+    by_module: list[ModuleArea]
+
+
+def area(module: Module, owners: Mapping[str, str], modules: Mapping[str, str], library: Library) -> Area:
+    """Of a mapped netlist whose cells belong to the modules of these paths."""
+    area: defaultdict[str, float] = defaultdict(float)
+    count: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    for name, cell in module["cells"].items():
+        kinds[cell["type"]] += 1
+        path = owners[name]
+        while True:
+            area[path] += library.cells[cell["type"]].area
+            count[path] += 1
+            if not path:
+                break
+            path = path.rpartition(ownership.SEPARATOR)[0]
+            while path and path not in modules:
+                path = path.rpartition(ownership.SEPARATOR)[0]
+    total = area[""]
+    return Area(
+        area_um2=round(total, 3),
+        cells=count[""],
+        flops=sum(n for kind, n in kinds.items() if library.cells[kind].ff),
+        clock_gates=sum(n for kind, n in kinds.items() if library.cells[kind].clock_gate),
+        kinds=dict(kinds.most_common()),
+        by_module=[
+            ModuleArea(
+                path,
+                modules[path],
+                round(area[path], 3),
+                count[path],
+                round(area[path] / total, 4) if total else 0.0,
+            )
+            for path in modules
+            if count[path]
+        ],
+    )

@@ -1,0 +1,43 @@
+"""What sizing did to a netlist: sizing.json."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from ...product import Product
+from ...timing.wire_table import Source
+
+
+class Figures(msgspec.Struct):
+    """A netlist, by its own estimate."""
+
+    area_um2: float
+    cells: int
+    wns_ns: float
+    tns_ns: float
+
+
+class Round(msgspec.Struct):
+    """Before and after, and how many of each kind of change."""
+
+    before: Figures
+    after: Figures
+    moves: dict[str, int]
+
+
+class Sizing(Product, omit_defaults=True):
+    """The whole file; where sizing was not asked for nothing else stands there."""
+
+    FILE: ClassVar[str] = "sizing.json"
+    STEP: ClassVar[str] = "synthesis"
+
+    sized: bool
+    before: Figures | None = None
+    after: Figures | None = None
+    moves: dict[str, int] = msgspec.field(default_factory=dict)
+    clock_ns: float | None = None
+    wires: Source | None = None
+    wire_ff: float | None = None
+    seconds: float | None = None

@@ -1,0 +1,138 @@
+"""What timing analysis says of a netlist: timing.json."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+
+from ..product import Product
+from .wire_table import Source
+
+BINS = 20  # of the histogram, about
+TOLD = 6  # modules of a path in the verdict
+
+
+class PathPoint(msgspec.Struct, kw_only=True):
+    """A pin that a path goes through; a port has no cell."""
+
+    cell: str
+    type: str
+    pin: str
+    net: str | None
+    edge: str
+    slew_ns: float | None
+    load_ff: float | None
+    delay_ns: float | None
+    arrival_ns: float | None
+    module: str = ""
+
+    @property
+    def name(self) -> str:
+        """The pin as one name."""
+        return f"{self.cell}/{self.pin}" if self.cell else self.pin
+
+
+class TimedPath(msgspec.Struct, kw_only=True):
+    """A path from a register or port to another; the worst ones are told."""
+
+    start: str = ""
+    end: str = ""
+    slack_ns: float = 0.0
+    arrival_ns: float | None = None
+    required_ns: float | None = None
+    points: list[PathPoint] = []
+    modules: list[str] = []  # that it goes through, in its order
+
+    @property
+    def cells(self) -> int:
+        """How many."""
+        return len({point.cell for point in self.points} - {""})
+
+
+def told(start: str, end: str, cells: int, modules: Sequence[str], most: int = TOLD) -> str:
+    """A path in words, with so many of its modules."""
+    through = ", ".join(module or "the top" for module in modules[:most])
+    more = ", ..." if len(modules) > most else ""
+    return f"{start} to {end}, {cells} cells in {through}{more}"
+
+
+class Bin(msgspec.Struct):
+    """Of the histogram of slacks."""
+
+    from_ns: float
+    to_ns: float
+    endpoints: int
+
+
+class HighestClock(msgspec.Struct):
+    """The shortest period, and the slack at it."""
+
+    clock_ns: float
+    slack_ns: float
+
+
+class TimingReport(Product):
+    """The whole file. Hold counts inside, on paths from registers: what drives the inputs the flow does not know."""
+
+    FILE: ClassVar[str] = "timing.json"
+    STEP: ClassVar[str] = "sta"
+
+    engine: str
+    engine_version: str
+    clock_ns: float
+    met: bool
+    verdict: str
+    wns_ns: float | None
+    tns_ns: float
+    hold_wns_ns: float | None
+    hold_inside_wns_ns: float | None
+    hold_tns_ns: float
+    endpoints: int
+    setup_violations: int
+    hold_violations: int
+    fmax_mhz: float | None
+    fmax: HighestClock | None
+    wires: Source
+    wire_load: str | None
+    corner: str
+    constraints: Mapping[str, Any]  # but for the clock's period
+    histogram: list[Bin]
+    paths: list[TimedPath]
+    hold_paths: list[TimedPath]
+    caveats: list[str]
+    seconds: float
+
+
+def verdict(clock_ns: float, wns_ns: float | None, hold_ns: float | None, paths: list[TimedPath]) -> str:
+    """One line on whether the clock is met; if not, by how much it is missed, and on which path."""
+    if wns_ns is None:
+        return "no path that a clock measures"
+    parts = []
+    if wns_ns < 0:
+        path = paths[0]
+        worst = told(path.start, path.end, path.cells, path.modules)
+        parts.append(f"{clock_ns:g} ns is missed by {-wns_ns:.3f} ns: {worst}")
+    if hold_ns is not None and hold_ns < 0:
+        parts.append(f"hold is missed by {-hold_ns:.3f} ns on a path from a register")
+    return "; ".join(parts) or f"{clock_ns:g} ns is met with {wns_ns:.3f} ns to spare"
+
+
+def histogram(slacks: Iterable[float]) -> list[Bin]:
+    """About twenty bins of a round width, without a gap."""
+    values = sorted(slacks)
+    if not values:
+        return []
+    spread = max(values[-1] - values[0], 1e-3)
+    power = 10.0 ** math.floor(math.log10(spread / BINS))
+    width = next(step * power for step in (1, 2, 5, 10) if step * power * BINS >= spread * 0.999)
+    first = math.floor(values[0] / width)
+    counts = [0] * (math.floor(values[-1] / width) - first + 1)
+    for value in values:
+        counts[math.floor(value / width) - first] += 1
+    return [
+        Bin(round((first + k) * width, 9), round((first + k + 1) * width, 9), count)
+        for k, count in enumerate(counts)
+    ]

@@ -1,0 +1,40 @@
+"""The wire of each net as the analyses take it: wires.json, {net: {cap_ff, res_ohm, length_um, source}}."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+import msgspec
+
+from .. import product
+
+Source = Literal[
+    "none", "model", "placement", "routing"
+]  # where wires come from; each knows more than those before
+SOURCES: tuple[Source, ...] = get_args(Source)
+FILE, STEP = "wires.json", "route"
+NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class NetWire(msgspec.Struct, frozen=True):
+    """One net's: capacitances of pins are not in it, and its resistance is that of all of the wire in a row."""
+
+    cap_ff: NotNegative
+    res_ohm: NotNegative = 0.0
+    length_um: NotNegative = 0.0
+    source: Source = "none"
+
+
+WireTable = Mapping[str, NetWire]  # by the name of the net
+
+
+def load(path: Path | str) -> dict[str, NetWire]:
+    """The table in a file; BadInput if it is none."""
+    return product.read(path, dict[str, NetWire], STEP, FILE)
+
+
+def source(table: WireTable) -> Source:
+    """Where its wires come from, together."""
+    return max((wire.source for wire in table.values()), key=SOURCES.index, default="none")
