@@ -68,7 +68,8 @@ class ModExp(Component):
             connect(s.ctrl.state_now, s.dpath.st)
         for name in ("accept", "load", "shift", "acc_from", "bas_from", "x1", "y0", "y1"):
             connect(getattr(s.ctrl, name), getattr(s.dpath, name))
-        for name in ("finished_n", "aligned_n", "bit_n", *(() if plan.right_to_left else ("bit_now",))):
+        seen = ("bit_now",) if not plan.right_to_left else ()
+        for name in ("finished_n", "bit_n", *(("aligned_n",) if plan.aligns else ()), *seen):
             connect(getattr(s.dpath, name), getattr(s.ctrl, name))
 
         # The product units. Two units serve one operation of a step each; one unit serves both in turn.

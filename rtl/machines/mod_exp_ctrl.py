@@ -11,6 +11,7 @@ Ports: the two streams, the units' handshakes, the doubler's, and wires to ModEx
 from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS
+from ..states import states
 from .mod_exp_plan import STATE_NBITS, State
 
 # Where acc and bas take their next value from.
@@ -21,9 +22,9 @@ FACTOR_NBITS = 2
 ACC, BAS, UNITY = (mk_bits(FACTOR_NBITS)(i) for i in range(3))
 
 
-def constants(*states):
-    """States as words of the state register, for update blocks."""
-    return tuple(mk_bits(STATE_NBITS)(int(state)) for state in states)
+def constants(*named):
+    """States as words of the state register, for update blocks; a plan does not reach all of them."""
+    return tuple(mk_bits(STATE_NBITS)(int(state)) for state in named)
 
 
 class ModExpCtrl(Component):
@@ -54,7 +55,11 @@ class ModExpCtrl(Component):
 
         # the exponent as it will be after this cycle (_n), and as it is
         s.finished_n = InPort()  # no bit is left
-        s.aligned_n = InPort()  # the top bit is in place
+        if plan.aligns:
+            s.aligned_n = InPort()  # the top bit is in place
+        else:
+            s.aligned_n = Wire()
+            s.aligned_n //= 1
         s.bit_n = InPort()
         if not plan.right_to_left:
             s.bit_now = InPort()
@@ -73,6 +78,7 @@ class ModExpCtrl(Component):
         s.waits_for_none = Wire()
         s.advance = Wire()
         s.next_st = Wire(STATE_NBITS)
+        s.path_st = Wire(STATE_NBITS)
         s.next_products = [Wire() for _ in range(2)]
 
         @update
@@ -118,25 +124,25 @@ class ModExpCtrl(Component):
 
         # ---- the next state: a path fixed by the plan, then what the exponent has to say
 
-        AFTER_IDLE, AFTER_LOOP = constants(plan.after(State.IDLE), plan.after(State.LOOP))
-        s.path_st = Wire(STATE_NBITS)
+        AFTER_IDLE, AFTER_SETUP, AFTER_LOOP = constants(
+            *(plan.after(state) for state in (State.IDLE, State.SETUP, State.LOOP))
+        )
 
-        if plan.conversion in ("square", "shift-sub"):
-            (AFTER_SETUP,) = constants(plan.after(State.SETUP))
+        if plan.squarings:
             SQUARINGS = plan.squarings
             s.nsquarings = Wire(clog2(plan.squarings + 2))
 
             @update
-            def path_square():
+            def path_with_squarings():
                 s.path_st @= DONE
                 if s.st == IDLE:
                     s.path_st @= AFTER_IDLE
                 elif s.st == SETUP:
                     s.path_st @= AFTER_SETUP
-                elif (s.st == SQUARE) & (s.nsquarings != 1):
-                    s.path_st @= SQUARE
                 elif s.st == SQUARE:
-                    s.path_st @= ENTER
+                    s.path_st @= SQUARE
+                    if s.nsquarings == 1:
+                        s.path_st @= ENTER
                 elif (s.st == ENTER) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
                     s.path_st @= LOOP
 
@@ -147,25 +153,16 @@ class ModExpCtrl(Component):
                 elif s.step_done & (s.st == SQUARE):
                     s.nsquarings <<= s.nsquarings - 1
 
-        elif plan.conversion == "double":
-            (AFTER_SETUP,) = constants(plan.after(State.SETUP))
+        else:
 
             @update
-            def path_double():
+            def path():
                 s.path_st @= DONE
                 if s.st == IDLE:
                     s.path_st @= AFTER_IDLE
                 elif s.st == SETUP:
                     s.path_st @= AFTER_SETUP
-                elif (s.st == SETUP_ONE) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
-                    s.path_st @= LOOP
-
-        else:
-
-            @update
-            def path_direct():
-                s.path_st @= DONE
-                if (s.st == IDLE) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
+                elif (s.st == SETUP_ONE) | (s.st == ENTER) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
                     s.path_st @= LOOP
 
         # paper 001 looks at the exponent only behind a step; a gate more in the others would move their netlists
@@ -241,16 +238,20 @@ class ModExpCtrl(Component):
                 for i in range(2):
                     s.send[i] @= s.next_products[i]
 
-        # without a way into a representation and out of it, right to left has the same factors in every step
-        same_factors = plan.right_to_left and State.ENTER not in plan.before_loop and not plan.leaves
-        if not same_factors:
-            s.send_st = Wire(STATE_NBITS)
+        # without a way into a representation and out of it, every step has the same factors
+        same_factors = not {"SQUARE", "ENTER", "LEAVE"} & plan.states.keys()
+        s.send_st = Wire(STATE_NBITS)
+        if same_factors:
+            s.send_st //= s.st
+        else:
 
             @update
             def sending_step():
                 s.send_st @= s.st
                 if s.forwards:
                     s.send_st @= s.next_st
+
+        states(s, "st", "next_st", "path_st", "send_st", **plan.states)
 
         # not on arrival: the units see the modulus from the next cycle on
         s.forward = Wire()

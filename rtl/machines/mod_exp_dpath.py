@@ -7,6 +7,7 @@ The exponent moves right (right to left) or left, one bit a step; its next value
 
 from pymtl3 import *
 
+from ..states import states
 from .mod_exp_ctrl import (
     ACC,
     BAS,
@@ -42,6 +43,7 @@ class ModExpDpath(Component):
 
         if plan.dpath_sees_state:
             s.st = InPort(STATE_NBITS)
+            states(s, "st", **plan.states)
         s.accept = InPort()
         s.load = InPort()
         s.shift = InPort()
@@ -52,7 +54,8 @@ class ModExpDpath(Component):
         s.y1 = InPort(FACTOR_NBITS)
 
         s.finished_n = OutPort()
-        s.aligned_n = OutPort()
+        if plan.aligns:
+            s.aligned_n = OutPort()
         s.bit_n = OutPort()
         if not plan.right_to_left:
             s.bit_now = OutPort()
@@ -183,10 +186,8 @@ class ModExpDpath(Component):
             else:
                 s.steps //= s.shift
                 s.align //= 0
-                s.aligned_n //= 1
 
         else:
-            s.aligned_n //= 1
 
             @update
             def finished():

@@ -142,6 +142,15 @@ class Plan:
             return (State.SETUP, State.SETUP_ONE) if self.enters_one else (State.SETUP,)
         return ()
 
+    @property
+    def states(self) -> dict[str, int]:
+        """Those that its control can be in, by name."""
+        reached = {State.IDLE, *self.before_loop, State.LOOP, State.DONE}
+        reached |= {State.ALIGN} if self.aligns else set()
+        reached |= {State.TOP} if self.takes_top else set()
+        reached |= {State.LEAVE} if self.leaves else set()
+        return {state.name: int(state) for state in State if state in reached}
+
     def after(self, state: State) -> State:
         """The state that follows (LOOP stands for the loop's entry, whatever the exponent makes of it)."""
         path = (

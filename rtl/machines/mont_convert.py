@@ -14,6 +14,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS
 from ..messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
+from ..states import states
 from ..units.div_rem import AlignedDivRem
 from .operand_check import OperandCheck
 
@@ -23,8 +24,8 @@ class MontConvertIn(Component):
         s.istream = RecvIfcRTL(mk_modexp_req(nbits))
         s.ostream = SendIfcRTL(mk_entered_req(nbits))
 
-        IDLE, DIVIDE, MULTIPLY, BAD = (b2(i) for i in range(4))
         s.st = Wire(2)
+        IDLE, DIVIDE, MULTIPLY, BAD = states(s, "st", IDLE=0, DIVIDE=1, MULTIPLY=2, BAD=3)
         s.status = Wire(STATUS_NBITS)
         s.base = Wire(nbits)
         s.exp = Wire(nbits)

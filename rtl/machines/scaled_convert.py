@@ -17,6 +17,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS
 from ..messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
+from ..states import states
 from ..units.cond_sub import CondSub
 from ..units.mod_double import ModDouble
 from ..units.mod_halve import ModHalve
@@ -30,8 +31,8 @@ class ScaledConvertIn(Component):
         s.ostream = SendIfcRTL(mk_entered_req(wide))
         s.modulus = OutPort(nbits)
 
-        IDLE, CONVERT, BAD = (b2(i) for i in range(3))
         s.st = Wire(2)
+        IDLE, CONVERT, BAD = states(s, "st", IDLE=0, CONVERT=1, BAD=2)
         s.status = Wire(STATUS_NBITS)
         s.exp = Wire(nbits)
         s.mod = Wire(nbits)

@@ -3,8 +3,10 @@
 PyMTL3 gives every pin of every instance a wire of its own, arrays of instances arrays of such wires, and joins them
 by assignments; a list of ports becomes an unpacked array, which Yosys and Icarus refuse. Here a pin is connected to
 what it is joined to, a list of ports is a packed array, a list of one is its element, and each instance of a list has
-wires of its own.
+wires of its own. States have an enumeration (rtl/states.py).
 """
+
+from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -16,9 +18,24 @@ from pymtl3.passes.backends.verilog.translation.VTranslator import VTranslator
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
 from pymtl3.passes.rtlir import RTLIRType as rt
 from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
+from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
+
+from ..states import NONE, States, states_of
 
 Connection = tuple[str, str]  # the writer, the reader
 CLOCKING = ("clk", "reset")  # PyMTL3 gives them to every module
+STATE = "state_t"
+
+
+class Declaration(str):
+    """The line that declares a wire."""
+
+    name: str
+
+    def __new__(cls, text: str, name: str) -> Declaration:
+        made = super().__new__(cls, text)
+        made.name = name
+        return made
 
 
 @dataclass(frozen=True)
@@ -72,8 +89,37 @@ class DirectStructure(VTranslator):
 
     # module -> those of clk and reset that it does not have, of the modules written so far
     _without: dict[str, list[str]]
+    _states: States = NONE  # of the module whose declarations are being written
+    _with_states: set[str]  # the modules that have some
 
     # ---- declarations
+
+    def translate_decls(self, m: Any) -> None:
+        self._states = states_of(m)
+        super().translate_decls(m)
+        self.structural.decl_consts[m] = self._enumeration(m) + self.structural.decl_consts[m]
+
+    def _enumeration(self, m: Any) -> str:
+        """The states of a component."""
+        if not self._states.codes:
+            return ""
+        self._with_states.add(
+            self.rtlir_tr_component_unique_name(m.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type))
+        )
+        nbits = getattr(m, self._states.signals[0]).get_type().nbits
+        names = [
+            f"    {name} = {self._literal_number(nbits, code)}" for name, code in self._states.codes.items()
+        ]
+        kind = f"logic [{nbits - 1}:0]"
+        return "\n".join([f"\n  typedef enum {kind} {{", ",\n".join(names), f"  }} {STATE};\n\n"])
+
+    def rtlir_tr_wire_decl(self, id_: str, Type: Any, array_type: Any, dtype: Any) -> Declaration:
+        if id_ in self._states.signals:
+            dtype = {**dtype, "data_type": STATE, "packed_type": ""}
+        return Declaration(super().rtlir_tr_wire_decl(id_, Type, array_type, dtype), id_)
+
+    def rtlir_tr_wire_decls(self, wire_decls: list[Declaration]) -> list[Declaration]:
+        return wire_decls
 
     def rtlir_tr_unpacked_array_type(self, Type: rt.Array | None) -> dict[str, Any]:
         sizes = dimensions(Type)
@@ -159,7 +205,11 @@ class DirectStructure(VTranslator):
             pair for pair in connections if not (pair[0] in CLOCKING and _is_clocking(pair[1], existing))
         ]
         texts, connections = joined(instances, connections, blocks)
+        wires = list(structural.decl_wires)
+        if structural.component_unique_name in self._with_states:
+            wires, connections = read_somewhere(wires, connections, blocks, "\n".join(texts))
         written = SimpleNamespace(**vars(structural))
+        written.decl_wires = "\n".join(f"  {wire}" for wire in wires)
         written.decl_subcomps = "\n\n".join(texts)
         written.connections = "\n".join(f"  assign {reader} = {writer};" for writer, reader in connections)
         return super().rtlir_tr_component(behavioral, written)
@@ -229,6 +279,19 @@ def joined(
         body = ",\n".join(lines)
         texts.append("\n".join([f"  {each.module} {each.name}", "  (", body, "  );"]))
     return texts, [pair for pair in connections if pair not in dropped]
+
+
+def read_somewhere(
+    wires: list[Declaration], connections: list[Connection], blocks: Collection[str], instances: str
+) -> tuple[list[Declaration], list[Connection]]:
+    """Declarations and connections without the wires that are given a value and not read."""
+    while True:
+        read = {*blocks, *re.findall(r"\w+", instances), *(root(writer) for writer, _ in connections)}
+        unread = {wire.name for wire in wires if wire.name not in read}
+        if not unread:
+            return wires, connections
+        wires = [wire for wire in wires if wire.name not in unread]
+        connections = [pair for pair in connections if root(pair[1]) not in unread]
 
 
 def _by_name(connections: list[Connection], pins: Collection[str], side: int) -> dict[str, list[Connection]]:

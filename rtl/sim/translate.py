@@ -28,7 +28,9 @@ from pymtl3.passes.rtlir import RTLIRType as rt
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ...fl.errors import BadInput
+from ..states import NONE, States, states_of
 from . import toolchain
+from .enumerated import choice, holds_state, state_name, without_unreached
 from .names import described, identity, module_names, prefix_of
 from .structure import DirectStructure, one_element
 from .tidy import drop_unused, order_ports, tidy
@@ -110,6 +112,7 @@ class Readable(DirectStructure):
         self._unread: dict[str, dict[str, str]] = {}  # module -> ports that it need not read -> the reason
         self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
         self._without = {}
+        self._with_states = set()
 
     def rtlir_tr_initialize(self) -> None:
         super().rtlir_tr_initialize()
@@ -185,6 +188,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def __init__(self, is_reserved: Callable[[str], bool]) -> None:
         super().__init__(is_reserved)
         self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
+        self._states: States = NONE  # of the component whose update block this is
 
     def visit(self, node: Any) -> Any:
         """As PyMTL3 does, with the loop variables that `unrolled` has set, and the text of `visit_Index`."""
@@ -197,21 +201,45 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         finally:
             self._turns = before
 
+    def enter(self, blk: Any, rtlir: Any) -> Any:
+        component = dict(zip(blk.__code__.co_freevars, blk.__closure__ or (), strict=False)).get("s")
+        self._states = states_of(component.cell_contents) if component is not None else NONE
+        return super().enter(blk, rtlir)
+
     def visit_CombUpblk(self, node: Any) -> list[str]:
-        node.body = unrolled(node.body)
+        node.body = without_unreached(unrolled(node.body), self._states)
         return super().visit_CombUpblk(node) if node.body else []
 
     def visit_SeqUpblk(self, node: Any) -> list[str]:
-        node.body = unrolled(node.body)
+        node.body = without_unreached(unrolled(node.body), self._states)
         return super().visit_SeqUpblk(node) if node.body else []
 
     def visit_If(self, node: Any) -> list[str]:
-        """A branch that is empty, as its loops have no turns, is not written."""
+        """A choice by state is a case; a branch that is empty, as its loops have no turns, is not written."""
+        chosen = choice(node, self._states)
+        if chosen is not None:
+            branches = [
+                (", ".join(str(self._states.name(code)) for code in codes), body)
+                for codes, body in chosen.branches
+            ]
+            return [
+                f"unique case ( {self.visit(chosen.signal)} )",
+                *(line for label, body in branches for line in self._branch(label, body)),
+                *self._branch("default", chosen.others),
+                "endcase",
+            ]
         lines = super().visit_If(node)
         if not node.body and lines[2] in ("else", "else begin"):
             condition = lines[0].removeprefix("if ( ").removesuffix(" ) begin")
             lines[:3] = [f"if ( !( {condition} ) ){lines[2].removeprefix('else')}"]
         return lines
+
+    def _branch(self, label: str, body: list[Any]) -> list[str]:
+        """Of a case."""
+        lines = [line for each in body for line in self.visit(each)]
+        if len(lines) < 2:
+            return [f"  {label}: {''.join(lines) or ';'}"]
+        return [f"  {label}: begin", *(f"    {line}" for line in lines), "  end"]
 
     def visit_BinOp(self, node: Any) -> Any:
         """Arithmetic on Python integers becomes its result.
@@ -232,8 +260,14 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return super().visit_BinOp(node)
 
     def visit_Compare(self, node: Any) -> Any:
+        if holds_state(node.left, self._states) and isinstance(node.op, bir.Eq | bir.NotEq):
+            return f"{self.visit(node.left)} {self.ops[type(node.op)]} {self._state(node.right)}"
         _lend_width(node.left, node.right)
         return super().visit_Compare(node)
+
+    def _state(self, node: Any) -> str:
+        """A state by name, or whatever else is given to a signal that holds one."""
+        return state_name(node, self._states) or str(self.visit(node))
 
     def visit_IfExp(self, node: Any) -> Any:
         width = getattr(node, "_context", _width(node))
@@ -242,6 +276,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_Assign(self, node: Any) -> Any:
         kind = node.targets[0].Type
+        if all(holds_state(target, self._states) for target in node.targets):
+            node.value._text = state_name(node.value, self._states)
         if isinstance(kind, rt.Signal):
             node.value._context = kind.get_dtype().get_length()
         return super().visit_Assign(node)

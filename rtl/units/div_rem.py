@@ -19,6 +19,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..messages import mk_div_req, mk_div_resp
+from ..states import states
 from .serial_ctrl import SerialCtrl, connect_serial
 
 
@@ -103,9 +104,9 @@ class AlignedDivRem(Component):
 
         wide = nbits + 1  # the divisor passes the dividend by one place
         wider = nbits + 2
-        IDLE, UP, DOWN, DONE = (b2(i) for i in range(4))
-        ALL_ONES = mk_bits(nbits)(2**nbits - 1)
         s.st = Wire(2)
+        IDLE, UP, DOWN, DONE = states(s, "st", IDLE=0, UP=1, DOWN=2, DONE=3)
+        ALL_ONES = mk_bits(nbits)(2**nbits - 1)
         s.remainder = Wire(nbits)
         s.divisor = Wire(wide)
         s.weight = Wire(wide)  # 2^(places the divisor is shifted)

@@ -14,6 +14,8 @@ Ports: the handshakes, `load`, `step` and `last` to the datapath.
 
 from pymtl3 import *
 
+from ..states import states
+
 
 def connect_serial(s):
     """The streams of a unit `s` that has a SerialCtrl as s.ctrl."""
@@ -35,6 +37,7 @@ class SerialCtrl(Component):
         IDLE, STEP, LAST, DONE = (b2(i) for i in range(4))
         AFTER_STEPS = LAST if has_last else DONE
         s.st = Wire(2)
+        states(s, "st", IDLE=0, STEP=1, **({"LAST": 2} if has_last else {}), DONE=3)
         s.ends = Wire()
 
         @update

@@ -19,6 +19,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..messages import mk_product_req
+from ..states import states
 
 
 class SelectSubtract(Component):
@@ -123,8 +124,10 @@ class ShiftSubCarrySave(Component):
         SIGN = nbits + 2
         TOP = nbits - 1
         BELOW_TOP = nbits - 2
-        IDLE, RAISE, STEP, RESOLVE, CORRECT, LOWER, DONE = (b3(i) for i in range(7))
         s.st = Wire(3)
+        IDLE, RAISE, STEP, RESOLVE, CORRECT, LOWER, DONE = states(
+            s, "st", IDLE=0, RAISE=1, STEP=2, RESOLVE=3, CORRECT=4, LOWER=5, DONE=6
+        )
         s.n = Wire(nbits)  # the modulus, its top bit set after RAISE
         s.b = Wire(nbits)
         s.b_n = Wire(nbits)

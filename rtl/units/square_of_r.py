@@ -10,6 +10,7 @@ Cycles: 1 + product, or 2 + two products; they depend on the modulus alone. Area
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ..states import states
 from .shift_sub import ShiftSub
 
 
@@ -22,8 +23,8 @@ class SquareOfR(Component):
         s.modulus = InPort(nbits)
 
         TOP = nbits - 1
-        IDLE, BEGIN, REDUCE, AGAIN, SQUARE = (b3(i) for i in range(5))
         s.st = Wire(3)
+        IDLE, BEGIN, REDUCE, AGAIN, SQUARE = states(s, "st", IDLE=0, BEGIN=1, REDUCE=2, AGAIN=3, SQUARE=4)
         s.r = Wire(nbits)  # R mod n, as far as it is reduced
         s.r_n = Wire(nbits)
         s.zero = Wire(nbits)

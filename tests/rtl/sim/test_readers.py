@@ -25,6 +25,7 @@ from pymtl3 import Component
 
 from tests.harness import is_sibling, regress_if
 
+NO_UNIQUE = "Case unique/unique0 qualities are ignored."  # Icarus simulates a unique case as a plain one
 TOP = "machine"
 # messages of Icarus 11 that say nothing about the Verilog: it recomputes a block more often than it must, and a block
 # of constants, which it computes once, as the standard has it
@@ -85,7 +86,8 @@ def test_three_tools_read_it(name: str, tmp_path: Path) -> None:
         "an unpacked array in a port"
     )
     lint(text)
-    assert icarus(path, TOP, tmp_path / "design.vvp") == ""
+    said = icarus(path, TOP, tmp_path / "design.vvp").splitlines()
+    assert [line for line in said if not line.endswith(NO_UNIQUE)] == []
     log = yosys.run(
         "read", f"read_verilog -sv {path.name}\nhierarchy -check -top {TOP}\nproc\n", tmp_path
     ).log

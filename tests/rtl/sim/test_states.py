@@ -1,0 +1,133 @@
+"""States: an enumeration of those that can be reached, no other in the Verilog, and each of them is entered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.rtl.sim import lint, simulate, translate
+from modexlab.rtl.states import STATES, states
+from pymtl3 import Component, InPort, OutPort, Wire, mk_bits, update, update_ff
+
+from tests.harness import regress_if
+from tests.tables import mod_exp
+
+CASES = [
+    ("mont", {}),
+    ("mont", {"schedule": "left-to-right"}),
+    ("mont-ct", {"conversion": "square"}),
+    ("ssmm-ct", {}),
+    ("naive", {"schedule": "left-to-right"}),
+    ("naive-ct", {"scan": "full"}),
+    ("mont-001", {}),
+    ("mmred-004", {}),
+    ("scaled", {}),
+]
+
+
+def with_states(top: Component) -> Iterator[Component]:
+    """The components that have named states."""
+    if top.has_metadata(STATES):
+        yield top
+    for child in top.get_child_components(repr):
+        yield from with_states(child)
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        pytest.param(*case, marks=regress_if(index > 3), id=f"{case[0]}{index}")
+        for index, case in enumerate(CASES)
+    ],
+)
+def test_control_enters_its_states_and_no_other(name: str, how: dict[str, Any]) -> None:
+    design = catalogue.find(name)
+    top = design.at(8, **how).rtl()
+    with simulate(top, "python", trace=lambda *_: look()) as sim:
+        controls = list(with_states(top))
+        entered: dict[str, set[int]] = {repr(each): set() for each in controls}
+
+        def look() -> None:
+            for each in controls:
+                entered[repr(each)].add(int(each.st))
+
+        sim.run([row.request for row in mod_exp.table(8)])
+    assert controls
+    for each in controls:
+        codes = set(each.get_metadata(STATES).codes.values())
+        assert entered[repr(each)] == codes, f"{each!r} of {name} {how}"
+
+
+class Counter(Component):
+    """A control that may have a state between two others."""
+
+    def construct(s, detour: bool) -> None:
+        s.go = InPort()
+        s.out = OutPort(2)
+        s.st = Wire(2)
+        s.next_st = Wire(2)
+        IDLE, DETOUR, DONE = (mk_bits(2)(code) for code in (0, 1, 3))
+        AFTER_IDLE = DETOUR if detour else DONE
+        states(s, "st", "next_st", IDLE=0, **({"DETOUR": 1} if detour else {}), DONE=3)
+        s.steady = Wire()
+        s.steady //= 1
+
+        @update
+        def next_state():
+            s.next_st @= IDLE
+            if s.st == IDLE:
+                if s.go:
+                    s.next_st @= AFTER_IDLE
+            elif (s.st == DETOUR) & s.steady:
+                s.next_st @= DONE
+            elif s.st == DETOUR:
+                s.next_st @= IDLE
+            elif s.st == DONE:
+                s.next_st @= IDLE
+                if ~(s.st != DETOUR):
+                    s.next_st @= DETOUR
+
+        @update_ff
+        def state():
+            if s.reset:
+                s.st <<= IDLE
+            else:
+                s.st <<= s.next_st
+
+        @update
+        def outputs():
+            s.out @= 0
+            if (s.st == DETOUR) | (s.st == DONE):
+                s.out @= 1
+            elif s.st == IDLE:
+                s.out @= 2
+
+
+def test_verilog_has_an_enumeration_and_cases() -> None:
+    text = translate(Counter(True))
+    lint(text)
+    assert re.findall(r"^    ([A-Z]+) = 2'd(\d)", text, re.MULTILINE) == [
+        ("IDLE", "0"),
+        ("DETOUR", "1"),
+        ("DONE", "3"),
+    ]
+    assert "  state_t st;" in text and "localparam" not in text
+    assert "DETOUR, DONE: out = 2'd1;" in text
+
+
+def test_state_that_cannot_be_is_not_written() -> None:
+    text = translate(Counter(False))
+    lint(text)
+    assert "DETOUR" not in text and "steady" not in text
+    assert "if ( go ) begin\n          next_st = DONE;" in text
+    assert text.count("unique case ( st )") == 2 and "default: ;" in text
+
+
+def test_machine_has_no_states_as_numbers() -> None:
+    text = translate(catalogue.find("mont").at(8).rtl())
+    (names,) = re.findall(r"module ModExpCtrl\n.*?typedef enum logic \[3:0\] \{(.*?)\}", text, re.DOTALL)
+    assert re.findall(r"(\w+) =", names) == ["IDLE", "SETUP", "LOOP", "DONE"]
+    assert not re.search(r"\bst (==|<=) \d", text)
