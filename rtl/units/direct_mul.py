@@ -13,6 +13,8 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 from ..messages import mk_product_req
 from .pseudo_mul import Registered
 
+MAX_NBITS = 2048  # Verilator divides words of up to 4096 bits (its VL_MULS_MAX_WORDS), and a product has twice as many
+
 
 class DirectMul(Component):
     UNREAD = (("modulus", "every product unit has this port; here the modulus is baked in"),)

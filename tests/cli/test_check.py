@@ -189,6 +189,7 @@ def test_corrupt_file_is_exit_2(cli: Cli, tmp_path: Path) -> None:
         ([DATA / "bn_small.txt", "--nbits", 9999], "out of range"),
         ([DATA / "bn_small.txt", "--nbits", 4], "out of range; give 8 to 4096"),
         ([DATA / "bn_small.txt", "--nbits", 2048, "--design", "cm-m-000"], "too large"),
+        ([DATA / "bn_small.txt", "--nbits", 4096, "--design", "dm-m-000"], "give at most 2048 bits"),
         (
             [DATA / "bn_small.txt", "--nbits", 64, "--set", "steps_per_stage=5"],
             "does not divide the width of 64 bits",

@@ -14,6 +14,7 @@ from ....fl.domains import DOMAINS
 from ....fl.errors import BadInput, shown
 from ....fl.prefix import ADDERS
 from ....rtl.units.compression_tree import MAX_OPERAND_NBITS
+from ....rtl.units.direct_mul import MAX_NBITS as MOST_DIVIDED_NBITS
 from ....rtl.units.direct_mul import DirectMul
 from ....rtl.units.mm_mul import MMMul
 from ....rtl.units.pseudo_mul import PseudoMul, modulus_of
@@ -89,6 +90,11 @@ def compressed(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
 def direct(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
     """A unit of DM."""
     number = working(nbits, domain, values)
+    if nbits > MOST_DIVIDED_NBITS:
+        raise BadInput(
+            f"dm at {nbits} bits: Verilator simulates `%` of products of up to {MOST_DIVIDED_NBITS}-bit operands; "
+            f"give at most {MOST_DIVIDED_NBITS} bits"
+        )
     return Unit(partial(DirectMul, modulus=number), partial(DirectMulCL, modulus=number), PseudoMulTiming())
 
 
