@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...fl.errors import BadInput, unknown
+from ...flow.kit.constraints import CLOCK_NS
 from .stages import FLOW, FPGA, LAYOUT
 
 # settings of the flow that are always part of a point; any other parameter of the graph may be given (`modexlab asic --flow`)
 FLOW_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    FLOW: {"clock_period": 3.0, "style": "default", "equivalence": False},
-    LAYOUT: {"clock_period": 3.0, "style": "default", "equivalence": False, "density": 0.7},
+    FLOW: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False},
+    LAYOUT: {"clock_period": CLOCK_NS, "style": "default", "equivalence": False, "density": 0.7},
     FPGA: {"device": "ecp5", "pnr": False},
 }
 SHOWN = ("clock_period", "device")  # in words even where they are the default

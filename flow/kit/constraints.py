@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from ...fl.errors import BadInput
 
 SHORTEST_NS = 1e-3
+CLOCK_NS = 3.0  # where none is said
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ class Cells(_Part, frozen=True):
     delay: str  # a slow buffer, for hold
     delay_ns: Positive  # of it, at least
     fillers: tuple[str, ...]
+    carry_ns: Positive  # of one bit of a rippling carry, by which synthesis chooses adders
     # which cells are drive strengths of one function: those for which group 1 of this expression is the same; or lists of them
     strength: str = ""
     families: tuple[tuple[str, ...], ...] = ()

@@ -18,7 +18,7 @@ from typing import Any
 from ...fl.errors import BadInput
 from .kit_file import Rules
 
-DBU = 2000  # database units a um of layouts, as in the kit's LEF; its grid of 5 nm is 10 of them
+DBU = 2000  # database units a um of the layouts that the flow makes, of any kit: a grid of 5 nm is 10 of them
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -95,6 +95,11 @@ class Lef:
     def routing(self) -> list[Layer]:
         """The layers of wires."""
         return [layer for layer in self.layers.values() if layer.kind == "ROUTING"]
+
+    @property
+    def coarsest_pitch(self) -> float:
+        """The widest distance between tracks for signals, in um; the outermost track is nearer to the edge of a die."""
+        return max(self.layers[name].pitch for name in self.kit.layers.signal)
 
     @property
     def cuts(self) -> list[Layer]:

@@ -25,7 +25,7 @@ from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
 from ..files import replace_text, replacing
 from ..kit import kit
-from ..kit.constraints import Constraints
+from ..kit.constraints import CLOCK_NS, Constraints
 from ..kit.lef import DBU, Layer, Lef
 from ..kit.liberty import Library
 from ..netlist import hierarchy as hierarchy_file
@@ -39,7 +39,6 @@ from .rows import Rows
 LEAST_ROWS = 16  # of the smallest core: cells of a design of ten would find no way around one another
 MARGIN_ROWS = 2  # between core and die, where the ports' wires turn
 MARGIN_SITES = 15
-EDGE_UM = 0.28  # the outermost track is nearer to the edge than this
 SHOWN = 5  # violations that a message lists
 
 
@@ -49,7 +48,7 @@ def place(
     out_dir: Path,
     *,
     density: float = 0.7,
-    clock_ns: float = 3.0,
+    clock_ns: float = CLOCK_NS,
     clock_port: str | None = "clk",
     adk: Path | None = None,
 ) -> Placement:
@@ -177,7 +176,7 @@ def _floorplan(
     area = width * lef.row_height
     bits = [(name, net) for way in ("input", "output") for name, net in netlist.port_bits(way)]
     # ports at every second track at least
-    side = max(math.sqrt(area / density), len(bits) / 4 * 2 * 0.28, LEAST_ROWS * lef.row_height)
+    side = max(math.sqrt(area / density), len(bits) / 4 * 2 * lef.coarsest_pitch, LEAST_ROWS * lef.row_height)
     rows = math.ceil(side / lef.row_height)
     columns = math.ceil(max(area / density / (rows * lef.row_height), side) / lef.site_width)
     site, row = _dbu(lef.site_width), _dbu(lef.row_height)
@@ -297,7 +296,7 @@ def violations(
     return [
         *_misplaced(placement, netlist, lef),
         *_overlaps(placement, lef),
-        *_unconnected(placement, netlist),
+        *_unconnected(placement, netlist, lef),
         *_unclocked(netlist, library, clock_port),
     ]
 
@@ -340,7 +339,7 @@ def _overlaps(placement: Placement, lef: Lef) -> Iterator[str]:
                 reach, owner = end, name
 
 
-def _unconnected(placement: Placement, netlist: Netlist) -> Iterator[str]:
+def _unconnected(placement: Placement, netlist: Netlist, lef: Lef) -> Iterator[str]:
     """Ports without a pin at the edge of the die, inputs of cells and nets without a driver."""
     width, height = placement.die_um
     for way in ("input", "output"):
@@ -348,7 +347,7 @@ def _unconnected(placement: Placement, netlist: Netlist) -> Iterator[str]:
             pin = placement.pins.get(name)
             if pin is None or pin.net != netlist.nets[net]:
                 yield f"the port {name} has no pin on its net {netlist.nets[net]}"
-            elif min(pin.x_um, width - pin.x_um, pin.y_um, height - pin.y_um) > EDGE_UM:
+            elif min(pin.x_um, width - pin.x_um, pin.y_um, height - pin.y_um) > lef.coarsest_pitch:
                 yield f"the pin of port {name} is not at the edge of the die"
     for net, name in enumerate(netlist.nets):
         if netlist.sinks[net] and netlist.driver[net] is None and net not in netlist.constants:

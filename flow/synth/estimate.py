@@ -44,29 +44,26 @@ def _width(bits: list[Bit]) -> int:
     return sum(isinstance(bit, int) for bit in bits)
 
 
-# ---- time that carries take
+# ---- carries that ripple
 
-NS_PER_CARRY = 0.032
 REGISTERS = tuple(kind for kind, weight in PER_BIT.items() if weight == PER_BIT["$dff"])
 WITH_LAST_CARRY = ("$sub", "$neg", "$lt", "$le", "$gt", "$ge", "$mul")
 
 
-def carries_ns(module: Module) -> float:
-    """How long the subtractions, comparisons and products on one path of a flat module take if their carries ripple.
+def carries(module: Module) -> int:
+    """The bits through which carries ripple in the subtractions, comparisons and products on one path of a flat module.
 
     Each waits for the last carry of the one before, as what is subtracted, or chosen, depends on it; additions are left out, as
     their ripples overlap.
     """
-    arrival: dict[Bit, float] = {}
+    arrival: dict[Bit, int] = {}
     for kind, pins in _in_order(module):
-        latest = max(
-            (arrival.get(bit, 0.0) for pin in pins if pin not in "XY" for bit in pins[pin]), default=0.0
-        )
+        latest = max((arrival.get(bit, 0) for pin in pins if pin not in "XY" for bit in pins[pin]), default=0)
         if kind in WITH_LAST_CARRY:
-            latest += NS_PER_CARRY * max(_width(bits) for bits in pins.values())
+            latest += max(_width(bits) for bits in pins.values())
         for pin in "XY":
             arrival |= dict.fromkeys(pins.get(pin, ()), latest)
-    return max(arrival.values(), default=0.0)
+    return max(arrival.values(), default=0)
 
 
 def _in_order(module: Module) -> Iterator[tuple[str, dict[str, list[Bit]]]]:

@@ -28,6 +28,7 @@ from ...fl.errors import BadInput, unknown
 from ...rtl.sim import toolchain
 from ..files import replace_text, replacing
 from ..kit import kit, liberty
+from ..kit.constraints import CLOCK_NS
 from ..kit.kit_file import Adder, Cells
 from ..netlist import logic, ownership, yosys
 from ..netlist.document import Bit, Cell, Document, Module
@@ -147,7 +148,7 @@ def synthesize(
     top: str,
     out_dir: str | Path,
     *,
-    clock_ns: float = 3.0,
+    clock_ns: float = CLOCK_NS,
     style: str = "default",
     kit_directory: Path | None = None,
     **options: Any,
@@ -182,8 +183,9 @@ def synthesize(
         narrow(design)
     chains = save_carries(design) if save else []
     if chosen.adders == AUTO:
-        carries = max(estimate.carries_ns(module) for module in design["modules"].values())
-        chosen = replace(chosen, adders="ripple" if carries <= CARRIES_SHARE * clock_ns else "mixed")
+        carries = max(estimate.carries(module) for module in design["modules"].values())
+        late = carries * library.roles.carry_ns > CARRIES_SHARE * clock_ns
+        chosen = replace(chosen, adders="mixed" if late else "ripple")
     (work / "shared.json").write_text(json.dumps(design))
     mapping = yosys.run("map", _script(style, top, work, clock_ns, chosen, files.lib, library), work)
 
