@@ -51,7 +51,7 @@ for could not be done, and 2 for bad input. The same graph runs by `mflowgen run
 EXAMPLES = """\
   modexlab asic mont
   modexlab asic mont --nbits 8 --layout
-  modexlab asic mont-001 --set nstages=4 --clock 2.5 --to timing
+  modexlab asic mont-001 --set nstages=4 --clock 4 --to timing
   modexlab asic naive --system --json
   modexlab asic proc-montgomery --to power
   modexlab asic mont --nbits 64 --style fast --fmax
