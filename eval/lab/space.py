@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +32,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import msgspec
+
 from ...fl.errors import BadInput, shown, unknown
+from ...flow import typed_toml
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM
 from ..designs.mixes import check_name
 from ..designs.systems import HARDWARE, OPERATIONS, SOFTWARE, find_system
@@ -46,20 +48,12 @@ from .point import Point
 from .stages import DEFAULT as DEFAULT_STAGE
 from .stages import FPGA, IMPLEMENTED, STAGES
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 if TYPE_CHECKING:
     from ..designs.design import Design
     from .metrics import Figure
 
 SPACES = Path(__file__).with_name("spaces")
-KEYS = ("title", "description", "objectives", "constraints", "part")
-PART_KEYS = ("designs", "nbits", "workloads", "stages", "interfaces", "set", "flow")
 SELECTORS = ("family", "domain", "schedule", "paper", "constant_time")
-RANGE_KEYS = ("from", "to", "step", "factor")
 MOST_VALUES = 100_000  # of a range
 MOST_NUMBER_BITS = 5000  # a modulus has 4096 at most
 DEFAULT_OBJECTIVES = {"cycles": "min"}
@@ -204,13 +198,7 @@ class Space:
     @classmethod
     def parse(cls, text: str) -> Space:
         """The space that this TOML says."""
-        try:
-            data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise BadInput(f"this is no TOML: {error}") from None
-        except (ValueError, RecursionError):  # of Python's own: thousands of digits, or of brackets
-            raise BadInput("a number with thousands of digits, or lists in lists; give a space") from None
-        return _Reader().space(data)
+        return _Reader().space(typed_toml.parse(text, SpaceFile))
 
     # ---- its points
 
@@ -363,9 +351,46 @@ def _in_words(fields: Mapping[str, Any]) -> str:
 
 # ---- reading
 
+Scalar = bool | int | float | str
+Words = str | list[str]
+
+
+class Range(msgspec.Struct, forbid_unknown_fields=True):
+    """{from, to, step} goes up by step, {from, to, factor} by factor; both ends belong to it."""
+
+    first: int | float = msgspec.field(name="from")
+    to: int | float
+    step: int | float | None = None
+    factor: int | float | None = None
+
+
+Axis = Scalar | list[Scalar] | Range
+
+
+class PartFile(msgspec.Struct, forbid_unknown_fields=True):
+    """A part as it stands in the file."""
+
+    designs: str | list[str] | dict[str, Scalar | list[Scalar]]
+    nbits: Axis
+    workloads: Words = "encrypt"
+    stages: Words = DEFAULT_STAGE
+    interfaces: Words = DEFAULT.name
+    set: dict[str, Axis] = {}
+    flow: dict[str, Axis] = {}
+
+
+class SpaceFile(msgspec.Struct, forbid_unknown_fields=True):
+    """A whole file."""
+
+    title: str = ""
+    description: str = ""
+    objectives: dict[str, str] = msgspec.field(default_factory=lambda: dict(DEFAULT_OBJECTIVES))
+    constraints: Words = []
+    part: list[PartFile] = []
+
 
 class _Reader:
-    """TOML as it was read, to a Space; says where something is wrong."""
+    """A file to a Space; says where something is wrong."""
 
     def __init__(self) -> None:
         self._where = ""
@@ -373,26 +398,21 @@ class _Reader:
     def _refuse(self, message: str) -> NoReturn:
         raise BadInput(f"{self._where}{message}")
 
-    def space(self, data: Mapping[str, Any]) -> Space:
-        self._keys("key of a space", data, KEYS)
-        self._numbers(data)
-        parts_given = data.get("part")
-        if not isinstance(parts_given, list) or not parts_given:
+    def space(self, file: SpaceFile) -> Space:
+        self._numbers(msgspec.to_builtins(file))
+        if not file.part:
             self._refuse("a space without a part; add [[part]] with designs = [...] and nbits = [...]")
         parts = []
-        for number, part in enumerate(parts_given, 1):
-            self._where = f"part {number}: " if len(parts_given) > 1 else ""
+        for number, part in enumerate(file.part, 1):
+            self._where = f"part {number}: " if len(file.part) > 1 else ""
             parts.append(self._part(part))
         self._where = ""
-        objectives = self._objectives(data.get("objectives", DEFAULT_OBJECTIVES), parts)
-        constraints = tuple(map(Expression, self._texts("constraints", data.get("constraints", []))))
+        self._check_objectives(file.objectives, parts)
+        constraints = tuple(map(Expression, _words(file.constraints)))
         known = self._known(parts)
         for constraint in constraints:
             constraint.require(known)
-        words = [data.get(key, "") for key in ("title", "description")]
-        if not all(isinstance(word, str) for word in words):
-            self._refuse("title and description are text; put them in quotes")
-        return Space(words[0], words[1], objectives, constraints, tuple(parts))
+        return Space(file.title, file.description, file.objectives, constraints, tuple(parts))
 
     def _numbers(self, value: Any, name: str = "") -> None:
         """No number in the whole file is one that nothing can be done with."""
@@ -407,22 +427,9 @@ class _Reader:
         elif isinstance(value, int) and value.bit_length() > MOST_NUMBER_BITS:
             self._refuse(f"{name}: {shown(value)} is too long; give at most {MOST_NUMBER_BITS} bits")
 
-    def _keys(self, kind: str, data: Mapping[str, Any], known: Iterable[str]) -> None:
-        for key in data:
-            if key not in known:
-                self._refuse(str(unknown(kind, key, known)))
-
-    def _texts(self, key: str, value: Any) -> list[str]:
-        values = [value] if isinstance(value, str) else value
-        if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
-            self._refuse(f'{key} = {value!r}: give a list of words, as in {key} = ["..."]')
-        return values
-
-    def _objectives(self, value: Any, parts: Sequence[Part]) -> Mapping[str, str]:
-        if not isinstance(value, dict) or not value:
-            self._refuse(
-                f'objectives = {value!r}: give a direction for each metric, as in {{time_ns = "min"}}'
-            )
+    def _check_objectives(self, value: Mapping[str, str], parts: Sequence[Part]) -> None:
+        if not value:
+            self._refuse('objectives = {}: give a direction for each metric, as in {time_ns = "min"}')
         stages = {stage for part in parts for stage in part.stages}
         for metric in value:
             check_metric(metric)
@@ -433,7 +440,6 @@ class _Reader:
                     f"add one of stages {', '.join(having)}"
                 )
         goals_of(value)
-        return value
 
     def _known(self, parts: Sequence[Part]) -> set[str]:
         """The names that constraints may have."""
@@ -447,26 +453,20 @@ class _Reader:
 
     # ---- a part
 
-    def _part(self, data: Any) -> Part:
-        if not isinstance(data, dict):
-            self._refuse("a part is a table; write [[part]]")
-        self._keys("key of a part", data, PART_KEYS)
-        for key in ("designs", "nbits"):
-            if key not in data:
-                self._refuse(f"{key} is missing; add it, as in {_EXAMPLES[key]}")
-        subjects = self._subjects(data["designs"])
-        stages = self._names("stage", data.get("stages", [DEFAULT_STAGE]), STAGES)
-        interfaces = self._names("interface", data.get("interfaces", [DEFAULT.name]), (*INTERFACES, SYSTEM))
-        workloads = tuple(dict.fromkeys(self._texts("workloads", data.get("workloads", ["encrypt"]))))
+    def _part(self, part: PartFile) -> Part:
+        subjects = self._subjects(part.designs)
+        stages = self._names("stage", part.stages, STAGES)
+        interfaces = self._names("interface", part.interfaces, (*INTERFACES, SYSTEM))
+        workloads = tuple(dict.fromkeys(_words(part.workloads)))
         for name in workloads:
             self._said(check_name, name)
         if not workloads:
             self._refuse("workloads is empty; give one, such as encrypt")
-        nbits = self._values("nbits", data["nbits"])
+        nbits = self._values("nbits", part.nbits)
         if not all(isinstance(value, int) and not isinstance(value, bool) for value in nbits):
-            self._refuse(f"nbits = {data['nbits']!r}: widths are whole numbers")
-        settings = {name: self._values(name, value) for name, value in self._table("set", data).items()}
-        flow = {name: self._values(name, value) for name, value in self._table("flow", data).items()}
+            self._refuse(f"nbits = {part.nbits!r}: widths are whole numbers")
+        settings = {name: self._values(name, value) for name, value in part.set.items()}
+        flow = {name: self._values(name, value) for name, value in part.flow.items()}
         self._check_settings(subjects, settings)
         self._check_flow(stages, flow)
         return Part(subjects, nbits, workloads, stages, interfaces, settings, flow)
@@ -477,14 +477,8 @@ class _Reader:
         except BadInput as error:
             self._refuse(str(error))
 
-    def _table(self, key: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        table = data.get(key, {})
-        if not isinstance(table, dict):
-            self._refuse(f"{key} = {table!r}: write a table, [part.{key}]")
-        return table
-
-    def _names(self, kind: str, value: Any, known: Collection[str]) -> tuple[str, ...]:
-        given = tuple(dict.fromkeys(self._texts(f"{kind}s", value)))
+    def _names(self, kind: str, value: Words, known: Collection[str]) -> tuple[str, ...]:
+        given = tuple(dict.fromkeys(_words(value)))
         for name in given:
             if name not in known:
                 self._refuse(str(unknown(kind, name, known)))
@@ -499,18 +493,19 @@ class _Reader:
             return tuple(design.name for design in designs())
         if isinstance(value, dict):
             return self._selected(value, designs())
-        given = tuple(dict.fromkeys(self._texts("designs", value)))
+        given = tuple(dict.fromkeys(_words(value)))
         for name in given:
             self._said(_design, name)
         if not given:
-            self._refuse(f"designs is empty; give some, as in {_EXAMPLES['designs']}")
+            self._refuse('designs is empty; give some, as in designs = ["mont"]')
         return given
 
     def _selected(self, selectors: Mapping[str, Any], designs: Sequence[Design]) -> tuple[str, ...]:
         """Designs that have one of the values in each of the selectors."""
-        self._keys("selector of designs", selectors, SELECTORS)
         wanted = {}
         for key, value in selectors.items():
+            if key not in SELECTORS:
+                self._refuse(str(unknown("selector of designs", key, SELECTORS)))
             wanted[key] = value if isinstance(value, list) else [value]
             there = list(dict.fromkeys(getattr(design, key) for design in designs))
             for each in wanted[key]:
@@ -526,31 +521,21 @@ class _Reader:
             self._refuse(f"no design has {said}; `modexlab designs` lists them")
         return tuple(found)
 
-    def _values(self, name: str, value: Any) -> tuple[Any, ...]:
+    def _values(self, name: str, value: Axis) -> tuple[Any, ...]:
         """Of an axis: a list, one value, or a range."""
-        if isinstance(value, dict):
+        if isinstance(value, Range):
             return self._range(name, value)
         values = value if isinstance(value, list) else [value]
         if not values:
             self._refuse(f"{name} is empty; give at least one value")
-        if not all(isinstance(each, (bool, int, float, str)) for each in values):
-            self._refuse(f"{name} = {value!r}: give numbers, words, true or false")
         return tuple({(type(each), each): each for each in values}.values())
 
-    def _range(self, name: str, value: Mapping[str, Any]) -> tuple[Any, ...]:
-        """{from, to, step} goes up by step, {from, to, factor} by factor; both ends belong to it."""
-        self._keys(f"key of a range ({name})", value, RANGE_KEYS)
-        numbers = all(
-            isinstance(each, (int, float)) and not isinstance(each, bool) for each in value.values()
-        )
-        if not numbers or not {"from", "to"} <= value.keys() or {"step", "factor"} <= value.keys():
-            self._refuse(
-                f"{name}: a range is {{from = 8, to = 64, step = 8}} or {{from = 32, to = 4096, factor = 2}}, in numbers"
-            )
+    def _range(self, name: str, value: Range) -> tuple[Any, ...]:
+        if value.step is not None and value.factor is not None:
+            self._refuse(f"{name}: a range goes up by step or by factor, not both")
+        step = 1 if value.step is None else value.step
         try:
-            return self._counted(
-                name, value["from"], value["to"], value.get("step", 1), value.get("factor", 0)
-            )
+            return self._counted(name, value.first, value.to, step, value.factor)
         except OverflowError:  # floats end at 1.8e308
             self._refuse(
                 f"{name}: this range goes further than numbers can be told apart; give a smaller `to`"
@@ -560,7 +545,7 @@ class _Reader:
         """The values of a range."""
         if last < first:
             self._refuse(f"{name}: the range from {first} to {last} is empty; give a `to` of {first} or more")
-        if factor:
+        if factor is not None:
             if factor <= 1 or first <= 0:
                 self._refuse(
                     f"{name}: a range by factor {factor} from {first} does not go up; give 2 from 1, say"
@@ -613,4 +598,6 @@ def _error(check: Callable[[Any], Any], value: Any) -> BadInput | None:
     return None
 
 
-_EXAMPLES = {"designs": 'designs = ["mont"]', "nbits": "nbits = [32]"}
+def _words(value: Words) -> list[str]:
+    """One word stands for a list of it."""
+    return [value] if isinstance(value, str) else value

@@ -12,7 +12,8 @@ from typing import Annotated
 
 import msgspec
 
-from ...fl.errors import BadInput, unknown
+from ...fl.errors import BadInput
+from .. import typed_toml
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
@@ -202,11 +203,9 @@ def read(path: Path) -> KitFile:
     except UnicodeDecodeError as error:
         raise BadInput(f"the kit {path} is not UTF-8 (byte {error.start}): save it as that") from None
     try:
-        found = msgspec.toml.decode(text, type=KitFile)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"the kit {path}: {_where(str(error))}") from None
-    except msgspec.DecodeError as error:
-        raise BadInput(f"the kit {path} is no TOML: {error}") from None
+        found = typed_toml.parse(text, KitFile)
+    except BadInput as error:
+        raise BadInput(f"the kit {path}: {error}") from None
     try:
         groups = re.compile(found.cells.strength).groups
     except re.error as error:
@@ -218,30 +217,3 @@ def read(path: Path) -> KitFile:
     if sum(each.outline for each in found.picture) != 1:
         raise BadInput(f"the kit {path}: one [[picture]] has to have outline = true")
     return found
-
-
-TABLES: dict[str, type[_Part]] = {  # of the file, by the path in it
-    "": KitFile,
-    "files": Files,
-    "cells": Cells,
-    "cells.full_adder": Adder,
-    "cells.half_adder": Adder,
-    "constraints": Surroundings,
-    "supply": Supply,
-    "layers": Layers,
-    "routing": Routing,
-    "routing.layers": Track,
-    "picture": Drawn,
-}
-
-
-def _where(message: str) -> str:
-    """A message of msgspec with the key as in the file, and for an unknown key the nearest that there is."""
-    text, _, path = message.partition(" - at `$")
-    place = path.rstrip("`").lstrip(".")
-    surplus = re.search(r"unknown field `(\w+)`", text)
-    table = TABLES.get(re.sub(r"\[[^]]*\]", "", place))
-    if surplus and table:
-        kind = f"key of [{place}]" if place else "key"
-        return str(unknown(kind, surplus[1], table.__struct_fields__))
-    return f"{place}: {text}" if place else text
