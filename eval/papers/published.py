@@ -35,19 +35,16 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...fl.errors import unknown
-from .expression import Expression
+import msgspec
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from ...fl.errors import BadInput, unknown
+from ...flow import typed_toml
+from .expression import Expression
 
 PAPERS = Path(__file__).parent
 NUMBERS = ("000", "001", "002", "003", "004")
@@ -84,17 +81,6 @@ SCALES = {  # of a printed unit, to those above
     "um2": 1.0,
     "mm2": 1e6,
 }
-SAYS = {
-    *("metric", "unit", "operation", "window", "against"),
-    *("twin", "ours", "nbits", "settings", "interface"),
-    *("design", "technology", "caveat"),
-}
-TABLE_KEYS = {
-    *("number", "kind", "caption", "section", "page", "line", "measured"),
-    *("grid", "nkeys", "decimal", "footnotes"),
-    *("says", "keys", "rows", "columns", "cells"),
-}
-
 _NUMBER = re.compile(r"(?P<digits>-?\d[\d.,]*)(?:×10\^(?P<power>\d+))?\s*(?P<unit>[A-Za-z%][\w%^]*)?")
 _UNITS = {"mm^2": "mm2", "um^2": "um2"}
 
@@ -324,56 +310,129 @@ def by_name(number: str, table: str, metric: str = "cycles") -> dict[str, dict[s
 # ---- reading
 
 
+Unset = msgspec.UnsetType
+
+
+class _Part(msgspec.Struct, forbid_unknown_fields=True):
+    """A table of the file: an unknown key is refused."""
+
+
+class Says(_Part):
+    """What can be said of cells (head of this file)."""
+
+    metric: str | Unset = msgspec.UNSET
+    unit: str | Unset = msgspec.UNSET
+    operation: str | Unset = msgspec.UNSET
+    window: str | Unset = msgspec.UNSET
+    against: str | Unset = msgspec.UNSET
+    twin: str | Unset = msgspec.UNSET
+    ours: list[str] | Unset = msgspec.UNSET
+    nbits: int | Unset = msgspec.UNSET
+    settings: dict[str, str | int | float | bool] | Unset = msgspec.UNSET
+    interface: str | Unset = msgspec.UNSET
+    design: str | Unset = msgspec.UNSET
+    technology: str | Unset = msgspec.UNSET
+    caveat: str | Unset = msgspec.UNSET
+
+
+class SaysPart(Says, kw_only=True):
+    """Of one of several numbers in a cell."""
+
+    name: str
+
+
+class SaysColumn(Says):
+    """Of a column, whose cells may have several numbers."""
+
+    parts: list[SaysPart] | Unset = msgspec.UNSET
+
+
+class SaysCells(_Part):
+    """Of single cells."""
+
+    rows: list[str]
+    columns: list[str]
+    says: Says
+
+
+class TableFile(_Part):
+    """`grid` has a head whose first `nkeys` columns name the row; `decimal` is "," where that is the point."""
+
+    number: str
+    caption: str
+    grid: str
+    kind: str = "Table"
+    section: str = ""
+    page: int | str = ""
+    line: int = 0
+    measured: str = ""
+    nkeys: int = 1
+    decimal: str = "."
+    footnotes: list[str] = []
+    says: Says = msgspec.field(default_factory=Says)
+    keys: dict[str, str] = {}
+    rows: dict[str, Says] = {}
+    columns: dict[str, SaysColumn] = {}
+    cells: list[SaysCells] = []
+
+
+class PaperFile(_Part):
+    """A whole file."""
+
+    paper: str
+    title: str
+    authors: list[str]
+    technology: str
+    table: list[TableFile]
+    year: int | None = None
+    venue: str = ""
+    formula: list[dict[str, str]] = []
+    erratum: list[dict[str, str]] = []
+
+
 @functools.cache
 def _load(path: Path) -> Paper:
-    with path.open("rb") as file:
-        read = tomllib.load(file)
-    number = read["paper"]
-    wrong = tuple(Erratum(number, **each) for each in read.get("erratum", ()))
+    try:
+        read = typed_toml.parse(path.read_text(encoding="utf-8"), PaperFile)
+    except BadInput as error:
+        raise BadInput(f"{path.name}: {error}") from None
+    wrong = tuple(Erratum(read.paper, **each) for each in read.erratum)
     return Paper(
-        number,
-        read["title"],
-        tuple(read["authors"]),
-        read.get("year"),
-        read.get("venue", ""),
-        read["technology"],
-        tuple(_Reader(number, read["technology"], each).table(wrong) for each in read["table"]),
-        tuple(Formula(number, **each) for each in read.get("formula", ())),
+        read.paper,
+        read.title,
+        tuple(read.authors),
+        read.year,
+        read.venue,
+        read.technology,
+        tuple(_Reader(read.paper, read.technology, each).table(wrong) for each in read.table),
+        tuple(Formula(read.paper, **each) for each in read.formula),
         wrong,
     )
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """A [[table]] of a file: number, kind, caption, section, page, line, `grid` with a head whose first `nkeys` columns name the row,
-    `decimal` ("," where that is the point), footnotes, and what the cells mean (head of this file)."""
+    """A [[table]] of a file to a Table."""
 
     paper: str
     technology: str
-    read: Mapping[str, Any]
-
-    @property
-    def kind(self) -> str:
-        return self.read.get("kind", "Table")
+    read: TableFile
 
     @property
     def name(self) -> str:
         """As errata name it."""
-        return self.read["number"] if self.kind == "Text" else f"{self.kind} {self.read['number']}"
+        return self.read.number if self.read.kind == "Text" else f"{self.read.kind} {self.read.number}"
 
     @property
     def source(self) -> str:
-        if "measured" in self.read:
-            return self.read["measured"]
-        page = [f"page {self.read['page']}"] if "page" in self.read else []
-        return ", ".join([f"paper {self.paper}", f"section {self.read['section']}", self.name, *page])
+        if self.read.measured:
+            return self.read.measured
+        page = [f"page {self.read.page}"] if self.read.page else []
+        return ", ".join([f"paper {self.paper}", f"section {self.read.section}", self.name, *page])
 
     def table(self, errata: tuple[Erratum, ...]) -> Table:
-        self._there(TABLE_KEYS, self.read)
-        lines = [
-            [cell.strip() for cell in line.split("|")] for line in self.read["grid"].strip().splitlines()
-        ]
-        head, nkeys = lines[0], self.read.get("nkeys", 1)
+        lines = [[cell.strip() for cell in line.split("|")] for line in self.read.grid.strip().splitlines()]
+        head, nkeys = lines[0], self.read.nkeys
         columns = tuple(head[nkeys:])
         wrong = tuple(each for each in errata if each.where == self.name)
         names: dict[str, tuple[str, ...]] = {}
@@ -394,16 +453,16 @@ class _Reader:
         ]
         return Table(
             self.paper,
-            self.read["number"],
-            self.kind,
-            self.read["caption"],
+            self.read.number,
+            self.read.kind,
+            self.read.caption,
             self.source,
-            self.read.get("line", 0),
+            self.read.line,
             tuple(head[:nkeys]),
             columns,
             names,
             rows,
-            tuple(self.read.get("footnotes", ())),
+            tuple(self.read.footnotes),
             tuple(published),
             wrong,
         )
@@ -411,11 +470,10 @@ class _Reader:
     def _check(self, names: Mapping[str, tuple[str, ...]], columns: tuple[str, ...]) -> None:
         """What is said is said of something that is there."""
         of_rows = {*names, *(key for keys in names.values() for key in keys)}
-        cells = self.read.get("cells", ())
-        self._there(of_rows, self.read.get("rows", ()))
-        self._there(columns, self.read.get("columns", ()))
-        self._there(names, [row for each in cells for row in each["rows"]])
-        self._there(columns, [column for each in cells for column in each["columns"]])
+        self._there(of_rows, self.read.rows)
+        self._there(columns, self.read.columns)
+        self._there(names, [row for each in self.read.cells for row in each.rows])
+        self._there(columns, [column for each in self.read.cells for column in each.columns])
 
     def _there(self, known: Collection[str], said: Iterable[str]) -> None:
         for name in said:
@@ -426,35 +484,29 @@ class _Reader:
         self, row: str, head: list[str], keys: tuple[str, ...], column: str, cell: str
     ) -> Iterator[tuple[str, str, dict[str, Any]]]:
         """Column, text and meaning of a cell, or of its parts."""
-        said = [self.read.get("says", {}), *self._row_says(row, head, keys)]
-        means = dict(self.read.get("columns", {}).get(column, {}))
-        parts = means.pop("parts", None)
-        special = [
-            each["says"]
-            for each in self.read.get("cells", ())
-            if row in each["rows"] and column in each["columns"]
-        ]
-        for text, part in zip(cell.split(" / "), parts, strict=True) if parts else [(cell, {})]:
-            of_part = dict(part)
-            label = f"{column}: {of_part.pop('name')}" if part else column
-            general = self._union(row, label, [*said, means, of_part])
+        of_column = self.read.columns.get(column, SaysColumn())
+        said: list[Says] = [self.read.says, *self._row_says(row, head, keys), of_column]
+        special = [each.says for each in self.read.cells if row in each.rows and column in each.columns]
+        parts: Any = of_column.parts or []
+        for text, part in zip(cell.split(" / "), parts, strict=True) if parts else [(cell, None)]:
+            label = f"{column}: {part.name}" if part else column
+            general = self._union(row, label, [*said, *([part] if part else [])])
             yield label, text, {"technology": self.technology} | general | self._union(row, label, special)
 
-    def _row_says(self, row: str, head: list[str], keys: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    def _row_says(self, row: str, head: list[str], keys: tuple[str, ...]) -> Iterator[Says]:
         """What a row says: by its name, by its key cells, or (`keys`) a key cell itself, such as a width."""
         for name in dict.fromkeys([*keys, row]):
-            yield self.read.get("rows", {}).get(name, {})
-        for heading, what in self.read.get("keys", {}).items():
+            yield self.read.rows.get(name, Says())
+        for heading, what in self.read.keys.items():
             text = keys[head.index(heading)]
-            yield {what: int(text.replace(",", "")) if what == "nbits" else text}
+            yield msgspec.convert({what: int(text.replace(",", "")) if what == "nbits" else text}, Says)
 
-    def _union(self, row: str, column: str, said: list[Mapping[str, Any]]) -> dict[str, Any]:
+    def _union(self, row: str, column: str, said: Sequence[Says]) -> dict[str, Any]:
+        """All that is said together."""
         means: dict[str, Any] = {}
-        for key, value in (item for each in said for item in each.items()):
-            if key not in SAYS:
-                raise ValueError(
-                    f"{self.source}: {key} is nothing that a cell can say: {', '.join(sorted(SAYS))}"
-                )
+        for key, value in (item for each in said for item in msgspec.to_builtins(each).items()):
+            if key in ("name", "parts"):
+                continue
             if means.get(key, value) != value:
                 raise ValueError(f"{self.source}, {row} / {column}: {key} is {means[key]!r} and {value!r}")
             means[key] = value
@@ -463,7 +515,7 @@ class _Reader:
     def _figure(
         self, row: str, column: str, text: str, means: dict[str, Any], errata: tuple[Erratum, ...]
     ) -> Published:
-        comma = self.read.get("decimal") == ","
+        comma = self.read.decimal == ","
         value, unit, last_digit = _number(text, comma)
         wrong = [each for each in errata if (each.row, each.column) == (row, column)]
         for each in wrong:
@@ -475,14 +527,14 @@ class _Reader:
         means["ours"] = tuple(means.get("ours", ()))
         return Published(
             self.paper,
-            self.read["number"],
+            self.read.number,
             row,
             column,
             text,
             value,
             unit or said_unit,
             self.source,
-            note=" ".join(self.read.get("footnotes", ())),
+            note=" ".join(self.read.footnotes),
             corrected=_number(wrong[0].corrected, comma)[0] if wrong else None,
             erratum=wrong[0].reason if wrong else "",
             last_digit=last_digit,

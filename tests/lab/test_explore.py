@@ -635,7 +635,7 @@ def test_ready_made_spaces(cli: Cli) -> None:
         pytest.param(("nbits = [32]", "nbits = [33]"), "33 bits", id="impossible"),
         pytest.param(("[1, 2, 3, 4]", "[]"), "nstages is empty; give at least one value", id="empty"),
         pytest.param(
-            ("title =", "titel ="), "unknown key of a space 'titel': did you mean 'title'?", id="key"
+            ("title =", "titel ="), "unknown key 'titel': did you mean 'title'?", id="key"
         ),
     ],
 )

@@ -275,8 +275,8 @@ def test_errata() -> None:
     [
         ('"Algo 6" = { twin', '"Algo 7" = { twin', "there is no 'Algo 7' of which something is said"),
         ('"ALMs" = { metric', '"ALM" = { metric', "there is no 'ALM' of which"),
-        ("nkeys = 2", "nkey = 2", "there is no 'nkey' of which"),
-        ('metric = "alm"', 'metrc = "alm"', "metrc is nothing that a cell can say: against, caveat"),
+        ("nkeys = 2", "nkey = 2", "unknown key of [table[0]] 'nkey': did you mean 'nkeys'"),
+        ('metric = "alm"', 'metrc = "alm"', "'metrc': did you mean 'metric'"),
         ('"ALMs" = { ', '"ALMs" = { twin = "mont", ', "64, Algo 2 / ALMs: twin is 'mmred-004' and 'mont'"),
         ("|  1,391 |", "|", "has 7 cells, the head has 8"),
         ("64    | Algo 4", "64    | Algo 2", "row 64, Algo 2 stands there twice"),
