@@ -24,7 +24,7 @@ from functools import lru_cache
 
 from .compression_plan import CELLS, OPERATIONS, SIZE, Level, Plan, and_gates, carry_folds, matrix
 from .cost import Cost, level_cost, products_cost
-from .errors import BadInput, shown, unknown
+from .errors import BadInput, bits, unknown
 from .folding import Fold
 from .moduli import MAX_PLANNED_NBITS, Modulus
 from .prefix import ADDERS
@@ -215,7 +215,7 @@ def make_plan(
     nbits = modulus.operand_nbits * (2 if reduces else 1) if operand_nbits is None else operand_nbits
     limit = MAX_REDUCED_NBITS if reduces else MAX_PLANNED_NBITS
     if not 1 <= nbits <= limit:
-        raise BadInput(f"operands of {shown(nbits)} bits: trees are planned for 1 to {limit}")
+        raise BadInput(f"operands of {bits(nbits)}: trees are planned for 1 to {limit}")
     if strategy != BEST:
         plan = _Task(operation, modulus, nbits, strategy, adder, None).best()
         assert plan is not None  # only a bound makes it give up

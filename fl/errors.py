@@ -20,6 +20,11 @@ def shown(value: int) -> str:
     return f"{'-' if value < 0 else ''}0x{digits[:8]}...{digits[-8:]} ({value.bit_length()} bits)"
 
 
+def bits(count: int) -> str:
+    """A number of bits as a message shows it."""
+    return f"{shown(count).partition(' (')[0]} bits"
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
     """The error for a `name` that is none of the `known` ones: it proposes the nearest and lists them all."""
     known = list(known)

@@ -19,7 +19,7 @@ Each is counted in digit products (w by w bits) of one modular product by steps 
 from dataclasses import dataclass
 from functools import cached_property
 
-from .errors import BadInput, shown
+from .errors import BadInput, bits, shown
 from .factors import Factors, find_factors, order_of_two
 from .scaled import DIGIT_NBITS
 
@@ -86,7 +86,7 @@ class PseudoModuli:
         if w not in DIGIT_NBITS:
             nearest = min(max(w, DIGIT_NBITS[0]), DIGIT_NBITS[-1])
             raise BadInput(
-                f"digits of {shown(w)} bits: give {DIGIT_NBITS[0]} to {DIGIT_NBITS[-1]}; the nearest is {nearest}"
+                f"digits of {bits(w)}: give {DIGIT_NBITS[0]} to {DIGIT_NBITS[-1]}; the nearest is {nearest}"
             )
         self.n, self.w = n, w
         self.nbits = n.bit_length()

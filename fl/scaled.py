@@ -20,7 +20,7 @@ is how numbers leave: the product with 1 and the reduction from M to N in one.
 
 from dataclasses import dataclass, field
 
-from .errors import BadInput, shown
+from .errors import BadInput, bits, shown
 from .montgomery import Montgomery
 
 DIGIT_NBITS = range(4, 33)  # legal w
@@ -35,11 +35,11 @@ class ScaledShape:
 
     def __post_init__(self) -> None:
         if self.nbits < 1:
-            raise BadInput(f"a modulus of {shown(self.nbits)} bits: give 1 or more")
+            raise BadInput(f"a modulus of {bits(self.nbits)}: give 1 or more")
         if self.digit_nbits not in DIGIT_NBITS:
             nearest = min(max(self.digit_nbits, DIGIT_NBITS[0]), DIGIT_NBITS[-1])
             raise BadInput(
-                f"digits of {shown(self.digit_nbits)} bits: a scaled modulus has digits of {DIGIT_NBITS[0]} "
+                f"digits of {bits(self.digit_nbits)}: a scaled modulus has digits of {DIGIT_NBITS[0]} "
                 f"to {DIGIT_NBITS[-1]} bits; the nearest is {nearest}"
             )
 

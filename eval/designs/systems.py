@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ...fl.errors import BadInput, shown, unknown
+from ...fl.errors import BadInput, bits, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
 from ..errors import NoMeasurement
 from ..papers.published import by_name
@@ -81,7 +81,7 @@ def check_key_width(nbits: int) -> int:
     """`nbits`, if there are keys and machines of that width."""
     if nbits % 2 or not SMALLEST_NBITS <= nbits <= MAX_NBITS:
         raise BadInput(
-            f"an RSA key of {shown(nbits)} bits is not possible; give an even number, {SMALLEST_NBITS} to {MAX_NBITS}"
+            f"an RSA key of {bits(nbits)} is not possible; give an even number, {SMALLEST_NBITS} to {MAX_NBITS}"
         )
     return nbits
 

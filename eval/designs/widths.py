@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...fl.errors import BadInput, shown
+from ...fl.errors import BadInput, bits, shown
 from .interfaces import Operands
 
 MIN_NBITS, MAX_NBITS = 8, 4096
@@ -18,7 +18,7 @@ def width_for(*numbers: int) -> int:
 def check_width(nbits: int) -> int:
     """`nbits`, if a machine can have it."""
     if not MIN_NBITS <= nbits <= MAX_NBITS:
-        raise BadInput(f"a width of {shown(nbits)} bits is out of range; give {MIN_NBITS} to {MAX_NBITS}")
+        raise BadInput(f"a width of {bits(nbits)} is out of range; give {MIN_NBITS} to {MAX_NBITS}")
     return nbits
 
 

@@ -324,7 +324,8 @@ def _check(top: str, module: Mapping[str, Any]) -> None:
 def _check_log(top: str, log: str) -> None:
     """BadInput for loops, and nets with two drivers or none."""
     if conflict := CONFLICT.search(log):
-        raise BadInput(f"{conflict[1].rstrip(':')} has more than one driver: give each net one")
+        net = conflict[1].rstrip(":").partition(".")[2].replace("\\", "")
+        raise BadInput(f"{top}: {net} has more than one driver: give each net one")
     if loop := LOOP.search(log):
         where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
         raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")

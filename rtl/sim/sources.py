@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import threading
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from . import cache
 
 ROOT = Path(__file__).parents[2]  # of the rooms
 PACKAGE = __name__.split(".")[0]
+# Python 3.11 counts the depth of a tree that it makes for all threads together, and raises SystemError if two make one
+_PARSER = threading.Lock()
 NOT_SOURCES = (".py", ".pyc", ".md", ".svg", ".so")
 
 
@@ -65,7 +68,8 @@ def imports(module: str) -> tuple[str, ...]:
         return ()
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     found: list[str] = []
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    with _PARSER:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and str(node.value).startswith(f"{PACKAGE}."):
             run = str(node.value).partition(".")[2]

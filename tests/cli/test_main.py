@@ -161,6 +161,11 @@ def test_bad_settings(cli: Cli, settings: list[str], message: str) -> None:
     assert len(said) < 300
 
 
+def test_a_width_of_many_digits_is_shortened(cli: Cli) -> None:
+    said = cli.fails("cycles", "mont", "--exp", "3", "--nbits", 10**23)
+    assert said == "a width of 0x152d02c7...f6800000 bits is out of range; give 8 to 4096"
+
+
 @pytest.mark.parametrize("nbits", [0, 4, 5000])
 @pytest.mark.parametrize("command", [["cycles"], ["verilog"], ["run", *ENCRYPT]])
 def test_one_range_of_widths(cli: Cli, command: list[str], nbits: int) -> None:

@@ -88,6 +88,7 @@ def test_cyclone_alms_by_hand() -> None:
     [
         ("always_latch if (a) y = b;", "y is a latch: assign it in every branch"),
         ("logic z; assign z = y ^ a; assign y = ~z;", "combinational loop"),
+        ("assign y = a; assign y = b;", r"bad: \w has more than one driver: give each net one"),
         ("foo u(.i(a), .o(y));", "unknown module 'foo'"),
         ("logic [2047:0] p; assign p = {2048{a}} * {2048{b}}; assign y = ^p;", ""),
     ],

@@ -634,9 +634,7 @@ def test_ready_made_spaces(cli: Cli) -> None:
         ),
         pytest.param(("nbits = [32]", "nbits = [33]"), "33 bits", id="impossible"),
         pytest.param(("[1, 2, 3, 4]", "[]"), "nstages is empty; give at least one value", id="empty"),
-        pytest.param(
-            ("title =", "titel ="), "unknown key 'titel': did you mean 'title'?", id="key"
-        ),
+        pytest.param(("title =", "titel ="), "unknown key 'titel': did you mean 'title'?", id="key"),
     ],
 )
 def test_a_bad_space(change: tuple[str, str], message: str, explore: Explore) -> None:

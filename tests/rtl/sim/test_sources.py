@@ -1,6 +1,9 @@
 """Digests of sources follow imports: nobody keeps a list."""
 
+import gc
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -78,3 +81,24 @@ def test_gates_depend_on_all_of_synthesis(file: str) -> None:
     assert ROOT / "flow" / "synth" / file in {
         ROOT / path.relative_to(sources.ROOT) for path in sources.files_of("flow.synth.synthesis")
     }
+
+
+def test_threads_may_ask_at_once() -> None:
+    """Python 3.11 raises SystemError where two threads make a tree, as happens when the collector runs between."""
+
+    def let_others_go(*_: object) -> None:
+        time.sleep(0)
+
+    asked = ("flow.layout.place", "flow.synth.synthesis", "flow.power.power", "flow.timing.timing")
+    usual = gc.get_threshold()
+    gc.callbacks.append(let_others_go)
+    gc.set_threshold(200, 5, 5)
+    try:
+        sources.imports.cache_clear()
+        sources.digest.cache_clear()
+        with ThreadPoolExecutor(len(asked)) as pool:
+            found = list(pool.map(sources.digest, asked))
+    finally:
+        gc.set_threshold(*usual)
+        gc.callbacks.remove(let_others_go)
+    assert found == [sources.digest(each) for each in asked]
