@@ -23,6 +23,7 @@ from .stages import FPGA, LAYOUT
 
 if TYPE_CHECKING:
     from ...flow.fpga.parts import Event as FpgaEvent
+    from ...flow.fpga.report import FpgaRun
     from ...flow.graph.figures import Figures, Ran, Summary
     from ...flow.graph.runner import Event, Outcome
     from ...flow.source import Source, VerilogFiles
@@ -112,17 +113,25 @@ def run_asic(
 
 def run_fpga(
     design: Source, devices: Sequence[str], pnr: bool, report: Callable[[FpgaEvent], None]
-) -> dict[str, Any]:
+) -> FpgaRun:
     """The Verilog, and what it takes of each device."""
     from ...flow import description
     from ...flow.fpga import fpga
+    from ...flow.fpga.report import FpgaRun
 
     start = time.monotonic()
     entry = design.entry()
     described = description.load(entry / description.Description.FILE)
     measured = fpga.measure(entry / "design.sv", described.top, devices, pnr=pnr, report=report)
-    about = {key: getattr(described, key) for key in ("name", "top", "nbits", "interface", "parameters")}
-    return about | {"devices": measured["devices"], "seconds": round(time.monotonic() - start, 1)}
+    return FpgaRun(
+        described.name,
+        described.top,
+        described.nbits,
+        described.interface,
+        described.parameters,
+        measured.devices,
+        round(time.monotonic() - start, 1),
+    )
 
 
 # ---- a point
@@ -265,20 +274,21 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     if simulated.tests_failed:
         raise NoMeasurement(f"{point}: {simulated.tests_failed} tests failed, so its counts mean nothing")
     measured = run_fpga(chip, [flow["device"]], flow["pnr"], _teller(point, say))
-    device = measured["devices"][flow["device"]]
-    if flow["pnr"] and "pnr" not in device:
-        raise NoMeasurement(f"{point}: {device.get('pnr_note', 'not routed')}")
-    figures = [figure(metric, device[name]) for name, metric in COUNTS.items() if name in device]
-    tools = {"Yosys": device["tool"], **point.tools}
-    if "pnr" in device:
-        figures.append(figure("fmax_mhz", device["pnr"]["fmax_mhz"]))
-    caveats = [device["counting"], "flat, before packing"]
+    device = measured.devices[flow["device"]]
+    if flow["pnr"] and device.pnr is None:
+        raise NoMeasurement(f"{point}: {device.pnr_note or 'not routed'}")
+    counts = {metric: device.count(name) for name, metric in COUNTS.items()}
+    figures = [figure(metric, count) for metric, count in counts.items() if count is not None]
+    tools = {"Yosys": device.tool, **point.tools}
+    if device.pnr is not None:
+        figures.append(figure("fmax_mhz", device.pnr.fmax_mhz))
+    caveats = [device.counting, "flat, before packing"]
     return Measurement(
         figures=tuple(figures),
         seconds=time.monotonic() - start,
         tools=tools,
         verilog_hash=_digest(files["design.sv"]),
         tests=f"{simulated.tests_passed} rows at RTL",
-        marks=() if device["fits"] else (f"it does not fit the {device['part']}",),
-        details={"parameters": point.resolved, "caveats": caveats, "device": device},
+        marks=() if device.fits else (f"it does not fit the {device.part}",),
+        details={"parameters": point.resolved, "caveats": caveats, "device": msgspec.to_builtins(device)},
     )

@@ -30,17 +30,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
-from .. import description
+from .. import description, product
 from ..files import replace_json
 from ..netlist import yosys
+from ..netlist.document import Module
 from ..synth.synthesis import CONFLICT, LATCHES, LOOP
 from .parts import Report, made
+from .report import DeviceReport, FpgaReport, Number
 
 JOBS = 2
+COUNTS = "counts.json"
 PARAMETERS = ("fpga_devices", "fpga_pnr")  # of the step
 # what a cell takes: LUTs are sites of the fabric, so that a carry chain that occupies them counts as well
 RESOURCES = ("luts", "ffs", "dsps", "brams", "carries", "alms")
@@ -66,7 +68,7 @@ class Device:
     counting: str
     alms: Callable[[Cells, Mapping[str, float]], int] | None = None
 
-    def count(self, cells: Cells) -> dict[str, Any]:
+    def count(self, cells: Cells) -> dict[str, Number]:
         """The resources of a netlist with so many cells of each kind; BadInput for one that the family does not have."""
         sums: dict[str, float] = defaultdict(float)
         for kind, number in cells.items():
@@ -88,7 +90,7 @@ class Device:
             counts["alms"] = self.alms(cells, counts)
         return counts
 
-    def shares(self, counts: Mapping[str, Any]) -> dict[str, float]:
+    def shares(self, counts: Mapping[str, Number]) -> dict[str, float]:
         """How much of the part each resource takes."""
         return {resource: round(counts[resource] / whole, 4) for resource, whole in self.capacity.items()}
 
@@ -210,28 +212,28 @@ def measure(
     *,
     pnr: bool = False,
     report: Report = lambda _: None,
-) -> dict[str, Any]:
-    """{"devices": {name: counts, ...}} for module `top`; with `pnr`, routed frequencies too."""
+) -> FpgaReport:
+    """What module `top` takes; with `pnr`, routed frequencies too."""
     from . import fpga_route
 
     chosen = [find(name) for name in devices]
     routers, notes = fpga_route.routers([device.name for device in chosen]) if pnr else ({}, {})
     design = elaborate(design_sv, top, report)
 
-    def one(device: Device) -> dict[str, Any]:
+    def one(device: Device) -> DeviceReport:
         entry = _synthesize(device, design, top, report)
-        result = json.loads((entry / "counts.json").read_text())
+        result = product.read(entry / COUNTS, DeviceReport, FpgaReport.STEP, COUNTS)
         if router := routers.get(device.name):
-            result["pnr"] = fpga_route.route(router, entry / "netlist.json", top, result, report)
-        elif note := notes.get(device.name):
-            result["pnr_note"] = note
+            result.pnr = fpga_route.route(router, entry / "netlist.json", top, result, report)
+        else:
+            result.pnr_note = notes.get(device.name)
         return result
 
     with ThreadPoolExecutor(JOBS) as pool:
         # the one that is routed takes longest: it goes first
         order = sorted(chosen, key=lambda device: device.name not in routers)
         results = dict(zip([each.name for each in order], pool.map(one, order), strict=True))
-    return {"top": top, "devices": {device.name: results[device.name] for device in chosen}}
+    return FpgaReport(top, {device.name: results[device.name] for device in chosen})
 
 
 def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Path:
@@ -266,20 +268,25 @@ def _synthesize(device: Device, design: Path, top: str, report: Report) -> Path:
             cells = count_cells(module)
             counts = device.count(cells)
             shares = device.shares(counts)
-            result = {
-                "family": device.family,
-                "part": device.part,
-                **counts,
-                "capacity": dict(device.capacity),
-                "shares": shares,
-                "fits": max(shares.values()) <= 1,
-                "cells": cells,
-                "counting": device.counting,
-                "tool": f"yosys {yosys.version()}: {device.synthesis}",
-                "seconds": round(run.seconds, 1),
-                "peak_memory_mib": run.peak_memory_mib,
-            }
-            replace_json(directory / "counts.json", result)
+            result = DeviceReport(
+                family=device.family,
+                part=device.part,
+                luts=counts["luts"],
+                ffs=counts["ffs"],
+                dsps=counts["dsps"],
+                brams=counts["brams"],
+                carries=counts["carries"],
+                alms=counts.get("alms"),
+                capacity=dict(device.capacity),
+                shares=shares,
+                fits=max(shares.values()) <= 1,
+                cells=cells,
+                counting=device.counting,
+                tool=f"yosys {yosys.version()}: {device.synthesis}",
+                seconds=round(run.seconds, 1),
+                peak_memory_mib=run.peak_memory_mib,
+            )
+            product.write(directory / COUNTS, result)
             # the cell library that yosys writes along is of no use to anyone
             replace_json(directory / "netlist.json", {"modules": {top: module}})
 
@@ -287,7 +294,7 @@ def _synthesize(device: Device, design: Path, top: str, report: Report) -> Path:
     return made(device.family, "fpga-synthesis", parts, build, report)
 
 
-def count_cells(module: Mapping[str, Any]) -> dict[str, int]:
+def count_cells(module: Module) -> dict[str, int]:
     """Cells of a netlist by kind; what only says something to yosys is none."""
     kinds = Counter(cell["type"] for cell in module["cells"].values() if cell["type"] != "$scopeinfo")
     return dict(sorted(kinds.items()))
@@ -301,7 +308,7 @@ def _work() -> Iterator[Path]:
         yield Path(name)
 
 
-def _check(top: str, module: Mapping[str, Any]) -> None:
+def _check(top: str, module: Module) -> None:
     """BadInput for latches and for what is too large."""
     estimate = estimated_luts(module)
     if estimate > MAX_LUTS:
@@ -334,7 +341,7 @@ def _check_log(top: str, log: str) -> None:
         raise BadInput(f"{top}: {net} is read, but nothing drives it: connect it")
 
 
-def estimated_luts(module: Mapping[str, Any]) -> int:
+def estimated_luts(module: Module) -> int:
     """One LUT for each bit of an operator's result, more for products: no better than a factor of two."""
     luts = 0.0
     for cell in module["cells"].values():
@@ -367,7 +374,7 @@ def main() -> int:
         print(f"modexlab: error: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return 2
     Path("outputs").mkdir(exist_ok=True)
-    replace_json(Path("outputs/fpga.json"), result)
+    result.write("outputs")
     return 0
 
 

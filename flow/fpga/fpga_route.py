@@ -29,10 +29,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ...fl.errors import BadInput
 from ...rtl.sim import cache
 from ...rtl.sim.toolchain import ToolError
-from ..files import replace_json
+from .. import product
+from ..netlist.document import Bit, Cell, Module
+from .report import DeviceReport, Found, FpgaReport, Frame, LongestPath, Routed, Used
 
 if TYPE_CHECKING:
     from .parts import Report
@@ -61,8 +65,7 @@ XDC = "\n".join(
     for key, value in (("LOC", pin), ("IOSTANDARD", "LVCMOS33"))
 )
 
-Bit = int | str
-Cell = dict[str, Any]
+PNR = "pnr.json"
 
 
 @dataclass(frozen=True)
@@ -229,7 +232,7 @@ def _usable(name: str, number: int) -> float:
 # ---- the frame
 
 
-def framed(module: Mapping[str, Any], fabric: Fabric) -> tuple[dict[str, Any], dict[str, Any]]:
+def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
     """The module with registers at its ports, and what that took; the design's own clocks stay pins."""
     bits: list[Bit] = [bit for net in module["netnames"].values() for bit in net["bits"]]
     for cell in module["cells"].values():
@@ -301,22 +304,20 @@ def framed(module: Mapping[str, Any], fabric: Fabric) -> tuple[dict[str, Any], d
         registers, luts, chain = registers + 2, luts + 1, shifted
     add_pin(SHIFT_OUT, "output", chain, ("OBUF",))
     attributes = {**module.get("attributes", {}), "top": f"{1:032b}"}
-    frame = {
+    frame: Module = {
         "attributes": attributes,
         "ports": ports,
         "cells": cells,
         "netnames": {**module["netnames"], **names},
     }
     ports_count = sum(len(port["bits"]) for port in module["ports"].values())
-    return frame, {"ports": ports_count, "registers": registers, "luts": luts}
+    return frame, Frame(ports_count, registers, luts)
 
 
 # ---- the run
 
 
-def route(
-    router: Router, netlist: Path, top: str, counts: Mapping[str, Any], report: Report
-) -> dict[str, Any]:
+def route(router: Router, netlist: Path, top: str, counts: DeviceReport, report: Report) -> Routed:
     """The frequency and what it was found with, from the cache or by a run."""
     from .parts import made
 
@@ -324,10 +325,8 @@ def route(
     if not module["cells"]:
         raise BadInput(f"{top} has no cells: there is nothing to place")
     frame, extra = framed(module, router.fabric)
-    needed = {name: counts[name] for name in RESOURCE_NAMES}
-    part = router.part(
-        top, {**needed, "luts": needed["luts"] + extra["luts"], "ffs": needed["ffs"] + extra["registers"]}
-    )
+    needed = {name: counts.count(name) or 0 for name in RESOURCE_NAMES}
+    part = router.part(top, {**needed, "luts": counts.luts + extra.luts, "ffs": counts.ffs + extra.registers})
 
     def build(directory: Path) -> None:
         (directory / "framed.json").write_text(json.dumps({"creator": "modexlab", "modules": {top: frame}}))
@@ -335,26 +334,26 @@ def route(
         start = time.perf_counter()
         found = _run(router, part, directory)
         seconds = time.perf_counter() - start
-        replace_json(
-            directory / "pnr.json",
-            {
-                "part": part,
-                **found,
-                "target_mhz": TARGET_MHZ,
-                "seed": SEED,
-                "settings": router.settings,
-                "frame": extra,
-                "tool": f"{router.name} {router.version}",
-                "seconds": round(seconds, 1),
-            },
+        routed = Routed(
+            **msgspec.structs.asdict(found),
+            part=part,
+            target_mhz=TARGET_MHZ,
+            seed=SEED,
+            settings=router.settings,
+            frame=extra,
+            tool=f"{router.name} {router.version}",
+            seconds=round(seconds, 1),
         )
+        product.write(directory / PNR, routed)
 
     parts = [router.name, router.version, part, top, cache.file_digest(netlist)]
-    entry = made(f"{counts['family']} place and route", "fpga-route", parts, build, report)
-    return {**json.loads((entry / "pnr.json").read_text()), "log": str(entry / "pnr.log")}
+    entry = made(f"{counts.family} place and route", "fpga-route", parts, build, report)
+    routed = product.read(entry / PNR, Routed, FpgaReport.STEP, PNR)
+    routed.log = str(entry / "pnr.log")
+    return routed
 
 
-def _run(router: Router, part: str, directory: Path) -> dict[str, Any]:
+def _run(router: Router, part: str, directory: Path) -> Found:
     """Run the tool; ToolError with its first error if it fails."""
     log = directory / "pnr.log"
     options = [
@@ -389,7 +388,7 @@ def _run(router: Router, part: str, directory: Path) -> dict[str, Any]:
     return _found(json.loads((directory / "report.json").read_text()))
 
 
-def _found(report: Mapping[str, Any]) -> dict[str, Any]:
+def _found(report: Mapping[str, Any]) -> Found:
     """The lowest frequency of all clocks, the worst path of that clock, and what is filled."""
     clocks = {_plain(name): round(each["achieved"], 2) for name, each in report["fmax"].items()}
     if not clocks:
@@ -400,13 +399,9 @@ def _found(report: Mapping[str, Any]) -> dict[str, Any]:
         for path in report["critical_paths"]
         if all(_plain(path[end].partition(" ")[2]) == slowest for end in ("from", "to"))
     ]
-    found: dict[str, Any] = {"fmax_mhz": clocks[slowest]}
-    if len(clocks) > 1:
-        found["clocks_mhz"] = clocks
-    if paths:
-        found["critical_path"] = _path(paths[0]["path"])
-    used = {name: each for name, each in report["utilization"].items() if each["used"]}
-    return {**found, "utilization": used}
+    used = {name: msgspec.convert(each, Used) for name, each in report["utilization"].items() if each["used"]}
+    path = _path(paths[0]["path"]) if paths else None
+    return Found(clocks[slowest], used, clocks if len(clocks) > 1 else {}, path)
 
 
 def _plain(net: str) -> str:
@@ -414,15 +409,15 @@ def _plain(net: str) -> str:
     return re.sub(r"^\$glbnet\$|\$TRELLIS_IO_IN$", "", net)
 
 
-def _path(steps: list[dict[str, Any]]) -> dict[str, Any]:
+def _path(steps: list[dict[str, Any]]) -> LongestPath:
     """Where the path begins and ends, and how long logic and wires take."""
     delays = Counter({"logic": 0.0, "routing": 0.0})
     for step in steps:
         delays["routing" if step["type"] == "routing" else "logic"] += step["delay"]
-    return {
-        "start": steps[0]["from"]["cell"],
-        "end": steps[-1]["to"]["cell"],
-        "logic_ns": round(delays["logic"], 3),
-        "routing_ns": round(delays["routing"], 3),
-        "cells": sum(step["type"] == "logic" for step in steps),
-    }
+    return LongestPath(
+        start=steps[0]["from"]["cell"],
+        end=steps[-1]["to"]["cell"],
+        logic_ns=round(delays["logic"], 3),
+        routing_ns=round(delays["routing"], 3),
+        cells=sum(step["type"] == "logic" for step in steps),
+    )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow.fpga import fpga, fpga_route
+from modexlab.flow.fpga.report import DeviceReport, Frame, LongestPath
 from modexlab.flow.netlist import yosys
 from modexlab.rtl.sim.toolchain import ToolError
 
@@ -40,27 +40,27 @@ COUNTS = {
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, DeviceReport]:
     source = tmp_path_factory.mktemp("fpga") / "known.sv"
     source.write_text(KNOWN)
-    return fpga.measure(source, "known")["devices"]
+    return fpga.measure(source, "known").devices
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_known_circuit_has_known_counts(known: dict[str, Any], name: str) -> None:
+def test_known_circuit_has_known_counts(known: dict[str, DeviceReport], name: str) -> None:
     found = known[name]
-    assert {key: found[key] for key in COUNTS[name]} == COUNTS[name]
-    assert found["fits"] and found["tool"].startswith(f"yosys {yosys.version()}: synth_")
-    assert found["shares"]["dsps"] == round(1 / found["capacity"]["dsps"], 4)
+    assert {key: found.count(key) for key in COUNTS[name]} == COUNTS[name]
+    assert found.fits and found.tool.startswith(f"yosys {yosys.version()}: synth_")
+    assert found.shares["dsps"] == round(1 / found.capacity["dsps"], 4)
     # adder, parity and the two inverters at most that the memory's and the registers' enables take
-    assert "alms" not in found or 4 + 1 <= found["alms"] <= 4 + 1 + 1
+    assert found.alms is None or 4 + 1 <= found.alms <= 4 + 1 + 1
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_a_cell_more_or_less_is_seen(known: dict[str, Any], name: str) -> None:
-    device, cells = fpga.find(name), known[name]["cells"]
+def test_a_cell_more_or_less_is_seen(known: dict[str, DeviceReport], name: str) -> None:
+    device, cells = fpga.find(name), known[name].cells
     counted = device.count(cells)
-    assert counted == {key: known[name][key] for key in counted}
+    assert counted == {key: known[name].count(key) for key in counted}
     for kind, prices in device.prices.items():
         if prices:
             changed = device.count({**cells, kind: cells.get(kind, 0) + 12})
@@ -116,7 +116,7 @@ def test_frame_registers_every_port() -> None:
         },
     }
     frame, extra = fpga_route.framed(module, fpga_route.ECP5)
-    assert extra == {"ports": 5, "registers": 2 + 2 * 2, "luts": 2}
+    assert extra == Frame(ports=5, registers=2 + 2 * 2, luts=2)
     assert frame["cells"]["r"] is module["cells"]["r"]
     assert set(frame["ports"]) == {"frame$clk", "frame$in", "frame$out"}
     assert frame["ports"]["frame$clk"]["bits"] == [2]
@@ -176,7 +176,7 @@ def test_frequency_is_of_the_slowest_clock() -> None:
         "utilization": {"TRELLIS_FF": {"used": 3, "available": 9}, "GSR": {"used": 0, "available": 1}},
     }
     found = fpga_route._found(json.loads(json.dumps(report)))
-    assert found["fmax_mhz"] == 400.0 and found["clocks_mhz"] == {"clk": 400.0, "fast": 500.0}
-    worst = {"start": "a", "end": "c", "logic_ns": 1.0, "routing_ns": 1.5, "cells": 1}
-    assert found["critical_path"] == worst
-    assert list(found["utilization"]) == ["TRELLIS_FF"]
+    assert found.fmax_mhz == 400.0 and found.clocks_mhz == {"clk": 400.0, "fast": 500.0}
+    worst = LongestPath(start="a", end="c", logic_ns=1.0, routing_ns=1.5, cells=1)
+    assert found.critical_path == worst
+    assert list(found.utilization) == ["TRELLIS_FF"]

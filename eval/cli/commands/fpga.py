@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from ....fl.errors import BadInput
 from ...progress import Progress
@@ -26,6 +28,7 @@ from ..arguments import (
 
 if TYPE_CHECKING:
     from ....flow.fpga.parts import Event
+    from ....flow.fpga.report import FpgaRun, Routed
     from ....flow.source import Source
 
 DEFAULT_NBITS = 32
@@ -74,7 +77,7 @@ def execute(args: argparse.Namespace) -> int:
     devices = [find(name).name for name in dict.fromkeys(args.device or DEVICES)]
     report = _run(_source(args), devices, args.pnr, args.json)
     if args.json:
-        print_json(report)
+        print_json(msgspec.to_builtins(report))
     else:
         print("\n".join(_text(report)))
     return 0
@@ -100,7 +103,7 @@ def _source(args: argparse.Namespace) -> Source:
     return verilog_files(args.verilog, args.top, include=args.include or (), define=args.define or ())
 
 
-def _run(source: Source, devices: list[str], pnr: bool, quiet: bool) -> dict[str, Any]:
+def _run(source: Source, devices: list[str], pnr: bool, quiet: bool) -> FpgaRun:
     """The Verilog and its counts, with a line on stderr for every part that is done now."""
     from ...lab.implement import run_fpga
 
@@ -124,53 +127,56 @@ def _run(source: Source, devices: list[str], pnr: bool, quiet: bool) -> dict[str
 COLUMNS = {"luts": "LUT", "alms": "ALM", "ffs": "FF", "dsps": "DSP", "brams": "BRAM", "carries": "carry"}
 
 
-def _text(report: dict[str, Any]) -> Iterator[str]:
+def _text(report: FpgaRun) -> Iterator[str]:
     """A table, and below it what its figures are."""
-    width = "" if report["nbits"] is None else f", {report['nbits']} bits, {report['interface']}"
-    yield f"{report['name']}{width} (module {report['top']})"
+    width = "" if report.nbits is None else f", {report.nbits} bits, {report.interface}"
+    yield f"{report.name}{width} (module {report.top})"
     yield ""
-    devices: dict[str, dict[str, Any]] = report["devices"]
-    columns = {key: head for key, head in COLUMNS.items() if any(key in each for each in devices.values())}
-    routed = any("pnr" in each for each in devices.values())
+    devices = report.devices.values()
+    columns = {
+        key: head for key, head in COLUMNS.items() if any(each.count(key) is not None for each in devices)
+    }
+    routed = any(each.pnr for each in devices)
     head = ["device", *columns.values(), "of the part", *(["MHz"] if routed else []), "s"]
     rows = []
-    for each in devices.values():
-        most = max(each["shares"], key=lambda resource: each["shares"][resource])
-        share = f"{each['shares'][most]:.1%} of {each['capacity'][most]:,} {COLUMNS[most]}, {each['part']}"
-        pnr = each.get("pnr")
+    for each in devices:
+        most = max(each.shares, key=lambda resource: each.shares[resource])
+        share = f"{each.shares[most]:.1%} of {each.capacity[most]:,} {COLUMNS[most]}, {each.part}"
+        pnr = each.pnr
+        counts = (each.count(key) for key in columns)
         rows.append(
             [
-                each["family"],
-                *(f"{each[key]:,}" if key in each else "-" for key in columns),
-                share if each["fits"] else f"does not fit: {share}",
-                *([f"{pnr['fmax_mhz']:.1f}" if pnr else "-"] if routed else []),
-                f"{each['seconds'] + (pnr['seconds'] if pnr else 0):.1f}",
+                each.family,
+                *("-" if count is None else f"{count:,}" for count in counts),
+                share if each.fits else f"does not fit: {share}",
+                *([f"{pnr.fmax_mhz:.1f}" if pnr else "-"] if routed else []),
+                f"{each.seconds + (pnr.seconds if pnr else 0):.1f}",
             ]
         )
     yield table(head, rows)
     yield ""
-    for each in devices.values():
-        if pnr := each.get("pnr"):
-            yield from _routed(each["family"], pnr)
-    for each in devices.values():
-        yield f"{each['family']}: {each['counting']}; {each['tool']}"
-        if "pnr_note" in each:
-            yield f"  {each['pnr_note']}"
-    yield f"{report['seconds']} s in all"
+    for each in devices:
+        if each.pnr:
+            yield from _routed(each.family, each.pnr)
+    for each in devices:
+        yield f"{each.family}: {each.counting}; {each.tool}"
+        if each.pnr_note:
+            yield f"  {each.pnr_note}"
+    yield f"{report.seconds} s in all"
 
 
-def _routed(family: str, pnr: dict[str, Any]) -> Iterator[str]:
-    frame, path = pnr["frame"], pnr.get("critical_path")
+def _routed(family: str, pnr: Routed) -> Iterator[str]:
+    frame, path = pnr.frame, pnr.critical_path
     yield (
-        f"{family} routed in {pnr['part']} ({pnr['settings']}; seed {pnr['seed']}): {pnr['fmax_mhz']:.1f} MHz, "
-        f"{1000 / pnr['fmax_mhz']:.2f} ns"
+        f"{family} routed in {pnr.part} ({pnr.settings}; seed {pnr.seed}): {pnr.fmax_mhz:.1f} MHz, "
+        f"{1000 / pnr.fmax_mhz:.2f} ns"
     )
     if path:
         yield (
-            f"  worst path: {path['start']} -> {path['end']}, {path['cells']} cells, {path['logic_ns']:.2f} ns in cells, "
-            f"{path['routing_ns']:.2f} ns in wires"
+            f"  worst path: {path.start} -> {path.end}, {path.cells} cells, {path.logic_ns:.2f} ns in cells, "
+            f"{path.routing_ns:.2f} ns in wires"
         )
     yield (
-        f"  out of context: {frame['ports']} ports behind shift registers on three pins ({frame['registers']} registers, "
-        f"{frame['luts']} LUTs, not in the counts)"
+        f"  out of context: {frame.ports} ports behind shift registers on three pins ({frame.registers} registers, "
+        f"{frame.luts} LUTs, not in the counts)"
     )

@@ -1,0 +1,109 @@
+"""What a design takes of FPGAs, and how fast it is there when it is routed: fpga.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from ..product import Product
+
+Number = int | float  # of a resource: halves of a block RAM are counted
+
+
+class LongestPath(msgspec.Struct):
+    """The worst path of the slowest clock."""
+
+    start: str
+    end: str
+    logic_ns: float
+    routing_ns: float
+    cells: int
+
+
+class Used(msgspec.Struct):
+    """Of one kind of site, as the router counts."""
+
+    used: int
+    available: int
+
+
+class Found(msgspec.Struct, omit_defaults=True):
+    """What the router found."""
+
+    fmax_mhz: float
+    utilization: dict[str, Used]
+    clocks_mhz: dict[str, float] = {}  # where there are several
+    critical_path: LongestPath | None = None
+
+
+class Frame(msgspec.Struct):
+    """The registers around a design out of context, which are none of it."""
+
+    ports: int
+    registers: int
+    luts: int
+
+
+class Routed(Found, kw_only=True, omit_defaults=True):
+    """... and how: pnr.json."""
+
+    part: str
+    target_mhz: float
+    seed: int
+    settings: str
+    frame: Frame
+    tool: str
+    seconds: float
+    log: str = ""
+
+
+class DeviceReport(msgspec.Struct, omit_defaults=True):
+    """Of one family: counts.json, and where it was routed that."""
+
+    family: str
+    part: str
+    luts: Number
+    ffs: Number
+    dsps: Number
+    brams: Number
+    carries: Number
+    capacity: dict[str, int]
+    shares: dict[str, float]
+    fits: bool
+    cells: dict[str, int]
+    counting: str
+    tool: str
+    seconds: float
+    peak_memory_mib: float
+    alms: Number | None = None
+    pnr: Routed | None = None
+    pnr_note: str | None = None  # why it was not routed
+
+    def count(self, resource: str) -> Number | None:
+        """Of a resource by its name; None of one that the family has not."""
+        found: Number | None = getattr(self, resource)
+        return found
+
+
+class FpgaReport(Product):
+    """The whole file."""
+
+    FILE: ClassVar[str] = "fpga.json"
+    STEP: ClassVar[str] = "fpga"
+
+    top: str
+    devices: dict[str, DeviceReport]
+
+
+class FpgaRun(msgspec.Struct):
+    """Of a design or of Verilog from elsewhere, with what it is."""
+
+    name: str
+    top: str
+    nbits: int | None
+    interface: str
+    parameters: Mapping[str, Any]
+    devices: dict[str, DeviceReport]
+    seconds: float
