@@ -19,8 +19,12 @@ PYTEST   := $(BIN)/python -m pytest -n $(JOBS)
 
 .PHONY: test coverage check report regress setup format lint clean
 
-test: setup lint
-	$(PYTEST) --durations=30
+# types are checked beside the tests, and told at the end
+test: setup
+	@$(MAKE) --no-print-directory lint >$(VENV)/lint.log 2>&1 & lint=$$!; \
+	$(PYTEST) --durations=30; tests=$$?; \
+	wait $$lint; linted=$$?; cat $(VENV)/lint.log; \
+	[ $$tests = 0 ] && [ $$linted = 0 ]
 
 coverage: setup
 	$(PYTEST) $(COVERAGE)

@@ -35,7 +35,7 @@ def test_names() -> None:
 
 
 def test_measure() -> None:
-    machine = modexlab.design("mont").at(16, steps_per_stage=4)
+    machine = modexlab.design("mont").at(8, steps_per_stage=4)
     measured = modexlab.measure(machine, "decrypt")
     (work,) = modexlab.point(machine, "decrypt").parts()
     assert (

@@ -21,7 +21,7 @@ from tests.harness import WIDTHS, check_fl_products, examples, regress_if, resid
 from tests.tables import products
 from tests.tables.rows import ProductRow
 
-SHAPES_A_FAMILY = 3  # beside those that the designs have; as many again in `make regress`
+SHAPES_A_FAMILY = 2  # beside those that the designs have; as many again in `make regress`
 PLAIN = [design for design in catalogue.designs() if design.plain_unit]  # the others have tests of their own
 Unit = tuple[Design, dict[str, Any]]
 
