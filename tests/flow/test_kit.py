@@ -132,6 +132,7 @@ def kinds(report: dict[str, Any]) -> dict[str, int]:
     return json.loads((Path(report["products"]["synthesis"]) / "area.json").read_text())["kinds"]
 
 
+@pytest.mark.regress  # what comes next has other names, too
 def test_other_names_make_the_same_chip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = summary(capsys)
     second = summary(capsys, "--kit", str(second_kit(tmp_path / "second")))

@@ -58,7 +58,7 @@ def test_second_build_is_found_and_nothing_else_is_left(own_cache: Path, stage: 
     assert not list(Path.cwd().iterdir())
 
 
-@pytest.mark.parametrize("stage", ["verilog", "native"])
+@pytest.mark.parametrize("stage", [pytest.param("verilog", marks=pytest.mark.regress), "native"])
 def test_damaged_entry_is_built_again(own_cache: Path, stage: str) -> None:
     assert run(stage) == EXPECTED
     (entry,) = entries(own_cache)
