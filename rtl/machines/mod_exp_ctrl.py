@@ -128,23 +128,24 @@ class ModExpCtrl(Component):
             *(plan.after(state) for state in (State.IDLE, State.SETUP, State.LOOP))
         )
 
+        s.nsquarings = Wire(clog2(plan.squarings + 2))
+
+        @update
+        def path():
+            s.path_st @= DONE
+            if s.st == IDLE:
+                s.path_st @= AFTER_IDLE
+            elif s.st == SETUP:
+                s.path_st @= AFTER_SETUP
+            elif s.st == SQUARE:
+                s.path_st @= SQUARE
+                if s.nsquarings == 1:
+                    s.path_st @= ENTER
+            elif (s.st == SETUP_ONE) | (s.st == ENTER) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
+                s.path_st @= LOOP
+
         if plan.squarings:
             SQUARINGS = plan.squarings
-            s.nsquarings = Wire(clog2(plan.squarings + 2))
-
-            @update
-            def path_with_squarings():
-                s.path_st @= DONE
-                if s.st == IDLE:
-                    s.path_st @= AFTER_IDLE
-                elif s.st == SETUP:
-                    s.path_st @= AFTER_SETUP
-                elif s.st == SQUARE:
-                    s.path_st @= SQUARE
-                    if s.nsquarings == 1:
-                        s.path_st @= ENTER
-                elif (s.st == ENTER) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
-                    s.path_st @= LOOP
 
             @update_ff
             def count_squarings():
@@ -154,16 +155,7 @@ class ModExpCtrl(Component):
                     s.nsquarings <<= s.nsquarings - 1
 
         else:
-
-            @update
-            def path():
-                s.path_st @= DONE
-                if s.st == IDLE:
-                    s.path_st @= AFTER_IDLE
-                elif s.st == SETUP:
-                    s.path_st @= AFTER_SETUP
-                elif (s.st == SETUP_ONE) | (s.st == ENTER) | (s.st == ALIGN) | (s.st == TOP) | (s.st == LOOP):
-                    s.path_st @= LOOP
+            s.nsquarings //= 0
 
         # paper 001 looks at the exponent only behind a step; a gate more in the others would move their netlists
         if plan.steps_once:
