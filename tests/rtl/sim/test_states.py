@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue
+from modexlab.rtl.machines.mod_exp_plan import State
 from modexlab.rtl.sim import lint, simulate, translate
 from modexlab.rtl.states import STATES, states
 from pymtl3 import Component, InPort, OutPort, Wire, mk_bits, update, update_ff
@@ -18,7 +19,7 @@ from tests.tables import mod_exp
 CASES = [
     ("mont", {}),
     ("mont", {"schedule": "left-to-right"}),
-    ("mont-ct", {"conversion": "square"}),
+    ("mont-ct", {"conversion": "square", "doublings_per_cycle": 1}),  # with squarings
     ("ssmm-ct", {}),
     ("naive", {"schedule": "left-to-right"}),
     ("naive-ct", {"scan": "full"}),
@@ -58,7 +59,9 @@ def test_control_enters_its_states_and_no_other(name: str, how: dict[str, Any]) 
     assert controls
     for each in controls:
         codes = set(each.get_metadata(STATES).codes.values())
-        assert entered[repr(each)] == codes, f"{each!r} of {name} {how}"
+        # a set-up that takes longer than the exponent is wide leaves no leading zeros to align: that is time, not the plan
+        early = {State.ALIGN} if how.get("doublings_per_cycle") == 1 else set()
+        assert codes - early <= entered[repr(each)] <= codes, f"{each!r} of {name} {how}"
 
 
 class Counter(Component):
