@@ -42,6 +42,11 @@ LIBRARY = (
     "Area, time and energy: open tools, NanGate cells on FreePDK45, typical corner; energies without glitches are a lower "
     "bound. Paper 001 had commercial tools: a ratio within some ten percent says nothing."
 )
+SAME_SUM = ("textbook", "koc")  # values of add_red that are one form behind synthesis
+ONE_FORM = (
+    "The AddReds textbook and koc are nearly the same netlist here, because synthesis rewrites conditional sums: what "
+    "differs between them is no property of their forms. hold_form=True leaves sums as they are written."
+)
 
 
 @dataclass(frozen=True)
@@ -250,7 +255,20 @@ class Content:
             )
         if self._silicon:
             told.append(Trust(None, LIBRARY))
+        if self._one_form:
+            told.append(Trust(None, ONE_FORM))
         return told
+
+    @property
+    def _one_form(self) -> bool:
+        """Netlists that differ in the form of a sum alone, which synthesis has rewritten, stand beside each other."""
+        forms: dict[tuple[Any, ...], set[str]] = {}
+        for entry in self.entries:
+            if entry.stage in SILICON and str(entry.first.flow.get("hold_form")) != "True":
+                other = {name: value for name, value in entry.settings.items() if name != "add_red"}
+                key = (entry.subject, entry.nbits, entry.interface, entry.setup, str(sorted(other.items())))
+                forms.setdefault(key, set()).add(entry.first.parameters.get("add_red", ""))
+        return any(found.issuperset(SAME_SUM) for found in forms.values())
 
     @staticmethod
     def _checked(entries: Iterable[Entry]) -> str:

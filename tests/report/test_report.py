@@ -428,6 +428,18 @@ def test_trust(content: Content) -> None:
     assert said["1 could not be measured: see Marked and failed."] is False
 
 
+@pytest.mark.parametrize("hold_form", [False, True])
+def test_forms_that_synthesis_makes_alike_are_said(hold_form: bool, tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    flow = (("clock_period", 3.0), *((("hold_form", True),) if hold_form else ()))
+    for form in ("textbook", "koc"):
+        assert not any("nearly the same netlist" in each.text for each in gather(ledger).trust)
+        point = Point("mont", 32, (("add_red", form),), stage="flow", flow=flow)
+        ledger.record(point, implemented(10_000, 0.05, (1.0, 2.0), (77, 129), 3.0))
+    said = [each.text for each in gather(ledger).trust if "nearly the same netlist" in each.text]
+    assert len(said) == (0 if hold_form else 1)
+
+
 def test_a_formula_that_is_wrong_is_said(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     for stage, cycles in (("formula", 77), ("native", 78)):
