@@ -355,16 +355,12 @@ def background(report: Opened) -> str:
 def test_light_dark_and_paper(browser: Any, path: Path) -> None:
     report = opened(browser, path, color_scheme="dark")
     report.page.wait_for_selector("#chart-area-time[data-points]")
-    label = report.page.locator("#chart-area-time .role-axis-label text").first
-
-    def ink() -> str:
-        return label.evaluate("each => getComputedStyle(each).fill")
-
-    dark, dark_ink = background(report), ink()
+    ink = "getComputedStyle(document.querySelector('#chart-area-time .role-axis-label text')).fill"
+    dark, dark_ink = background(report), report.page.evaluate(ink)
     report.page.click("#theme")  # light
     assert report.page.inner_text("#theme") == "Theme: light"
     assert background(report) == "rgb(255, 255, 255)" != dark
-    assert ink() != dark_ink
+    report.page.wait_for_function(f"{ink} !== '{dark_ink}'")  # charts are drawn again
     report.page.reload()  # remembered
     report.page.wait_for_selector("html[data-ready]")
     assert background(report) == "rgb(255, 255, 255)"
