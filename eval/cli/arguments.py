@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -246,6 +246,19 @@ def _setting(param: Param, text: str) -> Any:
 
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2))
+
+
+def answer(
+    args: argparse.Namespace, data: Callable[[], Any], text: Callable[[], str | Iterable[str]]
+) -> None:
+    """The result of a command: as JSON with --json, or as text, in one piece or by lines."""
+    if args.json:
+        import msgspec
+
+        print_json(msgspec.to_builtins(data()))
+        return
+    told = text()
+    print(told if isinstance(told, str) else "\n".join(told))
 
 
 def check_directory(option: str, path: str) -> None:

@@ -24,8 +24,8 @@ from ..arguments import (
     add_settings,
     add_verilog,
     add_width,
+    answer,
     find_design,
-    print_json,
     refuse_with_verilog,
     settings_of,
     warn,
@@ -167,10 +167,7 @@ def execute(args: argparse.Namespace) -> int:
     report.products = {name: str(entry) for name, entry in outcome.entries.items()}
     if args.output is not None:
         report.products = _copy_products(outcome, report, Path(args.output))
-    if args.json:
-        print_json(msgspec.to_builtins(report))
-    else:
-        print(screen.text(report))
+    answer(args, lambda: report, lambda: screen.text(report))
     return 0 if summary.good(report, wanted) else 1
 
 

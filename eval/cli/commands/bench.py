@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...progress import Progress
-from ..arguments import Commands, add_command, add_json, print_json
+from ..arguments import Commands, add_command, add_json, answer
 
 TEXT = """\
 It reports: exit code 0 also where a goal is missed, for
@@ -82,14 +82,16 @@ def execute(args: argparse.Namespace) -> int:
     bench = BENCHES[args.what]
     with Progress(f"bench {args.what}", quiet=args.json):
         report = bench.measure()
-    if args.json:
-        print_json(report)
-        return 0
+    answer(args, lambda: report, lambda: _lines(bench, report))
+    return 0
+
+
+def _lines(bench: _Bench, report: Mapping[str, float]) -> Iterator[str]:
+    """Figures with a goal, then the others."""
     for key, goal in bench.goals.items():
         reached = report[key] <= goal if key.endswith("_seconds") else report[key] >= goal
         met = "met" if reached else "MISSED"
-        print(f"{bench.meanings[key]:<40}  {report[key]:>12,.2f}   goal {goal:g}: {met}")
+        yield f"{bench.meanings[key]:<40}  {report[key]:>12,.2f}   goal {goal:g}: {met}"
     for key, value in report.items():
         if key not in bench.goals:
-            print(f"{key.replace('_', ' '):<40}  {value:>12,.0f}")
-    return 0
+            yield f"{key.replace('_', ' '):<40}  {value:>12,.0f}"

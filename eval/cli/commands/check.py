@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from ....fl.errors import BadInput, shown
@@ -19,10 +20,10 @@ from ..arguments import (
     add_json,
     add_settings,
     add_width,
+    answer,
     find_design,
     json_number,
     positive,
-    print_json,
     settings_of,
     warn,
 )
@@ -136,10 +137,7 @@ def execute(args: argparse.Namespace) -> int:
         ],
         "unread": unread,
     }
-    if args.json:
-        print_json(report)
-    else:
-        _print(report)
+    answer(args, lambda: report, lambda: _lines(report))
     if not report["passed"] and not report["failed"] and not args.allow_empty:
         raise BadInput(
             f"NOTHING WAS CHECKED: all {report['skipped']} vectors were skipped; "
@@ -178,29 +176,29 @@ def _failure(path: str, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _print(report: dict[str, Any]) -> None:
+def _lines(report: dict[str, Any]) -> Iterator[str]:
     for part in report["files"]:
-        print(
+        yield (
             f"{part['file']}: {part['format']}, on {report['design']} ({report['stage'] or report['level']})"
         )
         left = f", beyond --limit {part['beyond_limit']}" if part["beyond_limit"] else ""
-        print(f"  passed {part['passed']}, failed {part['failed']}, not applicable {part['skipped']}{left}")
+        yield f"  passed {part['passed']}, failed {part['failed']}, not applicable {part['skipped']}{left}"
         for reason, count in part["reasons"].items():
-            print(f"    not applicable, {count}: {reason}")
+            yield f"    not applicable, {count}: {reason}"
         if part["either"]:
-            print(f"    passed, {part['either']}: the file accepts either verdict; the power itself is right")
+            yield f"    passed, {part['either']}: the file accepts either verdict; the power itself is right"
     for failure in report["failures"][:SHOWN_FAILURES]:
-        print(f"FAILED {failure['file']}: {failure['name']}: {failure['reason']}")
+        yield f"FAILED {failure['file']}: {failure['name']}: {failure['reason']}"
         for name, value in failure["operands"].items():
-            print(f"  {name:<7} {_text(value)}")
-        print(f"  result  {_text(failure['result'])}")
-        print(f"  golden  {_text(failure['golden'])}")
+            yield f"  {name:<7} {_text(value)}"
+        yield f"  result  {_text(failure['result'])}"
+        yield f"  golden  {_text(failure['golden'])}"
     more = len(report["failures"]) - SHOWN_FAILURES
     if more > 0:
-        print(f"... and {more} more failures; --json has them all")
+        yield f"... and {more} more failures; --json has them all"
     if len(report["files"]) > 1:
         left = f", beyond --limit {report['beyond_limit']}" if report["beyond_limit"] else ""
-        print(
+        yield (
             f"total: passed {report['passed']}, failed {report['failed']}, not applicable {report['skipped']}{left}"
         )
 

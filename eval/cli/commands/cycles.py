@@ -18,10 +18,10 @@ from ..arguments import (
     add_settings,
     add_width,
     add_workload,
+    answer,
     find_design,
     json_number,
     json_value,
-    print_json,
     refuse_with_workload,
     settings_of,
 )
@@ -94,9 +94,10 @@ def _put(
     what: str,
 ) -> int:
     design, nbits = machine.design, machine.nbits
-    if args.json:
-        params = {name: json_value(value) for name, value in machine.parameters.items()}
-        print_json({"design": design.name, "nbits": nbits, "cycles": cycles, "params": params, **about})
-    else:
-        print(f"{design.name}, {nbits} bits, {what}: {cycles} cycles")
+    params = {name: json_value(value) for name, value in machine.parameters.items()}
+    answer(
+        args,
+        lambda: {"design": design.name, "nbits": nbits, "cycles": cycles, "params": params, **about},
+        lambda: f"{design.name}, {nbits} bits, {what}: {cycles} cycles",
+    )
     return 0

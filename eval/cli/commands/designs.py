@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...designs.param import PAPER_NBITS
 from ...table import table
-from ..arguments import Commands, add_command, add_json, find_design, json_number, json_value, print_json
+from ..arguments import Commands, add_command, add_json, answer, find_design, json_number, json_value
 
 if TYPE_CHECKING:
     from ...designs.design import Design
@@ -88,27 +89,29 @@ def execute(args: argparse.Namespace) -> int:
     from ...designs import catalogue
 
     designs = [find_design(args.design)] if args.design else list(catalogue.designs())
-    if args.json:
-        print_json([_as_json(design) for design in designs])
-    elif args.design:
-        print(_detail(designs[0]))
-    else:
-        rows = [
-            [
-                design.name,
-                design.family,
-                design.paper or "-",
-                design.domain,
-                design.schedule,
-                "yes" if design.constant_time else "no",
-                str(len(design.params)),
-            ]
-            for design in designs
-        ]
-        head = ["design", "family", "paper", "domain", "schedule", "constant time", "parameters"]
-        print(table(head, rows))
-        print()
-        for design in designs:
-            print(f"{design.name}: {design.summary}")
-        print("\n`modexlab designs DESIGN` shows what a design is and which values its parameters take.")
+    answer(
+        args,
+        lambda: [_as_json(design) for design in designs],
+        lambda: _detail(designs[0]) if args.design else _lines(designs),
+    )
     return 0
+
+
+def _lines(designs: Sequence[Design]) -> Iterator[str]:
+    """All of them."""
+    rows = [
+        [
+            design.name,
+            design.family,
+            design.paper or "-",
+            design.domain,
+            design.schedule,
+            "yes" if design.constant_time else "no",
+            str(len(design.params)),
+        ]
+        for design in designs
+    ]
+    yield table(["design", "family", "paper", "domain", "schedule", "constant time", "parameters"], rows)
+    yield ""
+    yield from (f"{design.name}: {design.summary}" for design in designs)
+    yield "\n`modexlab designs DESIGN` shows what a design is and which values its parameters take."

@@ -20,6 +20,7 @@ from ..arguments import (
     add_command,
     add_json,
     add_ledger,
+    answer,
     json_value,
     ledger_of,
     number,
@@ -137,10 +138,7 @@ def execute(args: argparse.Namespace) -> int:
         progress.say(f"{_name(args)}: {search.count} points, {scheduler.name}; the ledger is {ledger.path}")
         sweep.run(scheduler, progress)
     rows = _rows(sweep)
-    if args.json:
-        print_json(_as_json(args, sweep, rows))
-    else:
-        print(_text(args, sweep, rows))
+    answer(args, lambda: _as_json(args, sweep, rows), lambda: _text(args, sweep, rows))
     if sweep.interrupted:
         return INTERRUPTED
     return 0 if sweep.measured else 1
@@ -210,16 +208,15 @@ def _list(args: argparse.Namespace) -> int:
     from ...lab.space import Space, names
 
     spaces = {name: Space.load(name) for name in names()}
-    if args.json:
-        print_json(
-            [
-                {"name": name, "title": space.title, "description": space.description, "points": space.size()}
-                for name, space in spaces.items()
-            ]
-        )
-    else:
-        lines = [[name, str(space.size()), space.title] for name, space in spaces.items()]
-        print(table(["space", "points", "what it is"], lines))
+    lines = [[name, str(space.size()), space.title] for name, space in spaces.items()]
+    answer(
+        args,
+        lambda: [
+            {"name": name, "title": space.title, "description": space.description, "points": space.size()}
+            for name, space in spaces.items()
+        ],
+        lambda: table(["space", "points", "what it is"], lines),
+    )
     return 0
 
 

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from ....fl.errors import BadInput
 from ...progress import Progress
 from ...table import table
@@ -20,8 +18,8 @@ from ..arguments import (
     add_settings,
     add_verilog,
     add_width,
+    answer,
     find_design,
-    print_json,
     refuse_with_verilog,
     settings_of,
 )
@@ -76,10 +74,7 @@ def execute(args: argparse.Namespace) -> int:
 
     devices = [find(name).name for name in dict.fromkeys(args.device or DEVICES)]
     report = _run(_source(args), devices, args.pnr, args.json)
-    if args.json:
-        print_json(msgspec.to_builtins(report))
-    else:
-        print("\n".join(_text(report)))
+    answer(args, lambda: report, lambda: _text(report))
     return 0
 
 

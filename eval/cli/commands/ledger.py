@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from ..arguments import (
     add_command,
     add_json,
     add_ledger,
+    answer,
     check_directory,
     json_value,
     ledger_of,
@@ -25,6 +27,7 @@ from ..arguments import (
 
 if TYPE_CHECKING:
     from ...lab.ledger import Failure, Ledger, Row
+    from ...lab.ledger_join import Comparison, Joined
     from ...lab.metrics import Measurement
 
 TEXT = """\
@@ -120,7 +123,7 @@ def execute(args: argparse.Namespace) -> int:
     _check_targets(args)
     if args.action == "path":
         path = str(ledger_of(args).path)
-        print_json({"path": path}) if args.json else print(path)
+        answer(args, lambda: {"path": path}, lambda: path)
         return 0
     if args.action == "diff":
         return _diff(args)
@@ -192,24 +195,29 @@ def _diff(args: argparse.Namespace) -> int:
     old, *new = args.targets
     with _other(old) as before, _other(new[0]) if new else ledger_of(args, read_only=True) as after:
         found = compare(before, after, args.tolerance or 0.0, **_filters(after, args))
-    if args.json:
-        print_json(
-            {
-                "compared": found.compared,
-                "differences": [
-                    {
-                        **record(each.row),
-                        "before": each.before,
-                        "after": each.after,
-                        "relative": each.relative,
-                    }
-                    for each in found.differences
-                ],
-                "only_before": len(found.only_before),
-                "only_after": len(found.only_after),
-            }
-        )
-        return 1 if found.differences else 0
+    answer(
+        args,
+        lambda: {
+            "compared": found.compared,
+            "differences": [
+                {
+                    **record(each.row),
+                    "before": each.before,
+                    "after": each.after,
+                    "relative": each.relative,
+                }
+                for each in found.differences
+            ],
+            "only_before": len(found.only_before),
+            "only_after": len(found.only_after),
+        },
+        lambda: _differences(found),
+    )
+    return 1 if found.differences else 0
+
+
+def _differences(found: Comparison) -> Iterator[str]:
+    """A line for each."""
     if found.differences:
         head = ["design", "bits", "settings", "stage", "operation", "metric", "before", "after", "change"]
         lines = [
@@ -226,11 +234,10 @@ def _diff(args: argparse.Namespace) -> int:
             ]
             for each in found.differences
         ]
-        print(table(head, lines) + "\n")
+        yield table(head, lines) + "\n"
     alone = [(found.only_before, "the first"), (found.only_after, "the second")]
     only = "; ".join(f"{len(rows)} figures are in {which} alone" for rows, which in alone if rows)
-    print(f"{len(found.differences)} of {found.compared} figures differ" + (f"; {only}" if only else ""))
-    return 1 if found.differences else 0
+    yield f"{len(found.differences)} of {found.compared} figures differ" + (f"; {only}" if only else "")
 
 
 def _merge(args: argparse.Namespace) -> int:
@@ -246,9 +253,16 @@ def _merge(args: argparse.Namespace) -> int:
         for other in others:
             with other:
                 joined.append(join(ledger, other))
-    if args.json:
-        print_json([{**vars(each), "path": str(each.path)} for each in joined])
-        return 0
+    answer(
+        args,
+        lambda: [{**vars(each), "path": str(each.path)} for each in joined],
+        lambda: _joined(joined),
+    )
+    return 0
+
+
+def _joined(joined: Sequence[Joined]) -> Iterator[str]:
+    """What came of each."""
     for each in joined:
         notes = [
             f"{each.there} were there",
@@ -259,8 +273,7 @@ def _merge(args: argparse.Namespace) -> int:
                 else []
             ),
         ]
-        print(f"{each.path}: {each.added} measurements added; {'; '.join(notes)}")
-    return 0
+        yield f"{each.path}: {each.added} measurements added; {'; '.join(notes)}"
 
 
 def row_number(text: str | None) -> int:
@@ -307,12 +320,15 @@ def _known(name: str) -> list[str]:
 
 def _list(ledger: Ledger, args: argparse.Namespace) -> None:
     rows = ledger.rows(history=args.history, **_filters(ledger, args))
-    if args.json:
-        print_json([row_as_json(row) for row in rows])
-        return
-    if not rows:
-        print(_nothing(ledger))
-        return
+    answer(
+        args,
+        lambda: [row_as_json(row) for row in rows],
+        lambda: _rows(rows) if rows else _nothing(ledger),
+    )
+
+
+def _rows(rows: Sequence[Row]) -> Iterator[str]:
+    """A table."""
     head = [
         "row",
         "design",
@@ -342,9 +358,9 @@ def _list(ledger: Ledger, args: argparse.Namespace) -> None:
         ]
         for row in rows
     ]
-    print(table(head, lines))
+    yield table(head, lines)
     if any(row.marks for row in rows):
-        print("\nmarked: not comparable; `modexlab ledger show ROW` says why")
+        yield ("\nmarked: not comparable; `modexlab ledger show ROW` says why")
 
 
 def _nothing(ledger: Ledger) -> str:
@@ -385,15 +401,12 @@ def _list_failures(ledger: Ledger, args: argparse.Namespace) -> None:
         for each in ledger.failures()
         if all(each.point.get(name) in values for name, values in wanted.items())
     ]
-    if args.json:
-        print_json([_failure_as_json(each) for each in failures])
-        return
-    for each in failures:
-        print(
-            f"{when_text(each.when)}  {shlex.join(each.command)}\n  {each.message} (after {each.seconds:.1f} s)"
-        )
-    if not failures:
-        print("no such point has failed" if wanted else "no point has failed")
+    lines = [
+        f"{when_text(each.when)}  {shlex.join(each.command)}\n  {each.message} (after {each.seconds:.1f} s)"
+        for each in failures
+    ]
+    none = "no such point has failed" if wanted else "no point has failed"
+    answer(args, lambda: [_failure_as_json(each) for each in failures], lambda: lines or none)
 
 
 def _failure_as_json(failure: Failure) -> dict[str, Any]:

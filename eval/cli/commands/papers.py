@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ...table import table
-from ..arguments import Commands, add_command, add_json, print_json
+from ..arguments import Commands, add_command, add_json, answer
 
 if TYPE_CHECKING:
     from ...papers.published import Erratum, Paper, Published, Table
@@ -56,19 +56,21 @@ def execute(args: argparse.Namespace) -> int:
     if args.bibtex:
         print("\n\n".join(paper.bibtex for paper in papers))
         return 0
-    if args.json and args.errata:
-        print_json([asdict(erratum) for erratum in errata])
-    elif args.json:
-        tables = [chosen] if chosen is not None else [each for paper in papers for each in paper.tables]
-        print_json([_as_json(figure) for each in tables for figure in each.figures()])
-    elif chosen is not None:
-        print(_printed(chosen))
-    elif args.errata:
-        print("\n".join(_told(erratum) for erratum in errata))
-    elif args.paper is not None:
-        print(_detail(papers[0]))
-    else:
-        print(_list(papers))
+    tables = [chosen] if chosen is not None else [each for paper in papers for each in paper.tables]
+
+    def data() -> list[dict[str, Any]]:
+        if args.errata:
+            return [asdict(erratum) for erratum in errata]
+        return [_as_json(figure) for each in tables for figure in each.figures()]
+
+    def text() -> str:
+        if chosen is not None:
+            return _printed(chosen)
+        if args.errata:
+            return "\n".join(_told(erratum) for erratum in errata)
+        return _detail(papers[0]) if args.paper is not None else _list(papers)
+
+    answer(args, data, text)
     return 0
 
 

@@ -21,11 +21,11 @@ from ..arguments import (
     add_settings,
     add_units,
     add_width,
+    answer,
     check_directory,
     json_value,
     number,
     positive,
-    print_json,
     short,
     warn,
     writing,
@@ -181,10 +181,11 @@ def execute(args: argparse.Namespace) -> int:
             write(_commits(outcome))
     if outcome.reason in ("trap", "limit"):
         raise BadInput(_refusal(program, outcome, limit, args.max_cycles is None))
-    if args.json:
-        print_json(_as_json(program, outcome, xcel))
-    else:
-        _print(program, outcome, xcel, args.stats)
+    answer(
+        args,
+        lambda: _as_json(program, outcome, xcel),
+        lambda: _lines(program, outcome, xcel, args.stats),
+    )
     return 0 if outcome.exit_code == 0 else 1
 
 
@@ -355,32 +356,32 @@ def _cpi(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
 
 
-def _print(program: Program, outcome: Outcome, xcel: Xcel, stats: bool) -> None:
+def _lines(program: Program, outcome: Outcome, xcel: Xcel, stats: bool) -> Iterator[str]:
     where = ", ".join(filter(None, (outcome.level, outcome.stage)))
     behind = f"{xcel.name}, {xcel.nbits} bits" if xcel.design is not None else xcel.name
-    print(f"{program.name} ({where}; accelerator: {behind})")
+    yield f"{program.name} ({where}; accelerator: {behind})"
     failed = f": test {outcome.exit_code} failed" if outcome.reason == "tohost" and outcome.exit_code else ""
-    print(f"{'exit code':<14}  {outcome.exit_code}{_signed(outcome)}{failed}")
+    yield f"{'exit code':<14}  {outcome.exit_code}{_signed(outcome)}{failed}"
     if failed and outcome.last_trap is not None:
         from ....proc.iss.outcome import explained
 
-        print(f"{'last trap':<14}  {explained(outcome.last_trap, program)}")
+        yield f"{'last trap':<14}  {explained(outcome.last_trap, program)}"
     if outcome.output:
         words = " ".join(str(word) for word in outcome.output[:MOST_WORDS_SHOWN])
         more = len(outcome.output) - MOST_WORDS_SHOWN
-        print(f"{'output':<14}  {words}{f' and {more} more (all with --json)' if more > 0 else ''}")
+        yield f"{'output':<14}  {words}{f' and {more} more (all with --json)' if more > 0 else ''}"
     runs: list[Outcome | Window] = [outcome, outcome.window] if stats else [outcome]
     head = ["", "whole run", *(["stats window"] if stats else [])]
-    print()
-    print(table(head, [[name, *map(cell, runs)] for name, cell in _FIGURES.items()]))
+    yield ""
+    yield table(head, [[name, *map(cell, runs)] for name, cell in _FIGURES.items()])
     if stats and not outcome.window.instructions:
-        print("The stats window was never open: the program does not write 1 to CSR 0x7C1.")
+        yield "The stats window was never open: the program does not write 1 to CSR 0x7C1."
     if outcome.cycles is None:
-        print("This level has no clock.")
+        yield "This level has no clock."
         return
-    print()
+    yield ""
     head = ["where the cycles went", "cycles", "share (%)"] + (["in window", "share (%)"] if stats else [])
-    print(table(head, [[name, *_spent(cause, runs)] for cause, name in NAMES.items()]))
+    yield table(head, [[name, *_spent(cause, runs)] for cause, name in NAMES.items()])
 
 
 def _signed(outcome: Outcome) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 from ....fl.errors import BadInput, shown
 from ....fl.pseudo_modulus import PseudoModuli, PseudoModulus
 from ...designs.widths import MAX_NBITS
 from ...table import table
-from ..arguments import Commands, add_command, add_json, json_number, number, print_json
+from ..arguments import Commands, add_command, add_json, answer, json_number, number
 
 TEXT = """\
 A pseudo-modulus is a multiple c*N of the modulus N: who
@@ -56,10 +57,7 @@ def execute(args: argparse.Namespace) -> int:
     if n.bit_length() > MAX_NBITS:
         raise BadInput(f"modulus {shown(n)} is longer than any machine; give one of at most {MAX_NBITS} bits")
     moduli = PseudoModuli(n, args.w)
-    if args.json:
-        print_json(_as_json(moduli))
-    else:
-        _print(moduli)
+    answer(args, lambda: _as_json(moduli), lambda: _lines(moduli))
     return 0
 
 
@@ -103,8 +101,8 @@ def _row_as_json(shape: str, found: PseudoModulus | None, why: str) -> dict[str,
     }
 
 
-def _print(moduli: PseudoModuli) -> None:
-    print(f"N = {shown(moduli.n)}, {moduli.nbits} bits, digits of {moduli.w} bits\n")
+def _lines(moduli: PseudoModuli) -> Iterator[str]:
+    yield f"N = {shown(moduli.n)}, {moduli.nbits} bits, digits of {moduli.w} bits\n"
     rows = [["Montgomery, N itself", "1", "0", str(moduli.plain_steps), str(moduli.plain_digit_products)]]
     notes = []
     for shape, found, why in moduli.table():
@@ -115,10 +113,10 @@ def _print(moduli: PseudoModuli) -> None:
         numbers = (found.extra_nbits, found.steps, found.digit_products)
         rows.append([shape, shown(found.c), *map(str, numbers)])
         notes.append((shape, [found.formula, f"saves: {found.saves}", f"costs: {found.costs}"]))
-    print(table(["shape", "c", "extra bits", "steps", "digit products"], rows))
+    yield table(["shape", "c", "extra bits", "steps", "digit products"], rows)
     for shape, lines in notes:
-        print(f"\n{shape}")
+        yield f"\n{shape}"
         for line in lines:
-            print(textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    "))
-    print()
-    print(textwrap.fill(f"Warning: {moduli.warning}" if moduli.warning else moduli.verdict, 100))
+            yield textwrap.fill(line, 100, initial_indent="  ", subsequent_indent="    ")
+    yield ""
+    yield textwrap.fill(f"Warning: {moduli.warning}" if moduli.warning else moduli.verdict, 100)

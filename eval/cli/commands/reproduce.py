@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ....fl.errors import BadInput
 from ...progress import Progress
 from ...table import table
-from ..arguments import Commands, add_command, add_json, add_ledger, ledger_of, print_json, warn
+from ..arguments import Commands, add_command, add_json, add_ledger, answer, ledger_of, warn
 from .ledger import row_number, value_text
 
 if TYPE_CHECKING:
@@ -85,20 +85,15 @@ def execute(args: argparse.Namespace) -> int:
         if row.stale:
             warn(f"row {number} was measured with other sources or tools than the present ones")
         if not args.run:
-            if args.json:
-                print_json({"row": number, "command": shlex.join(row.command), "stale": row.stale})
-            else:
-                print(shlex.join(row.command))
+            command = shlex.join(row.command)
+            answer(args, lambda: {"row": number, "command": command, "stale": row.stale}, lambda: command)
             return 0
         then = ledger.measurement(row.measurement)
     with _cache(args.fresh):
         now = _measure(row, args.json)
     pairs = _pairs(then, now)
     same_hardware = then.verilog_hash == now.verilog_hash
-    if args.json:
-        print_json(_as_json(row, pairs, same_hardware))
-    else:
-        print(_text(row, pairs, same_hardware))
+    answer(args, lambda: _as_json(row, pairs, same_hardware), lambda: _text(row, pairs, same_hardware))
     return 0 if all(pair.equal for pair in pairs) else 1
 
 

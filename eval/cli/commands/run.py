@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +24,12 @@ from ..arguments import (
     add_settings,
     add_width,
     add_workload,
+    answer,
     check_directory,
     find_design,
     json_number,
     json_value,
     number,
-    print_json,
     refuse_with_workload,
     settings_of,
     short,
@@ -130,10 +130,7 @@ def execute(args: argparse.Namespace) -> int:
         report["cycles_of_parts"] = session.cycles
         if max(operation.times) > 1:
             report["times"] = operation.times
-    if args.json:
-        print_json(report)
-    else:
-        _print(report, operation, counted)
+    answer(args, lambda: report, lambda: _lines(report, operation, counted))
     return 0 if ok else 1
 
 
@@ -233,22 +230,22 @@ def _numbers(result: Result) -> Any:
     return list(map(json_number, result)) if isinstance(result, list) else json_number(result)
 
 
-def _print(report: dict[str, Any], operation: _Operation, parts: list[int]) -> None:
+def _lines(report: dict[str, Any], operation: _Operation, parts: list[int]) -> Iterator[str]:
     where = ", ".join(filter(None, (report["level"], report["stage"])))
     where += find_interface(report["interface"]).behind
     settings = " ".join(f"{name}={short(str(value))}" for name, value in report["params"].items())
-    print(f"{report['design']}, {report['nbits']} bits ({where}){': ' if settings else ''}{settings}")
+    yield f"{report['design']}, {report['nbits']} bits ({where}){': ' if settings else ''}{settings}"
     for base, exp, mod in operation.parts:
-        print(f"{operation.name:<14}  {shown(base)} ^ {shown(exp)} mod {shown(mod)}")
-    print(f"{'result':<14}  {_value(report['result'])}")
-    print(f"{'golden':<14}  {_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}")
+        yield f"{operation.name:<14}  {shown(base)} ^ {shown(exp)} mod {shown(mod)}"
+    yield f"{'result':<14}  {_value(report['result'])}"
+    yield f"{'golden':<14}  {_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}"
     cycles = report["cycles"]
     split = f" ({' + '.join(map(str, parts))})" if len(parts) > 1 else ""
     if "accesses" in report:
-        print(
+        yield (
             f"{'accesses':<14}  {report['accesses']}: words pushed and popped, go, status; each takes a cycle or more"
         )
-    print(f"{'cycles':<14}  {'none: this level has no clock' if cycles is None else f'{cycles}{split}'}")
+    yield f"{'cycles':<14}  {'none: this level has no clock' if cycles is None else f'{cycles}{split}'}"
 
 
 def _value(number: int | str | list[int | str]) -> str:

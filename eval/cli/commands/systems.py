@@ -17,9 +17,9 @@ from ..arguments import (
     add_command,
     add_json,
     add_settings,
+    answer,
     check_directory,
     number,
-    print_json,
     settings_of,
     writing,
 )
@@ -143,10 +143,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.output is not None:
         with writing(args.output) as write:
             write(text + "\n")
-    if args.json:
-        print_json([_as_json(row, rows) for row in rows])
-    else:
-        print(text)
+    answer(args, lambda: [_as_json(row, rows) for row in rows], lambda: text)
     return 0 if all(row.ok for row in rows) else 1
 
 
