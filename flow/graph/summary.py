@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -19,7 +20,7 @@ from ..layout.route import Routing
 from ..layout.wires import WiresSummary
 from ..power import energy
 from ..power.report import PowerReport
-from ..product import StepRun
+from ..product import Product, StepRun
 from ..prove.report import Equivalence
 from ..synth.area import PLACED, Area
 from ..synth.synthesis import SynthesisReport
@@ -30,6 +31,7 @@ from . import graph
 from .figures import MHZ, Figures, Ran, Step, Summary, Verdict, WorstPath
 from .screen import text
 
+P = TypeVar("P", bound=Product)
 WIRES: dict[Source, str] = {
     "none": "no wires",
     "model": "wires by the library's wire-load model",
@@ -47,8 +49,8 @@ class Read:
     """The outputs of the steps that there are."""
 
     def __init__(self, files: Mapping[str, Path]) -> None:
-        def found(kind: type[product.T], name: str = "") -> product.T | None:
-            name = name or kind.FILE  # type: ignore[attr-defined]  # every product has one
+        def found(kind: type[P], name: str = "") -> P | None:
+            name = name or kind.FILE
             return product.read(files[name], kind) if name in files else None
 
         self.design = description.load(files["design.json"])

@@ -295,14 +295,14 @@ class Estimator:
                 if start is not None:
                     steps[start].append((net, inverts))
                     steps[net].append((start, inverts))
-        todo = [net for net in steps if not np.isnan(toggles[net])]
-        while todo:
-            net = todo.pop()
+        ahead = [net for net in steps if not np.isnan(toggles[net])]
+        while ahead:
+            net = ahead.pop()
             for other, inverts in steps[net]:
                 if np.isnan(toggles[other]):
                     toggles[other], ones[other] = toggles[net], 1 - ones[net] if inverts else ones[net]
                     found.append(other)
-                    todo.append(other)
+                    ahead.append(other)
         return found
 
     # -- energy ---------------------------------------------------------------------------------------------------------

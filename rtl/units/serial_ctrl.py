@@ -34,10 +34,11 @@ class SerialCtrl(Component):
         s.load = OutPort()
         s.step = OutPort()
 
-        IDLE, STEP, LAST, DONE = (b2(i) for i in range(4))
+        codes = {"IDLE": 0, "STEP": 1, "LAST": 2, "DONE": 3}
+        IDLE, STEP, LAST, DONE = (b2(code) for code in codes.values())
         AFTER_STEPS = LAST if has_last else DONE
         s.st = Wire(2)
-        states(s, "st", IDLE=0, STEP=1, **({"LAST": 2} if has_last else {}), DONE=3)
+        states(s, "st", **{name: code for name, code in codes.items() if has_last or name != "LAST"})
         s.ends = Wire()
 
         @update

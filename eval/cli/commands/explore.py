@@ -25,7 +25,6 @@ from ..arguments import (
     ledger_of,
     number,
     positive,
-    print_json,
 )
 
 if TYPE_CHECKING:
@@ -237,24 +236,6 @@ def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Led
         seconds = search.count * _mean_seconds(estimate, space)
     seconds /= _workers(args)
     guessed = sorted({stage for part in space.parts for stage in part.stages if not estimate.knows(stage)})
-    if args.json:
-        print_json(
-            {
-                "space": args.space,
-                "method": args.method,
-                "points": [
-                    {**_point_json(point), "state": _state(key, done, failed)}
-                    for key, point in points.items()
-                ],
-                "choices": {name: len(values) for name, values in space.parameters.items()},
-                "count": search.count,
-                "impossible": [{"point": what, "reason": why} for what, why in _impossible(space, search)],
-                "left_out": dict(space.left_out),
-                "seconds": round(seconds, 1),
-                "rule_of_thumb": guessed,
-            }
-        )
-        return 0
     parts = []
     if points:
         parts.append(
@@ -269,7 +250,23 @@ def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Led
     parts.append(
         _estimate_in_words(args, search.count, len(left) if points else search.count, seconds, guessed)
     )
-    print("\n\n".join(part for part in parts if part))
+    answer(
+        args,
+        lambda: {
+            "space": args.space,
+            "method": args.method,
+            "points": [
+                {**_point_json(point), "state": _state(key, done, failed)} for key, point in points.items()
+            ],
+            "choices": {name: len(values) for name, values in space.parameters.items()},
+            "count": search.count,
+            "impossible": [{"point": what, "reason": why} for what, why in _impossible(space, search)],
+            "left_out": dict(space.left_out),
+            "seconds": round(seconds, 1),
+            "rule_of_thumb": guessed,
+        },
+        lambda: "\n\n".join(part for part in parts if part),
+    )
     return 0
 
 

@@ -21,7 +21,6 @@ from ..arguments import (
     json_value,
     ledger_of,
     number,
-    print_json,
     short,
 )
 
@@ -131,7 +130,7 @@ def execute(args: argparse.Namespace) -> int:
         return _merge(args)
     with ledger_of(args, read_only=True) as ledger:
         if args.action == "show":
-            _show(ledger, row_number(args.targets[0] if args.targets else None), args.json)
+            _show(ledger, row_number(args.targets[0] if args.targets else None), args)
         elif args.action == "export":
             _export(ledger, args)
         elif args.failures:
@@ -426,24 +425,23 @@ def row_as_json(row: Row) -> dict[str, Any]:
     return {**record(row), "stale": row.stale}
 
 
-def _show(ledger: Ledger, row_id: int, as_json: bool) -> None:
+def _show(ledger: Ledger, row_id: int, args: argparse.Namespace) -> None:
     row = ledger.row(row_id)
     whole = ledger.measurement(row.measurement)
-    if as_json:
-        others = [
-            {"metric": each.metric, "operation": each.operation, "value": each.value, "unit": each.unit}
-            for each in whole.figures
-        ]
-        print_json(
-            {
-                **row_as_json(row),
-                "figures": others,
-                "details": whole.details,
-                "artifacts": {name: len(content) for name, content in whole.artifacts.items()},
-            }
-        )
-        return
-    print("\n".join(_details(row, whole)))
+    others = [
+        {"metric": each.metric, "operation": each.operation, "value": each.value, "unit": each.unit}
+        for each in whole.figures
+    ]
+    answer(
+        args,
+        lambda: {
+            **row_as_json(row),
+            "figures": others,
+            "details": whole.details,
+            "artifacts": {name: len(content) for name, content in whole.artifacts.items()},
+        },
+        lambda: _details(row, whole),
+    )
 
 
 def _details(row: Row, whole: Measurement) -> list[str]:
