@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pymtl3 import Component
 
+from ...rtl.sim import interrupt
 from ...rtl.sim.protocol import RESET_CYCLES, Promise, Trace, hang_cycles, xorshift32
 from ...rtl.sim.pydriver import PROGRESS_SECONDS
 from ...rtl.sim.pymodel import halves_of_a_cycle, maker
@@ -243,6 +244,7 @@ class PythonBench:
         self._line_trace = line_trace or self._slot
         self._settle, self._edge = halves_of_a_cycle(top)
 
+    @interrupt.kept()
     def execute(self, job: Job, report: Callable[[int], None] | None) -> Tally:
         """Reset, then the program."""
         top, settle, edge, trace = self._top, self._settle, self._edge, self._trace

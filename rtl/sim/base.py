@@ -15,6 +15,7 @@ from weakref import WeakSet
 from pymtl3 import Component
 
 from ...fl.errors import BadInput
+from . import interrupt
 from .ports import Ports, Value
 from .protocol import Plan, Progress, Run, Stall, Statics, Trace, make_plan
 
@@ -91,6 +92,7 @@ class Model(ABC):
         self.close()
 
 
+@interrupt.kept()
 def elaborate(component: Component) -> None:
     """Make a component ready for the passes of one simulation; BadInput if it has been in one already."""
     if component in _simulated:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from pymtl3 import Component
 
+from . import interrupt
 from .ports import Ports
 from .protocol import (
     DRAIN_CYCLES,
@@ -40,6 +41,7 @@ class PythonDriver:
         self._message = maker(type(top.istream.msg))
         self._statics = [(name, maker(type(getattr(top, name)))) for name, _ in ports.statics]
 
+    @interrupt.kept()
     def drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         """Reset, then the plan: packed responses, and the cycles of the handshakes."""
         top, settle, edge, trace = self._top, self._settle, self._edge, self._trace

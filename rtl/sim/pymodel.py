@@ -13,7 +13,10 @@ from pymtl3.datatypes import is_bitstruct_class
 from pymtl3.passes.sim.PrepareSimPass import PrepareSimPass
 from pymtl3.passes.sim.SimpleTickPass import SimpleTickPass
 
+from . import interrupt
 
+
+@interrupt.kept()
 def prepare(component: Component, vcd: Path | None = None) -> None:
     """Make an elaborated component ready for PyMTL3's simulator."""
     # PyMTL3 appends the suffix itself
@@ -21,11 +24,14 @@ def prepare(component: Component, vcd: Path | None = None) -> None:
 
 
 def halves_of_a_cycle(top: Component) -> tuple[Callable[[], None], Callable[[], None]]:
-    """`settle` the combinational logic, and the clock `edge`."""
-    return (
-        SimpleTickPass.gen_tick_function(top._sched.update_schedule),
-        SimpleTickPass.gen_tick_function(PrepareSimPass().collect_ff_funcs(top)),
-    )
+    """`settle` the combinational logic, and the clock `edge`, after which an interrupt that was kept is raised."""
+    registers = SimpleTickPass.gen_tick_function(PrepareSimPass().collect_ff_funcs(top))
+
+    def edge() -> None:
+        registers()
+        interrupt.check()
+
+    return SimpleTickPass.gen_tick_function(top._sched.update_schedule), edge
 
 
 def maker(kind: Any) -> Callable[[int], object]:

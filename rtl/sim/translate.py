@@ -29,7 +29,7 @@ from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRT
 
 from ...fl.errors import BadInput
 from ..states import NONE, States, states_of
-from . import toolchain
+from . import interrupt, toolchain
 from .enumerated import choice, holds_state, state_name, without_unreached
 from .names import described, identity, module_names, prefix_of
 from .structure import DirectStructure, one_element
@@ -48,6 +48,7 @@ _HEADER = """\
 _EVERY_TOP = "every top module has it"
 
 
+@interrupt.kept()
 def translate(
     component: Component,
     name: str | None = None,

@@ -1,0 +1,96 @@
+"""Ctrl-C while PyMTL3 works (rtl/sim/interrupt.py)."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import pytest
+from modexlab.rtl.sim import interrupt, simulate
+from pymtl3 import Bits8, Component, update, update_ff
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+CYCLE = 5
+
+
+class Press:
+    """A bound of a slice: to ask for it is to press Ctrl-C."""
+
+    def __int__(self) -> int:
+        signal.raise_signal(signal.SIGINT)
+        return 0
+
+
+class Pressed(Component):
+    """Answers nothing; Ctrl-C is pressed in one of its cycles, within a value of PyMTL3."""
+
+    def construct(s) -> None:
+        s.istream = RecvIfcRTL(Bits8)
+        s.ostream = SendIfcRTL(Bits8)
+        s.cycles = 0
+
+        @update_ff
+        def count() -> None:
+            s.cycles += 1
+            if s.cycles == CYCLE:
+                s.istream.msg[Press() : 4]
+
+        @update
+        def silent() -> None:
+            s.istream.rdy @= 1
+            s.ostream.val @= 0
+            s.ostream.msg @= 0
+
+
+def test_why_it_is_kept() -> None:
+    """PyMTL3 turns it into an error of its own."""
+    with pytest.raises(IndexError):
+        Bits8(0)[Press() : 4]
+
+
+def test_it_is_raised_at_the_edge_of_its_cycle() -> None:
+    component = Pressed()
+    with simulate(component, "python") as simulation, pytest.raises(KeyboardInterrupt):
+        simulation.run([1])
+    assert component.cycles == CYCLE
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_it_is_raised_at_the_end_at_the_latest_and_once() -> None:
+    reached = False
+    with pytest.raises(KeyboardInterrupt), interrupt.kept():
+        with interrupt.kept():  # the inner one leaves it to the outer one
+            signal.raise_signal(signal.SIGINT)
+        reached = True
+    assert reached
+    interrupt.check()
+
+
+def test_an_error_on_the_way_does_not_hide_it() -> None:
+    with pytest.raises(KeyboardInterrupt), interrupt.kept():
+        signal.raise_signal(signal.SIGINT)
+        raise ValueError("of something else")
+
+
+def test_the_handler_of_a_caller_stays() -> None:
+    caught = []
+    before = signal.signal(signal.SIGINT, lambda *_: caught.append(True))
+    try:
+        with interrupt.kept():
+            signal.raise_signal(signal.SIGINT)
+            assert caught
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_are_left_alone() -> None:
+    found = []
+
+    def work() -> None:
+        with interrupt.kept():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [signal.default_int_handler]
