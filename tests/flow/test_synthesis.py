@@ -230,6 +230,35 @@ def test_estimates_and_what_is_too_large(unit: Path, tmp_path: Path, monkeypatch
     assert "\n" not in str(error.value) and not (tmp_path / "netlist.v").exists()
 
 
+CHAIN = """\
+module dut(input logic clk, input logic [15:0] a, b, output logic y);
+  logic [16:0] c;
+  always_comb begin
+    c[0] = 1'b0;
+    for (int i = 0; i < 16; i++) c[i + 1] = a[i] & (b[i] | c[i]);
+  end
+  always_ff @(posedge clk) y <= c[16];
+endmodule
+"""
+
+
+@pytest.mark.parametrize("order", [("area", "depth"), ("depth", "area")], ids="-".join)
+def test_a_mapping_that_is_late_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]
+) -> None:
+    """The faster of the two is kept, whichever was first; one that is in time is not made twice."""
+    (tmp_path / "design.sv").write_text(CHAIN)
+    both = {name: synthesis.STRUCTURES[name] for name in order}
+    kept, delays = [], []
+    for clock_ns, structures in ((0.2, both), (100, both), (0.2, dict([*both.items()][::-1]))):
+        monkeypatch.setattr(synthesis, "STRUCTURES", structures)
+        synthesize(tmp_path / "design.sv", TOP, tmp_path, clock_ns=clock_ns)
+        kept.append(loaded(tmp_path / "synthesis.json")["structure"])
+        delays += map(float, synthesis.ABC_DELAY.findall((tmp_path / "work" / "map.log").read_text()))
+    assert kept == ["depth", order[0], "depth"]
+    assert delays[0] == delays[2]
+
+
 @pytest.mark.parametrize(("clock_ns", "adders"), [(3.0, "ripple"), (0.5, "mixed")])
 def test_subtractions_ripple_where_there_is_time(clock_ns: float, adders: str, tmp_path: Path) -> None:
     text = module("always_ff @(posedge clk) y <= y - (y - a);")
