@@ -89,16 +89,24 @@ class Pseudo(Fixed):
 
 
 class Redundant(Domain):
-    """Montgomery residues below twice the modulus, for a product without last subtraction: R = 2^(nbits + 2), paper 000, Algorithm 2."""
+    """Montgomery residues below twice the modulus, for a product without last subtraction, with R >= 4n.
+
+    Papers 000 (Algorithm 2) and 003 have R = 2^(nbits + 2), which is so without `r_nbits`; paper 002 whole words.
+    """
 
     odd_only = True
     reduced_only = True
     plain_unit = False
     leave_by = 1
 
-    def __init__(self, n: int, nbits: int | None = None) -> None:
+    def __init__(self, n: int, nbits: int | None = None, r_nbits: int | None = None) -> None:
         super().__init__(n, nbits)
-        self.montgomery = Montgomery(n, self.nbits + 2)
+        self.montgomery = Montgomery(n, r_nbits or self.nbits + 2)
+        if self.montgomery.r < 4 * n:
+            raise BadInput(
+                f"modulus {shown(n)}: R = 2^{r_nbits} is less than four times of it, so that results are no operands; "
+                f"give a modulus of at most {self.montgomery.nbits - 2} bits"
+            )
         self.one = self.montgomery.r_mod_n
         self.enter_by = self.montgomery.r2_mod_n
 

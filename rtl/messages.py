@@ -38,6 +38,14 @@ def mk_modexp_req(nbits):
 
 
 @cache
+def mk_keyed_req(nbits, given):
+    """{base, exp, mod, ...}: an exponentiation that comes with numbers made from the modulus once; `given`: their names and bits."""
+    word = mk_bits(nbits)
+    fields = {"base": word, "exp": word, "mod": word, **{name: mk_bits(wide) for name, wide in given}}
+    return mk_bitstruct(f"KeyedReq_{nbits}", fields)
+
+
+@cache
 def mk_modexp_resp(nbits):
     """{status, result}: `modexlab.fl.status` names the codes."""
     return mk_bitstruct(f"ModExpResp_{nbits}", {"status": mk_bits(STATUS_NBITS), "result": mk_bits(nbits)})

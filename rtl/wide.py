@@ -18,7 +18,7 @@ from typing import Any
 from pymtl3.datatypes import PythonBits, bits_import
 from pymtl3.version import __version__ as installed_version
 
-MAX_NBITS = 4 * (4096 + 64)  # a message of four operands with guard bits
+MAX_NBITS = 6 * (4096 + 64)  # a message of five operands and a word, with guard bits
 
 PINNED_VERSION = "3.1.17"
 PINNED_SHA256 = "b6f830f4356e4e77fdad8d897542ebd73a348558b30405c7be8e650078fa7543"

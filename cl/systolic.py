@@ -1,0 +1,88 @@
+"""SystolicMontCL and SystolicModExpCL: the cycle-level twins of paper 002's multiplier and exponentiator, and their formulas.
+
+With s words of k bits, P = 3s + 2 cycles from product to product (the words of one leave as the next one wants them):
+    a product, all words at once:   4s + 1
+    an exponentiation:              max(P, a + 1) + (2 len + 1) P + s - 1
+where len is the length of the exponent, of whose z leading zeros of nbits a = floor(z / k) + z mod k shifts get rid (z, where the
+machine has a word or less). So the 2 len + 2 products of the paper, and s - 1 until the last word is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pymtl3 import mk_bits
+
+from ..fl.domains import Redundant
+from ..fl.mod_exp import mod_exp, operand_status
+from ..fl.status import Status
+from ..fl.systolic import SystolicShape, product
+from ..rtl.messages import mk_keyed_req, mk_modexp_resp, mk_product_req
+from .one_at_a_time import OneAtATimeCL
+
+
+@dataclass(frozen=True)
+class SystolicTiming:
+    """The array, whatever the operands."""
+
+    shape: SystolicShape
+
+    @property
+    def interval(self) -> int:
+        """From product to product."""
+        return 3 * self.shape.nwords + 2
+
+    @property
+    def fixed(self) -> int:
+        return 4 * self.shape.nwords + 1
+
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
+        return self.fixed
+
+    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+        """The second product starts as the first one leaves."""
+        return 2 * self.fixed
+
+
+def systolic_status(shape: SystolicShape, base: int, mod: int) -> Status:
+    """What the machine answers to these operands."""
+    if mod.bit_length() > shape.modulus_nbits:
+        return Status.TOO_WIDE
+    return operand_status(base, mod, odd_only=True, reduced_only=True)
+
+
+def systolic_mod_exp_cycles(shape: SystolicShape, base: int, exp: int, mod: int) -> int:
+    """SystolicModExp."""
+    if systolic_status(shape, base, mod) != Status.OK:
+        return 1
+    each = SystolicTiming(shape).interval
+    zeros, length = shape.nbits - exp.bit_length(), exp.bit_length()
+    skips, rest = divmod(zeros, shape.digit_nbits) if shape.nbits > shape.digit_nbits else (0, zeros)
+    return max(each, skips + rest + 1) + (2 * length + 1) * each + shape.nwords - 1
+
+
+def SystolicMontCL(shape):
+    """The twin of SystolicMont."""
+    Word = mk_bits(shape.wide)
+    cycles = SystolicTiming(shape).fixed
+
+    def serve(msg, modulus):
+        return Word(product(shape, int(msg.a), int(msg.b), modulus)), cycles
+
+    return OneAtATimeCL(mk_product_req(shape.wide), Word, serve, True, shape.wide)
+
+
+def SystolicModExpCL(shape, given):
+    """The twin of SystolicModExp; what is given it makes itself."""
+    Response = mk_modexp_resp(shape.nbits)
+
+    def serve(msg, _):
+        base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
+        status = systolic_status(shape, base, mod)
+        result = 0
+        if status == Status.OK:
+            domain = Redundant(mod, shape.nbits, shape.wide)
+            result = mod_exp(base, exp, mod, domain=domain, schedule="always")
+        return Response(int(status), result), systolic_mod_exp_cycles(shape, base, exp, mod)
+
+    return OneAtATimeCL(mk_keyed_req(shape.nbits, given), Response, serve, False)

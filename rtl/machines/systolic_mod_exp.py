@@ -1,0 +1,152 @@
+"""SystolicModExp: paper 002's exponentiator, square and multiply always from the left (Algorithm 5, Figure 6) on one systolic array.
+
+S[0] and S[1] are registers of words, as is the base x; the words of a product are registered where they arrive, skewed, while the
+next product begins on the first of them:
+    x <- x * R^2,  S[0] <- R        (S[0] holds R^2 mod m until then, S[1] R mod m)
+    for each bit of the exponent:   S[0] <- S[0]^2;   S[1] <- x * S[0];   S[0] <- S[bit]
+    S[0] <- S[0] * 1
+R mod m, R^2 mod m and m' = -m^-1 mod 2^k are inputs, as in the paper. What the paper leaves open: leading zeros of the exponent leave
+beside the first product, k a cycle or one; and the result m, which a product with 1 gives for 0, is answered as 0.
+
+Ports: istream {base, exp, mod, one, square, n_prime} -> ostream {status, result}; an odd modulus of up to k*s - 2 bits, a base below it.
+Cycles: (2 len + 2) products of 3s + 2, and s - 1 until the last word is there; modexlab.cl.systolic has the closed formula.
+Constant time for all exponents of a length. Area order: the array, and 5 n register bits.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.status import STATUS_NBITS, Status
+from ..messages import mk_keyed_req, mk_modexp_resp
+from ..units.systolic_array import SystolicArray
+from .operand_check import OperandCheck
+from .systolic_mod_exp_ctrl import BASE, POWER, SOURCE_NBITS, SystolicModExpCtrl
+
+
+class SystolicModExp(Component):
+    def construct(s, shape):
+        nbits, k, nwords, wide = shape.nbits, shape.digit_nbits, shape.nwords, shape.wide
+        s.istream = RecvIfcRTL(mk_keyed_req(nbits, (("one", nbits), ("square", nbits), ("n_prime", k))))
+        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        s.accept = Wire()
+
+        # ---- what arrives, in words, and whether it can be computed
+
+        s.operand_check = OperandCheck(nbits, odd_only=True, reduced_only=True)
+        s.operand_check.base //= s.istream.msg.base
+        s.operand_check.mod //= s.istream.msg.mod
+        s.in_status = Wire(STATUS_NBITS)
+
+        def words_of(field):
+            words = Wire(wide)
+            setattr(s, f"in_{field}", words)
+            connect(words[0:nbits], getattr(s.istream.msg, field))
+            if wide > nbits:
+                connect(words[nbits:wide], 0)
+            return words
+
+        for field in ("base", "mod", "one", "square"):
+            words_of(field)
+
+        if shape.modulus_nbits < nbits:
+            TOO_WIDE = int(Status.TOO_WIDE)
+            fits = shape.modulus_nbits
+
+            @update
+            def judge():
+                s.in_status @= s.operand_check.status
+                if s.istream.msg.mod[fits:nbits] != 0:
+                    s.in_status @= TOO_WIDE
+
+        else:
+            s.in_status //= s.operand_check.status
+
+        # ---- the array and the words that it works on
+
+        s.array = SystolicArray(k, nwords)
+        s.base = [Wire(k) for _ in range(nwords)]
+        s.power = [Wire(k) for _ in range(nwords)]  # S[0]
+        s.other = [Wire(k) for _ in range(nwords)]  # S[1]
+        s.mod = [Wire(k) for _ in range(nwords)]
+        s.n_prime = Wire(k)
+        s.array.n_prime //= s.n_prime
+        for j in range(nwords):
+            s.array.y[j] //= s.power[j]
+            s.array.m[j] //= s.mod[j]
+
+        s.source = Wire(SOURCE_NBITS)
+
+        @update
+        def word_of_x():
+            s.array.x @= 0
+            if s.source == BASE:
+                s.array.x @= s.base[s.array.index]
+            elif s.source == POWER:
+                s.array.x @= s.power[s.array.index]
+            elif s.array.index == 0:
+                s.array.x @= 1
+
+        s.to_base = Wire()
+        s.to_power = Wire()
+        s.to_other = Wire()
+        s.from_other = Wire()
+
+        @update_ff
+        def words():
+            for j in range(nwords):
+                if s.accept:
+                    s.base[j] <<= s.in_base[j * k : j * k + k]
+                elif s.array.done[j] & s.to_base:
+                    s.base[j] <<= s.array.result[j]
+                if s.accept:
+                    s.power[j] <<= s.in_square[j * k : j * k + k]
+                elif s.array.done[j] & s.from_other:
+                    s.power[j] <<= s.other[j]
+                elif s.array.done[j] & s.to_power:
+                    s.power[j] <<= s.array.result[j]
+                if s.accept:
+                    s.other[j] <<= s.in_one[j * k : j * k + k]
+                elif s.array.done[j] & s.to_other:
+                    s.other[j] <<= s.array.result[j]
+                if s.accept:
+                    s.mod[j] <<= s.in_mod[j * k : j * k + k]
+
+        @update_ff
+        def keeps_n_prime():
+            if s.accept:
+                s.n_prime <<= s.istream.msg.n_prime
+
+        # ---- control
+
+        s.ctrl = SystolicModExpCtrl(nbits, k, nwords)
+        s.ctrl.istream_val //= s.istream.val
+        s.ctrl.istream_rdy //= s.istream.rdy
+        s.ctrl.in_status //= s.in_status
+        s.ctrl.in_exp //= s.istream.msg.exp
+        s.ctrl.accept //= s.accept
+        s.ctrl.start //= s.array.start
+        s.ctrl.closing //= s.array.closing
+        s.ctrl.returns //= s.array.returns
+        s.ctrl.whole //= s.array.done[nwords - 1]
+        for name in ("source", "to_base", "to_power", "to_other", "from_other"):
+            connect(getattr(s.ctrl, name), getattr(s, name))
+        s.ctrl.ostream_val //= s.ostream.val
+        s.ctrl.ostream_rdy //= s.ostream.rdy
+        s.ctrl.out_status //= s.ostream.msg.status
+
+        # ---- what leaves: residues below m + 1
+
+        s.result = Wire(wide)
+        s.modulus = Wire(wide)
+        for j in range(nwords):
+            s.result[j * k : j * k + k] //= s.power[j]
+            s.modulus[j * k : j * k + k] //= s.mod[j]
+
+        @update
+        def leaves():
+            s.ostream.msg.result @= 0
+            if s.ctrl.valid & (s.result != s.modulus):
+                s.ostream.msg.result @= s.result[0:nbits]
+
+    def line_trace(s):
+        return f"{s.istream}|{s.ctrl.line_trace()}|{s.array.line_trace()}|{s.ostream}"

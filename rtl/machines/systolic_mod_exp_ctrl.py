@@ -1,0 +1,158 @@
+"""SystolicModExpCtrl: the control of a SystolicModExp (systolic_mod_exp.py): paper 002, Algorithm 5, a product after the other.
+
+Where the words of a product go is registered a cycle before the first one arrives (`closing`), and stays until the last one has,
+while the next product is under way. The exponent moves left, past its leading zeros first: k bits a cycle where all k are 0.
+"""
+
+from pymtl3 import *
+
+from ...fl.status import STATUS_NBITS, Status
+from ..states import states
+
+# where the words of x come from; UNITY is the number 1
+SOURCE_NBITS = 2
+BASE, POWER, UNITY = (mk_bits(SOURCE_NBITS)(i) for i in range(3))
+
+
+class SystolicModExpCtrl(Component):
+    def construct(s, nbits, k, nwords):
+        TOP = nbits - 1
+        COUNT_NBITS = clog2(nbits + 1)
+        OK = int(Status.OK)
+
+        s.istream_val = InPort()
+        s.istream_rdy = OutPort()
+        s.in_status = InPort(STATUS_NBITS)
+        s.in_exp = InPort(nbits)
+        s.accept = OutPort()
+        s.start = OutPort()
+        s.closing = InPort()
+        s.returns = InPort()
+        s.whole = InPort()  # the last word of a product
+        s.source = OutPort(SOURCE_NBITS)
+        s.to_base = OutPort()
+        s.to_power = OutPort()
+        s.to_other = OutPort()
+        s.from_other = OutPort()
+        s.ostream_val = OutPort()
+        s.ostream_rdy = InPort()
+        s.out_status = OutPort(STATUS_NBITS)
+        s.valid = OutPort()
+
+        s.st = Wire(3)
+        IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = states(
+            s, "st", "next_st", IDLE=0, CONVERT=1, ALIGN=2, SQUARE=3, MULTIPLY=4, LEAVE=5, DRAIN=6, DONE=7
+        )
+        s.next_st = Wire(3)
+        AFTER_LEAVE = (
+            DONE if nwords == 2 else DRAIN
+        )  # of two words the last is there when the product returns
+
+        @update
+        def handshakes():
+            s.istream_rdy @= s.st == IDLE
+            s.accept @= (s.st == IDLE) & s.istream_val
+            s.ostream_val @= s.st == DONE
+            s.valid @= s.out_status == OK
+
+        @update
+        def products():
+            s.start @= (s.st == CONVERT) | (s.st == SQUARE) | (s.st == MULTIPLY) | (s.st == LEAVE)
+            s.source @= BASE
+            if s.st == SQUARE:
+                s.source @= POWER
+            elif s.st == LEAVE:
+                s.source @= UNITY
+
+        # ---- the exponent: its top bit is the next one
+
+        s.exp = Wire(nbits)
+        s.nleft = Wire(COUNT_NBITS)
+        s.aligned = Wire()
+        s.shift = Wire()
+        s.skip = Wire()
+
+        @update
+        def alignment():
+            s.aligned @= s.exp[TOP] | (s.nleft == 0)
+            s.shift @= (s.st == MULTIPLY) & s.returns
+            if (s.st == CONVERT) | (s.st == ALIGN):
+                s.shift @= ~s.aligned
+
+        if nbits > k:
+            AFTER_SKIP = nbits - k
+
+            @update
+            def whole_words():
+                s.skip @= (
+                    ((s.st == CONVERT) | (s.st == ALIGN)) & (s.exp[AFTER_SKIP:nbits] == 0) & (s.nleft >= k)
+                )
+
+        else:
+            s.skip //= 0
+
+        @update_ff
+        def exponent():
+            if s.accept:
+                s.exp <<= s.in_exp
+                s.nleft <<= nbits
+            elif s.skip:
+                s.exp <<= s.exp << k
+                s.nleft <<= s.nleft - k
+            elif s.shift:
+                s.exp <<= s.exp << 1
+                s.nleft <<= s.nleft - 1
+
+        # ---- the order of the products
+
+        @update
+        def next_product():
+            s.next_st @= s.st
+            if s.st == IDLE:
+                if s.istream_val:
+                    s.next_st @= CONVERT
+                    if s.in_status != OK:
+                        s.next_st @= DONE
+            elif ((s.st == CONVERT) & s.returns) | (s.st == ALIGN):
+                s.next_st @= ALIGN
+                if s.nleft == 0:
+                    s.next_st @= LEAVE
+                elif s.aligned:
+                    s.next_st @= SQUARE
+            elif (s.st == SQUARE) & s.returns:
+                s.next_st @= MULTIPLY
+            elif (s.st == MULTIPLY) & s.returns:
+                s.next_st @= SQUARE
+                if s.nleft == 1:
+                    s.next_st @= LEAVE
+            elif (s.st == LEAVE) & s.returns:
+                s.next_st @= AFTER_LEAVE
+            elif (s.st == DRAIN) & s.whole:
+                s.next_st @= DONE
+            elif (s.st == DONE) & s.ostream_rdy:
+                s.next_st @= IDLE
+
+        @update_ff
+        def state():
+            if s.reset:
+                s.st <<= IDLE
+            else:
+                s.st <<= s.next_st
+            if s.accept:
+                s.out_status <<= s.in_status
+
+        @update_ff
+        def destinations():
+            if s.reset:
+                s.to_base <<= 0
+                s.to_power <<= 0
+                s.to_other <<= 0
+                s.from_other <<= 0
+            elif s.closing:
+                s.to_base <<= s.st == CONVERT
+                s.from_other <<= s.st == CONVERT
+                s.to_power <<= (s.st == SQUARE) | (s.st == LEAVE) | ((s.st == MULTIPLY) & s.exp[TOP])
+                s.to_other <<= s.st == MULTIPLY
+
+    def line_trace(s):
+        return ("idle", "convert", "align", "square", "multiply", "leave", "drain", "done")[int(s.st)]

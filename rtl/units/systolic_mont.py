@@ -1,0 +1,77 @@
+"""SystolicMont: a systolic array as a unit of its own, with its two operands in registers (paper 002, Figure 1 with Algorithm 4).
+
+Words of the product are registered over those of b, where they arrive.
+
+Ports: istream {a, b} -> ostream a * b / 2^(k*s) modulo n, all below 2n; `modulus` (odd, of up to k*s - 2 bits) and `n_prime`
+(-n^-1 modulo 2^k), static while the unit is busy.
+Cycles: 4s + 1, whatever the operands; the next ones are taken in the cycle in which a product leaves. (A machine that takes the words
+as they arrive starts a product every 3s + 2 cycles: machines/systolic_mod_exp.py.) Area order: the array and 2 k s register bits.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..messages import mk_product_req
+from ..states import states
+from .systolic_array import SystolicArray
+
+
+class SystolicMont(Component):
+    def construct(s, shape):
+        k, nwords, wide = shape.digit_nbits, shape.nwords, shape.wide
+        LAST_WORD = nwords - 1
+        s.istream = RecvIfcRTL(mk_product_req(wide))
+        s.ostream = SendIfcRTL(mk_bits(wide))
+        s.modulus = InPort(wide)
+        s.n_prime = InPort(k)
+
+        s.array = SystolicArray(k, nwords)
+        s.a = [Wire(k) for _ in range(nwords)]
+        s.b = [Wire(k) for _ in range(nwords)]
+        s.array.n_prime //= s.n_prime
+        for j in range(nwords):
+            s.array.m[j] //= s.modulus[j * k : j * k + k]
+            s.array.y[j] //= s.b[j]
+            s.ostream.msg[j * k : j * k + k] //= s.b[j]
+
+        s.st = Wire(2)
+        IDLE, RUN, DRAIN, DONE = states(s, "st", IDLE=0, RUN=1, DRAIN=2, DONE=3)
+        s.load = Wire()
+        s.whole = Wire()
+        s.whole //= s.array.done[LAST_WORD]
+
+        @update
+        def handshakes():
+            s.istream.rdy @= (s.st == IDLE) | ((s.st == DONE) & s.ostream.rdy)
+            s.load @= s.istream.rdy & s.istream.val
+            s.array.start @= s.st == RUN
+            s.array.x @= s.a[s.array.index]
+
+        @update
+        def offers():
+            s.ostream.val @= s.st == DONE
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.load:
+                s.st <<= RUN
+            elif ((s.st == RUN) & s.array.returns & s.whole) | ((s.st == DRAIN) & s.whole):
+                s.st <<= DONE
+            elif (s.st == RUN) & s.array.returns:
+                s.st <<= DRAIN
+            elif (s.st == DONE) & s.ostream.rdy:
+                s.st <<= IDLE
+
+        @update_ff
+        def words():
+            for j in range(nwords):
+                if s.load:
+                    s.a[j] <<= s.istream.msg.a[j * k : j * k + k]
+                    s.b[j] <<= s.istream.msg.b[j * k : j * k + k]
+                elif s.array.done[j]:
+                    s.b[j] <<= s.array.result[j]
+
+    def line_trace(s):
+        return f"{s.istream}|{s.array.line_trace()}|{s.ostream}"

@@ -1,0 +1,162 @@
+"""SystolicPE: a processing element of a systolic Montgomery multiplier (paper 002, Figures 2 to 4).
+
+Element j makes word j of A + x_i * y + u_i * m with one multiplier, in three states:
+    MULTIPLY  acc = u_i * m_j              when `go` comes, with x_i and u_i, from the element before
+    ADD       acc = acc + x_i * y_j + a_j + carry
+    STORE     the low word of acc is kept: it is a_(j-1) of the next step; the rest is the carry into element j + 1
+so that element j + 1 works a cycle behind element j. `place`: the "first" element has no carry and drops its low word, which is 0;
+the "last" one has no neighbour, and keeps the upper word of its own acc as a_j.
+
+The paper's text adds the carry in the first state, which would need the sum of the element before a cycle before it exists: here it
+is added in the second. The paper has 2k + 2 bits of acc, the highest of which is always 0: 2 (b-1)^2 + (b-1) + (2b-1) < 2 b^2.
+
+Ports: `go`, `first` (step), `last` (step), x, u from the element before and, a cycle later, to the next one; y, m: the element's
+words, static; a: the low word that the next element keeps; carry in and out; low: the word kept; sum: acc's word of the result in
+state STORE of the last step, when `done` is 1 (of the last element: two words).
+Area order: a k x k multiplier, adders of 2k + 1 bits, 5k + 5 register bits.
+"""
+
+from pymtl3 import *
+
+from ..states import states
+
+PLACES = ("first", "general", "last")
+
+
+class SystolicPE(Component):
+    def construct(s, k, place="general"):
+        assert place in PLACES, place
+        acc_nbits = 2 * k + 1
+        carry_nbits = k + 1
+
+        s.go = InPort()
+        s.first = InPort()
+        s.last = InPort()
+        s.x = InPort(k)
+        s.u = InPort(k)
+        s.y = InPort(k)
+        s.m = InPort(k)
+        if place != "last":
+            s.a = InPort(k)
+            s.next_go = OutPort()
+            s.next_first = OutPort()
+            s.next_last = OutPort()
+            s.next_x = OutPort(k)
+            s.next_u = OutPort(k)
+            s.next_carry = OutPort(carry_nbits)
+        if place != "first":
+            s.carry = InPort(carry_nbits)
+            s.low = OutPort(k)
+            s.done = OutPort()
+            s.sum = OutPort(k if place == "general" else 2 * k)
+
+        s.st = Wire(2)
+        MULTIPLY, ADD, STORE = states(s, "st", MULTIPLY=0, ADD=1, STORE=2)
+        s.is_first = Wire()
+        s.is_last = Wire()
+        s.x_i = Wire(k)
+        s.acc = Wire(acc_nbits)
+
+        # ---- the multiplier and the sum behind it
+
+        s.factor = Wire(k)
+        s.word = Wire(k)
+        s.kept = Wire(k)  # a_j, from the step before
+        s.carried = Wire(carry_nbits)
+        s.addend = Wire(acc_nbits)
+        if place != "last":
+            s.kept //= s.a
+        if place == "first":
+            s.carried //= 0
+        else:
+            s.carried //= s.carry
+
+        @update
+        def factors():
+            s.factor @= s.u
+            s.word @= s.m
+            if s.st == ADD:
+                s.factor @= s.x_i
+                s.word @= s.y
+
+        @update
+        def adds():
+            s.addend @= 0
+            if s.st == ADD:
+                s.addend @= s.acc + zext(s.carried, acc_nbits)
+                if ~s.is_first:
+                    s.addend @= s.acc + zext(s.carried, acc_nbits) + zext(s.kept, acc_nbits)
+
+        @update_ff
+        def accumulate():
+            if s.st != STORE:
+                s.acc <<= zext(s.factor, acc_nbits) * zext(s.word, acc_nbits) + s.addend
+
+        @update_ff
+        def state():
+            if s.reset:
+                s.st <<= MULTIPLY
+            elif s.st == MULTIPLY:
+                if s.go:
+                    s.st <<= ADD
+            elif s.st == ADD:
+                s.st <<= STORE
+            else:
+                s.st <<= MULTIPLY
+
+        # ---- what comes with the step, and goes on to the next element
+
+        if place == "last":
+
+            @update_ff
+            def step_of_the_last():
+                if s.st == MULTIPLY:
+                    s.is_first <<= s.first
+                    s.is_last <<= s.last
+                    s.x_i <<= s.x
+
+        else:
+            s.u_i = Wire(k)
+
+            @update_ff
+            def step():
+                if s.st == MULTIPLY:
+                    s.is_first <<= s.first
+                    s.is_last <<= s.last
+                    s.x_i <<= s.x
+                    s.u_i <<= s.u
+
+            s.next_first //= s.is_first
+            s.next_last //= s.is_last
+            s.next_x //= s.x_i
+            s.next_u //= s.u_i
+            s.next_carry //= s.acc[k:acc_nbits]
+
+            @update
+            def enables_the_next():
+                s.next_go @= s.st == ADD
+
+        # ---- the words kept
+
+        if place != "first":
+            s.sum //= s.acc[0:k] if place == "general" else s.acc[0 : 2 * k]
+
+            @update
+            def ends():
+                s.done @= (s.st == STORE) & s.is_last
+
+            @update_ff
+            def keep_low():
+                if s.st == STORE:
+                    s.low <<= s.acc[0:k]
+
+        if place == "last":
+            high_end = 2 * k
+
+            @update_ff
+            def keep_high():
+                if s.st == STORE:
+                    s.kept <<= s.acc[k:high_end]
+
+    def line_trace(s):
+        return "*+."[int(s.st)]
