@@ -2,7 +2,7 @@
 
 `serve(msg, modulus)` gives the answer and the cycles it takes, from the request's handshake to the first cycle in which the
 answer is offered; both come from fl and timing.py. With `overlap`, the next request is taken in the cycle in which the answer
-leaves, otherwise in the cycle after.
+leaves, otherwise in the cycle after. `waits(msg)` is for how many cycles a unit that is free looks at a request before it takes it.
 
 Ports: those of the RTL unit: istream, ostream, and `modulus` where that has one (modulus_nbits > 0).
 """
@@ -12,7 +12,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 
 class OneAtATimeCL(Component):
-    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0):
+    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None):
         s.istream = RecvIfcRTL(Req)
         s.ostream = SendIfcRTL(Resp)
         if modulus_nbits:
@@ -32,9 +32,24 @@ class OneAtATimeCL(Component):
         def out_val():
             s.ostream.val @= s.full & (s.left == 0)
 
-        @update
-        def in_rdy():
-            s.istream.rdy @= ~s.full | (s.overlap & s.ostream.val & s.ostream.rdy)
+        if waits is None:
+
+            @update
+            def in_rdy():
+                s.istream.rdy @= ~s.full | (s.overlap & s.ostream.val & s.ostream.rdy)
+
+        else:
+            s.waited = Wire(32)
+
+            @update
+            def in_rdy_in_time():
+                s.istream.rdy @= ~s.full & s.istream.val & (s.waited == waits(s.istream.msg))
+
+            @update_ff
+            def count_waits():
+                s.waited <<= 0
+                if ~s.reset & ~s.full & s.istream.val & ~s.istream.rdy:
+                    s.waited <<= s.waited + 1
 
         @update_ff
         def work():

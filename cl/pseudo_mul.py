@@ -28,34 +28,31 @@ class PseudoMulTiming:
         return 2 * self.fixed
 
 
-class PseudoMulCL(OneAtATimeCL):
-    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-        m = modulus_of(modulus, shape, nbits).value
-        Word = mk_bits(nbits)
+def PseudoMulCL(nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
+    m = modulus_of(modulus, shape, nbits).value
+    Word = mk_bits(nbits)
 
-        def serve(msg, _):
-            return Word(mul_rem(int(msg.a), int(msg.b), m)), PseudoMulTiming().fixed
+    def serve(msg, _):
+        return Word(mul_rem(int(msg.a), int(msg.b), m)), PseudoMulTiming().fixed
 
-        super().construct(mk_product_req(nbits), Word, serve, True, nbits)
-
-
-class PseudoSquareCL(OneAtATimeCL):
-    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-        m = modulus_of(modulus, shape, nbits).value
-        Word = mk_bits(nbits)
-
-        def serve(msg, _):
-            return Word(mul_rem(int(msg), int(msg), m)), PseudoMulTiming().fixed
-
-        super().construct(Word, Word, serve, True, nbits)
+    return OneAtATimeCL(mk_product_req(nbits), Word, serve, True, nbits)
 
 
-class PseudoReduceCL(OneAtATimeCL):
-    def construct(s, nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-        m = modulus_of(modulus, shape, nbits)
-        Residue = mk_bits(m.operand_nbits)
+def PseudoSquareCL(nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
+    m = modulus_of(modulus, shape, nbits).value
+    Word = mk_bits(nbits)
 
-        def serve(msg, _):
-            return Residue(mul_rem(int(msg), 1, m.value)), PseudoMulTiming().fixed
+    def serve(msg, _):
+        return Word(mul_rem(int(msg), int(msg), m)), PseudoMulTiming().fixed
 
-        super().construct(mk_bits(nbits), Residue, serve, True, nbits)
+    return OneAtATimeCL(Word, Word, serve, True, nbits)
+
+
+def PseudoReduceCL(nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
+    m = modulus_of(modulus, shape, nbits)
+    Residue = mk_bits(m.operand_nbits)
+
+    def serve(msg, _):
+        return Residue(mul_rem(int(msg), 1, m.value)), PseudoMulTiming().fixed
+
+    return OneAtATimeCL(mk_bits(nbits), Residue, serve, True, nbits)

@@ -1,0 +1,255 @@
+"""SerialModExp: paper 003's digit-serial RSA processor, from the right (Algorithm 17.1.2, Figures 17.1 and 17.2).
+
+A memory section of digits (P, Z, 2B + N, N; R^2 mod N), the P-processor, which also makes 2B + N and the last subtraction, and the
+Z-processor, which squares beside it; with processors = 1 the P-processor alone, which makes both products in turn. The second factor
+B of both products is Z, so that 2B + N is made once; R^2 mod N, R = 2^(K + 2), is an input, as in the paper.
+
+A request is taken when its numbers are in the memories, M + 1 cycles after it is offered: the paper does not count that either.
+
+Ports: istream {base, exp, mod, square} -> ostream {status, result}; an odd modulus, a base below it.
+Cycles: (len + 2) products of (2M + 2) + (K + 3) M, then M + (M + 1); modexlab.cl.digit_serial has the closed formula.
+Area order: per processor an adder of S bits and 2K of U and A; 5K of memory, the exponent.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.status import Status
+from ..messages import mk_keyed_req, mk_modexp_resp
+from ..units.digit_memory import DigitMemory
+from ..units.digit_processor import DigitProcessor
+from .operand_check import OperandCheck
+from .serial_mod_exp_ctrl import FINAL, FIRST, TURN_NBITS, SerialModExpCtrl
+
+
+class SerialModExp(Component):
+    def construct(s, shape, processors=2):
+        nbits, S, M, wide = shape.nbits, shape.digit_nbits, shape.ndigits, shape.wide
+        OK = int(Status.OK)
+        s.istream = RecvIfcRTL(mk_keyed_req(nbits, (("square", nbits),)))
+        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+
+        s.ctrl = SerialModExpCtrl(shape, processors)
+        s.operand_check = OperandCheck(nbits, odd_only=True, reduced_only=True)
+        s.operand_check.base //= s.istream.msg.base
+        s.operand_check.mod //= s.istream.msg.mod
+        s.operand_check.status //= s.ctrl.in_status
+        s.istream.val //= s.ctrl.istream_val
+        s.istream.rdy //= s.ctrl.istream_rdy
+        s.istream.msg.exp //= s.ctrl.in_exp
+        s.ctrl.ostream_val //= s.ostream.val
+        s.ctrl.ostream_rdy //= s.ostream.rdy
+        s.ctrl.out_status //= s.ostream.msg.status
+
+        # ---- what arrives, in digits
+
+        for field in ("base", "mod", "square"):
+            digits = [Wire(S) for _ in range(M)]
+            setattr(s, f"in_{field}", digits)
+            message = getattr(s.istream.msg, field)
+            for j, digit in enumerate(digits):
+                used = max(0, min(S, nbits - j * S))
+                if used:
+                    connect(digit[0:used], message[j * S : j * S + used])
+                if used < S:
+                    connect(digit[used:S], 0)
+
+        # ---- memory section
+
+        s.memory_n = DigitMemory(M, S)
+        s.memory_p = DigitMemory(M, S)
+        s.memory_z = DigitMemory(M, S)
+        s.memory_sum = DigitMemory(M, S)  # 2B + N, at last P - N
+        s.memory_square = DigitMemory(M, S)
+        for memory in (s.memory_n, s.memory_p, s.memory_z, s.memory_sum, s.memory_square):
+            memory.index //= s.ctrl.index
+            if memory is not s.memory_sum:
+                memory.write_index //= s.ctrl.index
+
+        s.turn = Wire(TURN_NBITS)
+        s.turn //= s.ctrl.turn
+
+        @update
+        def loads():
+            s.memory_n.write @= s.ctrl.loads
+            s.memory_n.write_digit @= s.in_mod[s.ctrl.index]
+            s.memory_square.write @= s.ctrl.loads
+            s.memory_square.write_digit @= s.in_square[s.ctrl.index]
+
+        s.p_processor = DigitProcessor(shape)
+        s.u_p = Wire(S)
+        s.u_p //= s.p_processor.u
+        s.memory_sum.write //= s.p_processor.sum_val
+        s.memory_sum.write_index //= s.p_processor.sum_index
+        s.memory_sum.write_digit //= s.p_processor.sum
+
+        # ---- B: R^2 at first, 1 at last, Z in the loop; doubled digit by digit
+
+        s.b = Wire(S)
+        s.unity = Wire(S)  # the digits of 1
+        s.doubled = Wire(S)
+        s.top_of_b = Wire()
+
+        @update
+        def factor_b():
+            s.unity @= 0
+            if s.ctrl.index == 0:
+                s.unity @= 1
+            s.b @= s.memory_z.digit
+            if s.turn == FIRST:
+                s.b @= s.memory_square.digit
+            elif s.turn == FINAL:
+                s.b @= s.unity
+
+        @update
+        def doubles():
+            s.doubled @= s.b << 1
+            if s.ctrl.index != 0:
+                s.doubled @= (s.b << 1) | zext(s.top_of_b, S)
+
+        TOP = S - 1
+
+        @update_ff
+        def crosses_digits():
+            s.top_of_b <<= s.b[TOP]
+
+        # ---- P
+
+        s.p_digit = Wire(S)  # of what P is now
+        s.result_digit = Wire(S)
+        s.below = Wire()  # P is below N
+
+        @update
+        def factor_p():
+            s.p_digit @= s.memory_p.digit
+            if s.ctrl.multiplied:
+                s.p_digit @= s.u_p
+            if s.turn == FIRST:
+                s.p_digit @= s.unity
+
+        @update
+        def chooses_result():
+            s.below @= ~s.p_processor.kept_carry
+            if s.ctrl.index == 0:
+                s.below @= ~s.p_processor.carry
+            s.result_digit @= s.memory_sum.digit
+            if s.below:
+                s.result_digit @= s.u_p
+
+        s.v_p = Wire(S)
+        s.p_processor.index //= s.ctrl.index
+        s.p_processor.first //= s.ctrl.first_step
+        s.p_processor.from_other //= s.ctrl.doubles
+        s.p_processor.other //= s.memory_n.digit
+        s.p_processor.subtract //= s.ctrl.reduces
+        s.p_processor.to_u //= s.ctrl.adds
+        s.p_processor.v //= s.v_p
+
+        @update
+        def operand_of_p():
+            s.v_p @= 0
+            if s.ctrl.doubles:
+                s.v_p @= s.doubled
+            elif s.ctrl.reduces:
+                s.v_p @= s.memory_n.digit
+            elif s.p_processor.a_bit & s.p_processor.u_bit:
+                s.v_p @= s.memory_sum.digit
+            elif s.p_processor.a_bit:
+                s.v_p @= s.doubled
+            elif s.p_processor.u_bit:
+                s.v_p @= s.memory_n.digit
+
+        # ---- Z, beside it or in turn
+
+        if processors == 2:
+            s.z_processor = DigitProcessor(shape, reduces=False)
+            s.z_processor.index //= s.ctrl.index
+            s.z_processor.first //= s.ctrl.first_step
+            s.z_processor.fetch //= s.ctrl.adds
+            s.z_processor.load_a //= s.ctrl.fills
+            s.z_digit = Wire(S)
+
+            @update
+            def both_processors():
+                s.p_processor.fetch @= (s.ctrl.adds & s.ctrl.multiplies) | s.ctrl.doubles | s.ctrl.reduces
+                s.p_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
+                s.p_processor.load_a @= s.ctrl.fills | s.ctrl.reads
+                s.p_processor.a_digit @= s.p_digit
+                if s.ctrl.reads:
+                    s.p_processor.a_digit @= s.result_digit
+                s.z_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
+
+            @update
+            def factor_z():
+                s.z_digit @= s.z_processor.u
+                if s.turn == FIRST:
+                    s.z_digit @= s.memory_z.digit
+                s.z_processor.a_digit @= s.z_digit
+
+            @update
+            def operand_of_z():
+                s.z_processor.v @= 0
+                if s.z_processor.a_bit & s.z_processor.u_bit:
+                    s.z_processor.v @= s.memory_sum.digit
+                elif s.z_processor.a_bit:
+                    s.z_processor.v @= s.doubled
+                elif s.z_processor.u_bit:
+                    s.z_processor.v @= s.memory_n.digit
+
+            @update
+            def results_of_both():
+                s.memory_p.write @= s.ctrl.fills & s.ctrl.multiplied & (s.turn != FIRST)
+                s.memory_p.write_digit @= s.u_p
+                s.memory_z.write @= s.ctrl.loads | (s.ctrl.fills & (s.turn != FIRST))
+                s.memory_z.write_digit @= s.z_processor.u
+                if s.ctrl.loads:
+                    s.memory_z.write_digit @= s.in_base[s.ctrl.index]
+
+        else:
+            # what U has is P's or Z's, as the product before was; the first of all has none before it
+            s.z_digit = Wire(S)
+            s.started = Wire()
+
+            @update
+            def one_processor():
+                s.p_processor.fetch @= s.ctrl.adds | s.ctrl.doubles | s.ctrl.reduces
+                s.p_processor.shift_a @= s.ctrl.adds & s.ctrl.ends
+                s.p_processor.load_a @= s.ctrl.fills | s.ctrl.reads
+                s.z_digit @= s.memory_z.digit
+                if s.ctrl.squared & s.started:
+                    s.z_digit @= s.u_p
+                s.p_processor.a_digit @= s.p_digit
+                if s.ctrl.reads:
+                    s.p_processor.a_digit @= s.result_digit
+                elif s.ctrl.squares:
+                    s.p_processor.a_digit @= s.z_digit
+
+            @update
+            def results_of_one():
+                s.memory_p.write @= s.ctrl.fills & s.started & s.ctrl.multiplied
+                s.memory_p.write_digit @= s.u_p
+                s.memory_z.write @= s.ctrl.loads | (s.ctrl.fills & s.started & s.ctrl.squared)
+                s.memory_z.write_digit @= s.u_p
+                if s.ctrl.loads:
+                    s.memory_z.write_digit @= s.in_base[s.ctrl.index]
+
+            @update_ff
+            def first_product():
+                if s.ctrl.loads:
+                    s.started <<= 0
+                elif s.ctrl.adds:
+                    s.started <<= 1
+
+        # ---- what leaves
+
+        s.result = Wire(wide)
+        s.result //= s.p_processor.a
+
+        @update
+        def leaves():
+            s.ostream.msg.result @= 0
+            if s.ctrl.out_status == OK:
+                s.ostream.msg.result @= s.result[0:nbits]
+
+    def line_trace(s):
+        return f"{s.istream}|{s.ctrl.line_trace()}|{s.p_processor.line_trace()}|{s.ostream}"

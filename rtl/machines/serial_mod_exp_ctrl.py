@@ -1,0 +1,200 @@
+"""SerialModExpCtrl: the control of a SerialModExp (serial_mod_exp.py): the paper's MonExp_Controller and MonPro_Controller.
+
+    FREE      until a request comes; one that cannot be computed is answered at once
+    LOAD      modulus, base and R^2 go into the memories, M cycles, at the end of which the request is taken
+    FILL_A    a factor into register A, results of the product before into the memories: M cycles
+    DOUBLE    2B + N: M cycles;  PAUSE: 2
+    ADD       K + 3 additions of M cycles
+    REDUCE    P - N: M cycles;  READ: the result into register A: M cycles;  DONE
+A product is FILL_A to ADD. `turn` says which: FIRST (residues of base and 1), LOOP (a bit of the exponent, from the right), FINAL.
+One processor makes the two products of a turn one after the other (`squares`: the one that is Z's).
+"""
+
+from pymtl3 import *
+
+from ...fl.status import STATUS_NBITS, Status
+from ..states import states
+
+TURN_NBITS = 2
+FIRST, LOOP, FINAL = (mk_bits(TURN_NBITS)(i) for i in range(3))
+
+
+class SerialModExpCtrl(Component):
+    def construct(s, shape, processors):
+        nbits, M, nsteps = shape.nbits, shape.ndigits, shape.nsteps
+        LAST_DIGIT, LAST_STEP = M - 1, nsteps - 1
+        OK = int(Status.OK)
+
+        s.istream_val = InPort()
+        s.istream_rdy = OutPort()
+        s.in_status = InPort(STATUS_NBITS)
+        s.in_exp = InPort(nbits)
+        s.ostream_val = OutPort()
+        s.ostream_rdy = InPort()
+        s.out_status = OutPort(STATUS_NBITS)
+
+        s.index = OutPort(clog2(M))
+        s.ends = OutPort()  # the last digit
+        s.turn = OutPort(TURN_NBITS)
+        s.loads = OutPort()
+        s.fills = OutPort()
+        s.doubles = OutPort()
+        s.adds = OutPort()
+        s.reduces = OutPort()
+        s.reads = OutPort()
+        s.first_step = OutPort()
+        s.multiplies = OutPort()  # the product that is P's is made
+        s.multiplied = OutPort()  # ... was made in the product before: U has it
+
+        s.st = Wire(4)
+        FREE, LOAD, FILL_A, DOUBLE, PAUSE, ADD, REDUCE, READ, DONE = states(
+            s, "st", FREE=0, LOAD=1, FILL_A=2, DOUBLE=3, PAUSE=4, ADD=5, REDUCE=6, READ=7, DONE=8
+        )
+        s.step = Wire(clog2(nsteps))
+        s.last_step = Wire()
+        s.good = Wire()
+        s.accept = Wire()
+        s.product_ends = Wire()
+        s.exp = Wire(nbits)
+        s.exp_n = Wire(nbits)
+
+        @update
+        def handshakes():
+            s.good @= s.in_status == OK
+            s.istream_rdy @= ((s.st == LOAD) & s.ends) | ((s.st == FREE) & s.istream_val & ~s.good)
+            s.accept @= s.istream_val & s.istream_rdy
+            s.ostream_val @= s.st == DONE
+
+        @update
+        def phases():
+            s.ends @= s.index == LAST_DIGIT
+            s.loads @= s.st == LOAD
+            s.fills @= s.st == FILL_A
+            s.doubles @= s.st == DOUBLE
+            s.adds @= s.st == ADD
+            s.reduces @= s.st == REDUCE
+            s.reads @= s.st == READ
+            s.first_step @= s.step == 0
+            s.last_step @= s.step == LAST_STEP
+            s.product_ends @= s.adds & s.ends & s.last_step
+
+        @update_ff
+        def count_digits():
+            if (s.st == FREE) | (s.st == PAUSE) | s.ends:
+                s.index <<= 0
+            else:
+                s.index <<= s.index + 1
+
+        s.paused = Wire()
+
+        @update_ff
+        def count_steps():
+            s.paused <<= s.st == PAUSE
+            if s.st == PAUSE:
+                s.step <<= 0
+            elif s.adds & s.ends:
+                s.step <<= s.step + 1
+
+        @update_ff
+        def state():
+            if s.reset:
+                s.st <<= FREE
+            elif s.st == FREE:
+                if s.istream_val:
+                    s.st <<= LOAD
+                    if ~s.good:
+                        s.st <<= DONE
+            elif s.st == LOAD:
+                if s.ends:
+                    s.st <<= FILL_A
+            elif s.st == FILL_A:
+                if s.ends:
+                    s.st <<= DOUBLE
+            elif s.st == DOUBLE:
+                if s.ends:
+                    s.st <<= PAUSE
+            elif s.st == PAUSE:
+                if s.paused:
+                    s.st <<= ADD
+            elif s.st == ADD:
+                if s.ends & s.last_step:
+                    s.st <<= FILL_A
+                    if s.turn == FINAL:
+                        s.st <<= REDUCE
+            elif s.st == REDUCE:
+                if s.ends:
+                    s.st <<= READ
+            elif s.st == READ:
+                if s.ends:
+                    s.st <<= DONE
+            elif s.ostream_rdy:
+                s.st <<= FREE
+
+        @update_ff
+        def remember_status():
+            if s.accept:
+                s.out_status <<= s.in_status
+
+        # ---- which product: the exponent's lowest bit is that of this turn
+
+        s.shift = Wire()
+
+        @update
+        def next_exponent():
+            s.exp_n @= s.exp
+            if s.accept:
+                s.exp_n @= s.in_exp
+            elif s.shift:
+                s.exp_n @= s.exp >> 1
+
+        @update_ff
+        def exponent():
+            s.exp <<= s.exp_n
+
+        if processors == 2:
+
+            @update
+            def two_processors():
+                s.shift @= s.product_ends & (s.turn == LOOP)
+                s.multiplies @= (s.turn != LOOP) | s.exp[0]
+
+            @update_ff
+            def turns_of_two():
+                if s.accept:
+                    s.turn <<= FIRST
+                elif s.product_ends:
+                    s.multiplied <<= s.multiplies
+                    s.turn <<= LOOP
+                    if s.exp_n == 0:
+                        s.turn <<= FINAL
+
+        else:
+            # P's product, if it is made, and then Z's; in the last turn P's alone
+            s.squares = OutPort()
+            s.squared = OutPort()  # the product before was Z's
+
+            @update
+            def one_processor():
+                s.shift @= s.product_ends & (s.turn == LOOP) & s.squares
+                s.multiplies @= ~s.squares
+
+            @update_ff
+            def turns_of_one():
+                if s.accept:
+                    s.turn <<= FIRST
+                    s.squares <<= 0
+                elif s.product_ends:
+                    s.multiplied <<= ~s.squares
+                    s.squared <<= s.squares
+                    if ~s.squares:
+                        s.squares <<= 1
+                    else:
+                        s.turn <<= LOOP
+                        s.squares <<= ~s.exp_n[0]
+                        if s.exp_n == 0:
+                            s.turn <<= FINAL
+                            s.squares <<= 0
+
+    def line_trace(s):
+        names = ("free", "load", "fill", "double", "pause", "add", "reduce", "read", "done")
+        return f"{names[int(s.st)]} {int(s.step)}.{int(s.index)}"
