@@ -238,6 +238,25 @@ def _mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int)
     return begin + loop_cycles(plan, unit, base, exp, mod) + leave + 1
 
 
+def product_count(plan: Plan, exp: int) -> int:
+    """Products of a ModExp that follow one another; two side by side count once."""
+    length = plan.nbits if plan.full_scan else exp.bit_length()
+    ones = exp.bit_count()
+    loop = {
+        "right-to-left-2": length,
+        "right-to-left-1": length + ones,
+        "ladder": length,
+        "always": 2 * length,
+        "left-to-right": max(0, length + ones - 2) + (1 if plan.reduces_top and length else 0),
+    }[plan.schedule]
+    if plan.steps_once:
+        loop = max(loop, 1)
+    enter = 0
+    if plan.conversion in ("square", "shift-sub"):
+        enter = plan.squarings + (2 if plan.enters_one and plan.nunits == 1 else 1)
+    return enter + loop + (1 if plan.leaves else 0)
+
+
 def convert_in_cycles(unit: UnitTiming, nbits: int, base: int, mod: int) -> int:
     """MontConvertIn: the division for R^2 mod n, and a product."""
     if operand_status(base, mod, odd_only=True, reduced_only=True) != Status.OK:

@@ -11,6 +11,7 @@ significant first.
     xr3  write  push the next word of the modulus
     xr4  read   status of the last operation (modexlab.fl.status): 0 the result is valid, else why there is none
     xr5  read   W
+    xr4, xr5, xr6  write  push the next word of a number that the machine takes as given: the first, second, third of them
 
 Every operation ends, with a result or with a status; a result with a status other than 0 reads as W words of 0. A word popped
 when none is left reads as 0 and sets the status NO_RESULT. Reads of other registers give 0, writes to them do nothing.
@@ -19,12 +20,14 @@ While an operation runs, accesses wait.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .status import Status
 
 WORD_NBITS = 32
 GO, BASE, EXP, MOD, STATUS, WORDS = range(6)  # register numbers; GO when read is the result
+GIVEN = 4  # when written: of the first number that the machine takes as given
+MOST_GIVEN = 3
 
 MASK = (1 << WORD_NBITS) - 1
 
@@ -34,21 +37,33 @@ def words_of(nbits: int) -> int:
     return -(-nbits // WORD_NBITS)
 
 
+def operand_registers(ngiven: int = 0) -> tuple[int, ...]:
+    """The registers of all that is pushed: base, exponent, modulus, and so many numbers that are given."""
+    assert ngiven <= MOST_GIVEN
+    return (BASE, EXP, MOD, *range(GIVEN, GIVEN + ngiven))
+
+
 def to_words(value: int, nbits: int) -> list[int]:
     """An operand as the words that are pushed."""
     return [value >> (WORD_NBITS * i) & MASK for i in range(words_of(nbits))]
 
 
 class XcelFL:
-    """The protocol over any machine: `compute(base, exp, mod)` gives (status, result)."""
+    """The protocol over any machine: `compute(base, exp, mod, ...)` gives (status, result).
 
-    def __init__(self, nbits: int, compute: Callable[[int, int, int], tuple[Status, int]]) -> None:
+    given: bits of the numbers that the machine takes as given.
+    """
+
+    def __init__(
+        self, nbits: int, compute: Callable[..., tuple[Status, int]], given: Sequence[int] = ()
+    ) -> None:
         self.nbits = nbits
         self.compute = compute
+        self.widths = dict(zip(operand_registers(len(given)), (nbits, nbits, nbits, *given), strict=True))
         self.status = Status.OK
         self.result: list[int] = []  # the words that have not been popped
-        self.pushed: dict[int, list[int]] = {BASE: [], EXP: [], MOD: []}  # since the last go
-        self.held: dict[int, int | None] = {BASE: None, EXP: None, MOD: None}
+        self.pushed: dict[int, list[int]] = {addr: [] for addr in self.widths}  # since the last go
+        self.held: dict[int, int | None] = dict.fromkeys(self.widths)
 
     def write(self, addr: int, data: int) -> None:
         """A write access."""
@@ -76,12 +91,14 @@ class XcelFL:
             elif words:
                 self.held[addr] = None
             words.clear()
-        base, exp, mod = self.held[BASE], self.held[EXP], self.held[MOD]
+        operands = [value for value in self.held.values() if value is not None]
         result = 0
-        if base is None or exp is None or mod is None:
+        if len(operands) < len(self.held):
             self.status = Status.WORD_COUNT
-        elif max(base, exp, mod).bit_length() > self.nbits:
+        elif any(
+            value.bit_length() > nbits for value, nbits in zip(operands, self.widths.values(), strict=True)
+        ):
             self.status = Status.TOO_WIDE
         else:
-            self.status, result = self.compute(base, exp, mod)
+            self.status, result = self.compute(*operands)
         self.result = to_words(result, self.nbits)

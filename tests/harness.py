@@ -80,12 +80,16 @@ def run_mod_exps(
     nbits: int,
     stage: str,
     stall: Stall | None = None,
+    **settings: object,
 ) -> Run:
     """All rows through a machine; status and result of each are compared with the row's."""
+    carried = design.at(nbits, **settings).carried
     with simulate(machine, stage) as sim:
-        run = sim.run([row.request for row in rows], stall=stall, **delays(rows))
+        run = sim.run([carried(*row.request) for row in rows], stall=stall, **delays(rows))
     for row, answer in zip(rows, run.responses, strict=True):
-        assert answer == row.golden(design, nbits), f"{row.name} at stage {stage}: {row} gives {answer}"
+        assert answer == row.golden(design, nbits, **settings), (
+            f"{row.name} at stage {stage}: {row} gives {answer}"
+        )
     return run
 
 
@@ -103,7 +107,7 @@ def check_fl_products(rows: Sequence[ProductRow], domain: str, nbits: int) -> No
 def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **settings: object) -> None:
     """Every row at the functional level."""
     for row in rows:
-        assert design.at(nbits, **settings).fl(*row.request) == row.golden(design, nbits), row
+        assert design.at(nbits, **settings).fl(*row.request) == row.golden(design, nbits, **settings), row
 
 
 def check_formula(

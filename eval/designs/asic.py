@@ -223,7 +223,7 @@ class Chip(Source):
             rows.append((f"random {index}", operands))
         return rows
 
-    def _expected(self, base: int, exp: int, mod: int) -> tuple[Status, int]:
+    def _expected(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
         """Status and result; software has none of the first, and takes what Montgomery form does."""
         if self.design is None:
             refused = operand_status(base, mod, odd_only=True, reduced_only=True)
@@ -236,11 +236,11 @@ class Chip(Source):
         from ...rtl.sim.ports import Ports
 
         ports = Ports.of(component)
-        interface = find_interface(self.interface)
+        interface, machine = find_interface(self.interface), self.machine
 
         def messages(operands: Operands) -> dict[str, list[str]]:
-            requests = interface.requests(self.nbits, operands)
-            answers = interface.respond(self.nbits, self._expected, requests)
+            requests = interface.requests(self.nbits, machine.carried(*operands))
+            answers = interface.respond(self.nbits, self._expected, requests, machine.given_fields)
             return {
                 "requests": [hex(ports.request.pack(each, "request")) for each in requests],
                 "expected": [hex(ports.response.pack(tuple(map(int, each)), "answer")) for each in answers],
@@ -250,7 +250,7 @@ class Chip(Source):
         energy = self.energy()
         asked = [operands for _, operands in named] + [work.operands for work in energy]
         # the formula is only asked for what the machine takes
-        cycles = sum(self.machine.cycles(*each) for each in asked if self._expected(*each)[0] == Status.OK)
+        cycles = sum(machine.cycles(*each) for each in asked if self._expected(*each)[0] == Status.OK)
         rows: list[dict[str, Any]] = []
         for index, (name, operands) in enumerate(named):
             source, sink = DELAYS[index % len(DELAYS)]
@@ -271,7 +271,8 @@ class Chip(Source):
         from ...proc.software.kernels import kernel_program
 
         def program(kernel: str, operands: Operands, scanned: int | None = None) -> dict[str, Any]:
-            made = kernel_program(kernel, self.nbits, *operands, exp_nbits=scanned)
+            given = () if self.design is None else self.machine.given_of(operands[2])
+            made = kernel_program(kernel, self.nbits, *operands, exp_nbits=scanned, given=given)
             return {"program": program_json(made)}
 
         energy = self.energy()

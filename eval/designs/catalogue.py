@@ -16,18 +16,23 @@ from .control import (
     GIVEN_001,
     IDENTITY_001,
     SCALED,
+    SERIAL_003,
+    SERIAL_003_ONE,
     SHIFT_SUB_004,
     SINGLE_UNIT,
+    SYSTOLIC_002,
     TWO_UNITS,
     one_modulus_control,
 )
 from .design import Design
 from .multipliers import one_modulus, shift_sub
+from .multipliers.digit_serial import DIGIT_SERIAL
 from .multipliers.gating import GATED
 from .multipliers.mont_mul_rem import mont_mul_rem
 from .multipliers.mul_rem import MUL_REM, MUL_REM_001
 from .multipliers.scaled_mont import SCALED_MONT
 from .multipliers.serial_mont import MM_MUL, MM_RED
+from .multipliers.systolic import SYSTOLIC
 
 
 def designs_000() -> tuple[Design, ...]:
@@ -151,6 +156,30 @@ DESIGNS = (
         "shift-sub as a Montgomery ladder, all bits of every factor: as many cycles for all exponents of a length",
     ),
     *designs_000(),
+    Design(
+        "systolic-002",
+        SYSTOLIC,
+        "redundant",
+        SYSTOLIC_002,
+        "the paper's systolic array: a processing element a word of 16 bits, square and multiply always; R and R^2 mod n are given",
+        paper="002",
+    ),
+    Design(
+        "serial-003",
+        DIGIT_SERIAL,
+        "redundant",
+        SERIAL_003,
+        "the paper's digit-serial processor: an adder of a digit for the products, one for the squares; R^2 mod n is given",
+        paper="003",
+    ),
+    Design(
+        "serial-003-one",
+        DIGIT_SERIAL,
+        "redundant",
+        SERIAL_003_ONE,
+        "the paper's P-processor alone, which makes products and squares in turn; R^2 mod n is given",
+        paper="003",
+    ),
     Design(
         "scaled",
         SCALED_MONT,

@@ -10,10 +10,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ...cl.digit_serial import SerialModExpCL, serial_mod_exp_cycles, serial_products
 from ...cl.fixed_mod_exp import FixedModExpCL
 from ...cl.mod_exp import ModExpCL, MontModExpCL
 from ...cl.scaled_mont import ScaledModExpCL, scaled_mod_exp_cycles
-from ...cl.timing import UnitTiming, fixed_mod_exp_cycles, mod_exp_cycles, mont_mod_exp_cycles
+from ...cl.systolic import SystolicModExpCL, SystolicTiming, systolic_mod_exp_cycles
+from ...cl.timing import (
+    UnitTiming,
+    fixed_mod_exp_cycles,
+    mod_exp_cycles,
+    mont_mod_exp_cycles,
+    product_count,
+)
 from ...fl.domains import DOMAINS
 from ...fl.mod_exp import operand_status
 from ...fl.scaled import ScaledShape
@@ -24,11 +32,15 @@ from ...rtl.machines.mod_exp import ModExp
 from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.mont_mod_exp import MontModExp
 from ...rtl.machines.scaled_mod_exp import ScaledModExp
+from ...rtl.machines.serial_mod_exp import SerialModExp
+from ...rtl.machines.systolic_mod_exp import SystolicModExp
+from .given import Given
 from .machine import Build
-from .multipliers import one_modulus
+from .multipliers import digit_serial, one_modulus
 from .multipliers.gating import GATED
 from .multipliers.multiplier import Unit
 from .multipliers.scaled_mont import DIGIT_NBITS
+from .multipliers.systolic import shape_of
 from .param import BOOLS, Count, Param, largest_divisor, must_divide
 
 Values = Mapping[str, Any]  # of all parameters of a design
@@ -78,6 +90,7 @@ def mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> 
         partial(MontModExp, plan, unit.rtl, gated=values.get(GATED.name, True)),
         partial(MontModExpCL, plan, timing),
         partial(mont_mod_exp_cycles, plan, timing),
+        products=lambda exp: product_count(plan, exp) + 2,  # into the domain and out of it
     )
 
 
@@ -266,4 +279,79 @@ SCALED = Control(
         FORWARD,
     ),
     machine=scaled_mod_exp,
+)
+
+
+# ---- with numbers that are given, as published
+
+
+def r_mod_n(r_nbits: int, nbits: int) -> Given:
+    """The residue of 1."""
+    return Given("one", nbits, lambda mod: (1 << r_nbits) % mod if mod else 0, f"2^{r_nbits} mod n")
+
+
+def r2_mod_n(r_nbits: int, nbits: int) -> Given:
+    """By which operands become residues."""
+    return Given(
+        "square", nbits, lambda mod: (1 << 2 * r_nbits) % mod if mod else 0, f"2^{2 * r_nbits} mod n"
+    )
+
+
+def given_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """Papers 002 and 003: residues are made from what is given."""
+    return Plan(nbits, values[SCHEDULE], "given")
+
+
+def systolic_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+    """A SystolicModExp."""
+    shape = shape_of(nbits, values)
+    k = shape.digit_nbits
+    given = (
+        r_mod_n(shape.wide, nbits),
+        r2_mod_n(shape.wide, nbits),
+        Given("n_prime", k, shape.inverse, f"-n^-1 mod 2^{k}"),
+    )
+    fields = tuple((each.name, each.nbits) for each in given)
+    return Build(
+        plan,
+        unit,
+        partial(SystolicModExp, shape),
+        partial(SystolicModExpCL, shape, fields),
+        partial(systolic_mod_exp_cycles, shape),
+        modulus_nbits=shape.modulus_nbits,
+        given=given,
+        product_cycles=SystolicTiming(shape).interval,
+        products=lambda exp: 2 * exp.bit_length() + 2,
+        domain_options={"r_nbits": shape.wide},
+    )
+
+
+SYSTOLIC_002 = Control(schedule_param("always", ("always",)), given_plan, machine=systolic_mod_exp)
+
+
+def serial_mod_exp(processors: int, nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+    """A SerialModExp of so many processors."""
+    shape = digit_serial.shape_of(nbits, values)
+    given = (r2_mod_n(nbits + 2, nbits),)
+    fields = tuple((each.name, each.nbits) for each in given)
+    return Build(
+        plan,
+        unit,
+        partial(SerialModExp, shape, processors),
+        partial(SerialModExpCL, shape, processors, fields),
+        partial(serial_mod_exp_cycles, shape, processors),
+        given=given,
+        products=partial(serial_products, processors),
+    )
+
+
+SERIAL_003 = Control(
+    schedule_param("right-to-left-2", ("right-to-left-2",)),
+    given_plan,
+    machine=partial(serial_mod_exp, 2),
+)
+SERIAL_003_ONE = Control(
+    schedule_param("right-to-left-1", ("right-to-left-1",)),
+    given_plan,
+    machine=partial(serial_mod_exp, 1),
 )

@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import unknown
 from ...fl.status import Status
-from ...fl.xcel import BASE, EXP, GO, MOD, STATUS, WORD_NBITS, XcelFL, to_words, words_of
+from ...fl.xcel import GO, STATUS, WORD_NBITS, XcelFL, operand_registers, to_words, words_of
 from .verilog_header import registers
 
 if TYPE_CHECKING:
     from pymtl3 import Component
 
 Operands = tuple[int, int, int]  # base, exponent, modulus
+Carried = tuple[int, ...]  # those three, and what the machine takes as given
 Message = tuple[int, ...]  # the fields of a request or a response
 MakeMachine = Callable[[], "Component"]  # a machine, istream {base, exp, mod} -> ostream {status, result}
-Compute = Callable[[int, int, int], tuple[Status, int]]  # status and result of base, exponent, modulus
+Compute = Callable[..., tuple[Status, int]]  # status and result of what is carried
+GivenFields = tuple[tuple[str, int], ...]  # names and bits of what a machine takes as given
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,11 @@ class Interface(ABC):
         return ()
 
     @abstractmethod
-    def wrap(self, nbits: int, mk_machine: MakeMachine) -> Component:
+    def wrap(self, nbits: int, mk_machine: MakeMachine, given: GivenFields = ()) -> Component:
         """A new machine in hardware, behind this interface; it has istream, ostream and no other ports."""
 
     @abstractmethod
-    def requests(self, nbits: int, operands: Operands) -> list[Message]:
+    def requests(self, nbits: int, operands: Carried) -> list[Message]:
         """The requests of one operation, in order; each is answered by one response."""
 
     @abstractmethod
@@ -72,7 +74,9 @@ class Interface(ABC):
         """Status and result of one operation, from the responses to its requests."""
 
     @abstractmethod
-    def respond(self, nbits: int, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+    def respond(
+        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
+    ) -> list[Message]:
         """The functional level: the responses to the requests of one operation."""
 
 
@@ -83,24 +87,27 @@ class _Stream(Interface):
     behind = ""
     statuses = "A status other than 0 says why there is no result, which then reads as 0:"
 
-    def wrap(self, nbits: int, mk_machine: MakeMachine) -> Component:
+    def wrap(self, nbits: int, mk_machine: MakeMachine, given: GivenFields = ()) -> Component:
         return mk_machine()
 
-    def requests(self, nbits: int, operands: Operands) -> list[Message]:
+    def requests(self, nbits: int, operands: Carried) -> list[Message]:
         return [operands]
 
     def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
         ((status, result),) = responses
         return Status(status), result
 
-    def respond(self, nbits: int, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+    def respond(
+        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
+    ) -> list[Message]:
         return [compute(*request) for request in requests]
 
 
 class _Registers(Interface):
     """Accelerator registers as a processor asks for them (fl/xcel.py).
 
-    Push base, exponent and modulus, go, pop the result, read the status: 3 W + 1 writes and W + 1 reads for operands of W words.
+    Push base, exponent and modulus, go, pop the result, read the status: 3 W + 1 writes and W + 1 reads for operands of W words, and
+    W writes more for each number that the machine takes as given.
     """
 
     @property
@@ -111,13 +118,13 @@ class _Registers(Interface):
         too_wide = (Status.TOO_WIDE,) if nbits % WORD_NBITS else ()
         return (Status.WORD_COUNT, Status.NO_RESULT, *too_wide)
 
-    def wrap(self, nbits: int, mk_machine: MakeMachine) -> Component:
+    def wrap(self, nbits: int, mk_machine: MakeMachine, given: GivenFields = ()) -> Component:
         from ...rtl.interfaces.rsa_xcel import RSAXcel
 
-        return RSAXcel(nbits, lambda _: mk_machine())
+        return RSAXcel(nbits, lambda _: mk_machine(), given)
 
-    def requests(self, nbits: int, operands: Operands) -> list[Message]:
-        pushed = zip((BASE, EXP, MOD), operands, strict=True)
+    def requests(self, nbits: int, operands: Carried) -> list[Message]:
+        pushed = zip(operand_registers(len(operands) - 3), operands, strict=True)
         writes = [(1, addr, word) for addr, value in pushed for word in to_words(value, nbits)]
         return [*writes, (1, GO, 0), *([(0, GO, 0)] * words_of(nbits)), (0, STATUS, 0)]
 
@@ -126,8 +133,10 @@ class _Registers(Interface):
         assert len(words) == words_of(nbits), responses
         return Status(status), sum(word << (WORD_NBITS * i) for i, word in enumerate(words))
 
-    def respond(self, nbits: int, compute: Compute, requests: Sequence[Message]) -> list[Message]:
-        registers = XcelFL(nbits, compute)
+    def respond(
+        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
+    ) -> list[Message]:
+        registers = XcelFL(nbits, compute, [wide for _, wide in given])
         responses: list[Message] = []
         for write, addr, data in requests:
             if write:

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...cl.timing import UnitTiming
+from ...cl.timing import UnitTiming, product_count
 from ...fl.domains import Domain, make_domain
 from ...fl.errors import BadInput, shown
 from ...fl.mod_exp import mod_exp, operand_status
 from ...fl.status import Status
 from ...rtl.machines.mod_exp_plan import Plan
-from .interfaces import DEFAULT, Interface
+from .given import Given
+from .interfaces import DEFAULT, Carried, GivenFields, Interface
 from .multipliers.multiplier import Unit
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ class Build:
     cl: Callable[[], Component]
     cycles: Callable[[int, int, int], int]  # of base, exp, mod
     modulus: int = 0  # the only one that the machine takes; 0: any
+    modulus_nbits: int = 0  # of the longest that it takes; 0: those of its width
+    given: tuple[Given, ...] = ()
+    product_cycles: int | None = None  # from product to product, where that is not the unit's latency
+    products: Callable[[int], int] | None = None  # of an exponent, where that is not what the plan says
     domain_options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -64,11 +69,36 @@ class Machine:
         """The only modulus that the machine takes, or 0 if it takes any."""
         return self.build.modulus
 
+    @property
+    def modulus_nbits(self) -> int:
+        """The bits of the longest modulus that it takes."""
+        return self.build.modulus_nbits or self.nbits
+
+    # ---- what it takes beside base, exponent and modulus
+
+    @property
+    def given(self) -> tuple[Given, ...]:
+        """Numbers that are made from the modulus outside."""
+        return self.build.given
+
+    @property
+    def given_fields(self) -> GivenFields:
+        """Their names and bits."""
+        return tuple((each.name, each.nbits) for each in self.given)
+
+    def given_of(self, mod: int) -> tuple[int, ...]:
+        """These numbers for a modulus."""
+        return tuple(each.of(mod) for each in self.given)
+
+    def carried(self, base: int, exp: int, mod: int) -> Carried:
+        """All that a request holds."""
+        return (base, exp, mod, *self.given_of(mod))
+
     # ---- preconditions
 
     def check(self, base: int, exp: int, mod: int) -> Status:
         """The status that the machine answers to these operands."""
-        if max(base, exp, mod).bit_length() > self.nbits:
+        if max(base, exp, mod).bit_length() > self.nbits or mod.bit_length() > self.modulus_nbits:
             return Status.TOO_WIDE
         if self.modulus and mod != self.modulus:
             return Status.WRONG_MODULUS
@@ -85,6 +115,11 @@ class Machine:
                     f"{name} {shown(value)} does not fit in {self.nbits} bits; "
                     f"give --nbits {value.bit_length()} or more"
                 )
+        if mod.bit_length() > self.modulus_nbits:
+            raise BadInput(
+                f"modulus {shown(mod)} has {mod.bit_length()} bits: this {self.design.name} of {self.nbits} bits takes moduli of up to "
+                f"{self.modulus_nbits}; give --nbits {mod.bit_length() + self.nbits - self.modulus_nbits} or more"
+            )
         status = self.check(base, exp, mod)
         if status == Status.ZERO_MODULUS:
             raise BadInput("modulus 0: there are no numbers below it; give a modulus of 1 or more")
@@ -110,8 +145,8 @@ class Machine:
         """The domain in which the machine computes modulo `mod`."""
         return make_domain(self.design.domain, mod, self.nbits, **self.build.domain_options)
 
-    def fl(self, base: int, exp: int, mod: int) -> tuple[Status, int]:
-        """Functional level: status and result, by the products of the design's own domain and schedule."""
+    def fl(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
+        """Functional level: status and result, by the products of the design's own domain and schedule; what is given it makes itself."""
         status = self.check(base, exp, mod)
         if status != Status.OK:
             return status, 0
@@ -129,7 +164,7 @@ class Machine:
 
     def wrapped(self, interface: Interface) -> Component:
         """The hardware behind an interface."""
-        return interface.wrap(self.nbits, self.build.rtl)
+        return interface.wrap(self.nbits, self.build.rtl, self.given_fields)
 
     def top(self, interface: Interface) -> str:
         """The name of the top module of that."""
@@ -152,6 +187,15 @@ class Machine:
         from .session import Session
 
         return Session(self, level=level, stage=stage, interface=interface, vcd=vcd, trace=trace)
+
+    def products(self, exp: int) -> int:
+        """Products that follow one another in an exponentiation; two side by side count once."""
+        return self.build.products(exp) if self.build.products else product_count(self.plan, exp)
+
+    @property
+    def product_cycles(self) -> int | None:
+        """From product to product; None where the operands decide."""
+        return self.build.product_cycles or self.timing.fixed
 
     # ---- the multiplier alone
 

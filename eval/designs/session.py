@@ -92,18 +92,19 @@ class Session:
 
         make = machine.cl if level == "cl" else machine.rtl
         self._simulation = simulate(
-            self.interface.wrap(machine.nbits, make), self.stage, vcd=vcd, trace=trace
+            self.interface.wrap(machine.nbits, make, machine.given_fields), self.stage, vcd=vcd, trace=trace
         )
 
     def run(
         self, operands: Sequence[Operands], progress: Callable[[int, int], None] | None = None
     ) -> list[Answer]:
         """All exponentiations in one run of the simulation, in order; each lasts from its first request to its last response."""
-        sequences = [self.interface.requests(self.machine.nbits, each) for each in operands]
+        machine = self.machine
+        sequences = [self.interface.requests(machine.nbits, machine.carried(*each)) for each in operands]
         if self._simulation is None:
             return self._functional(sequences, progress)
         # long operations are no hang: the formula says how long they may take
-        longest = sum(self.machine.cycles(*each) for each in operands)
+        longest = sum(machine.cycles(*each) for each in operands)
         flat = [request for sequence in sequences for request in sequence]
         most = 2 * (longest + len(flat)) + 1000
         run = self._simulation.run(flat, progress=progress, max_cycles=most)
@@ -124,7 +125,8 @@ class Session:
         for done, sequence in enumerate(sequences):
             if progress is not None:
                 progress(done, len(sequences))
-            answers.append(self._answer(self.interface.respond(machine.nbits, machine.fl, sequence), None))
+            responses = self.interface.respond(machine.nbits, machine.fl, sequence, machine.given_fields)
+            answers.append(self._answer(responses, None))
         return answers
 
     def _answer(self, responses: Sequence[Any], cycles: int | None) -> Answer:

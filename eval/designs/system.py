@@ -57,7 +57,10 @@ class Xcel:
         """A new one, as the instruction-set simulator takes it."""
         from ...proc.core.null_xcel import NullXcelFL
 
-        return NullXcelFL() if self.machine is None else XcelFL(self.nbits, self.machine.fl)
+        machine = self.machine
+        if machine is None:
+            return NullXcelFL()
+        return XcelFL(self.nbits, machine.fl, [wide for _, wide in machine.given_fields])
 
     def rtl(self) -> Component:
         """A new one in hardware."""

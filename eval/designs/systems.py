@@ -253,7 +253,11 @@ class Measurement:
         from ...proc.software.kernels import kernel_program
 
         self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.stage}")
-        program = kernel_program(kernel, nbits, *work.operands, exp_nbits=scanned_nbits(kernel, work))
+        machine = system.xcel.machine
+        given = () if machine is None else machine.given_of(work.mod)
+        program = kernel_program(
+            kernel, nbits, *work.operands, exp_nbits=scanned_nbits(kernel, work), given=given
+        )
         outcome = system.run(program, progress=self.progress)
         note = "" if outcome.exit_code == 0 else outcome.explain(program)
         return Row(kernel, work.name, nbits, outcome, note=note)

@@ -43,7 +43,7 @@ def some_operands(machine: Machine, mod: int | None = None) -> tuple[int, int, i
     """Pseudo-random base, exponent and modulus of full length that the machine takes, the same in every call."""
     nbits = machine.nbits
     generator = random.Random(nbits)
-    odd = generator.getrandbits(nbits) | 1 << (nbits - 1) | 1
+    odd = generator.getrandbits(machine.modulus_nbits) | 1 << (machine.modulus_nbits - 1) | 1
     if mod is None:
         mod = machine.modulus or odd
     base = generator.randrange(mod or 1)

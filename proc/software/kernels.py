@@ -10,7 +10,7 @@ Cycles are normalised as in paper 001, section 5.1: those of the stats window, l
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -89,11 +89,13 @@ def kernel_program(
     expected: int | None = None,
     exp_nbits: int | None = None,
     opt: str = OPT,
+    given: Sequence[int] = (),
 ) -> Program:
     """The program that computes base^exp mod `mod` by this kernel, and exits with 0 if the result is right.
 
     nbits: width of the operands, in whole words for software. expected: what is right, by default what `pow` says.
     exp_nbits: bits of the exponent that a kernel of constant time scans, by default all nbits of them.
+    given: what the accelerator takes beside base, exponent and modulus, made from the modulus.
     """
     chosen = find_kernel(kernel)
     _check_width(nbits)
@@ -118,7 +120,10 @@ def kernel_program(
     }
     patches = {symbol: to_words(value, nbits) for symbol, value in values.items()}
     patches["operand_exp_nbits"] = [exp_nbits]
-    program = _build("kernel", kernel, words_of(nbits), opt)
+    ngiven = len(given) if chosen.accelerated else 0
+    if ngiven:
+        patches["xcel_given"] = [word for value in given for word in to_words(value, nbits)]
+    program = _build("kernel", kernel, words_of(nbits), opt, ngiven)
     return patched(replace(program, name=f"{kernel}-{nbits}"), patches)
 
 
@@ -176,10 +181,12 @@ def _check_width(nbits: int) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _build(main: str, kernel: str, words: int, opt: str) -> Program:
+def _build(main: str, kernel: str, words: int, opt: str, ngiven: int = 0) -> Program:
     """The program around a kernel, with operands of 0 (kernel_main.c) or the key of rsa.c."""
     chosen = KERNELS[kernel]
     defines: dict[str, str | int] = {"WORDS": words}
+    if ngiven:
+        defines["XCEL_NGIVEN"] = ngiven
     if words == 1:
         defines["KERNEL"] = chosen.one_word
     else:

@@ -15,6 +15,7 @@
 #define XCEL_MOD 3
 #define XCEL_STATUS 4
 #define XCEL_WORDS 5
+#define XCEL_GIVEN 4 // when it is written: the first of what the machine takes as given
 
 #define XCEL_WRITE(reg, value) \
   __asm__ volatile("csrw %0, %1" ::"i"(XCEL_CSR + (reg)), "rK"((uint32_t)(value)))

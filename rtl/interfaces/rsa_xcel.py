@@ -1,7 +1,8 @@
 """RSAXcel: an accelerator = XcelAdapter + machine (paper 001, Figures 7 and 14).
 
 The paper has it over ModExp (RSAXcel) and over MontModExp (RSAMontXcel); they differ in the machine, which is a parameter, so that
-every machine of the catalogue is an accelerator. `mk_machine(nbits)` makes one with the ports of ModExp.
+every machine of the catalogue is an accelerator. `mk_machine(nbits)` makes one with the ports of ModExp, whose requests may hold
+more: `given`, names and bits.
 
 Ports: istream {write, addr, data} -> ostream {write, data}; the protocol stands in fl/xcel.py.
 """
@@ -14,11 +15,11 @@ from .xcel_adapter import XcelAdapter
 
 
 class RSAXcel(Component):
-    def construct(s, nbits, mk_machine):
+    def construct(s, nbits, mk_machine, given=()):
         s.istream = RecvIfcRTL(mk_xcel_req())
         s.ostream = SendIfcRTL(mk_xcel_resp())
 
-        s.adapter = XcelAdapter(nbits)
+        s.adapter = XcelAdapter(nbits, given)
         s.machine = mk_machine(nbits)
 
         s.istream //= s.adapter.istream

@@ -12,14 +12,14 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import GO, STATUS, WORD_NBITS, WORDS, words_of
-from ..messages import mk_modexp_req, mk_modexp_resp, mk_xcel_req, mk_xcel_resp
+from ..messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp, mk_xcel_req, mk_xcel_resp
 
 
 class XcelAdapter(Component):
-    def construct(s, nbits):
+    def construct(s, nbits, given=()):
         s.istream = RecvIfcRTL(mk_xcel_req())
         s.ostream = SendIfcRTL(mk_xcel_resp())
-        s.req = SendIfcRTL(mk_modexp_req(nbits))
+        s.req = SendIfcRTL(mk_keyed_req(nbits, given) if given else mk_modexp_req(nbits))
         s.resp = RecvIfcRTL(mk_modexp_resp(nbits))
 
         W = words_of(nbits)
@@ -78,20 +78,22 @@ class XcelAdapter(Component):
                 elif ~s.istream.msg.write & (s.istream.msg.addr == WORDS):
                     s.answer_data <<= W
 
-        # ---- operands: base, exponent, modulus
+        # ---- operands: base, exponent, modulus, and what is given; register i + 1 is that of operand i
 
-        s.operand = [Wire(wide) for _ in range(3)]
-        s.count = [Wire(count_nbits) for _ in range(3)]  # words pushed since the last go
-        s.held = [Wire() for _ in range(3)]  # a value pushed before an earlier go
-        s.req.msg.base //= s.operand[0][0:nbits]
-        s.req.msg.exp //= s.operand[1][0:nbits]
-        s.req.msg.mod //= s.operand[2][0:nbits]
+        fields = (("base", nbits), ("exp", nbits), ("mod", nbits), *given)
+        noperands = len(fields)
+
+        s.operand = [Wire(wide) for _ in range(noperands)]
+        s.count = [Wire(count_nbits) for _ in range(noperands)]  # words pushed since the last go
+        s.held = [Wire() for _ in range(noperands)]  # a value pushed before an earlier go
+        for i, (name, used) in enumerate(fields):
+            connect(getattr(s.req.msg, name), s.operand[i][0:used])
 
         if W == 1:
 
             @update_ff
             def push_only_word():
-                for i in range(3):
+                for i in range(noperands):
                     if s.fire & s.istream.msg.write & (s.istream.msg.addr == i + 1):
                         s.operand[i] <<= s.istream.msg.data
 
@@ -99,13 +101,13 @@ class XcelAdapter(Component):
 
             @update_ff
             def push_word():
-                for i in range(3):
+                for i in range(noperands):
                     if s.fire & s.istream.msg.write & (s.istream.msg.addr == i + 1):
                         s.operand[i] <<= concat(s.istream.msg.data, s.operand[i][WORD_NBITS:wide])
 
         @update_ff
         def count_words():
-            for i in range(3):
+            for i in range(noperands):
                 if s.reset:
                     s.count[i] <<= 0
                     s.held[i] <<= 0
@@ -116,18 +118,20 @@ class XcelAdapter(Component):
                     if s.count[i] != TOO_MANY:
                         s.count[i] <<= s.count[i] + 1
 
-        s.complete = [Wire() for _ in range(3)]
+        s.complete = [Wire() for _ in range(noperands)]
         s.too_wide = Wire()
         s.fault = Wire(STATUS_NBITS)
 
         @update
         def whole():
-            for i in range(3):
+            for i in range(noperands):
                 s.complete[i] @= (s.count[i] == W) | (s.held[i] & (s.count[i] == 0))
 
-        if wide == nbits:
+        # what an operand has above its field
+        spills = [(i, used) for i, (_, used) in enumerate(fields) if used < wide]
+        if not spills:
             s.too_wide //= 0
-        else:
+        elif not given:
 
             @update
             def fits():
@@ -135,13 +139,39 @@ class XcelAdapter(Component):
                     s.operand[0][nbits:wide] | s.operand[1][nbits:wide] | s.operand[2][nbits:wide]
                 ) != 0
 
-        @update
-        def find_fault():
-            s.fault @= OK
-            if ~(s.complete[0] & s.complete[1] & s.complete[2]):
-                s.fault @= WORD_COUNT
-            elif s.too_wide:
-                s.fault @= TOO_WIDE
+        else:
+            s.spill = Wire(sum(wide - used for _, used in spills))
+            start = 0
+            for i, used in spills:
+                connect(s.spill[start : start + wide - used], s.operand[i][used:wide])
+                start += wide - used
+
+            @update
+            def fits_with_given():
+                s.too_wide @= s.spill != 0
+
+        if not given:
+
+            @update
+            def find_fault():
+                s.fault @= OK
+                if ~(s.complete[0] & s.complete[1] & s.complete[2]):
+                    s.fault @= WORD_COUNT
+                elif s.too_wide:
+                    s.fault @= TOO_WIDE
+
+        else:
+            s.lacking = Wire(noperands)
+
+            @update
+            def find_fault_with_given():
+                for i in range(noperands):
+                    s.lacking[i] @= ~s.complete[i]
+                s.fault @= OK
+                if s.lacking != 0:
+                    s.fault @= WORD_COUNT
+                elif s.too_wide:
+                    s.fault @= TOO_WIDE
 
         # ---- the operation
 

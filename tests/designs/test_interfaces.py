@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 from modexlab.eval.designs import interfaces
 from modexlab.eval.designs.catalogue import find
-from modexlab.eval.designs.interfaces import INTERFACES, Compute, Interface, MakeMachine, Message, Operands
+from modexlab.eval.designs.interfaces import (
+    INTERFACES,
+    Compute,
+    GivenFields,
+    Interface,
+    MakeMachine,
+    Message,
+    Operands,
+)
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import simulate
@@ -33,7 +41,7 @@ ROWS: dict[str, Operands] = {
 class Swapped(Interface):
     """As somebody would add it: three methods over one component, and the functional level."""
 
-    def wrap(self, nbits: int, mk_machine: MakeMachine) -> Any:
+    def wrap(self, nbits: int, mk_machine: MakeMachine, given: GivenFields = ()) -> Any:
         return SwappedStream(nbits, mk_machine)
 
     def requests(self, nbits: int, operands: Operands) -> list[Message]:
@@ -43,7 +51,9 @@ class Swapped(Interface):
         ((result, status),) = responses
         return Status(status), result
 
-    def respond(self, nbits: int, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+    def respond(
+        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
+    ) -> list[Message]:
         ((mod, exp, base),) = requests
         return [compute(base, exp, mod)[::-1]]
 

@@ -61,14 +61,25 @@ SHAPED = [
         {"multiplier_bits_per_cycle": 2},
         {"quotient_bits_per_cycle": 4},
         {"doublings_per_cycle": 1},
+        {"digit_nbits": 3, "words": 4},
+        {"digit_nbits": 4, "words": 2},  # moduli of 6 bits
     )
     if all(name in design.at(32).parameters for name in settings_)
 ]
 
 
-def table(design: Design, nbits: int, exp_nbits: int | None = None) -> list[ModExpRow]:
-    """The table for a design: all moduli, or the one that it is made for."""
-    return mod_exp.table(nbits, exp_nbits, mod=design.at(nbits).modulus)
+def table(design: Design, nbits: int, exp_nbits: int | None = None, **settings_: object) -> list[ModExpRow]:
+    """The table for a design: all moduli, those that are short enough, or the one that it is made for."""
+    machine = design.at(nbits, **settings_)
+    rows = mod_exp.table(machine.modulus_nbits, exp_nbits, mod=machine.modulus)
+    if machine.modulus_nbits < nbits:
+        longer = 1 << machine.modulus_nbits
+        rows += [
+            ModExpRow(f"modulus {name}", 2, 5, mod)
+            for name, mod in (("too long", longer + 1), ("too long, even", longer))
+        ]
+        rows += mod_exp.drawn(machine.modulus_nbits, min(nbits, exp_nbits or nbits), 1)
+    return rows
 
 
 def label(case: object) -> str:
@@ -98,12 +109,12 @@ def marked(cases: list) -> list:
 def test_table_at_every_level(design: Design, how: dict) -> None:
     """8 bits: FL, CL and RTL give the row's answer; CL and native RTL in the same cycles, stalls included
     for the design as it is."""
-    rows = table(design, 8)
+    rows = table(design, 8, **how)
     check_fl_mod_exps(design, rows, 8, **how)
     stalls = [Stall(seed=5, source=0.2, sink=0.3)] if how == {"schedule": design.schedule} else []
     for stall in (None, *stalls):
-        cl = run_mod_exps(design.at(8, **how).cl(), rows, design, 8, "python", stall)
-        rtl = run_mod_exps(design.at(8, **how).rtl(), rows, design, 8, "native", stall)
+        cl = run_mod_exps(design.at(8, **how).cl(), rows, design, 8, "python", stall, **how)
+        rtl = run_mod_exps(design.at(8, **how).rtl(), rows, design, 8, "native", stall, **how)
         assert stamps(cl) == stamps(rtl)
         if stall is None:
             check_formula(design, rows, rtl, 8, **how)
@@ -228,14 +239,17 @@ def test_constant_time(design: Design, how: dict) -> None:
     )
     def check(exps: list[int], base: int) -> None:
         by_length: dict[int, set[int]] = {}
-        latencies = simulation.run([(base, exp, mod) for exp in exps]).latencies
+        latencies = simulation.run([machine.carried(base, exp, mod) for exp in exps]).latencies
         for exp, latency in zip(exps, latencies, strict=True):
             by_length.setdefault(exp.bit_length(), set()).add(latency)
         assert all(len(cycles) == 1 for cycles in by_length.values()), by_length
 
-    with simulate(design.at(nbits, **how).rtl(), "native") as simulation:
+    machine = design.at(nbits, **how)
+    with simulate(machine.rtl(), "native") as simulation:
         check()
 
+    if "scan" not in machine.parameters:
+        return
     with simulate(design.at(8, scan="full", **how).rtl(), "native") as simulation:
         latencies = simulation.run([(7, exp, 251) for exp in range(256)]).latencies
         assert len(set(latencies)) == 1
@@ -270,9 +284,10 @@ def test_any_exponentiation(design: Design, how: dict) -> None:
             if legal:
                 mod = design.at(8).modulus or mod | 1
                 base %= mod
-            run = simulation.run([(base, exp, mod)])
+            machine = design.at(8, **how)
+            run = simulation.run([machine.carried(base, exp, mod)])
             assert run.responses == [ModExpRow("drawn", base, exp, mod).golden(design, 8)]
-            assert run.latencies == [design.at(8, **how).cycles(base, exp, mod)]
+            assert run.latencies == [machine.cycles(base, exp, mod)]
             assert design.at(8).check(base, exp, mod) == run.responses[0][0]
 
         check()

@@ -19,8 +19,8 @@ DESIGN = catalogue.find("mont")
 
 def golden(nbits: int, accesses: list[Access], name: str = "mont") -> list[tuple[int, int]]:
     """The answers at the functional level."""
-    design = catalogue.find(name)
-    xcel = XcelFL(nbits, lambda *operands: design.at(nbits).fl(*operands))
+    machine = catalogue.find(name).at(nbits)
+    xcel = XcelFL(nbits, lambda *operands: machine.fl(*operands), [wide for _, wide in machine.given_fields])
     answers = []
     for write, addr, data in accesses:
         if write:
@@ -35,7 +35,7 @@ def run(component: Component, nbits: int, stage: str, stall: Stall | None = None
     """All programs through a component; the stamps of each."""
     result = []
     with simulate(component, stage) as simulation:
-        for program in programs(nbits):
+        for program in programs(nbits, catalogue.find(name).at(nbits).given_of):
             done = simulation.run(program.accesses, stall=stall)
             assert done.responses == golden(nbits, program.accesses, name), (program.name, stage)
             result.append(stamps(done))

@@ -44,9 +44,12 @@ class ModExpRow:
     def request(self) -> tuple[int, int, int]:
         return self.base, self.exp, self.mod
 
-    def golden(self, design: Design, nbits: int) -> tuple[int, int]:
+    def golden(self, design: Design, nbits: int, **settings: object) -> tuple[int, int]:
         """(status, result), by `pow` and by what the design says of its moduli and bases."""
-        if design.at(nbits).modulus not in (0, self.mod):
+        machine = design.at(nbits, **settings)
+        if self.mod.bit_length() > machine.modulus_nbits:
+            return Status.TOO_WIDE, 0
+        if machine.modulus not in (0, self.mod):
             return Status.WRONG_MODULUS, 0
         if self.mod == 0:
             return Status.ZERO_MODULUS, 0

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 TEXT = """\
 Cycles from the handshake of the request to that of the
-response, by the design's formula; operands that are not given are fixed pseudo-random numbers."""
+response, by the design's formula; operands that are not given are fixed pseudo-random numbers.
+Products in turn: two that are made side by side count once."""
 EXAMPLES = """\
   modexlab cycles mont --nbits 1024 --exp 65537
   modexlab cycles mont-ct --nbits 4096 --exp 0xffff --set nstages=8 --json
@@ -67,10 +68,13 @@ def execute(args: argparse.Namespace) -> int:
     check_fit(nbits, [(base, exp, mod)])
     machine.require(base, exp, mod)
     cycles = machine.cycles(base, exp, mod)
-    about = {"base": json_number(base), "exp": json_number(exp), "mod": json_number(mod)}
+    about: dict[str, Any] = {"products": machine.products(exp), "product_cycles": machine.product_cycles}
+    about |= {"base": json_number(base), "exp": json_number(exp), "mod": json_number(mod)}
     what = f"exponent of {exp.bit_length()} bits"
     if args.exp is None and (args.base is not None or args.mod is not None):
         what += " (drawn; give --exp for yours)"
+    if machine.product_cycles is not None:
+        what += f", {machine.products(exp):,} products of {machine.product_cycles} in turn"
     return _put(args, machine, cycles, about, what)
 
 
@@ -83,7 +87,9 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
     machine = design.at(nbits, **settings)
     parts = parts_of(args.workload, machine, nbits)
     cycles = sum(part.times * machine.cycles(*part.work.operands) for part in parts)
-    return _put(args, machine, cycles, {"workload": args.workload}, args.workload)
+    products = sum(part.times * machine.products(part.work.exp) for part in parts)
+    about = {"workload": args.workload, "products": products, "product_cycles": machine.product_cycles}
+    return _put(args, machine, cycles, about, args.workload)
 
 
 def _put(

@@ -1,0 +1,51 @@
+"""DigitSerial: Montgomery products by additions of digits, bit by bit of a factor (paper 003)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ....cl.digit_serial import DigitSerialTiming
+from ....fl.digit_serial import LEAST_DIGIT, SerialShape, widest_digit
+from ....fl.errors import BadInput
+from ..param import Count, Param
+from .multiplier import Multiplier, Unit
+
+if TYPE_CHECKING:
+    from pymtl3 import Component
+
+DIGIT_003 = 32  # the narrowest of the paper, and the one of the least area
+
+
+def digit_at(nbits: int) -> int:
+    """The paper's 32 bits, or the widest power of two that the width can have."""
+    widest = widest_digit(nbits)
+    return min(DIGIT_003, 1 << (widest.bit_length() - 1))
+
+
+DIGIT_NBITS = Param(
+    "digit_nbits",
+    digit_at,
+    Count(LEAST_DIGIT),
+    "S, the bits of a digit and of the adder; an addition takes ceil((nbits + 3) / S) cycles, three or more",
+)
+
+
+def shape_of(nbits: int, values: Mapping[str, Any]) -> SerialShape:
+    """The digits of a machine."""
+    return SerialShape(nbits, values[DIGIT_NBITS.name])
+
+
+def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+    """The cycles of a product; there is no unit apart from the machine."""
+
+    def none(_: int) -> Component:
+        raise BadInput(
+            "a digit-serial processor is no multiplier apart from its machine: its operands are in the machine's memories; "
+            "take the whole machine"
+        )
+
+    return Unit(none, none, DigitSerialTiming(shape_of(nbits, values)))
+
+
+DIGIT_SERIAL = Multiplier("DigitSerial", (DIGIT_NBITS,), unit)

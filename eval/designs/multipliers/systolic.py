@@ -1,0 +1,69 @@
+"""Systolic: Montgomery products by a row of processing elements of one small multiplier each (paper 002)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ....cl.systolic import SystolicMontCL, SystolicTiming
+from ....fl.systolic import DIGIT_NBITS as LEGAL
+from ....fl.systolic import LEAST_WORDS, SystolicShape
+from ....rtl.units.systolic_mont import SystolicMont
+from ..param import Count, Param
+from .multiplier import Multiplier, Unit
+
+if TYPE_CHECKING:
+    from pymtl3 import Component
+
+DIGIT_002 = 16
+PUBLISHED_NBITS = (
+    512,
+    1024,
+    2048,
+    4096,
+)  # as many words as the paper has, which take moduli two bits shorter
+
+
+def digit_at(nbits: int) -> int:
+    """The paper's 16 bits, where there are two words of them."""
+    return DIGIT_002 if nbits >= 2 * DIGIT_002 else 4
+
+
+def words_002(nbits: int) -> int:
+    """The paper's number of elements at its widths; elsewhere as many as every modulus of the width needs."""
+    spare = 0 if nbits in PUBLISHED_NBITS else 2
+    return max(LEAST_WORDS, -(-(nbits + spare) // digit_at(nbits)))
+
+
+DIGIT_NBITS = Param("digit_nbits", digit_at, tuple(LEGAL), "k, the bits of a word: the multipliers are k x k")
+WORDS = Param(
+    "words",
+    words_002,
+    Count(LEAST_WORDS),
+    "s, the words of an operand and the processing elements; they take moduli of up to k s - 2 bits, at the paper's widths its own "
+    "number",
+)
+
+
+def shape_of(nbits: int, values: Mapping[str, Any]) -> SystolicShape:
+    """The words of a machine; with another k as many as they need, unless their number is given."""
+    k, words = values[DIGIT_NBITS.name], values[WORDS.name]
+    if k != digit_at(nbits) and words == words_002(nbits):
+        words = max(LEAST_WORDS, -(-(nbits + 2) // k))
+    return SystolicShape(nbits, k, words)
+
+
+def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+    """A unit of whole words."""
+    shape = shape_of(nbits, values)
+
+    def rtl(_: int) -> Component:
+        return SystolicMont(shape)
+
+    def cl(_: int) -> Component:
+        return SystolicMontCL(shape)
+
+    return Unit(rtl, cl, SystolicTiming(shape))
+
+
+SYSTOLIC = Multiplier("Systolic", (DIGIT_NBITS, WORDS), unit)
