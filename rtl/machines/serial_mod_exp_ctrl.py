@@ -74,7 +74,7 @@ class SerialModExpCtrl(Component):
             s.adds @= s.st == ADD
             s.reduces @= s.st == REDUCE
             s.reads @= s.st == READ
-            s.first_step @= s.step == 0
+            s.first_step @= s.adds & (s.step == 0)
             s.last_step @= s.step == LAST_STEP
             s.product_ends @= s.adds & s.ends & s.last_step
 

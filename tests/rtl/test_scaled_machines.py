@@ -43,6 +43,13 @@ class Machine:
     def at(self, _nbits: int) -> "Machine":
         return self
 
+    @property
+    def modulus_nbits(self) -> int:
+        return self.nbits
+
+    def carried(self, *operands: int) -> tuple[int, ...]:
+        return operands
+
     def rtl(self) -> ScaledModExp:
         return ScaledModExp(self.plan, lambda _: ScaledMont(*self.unit), self.shape, **self.converters)
 

@@ -1,0 +1,117 @@
+"""The digit-serial processor (paper 003): its products, its counts, and the widths where numbers are longest."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.eval.designs import catalogue
+from modexlab.fl.digit_serial import SerialShape, product, widest_digit
+from modexlab.fl.domains import Redundant
+from modexlab.fl.errors import BadInput
+from modexlab.rtl.sim import simulate
+from modexlab.rtl.sim.translate import translate
+
+from tests.harness import check_formula, examples, run_mod_exps
+from tests.tables import mod_exp, unsubtracted
+
+TWO, ONE = catalogue.find("serial-003"), catalogue.find("serial-003-one")
+
+
+@pytest.mark.parametrize("nbits", [8, 13, 32])
+def test_serial_products(nbits: int) -> None:
+    """The function of the hardware, addition by addition, gives a product of each row, and the one number of the domain."""
+    for row in unsubtracted.corners(nbits) + unsubtracted.drawn(nbits, 50):
+        made = product(nbits, row.a, row.b, row.mod)
+        assert row.right(made, 1 << (nbits + 2)), row
+        assert made == Redundant(row.mod, nbits).product(row.a, row.b), row
+
+
+# paper 003, Figure 17.4, K = 1024, e = 65537; the rows of 64 and 128 bits the right way round (`modexlab papers 003 --errata`)
+N_CK = {32: 645_288, 64: 332_440, 128: 176_016, 256: 97_804}
+
+
+@pytest.mark.parametrize("digit", N_CK)
+def test_serial_counts_of_the_paper(digit: int) -> None:
+    machine = TWO.at(1024, digit_nbits=digit)
+    m = -(-1026 // digit)
+    assert machine.product_cycles == (2 * m + 2) + 1027 * m
+    assert machine.products(65537) == 17 + 2
+    assert machine.cycles(2, 65537, 3) == N_CK[digit]
+
+
+@pytest.mark.parametrize(
+    "digit", [pytest.param(digit, marks=() if digit == 256 else pytest.mark.regress) for digit in N_CK]
+)
+def test_serial_counts_in_hardware(digit: int) -> None:
+    """Native RTL at 1,024 bits: the result, and N_CK from the handshake of the request to that of the answer."""
+    machine = TWO.at(1024, digit_nbits=digit)
+    rng = random.Random(digit)
+    mod = rng.getrandbits(1024) | 1 << 1023 | 1
+    base = rng.randrange(mod)
+    with simulate(machine.rtl(), "native") as sim:
+        run = sim.run([machine.carried(base, 65537, mod)])
+    assert run.responses == [(0, pow(base, 65537, mod))]
+    assert run.latencies == [N_CK[digit]]
+
+
+@pytest.mark.parametrize("design", [TWO, ONE], ids=lambda design: design.name)
+@pytest.mark.parametrize(("nbits", "digit"), [(14, 4), (14, 8), (13, 5), (13, 4), (16, 6), (16, 9)])
+def test_serial_digits_of_all_kinds(design: catalogue.Design, nbits: int, digit: int) -> None:
+    """Where S divides K + 2, the paper's M would be a bit short; three digits, and more; digits that do not divide."""
+    rows = mod_exp.table(nbits, 8)
+    settings_ = {"digit_nbits": digit}
+    run = run_mod_exps(design.at(nbits, **settings_).rtl(), rows, design, nbits, "native", **settings_)
+    check_formula(design, rows, run, nbits, **settings_)
+
+
+def test_serial_numbers_are_as_long_as_said() -> None:
+    """2B + N reaches K + 3 bits: M digits of ceil((K + 2) / S) would lose its highest."""
+    nbits = 14
+    longest = max(
+        (2 * (2 * mod - 1) + mod).bit_length() for mod in range((1 << nbits - 1) + 1, 1 << nbits, 2)
+    )
+    assert longest == nbits + 3
+    assert SerialShape(nbits, 8).ndigits == 3 > -(-(nbits + 2) // 8)
+
+
+@settings(max_examples=examples(100))
+@given(nbits=st.integers(8, 4096), digit=st.integers(2, 1024))
+def test_serial_widths(nbits: int, digit: int) -> None:
+    """What can be has three digits; what cannot names the nearest, which can."""
+    if digit <= widest_digit(nbits):
+        assert SerialShape(nbits, digit).ndigits >= 3
+        return
+    with pytest.raises(BadInput, match=f"nearest that the width can have is {widest_digit(nbits)}$"):
+        SerialShape(nbits, digit)
+    SerialShape(nbits, widest_digit(nbits))
+
+
+def test_serial_memories_are_memories() -> None:
+    """One module for all of them: an array, written at one index; not a register with a multiplexer."""
+    text = translate(TWO.at(64).rtl(), "dut")
+    memory = text[text.index("module DigitMemory") :].partition("endmodule")[0]
+    assert "digits [" in memory.replace("digits[", "digits [")
+    assert text.count("DigitMemory memory") == 7
+
+
+@pytest.mark.parametrize("design", [TWO, ONE], ids=lambda design: design.name)
+@pytest.mark.parametrize(
+    ("nbits", "digit", "count"),
+    [
+        (16, 4, 100),
+        pytest.param(64, 16, 100_000, marks=pytest.mark.regress),
+        pytest.param(1024, 128, 1_000, marks=pytest.mark.regress),
+    ],
+)
+def test_serial_many_products(design: catalogue.Design, nbits: int, digit: int, count: int) -> None:
+    """Exponentiations of so many products, natively."""
+    machine = design.at(nbits, digit_nbits=digit)
+    rng = random.Random(nbits)
+    rows = []
+    while sum(machine.products(exp) for _, exp, _ in rows) < count:
+        mod = rng.getrandbits(rng.randint(2, nbits)) | 1
+        rows.append((rng.randrange(mod), rng.getrandbits(min(nbits, 100)), mod))
+    with simulate(machine.rtl(), "native") as sim:
+        run = sim.run([machine.carried(*row) for row in rows])
+    assert run.responses == [(0, pow(*row)) for row in rows]

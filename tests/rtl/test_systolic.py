@@ -1,0 +1,168 @@
+"""The systolic array (paper 002): products by tables of named rows, the paper's counts, and what its condition on R is worth."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.cl.systolic import SystolicMontCL, SystolicTiming
+from modexlab.eval.designs import catalogue
+from modexlab.fl.domains import Redundant
+from modexlab.fl.errors import BadInput
+from modexlab.fl.status import Status
+from modexlab.fl.systolic import SystolicShape, product
+from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.sim.translate import translate
+from modexlab.rtl.units.systolic_mont import SystolicMont
+
+from tests.harness import examples, stamps
+from tests.tables import unsubtracted
+
+DESIGN = catalogue.find("systolic-002")
+SHAPES = [
+    SystolicShape(*each) for each in ((8, 4, 2), (8, 4, 3), (9, 3, 4), (12, 2, 7), (30, 16, 2), (32, 16, 3))
+]
+
+
+def label(value: object) -> str:
+    return f"{value.nwords}x{value.digit_nbits}" if isinstance(value, SystolicShape) else ""
+
+
+def statics(shape: SystolicShape, rows: list) -> list[dict[str, int]]:
+    return [{"modulus": row.mod, "n_prime": shape.inverse(row.mod)} for row in rows]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=label)
+def test_systolic_products_at_every_level(shape: SystolicShape) -> None:
+    """FL, CL and RTL give a product of each row; CL and RTL in the same cycles, stalls included, and in 4s + 1."""
+    rows = unsubtracted.corners(shape.modulus_nbits) + unsubtracted.drawn(shape.modulus_nbits, 30)
+    for row in rows:
+        assert row.right(product(shape, row.a, row.b, row.mod), 1 << shape.wide), row
+        domain = Redundant(row.mod, shape.nbits, shape.wide)
+        assert domain.product(row.a, row.b) == product(shape, row.a, row.b, row.mod), row
+    timing = SystolicTiming(shape)
+    for stall in (None, Stall(seed=3, source=0.3, sink=0.3)):
+        runs = []
+        for unit, stage in ((SystolicMontCL(shape), "python"), (SystolicMont(shape), "native")):
+            ports = statics(shape, rows) if stage == "native" else [{"modulus": row.mod} for row in rows]
+            with simulate(unit, stage) as sim:
+                runs.append(sim.run([row.request for row in rows], statics=ports, stall=stall))
+            for row, answer in zip(rows, runs[-1].responses, strict=True):
+                assert row.right(answer, 1 << shape.wide), row
+        assert runs[0].responses == runs[1].responses
+        assert stamps(runs[0]) == stamps(runs[1])
+        if stall is None:
+            assert set(runs[1].latencies) == {timing.fixed}
+
+
+@pytest.mark.parametrize("stage", ["python", "verilog"])
+def test_systolic_products_at_other_stages(stage: str) -> None:
+    shape = SHAPES[1]
+    rows = unsubtracted.corners(shape.modulus_nbits)
+    with simulate(SystolicMont(shape), stage) as sim:
+        run = sim.run([row.request for row in rows], statics=statics(shape, rows))
+    assert all(row.right(answer, 1 << shape.wide) for row, answer in zip(rows, run.responses, strict=True))
+
+
+@settings(max_examples=examples(200))
+@given(st.data())
+def test_systolic_product_of_any_shape(data: st.DataObject) -> None:
+    """Hypothesis: any number and length of words; below 2m, and the product."""
+    k = data.draw(st.integers(2, 20))
+    s = data.draw(st.integers(2, 9))
+    shape = SystolicShape(k * s, k, s)
+    m = data.draw(st.integers(0, (1 << (shape.modulus_nbits - 1)) - 1)) * 2 + 1
+    x, y = (data.draw(st.integers(0, 2 * m - 1)) for _ in range(2))
+    result = product(shape, x, y, m)
+    assert result < 2 * m
+    assert (result << shape.wide) % m == x * y % m
+
+
+# the paper's sections 3 and 5, Tables 1 to 3: width -> elements, multipliers (DSPs), cycles of a product
+PUBLISHED = {512: (32, 34, 98), 1024: (64, 66, 194), 2048: (128, 130, 386)}
+
+
+@pytest.mark.parametrize("nbits", PUBLISHED)
+def test_systolic_counts_of_the_paper(nbits: int) -> None:
+    """Of the Verilog, not of the shape: instances, and the multiplications in their modules."""
+    elements, multipliers, cycles = PUBLISHED[nbits]
+    machine = DESIGN.at(nbits)
+    text = translate(machine.multiplier(), "dut")
+    pes = re.findall(r"^ +(SystolicPE\w*) \w+$", text, re.MULTILINE)
+    assert len(pes) == elements
+    quotient = re.search(r"^module QuotientUnit\b.*?^endmodule", text, re.MULTILINE | re.DOTALL)
+    assert quotient is not None
+    body = re.sub(r"//.*|/\*.*?\*/", "", quotient[0])
+    assert len(pes) + body.count(" * ") == multipliers
+    assert machine.product_cycles == cycles
+
+
+def test_systolic_exponentiation_of_the_paper() -> None:
+    """Section 5: 2,050 products, 397,700 cycles of products; s - 1 more until the last word is there. 65 words for full keys."""
+    machine = DESIGN.at(1024)
+    exp = (1 << 1024) - 1
+    assert machine.products(exp) == 2050
+    assert machine.products(exp) * 194 == 397_700
+    assert machine.cycles(2, exp, 3) == 397_700 + 63
+    full = DESIGN.at(1024, words=65)
+    assert full.product_cycles == 197
+    assert full.products(exp) * 197 == 403_850
+    assert (machine.modulus_nbits, full.modulus_nbits) == (1022, 1024)
+
+
+@pytest.mark.parametrize("nbits", [64, pytest.param(1024, marks=pytest.mark.regress)])
+def test_systolic_product_follows_product(nbits: int) -> None:
+    """In RTL: a bit more in the exponent is two products, each on the words of the one before: 2 (3s + 2) cycles."""
+    machine = DESIGN.at(nbits)
+    mod = (1 << machine.modulus_nbits) - 1
+    with simulate(machine.rtl(), "native") as sim:
+        run = sim.run([machine.carried(3, exp, mod) for exp in (0b1011, 0b11011)])
+    short, long = run.latencies
+    assert [result for _, result in run.responses] == [pow(3, 0b1011, mod), pow(3, 0b11011, mod)]
+    assert long - short == 2 * machine.product_cycles == 2 * (3 * machine.parameters["words"] + 2)
+
+
+def test_systolic_condition_of_the_paper_is_too_weak() -> None:
+    """2m < R < 4m: the machine refuses such moduli, and without that results would be no operands."""
+    shape = SystolicShape(8, 4, 2)
+    machine = DESIGN.at(8, digit_nbits=4, words=2)
+    beyond = range(65, 128, 2)  # of 7 bits: 2m < 256 < 4m
+    for m in beyond:
+        assert machine.check(1, 1, m) == Status.TOO_WIDE
+        with pytest.raises(BadInput, match=r"takes moduli of up to 6; give --nbits 9 or more"):
+            machine.require(1, 1, m)
+        with pytest.raises(BadInput, match="give 3 words"):
+            product(shape, 1, 1, m)
+    r = 256
+    too_large = sum(
+        (x * x + -x * x * pow(m, -1, r) % r * m) // r >= 2 * m for m in beyond for x in (2 * m - 1, 2 * m - 2)
+    )
+    assert too_large > len(beyond) // 2
+
+
+@pytest.mark.parametrize(
+    ("nbits", "settings_", "message"),
+    [
+        (
+            64,
+            {"words": 3},
+            "3 words of 16 bits do not hold 64 bits: give 4 words or more, or words of 22 bits",
+        ),
+        (64, {"digit_nbits": 40}, "digit_nbits = 40 is not possible"),
+        (64, {"words": 1}, "words = 1 is not possible; give 2 or more"),
+    ],
+)
+def test_systolic_widths_that_cannot_be(nbits: int, settings_: dict, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        DESIGN.at(nbits, **settings_)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(("nbits", "count"), [(64, 100_000), (1024, 1_000)])
+def test_systolic_many_products(nbits: int, count: int) -> None:
+    """Native RTL against Python's arithmetic."""
+    shape = SystolicShape(nbits, 16, nbits // 16)
+    rows = unsubtracted.drawn(shape.modulus_nbits, count)
+    with simulate(SystolicMont(shape), "native") as sim:
+        run = sim.run([row.request for row in rows], statics=statics(shape, rows))
+    assert all(row.right(answer, 1 << shape.wide) for row, answer in zip(rows, run.responses, strict=True))

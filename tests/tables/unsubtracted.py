@@ -1,0 +1,60 @@
+"""The table of products without last subtraction: operands and results below twice the modulus, R at least four times of it."""
+
+import random
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class UnsubtractedRow:
+    """a * b / R modulo m."""
+
+    name: str
+    a: int
+    b: int
+    mod: int
+
+    @property
+    def request(self) -> tuple[int, int]:
+        return self.a, self.b
+
+    def right(self, answer: int, r: int) -> bool:
+        """Whether this is the product or the product and m, by Python's own arithmetic."""
+        return answer < 2 * self.mod and answer * r % self.mod == self.a * self.b % self.mod
+
+
+def corners(nbits: int) -> list[UnsubtractedRow]:
+    """Corner rows for moduli of up to nbits bits."""
+    half = nbits // 2
+    p, q = (1 << half) - 1, (1 << (half - 1)) + 1
+    largest, smallest = (1 << nbits) - 1, 3
+    zero_divisors = p * q | 1 if p * q % 2 else p
+    rows = []
+    for which, m in (
+        ("largest modulus", largest),
+        ("smallest modulus", smallest),
+        ("modulus 1", 1),
+        ("highest bit and 1", 1 << (nbits - 1) | 1),
+        ("p q", zero_divisors),
+    ):
+        for name, a, b in (
+            ("0 x 0", 0, 0),
+            ("0 x largest", 0, 2 * m - 1),
+            ("1 x 1", 1, 1),
+            ("m - 1 squared", m - 1, m - 1),
+            ("m squared, which is 0", m, m),
+            ("largest squared", 2 * m - 1, 2 * m - 1),
+            ("largest x 1", 2 * m - 1, 1),
+        ):
+            rows.append(UnsubtractedRow(f"{which}, {name}", a, b, m))
+    rows.append(UnsubtractedRow("zero divisors", p, q, zero_divisors))
+    return rows
+
+
+def drawn(nbits: int, count: int) -> list[UnsubtractedRow]:
+    """Random operands for moduli of all lengths."""
+    rng = random.Random(f"unsubtracted {nbits}")
+    rows = []
+    for i in range(count):
+        mod = rng.getrandbits(rng.randint(1, nbits)) | 1
+        rows.append(UnsubtractedRow(f"random {i}", rng.randrange(2 * mod), rng.randrange(2 * mod), mod))
+    return rows
