@@ -2,12 +2,13 @@
 
 A product:            L + 1 + (1 in carry-save form)                 L = 1 + ceil((nbits + 2) / w)
 An exponentiation:    max(wide / doublings, w / halvings) + given_cycles + wide / halvings        wide = w * L
-with doublings and halvings a cycle, and given_cycles of timing.py for the ModExp between the two converters; a bad operand costs
-1 cycle in each of the first two.
+with doublings and halvings a cycle, and given_cycles of timing.py for the ModExp between the two converters (or the formula of what
+stands there in its place); a bad operand costs 1 cycle in each of the first two.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pymtl3 import *
@@ -17,10 +18,8 @@ from ..fl.mod_exp import operand_status
 from ..fl.montgomery import Montgomery
 from ..fl.scaled import ScaledMontgomery, ScaledShape
 from ..fl.status import Status
-from ..rtl.machines.mod_exp_plan import Plan
 from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp, mk_product_req
 from .one_at_a_time import OneAtATimeCL
-from .timing import UnitTiming, given_cycles
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,7 @@ def scaled_out_cycles(shape: ScaledShape, halvings_per_cycle: int) -> int:
 
 
 def scaled_mod_exp_cycles(
-    plan: Plan,
-    unit: UnitTiming,
+    core: Callable[[int, int], int],
     shape: ScaledShape,
     base: int,
     exp: int,
@@ -69,11 +67,11 @@ def scaled_mod_exp_cycles(
     doublings_per_cycle: int = 4,
     halvings_per_cycle: int = 4,
 ) -> int:
-    """ScaledModExp: three units in a row."""
+    """ScaledModExp: three units in a row; `core(exp, status)` are the cycles of the one in the middle."""
     status = operand_status(base, mod, odd_only=True, reduced_only=True)
     return (
         scaled_in_cycles(shape, doublings_per_cycle, halvings_per_cycle, base, mod)
-        + given_cycles(plan, unit, exp, status)
+        + core(exp, status)
         + scaled_out_cycles(shape, halvings_per_cycle)
     )
 
@@ -97,7 +95,7 @@ def ScaledMontCL(nbits, digit_nbits=16, state="propagate"):
 class ScaledModExpCL(Component):
     """The twin of ScaledModExp: three units in a row, each with an operation of its own; N goes along as the modulus."""
 
-    def construct(s, plan, unit, shape, doublings_per_cycle=4, halvings_per_cycle=4):
+    def construct(s, core, shape, doublings_per_cycle=4, halvings_per_cycle=4):
         nbits, wide = shape.nbits, shape.wide
         Request, Entered = mk_modexp_req(nbits), mk_entered_req(wide)
         Left, Response = mk_entered_resp(wide), mk_modexp_resp(nbits)
@@ -119,7 +117,7 @@ class ScaledModExpCL(Component):
             if status == Status.OK:
                 scaled = ScaledMontgomery(mod, shape)
                 result = scaled.enter(pow(scaled.leave(int(msg.base)), exp, mod))
-            return Left(status, result, mod), given_cycles(plan, unit, exp, status)
+            return Left(status, result, mod), core(exp, status)
 
         def convert_out(msg, _):
             result = 0

@@ -5,6 +5,9 @@ With s words of k bits, P = 3s + 2 cycles from product to product (the words of 
     an exponentiation:              max(P, a + 1) + (2 len + 1) P + s - 1
 where len is the length of the exponent, of whose z leading zeros of nbits a = floor(z / k) + z mod k shifts get rid (z, where the
 machine has a word or less). So the 2 len + 2 products of the paper, and s - 1 until the last word is there.
+
+Our own, on a scaled modulus of L digits, P = 2 (L + 1): 2 + a + 2 len P + L; of exponent 0 2 + a (between the converters of
+scaled_mont.py).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from pymtl3 import mk_bits
 
 from ..fl.domains import Redundant
 from ..fl.mod_exp import mod_exp, operand_status
+from ..fl.scaled import ScaledShape
 from ..fl.status import Status
 from ..fl.systolic import SystolicShape, product
 from ..rtl.messages import mk_keyed_req, mk_modexp_resp, mk_product_req
@@ -56,9 +60,45 @@ def systolic_mod_exp_cycles(shape: SystolicShape, base: int, exp: int, mod: int)
     if systolic_status(shape, base, mod) != Status.OK:
         return 1
     each = SystolicTiming(shape).interval
-    zeros, length = shape.nbits - exp.bit_length(), exp.bit_length()
-    skips, rest = divmod(zeros, shape.digit_nbits) if shape.nbits > shape.digit_nbits else (0, zeros)
-    return max(each, skips + rest + 1) + (2 * length + 1) * each + shape.nwords - 1
+    length = exp.bit_length()
+    return (
+        max(each, aligns(shape.nbits, shape.digit_nbits, length) + 1)
+        + (2 * length + 1) * each
+        + shape.nwords
+        - 1
+    )
+
+
+def aligns(nbits: int, k: int, length: int) -> int:
+    """Shifts until the highest one of the exponent is in place: of k bits, and of one."""
+    zeros = nbits - length
+    return zeros // k + zeros % k if nbits > k else zeros
+
+
+@dataclass(frozen=True)
+class ScaledArrayTiming:
+    """ScaledArray: products without a pause."""
+
+    shape: ScaledShape
+
+    @property
+    def fixed(self) -> int:
+        return 2 * self.shape.nsteps
+
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
+        return self.fixed
+
+    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+        return 2 * self.fixed
+
+
+def systolic_exp_cycles(shape: ScaledShape, exp: int, status: int) -> int:
+    """SystolicExp, between its converters."""
+    if status != Status.OK:
+        return 1
+    length = exp.bit_length()
+    start = 2 + aligns(shape.nbits, shape.digit_nbits, length)
+    return start + (2 * length * ScaledArrayTiming(shape).fixed + shape.ndigits if length else 0)
 
 
 def SystolicMontCL(shape):

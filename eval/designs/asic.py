@@ -181,6 +181,11 @@ class Chip(Source):
     @property
     def note(self) -> str:
         """What must be known of those operations."""
+        if self.design is not None and self.machine.modulus_nbits < self.nbits:
+            return (
+                f"the machine takes moduli of up to {self.machine.modulus_nbits} bits: encrypt and decrypt are exponentiations of "
+                "pseudo-random operands with one of that length, by a short exponent and by one of full length"
+            )
         if has_key(self.nbits):
             return ""
         return (

@@ -21,6 +21,7 @@ from .control import (
     SHIFT_SUB_004,
     SINGLE_UNIT,
     SYSTOLIC_002,
+    SYSTOLIC_CORE,
     TWO_UNITS,
     one_modulus_control,
 )
@@ -32,7 +33,7 @@ from .multipliers.mont_mul_rem import mont_mul_rem
 from .multipliers.mul_rem import MUL_REM, MUL_REM_001
 from .multipliers.scaled_mont import SCALED_MONT
 from .multipliers.serial_mont import MM_MUL, MM_RED
-from .multipliers.systolic import SYSTOLIC
+from .multipliers.systolic import SCALED_SYSTOLIC, SYSTOLIC
 
 
 def designs_000() -> tuple[Design, ...]:
@@ -186,6 +187,13 @@ DESIGNS = (
         "scaled",
         SCALED,
         "two Montgomery units on a multiple of the modulus that is -1 modulo 2^w: the quotient digit is the low word",
+    ),
+    Design(
+        "systolic",
+        SCALED_SYSTOLIC,
+        "scaled",
+        SYSTOLIC_CORE,
+        "an array on a scaled modulus whose elements multiply in every cycle: two cycles a digit, no quotient unit, constant time",
     ),
 )
 

@@ -8,16 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...cl.digit_serial import SerialModExpCL, serial_mod_exp_cycles, serial_products
 from ...cl.fixed_mod_exp import FixedModExpCL
 from ...cl.mod_exp import ModExpCL, MontModExpCL
 from ...cl.scaled_mont import ScaledModExpCL, scaled_mod_exp_cycles
-from ...cl.systolic import SystolicModExpCL, SystolicTiming, systolic_mod_exp_cycles
+from ...cl.systolic import (
+    SystolicModExpCL,
+    SystolicTiming,
+    systolic_exp_cycles,
+    systolic_mod_exp_cycles,
+)
 from ...cl.timing import (
     UnitTiming,
     fixed_mod_exp_cycles,
+    given_cycles,
     mod_exp_cycles,
     mont_mod_exp_cycles,
     product_count,
@@ -33,6 +39,7 @@ from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.mont_mod_exp import MontModExp
 from ...rtl.machines.scaled_mod_exp import ScaledModExp
 from ...rtl.machines.serial_mod_exp import SerialModExp
+from ...rtl.machines.systolic_exp import SystolicExp
 from ...rtl.machines.systolic_mod_exp import SystolicModExp
 from .given import Given
 from .machine import Build
@@ -42,6 +49,9 @@ from .multipliers.multiplier import Unit
 from .multipliers.scaled_mont import DIGIT_NBITS
 from .multipliers.systolic import shape_of
 from .param import BOOLS, Count, Param, largest_divisor, must_divide
+
+if TYPE_CHECKING:
+    from pymtl3 import Component
 
 Values = Mapping[str, Any]  # of all parameters of a design
 
@@ -261,12 +271,40 @@ def scaled_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Valu
         DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, values[DOUBLINGS_PER_CYCLE]),
         "halvings_per_cycle": largest_divisor(digit, 4),
     }
+    core = partial(given_cycles, plan, unit.timing)
     return Build(
         plan,
         unit,
         partial(ScaledModExp, plan, unit.rtl, shape, **chains),
-        partial(ScaledModExpCL, plan, unit.timing, shape, **chains),
-        partial(scaled_mod_exp_cycles, plan, unit.timing, shape, **chains),
+        partial(ScaledModExpCL, core, shape, **chains),
+        partial(scaled_mod_exp_cycles, core, shape, **chains),
+        domain_options={"digit_nbits": digit},
+    )
+
+
+def scaled_core(
+    mk_core: Callable[[ScaledShape], Component],
+    mk_cycles: Callable[[ScaledShape], Callable[[int, int], int]],
+    nbits: int,
+    domain: str,
+    plan: Plan,
+    unit: Unit,
+    values: Values,
+) -> Build:
+    """A ScaledModExp with another machine in the middle, whose products are square and multiply always."""
+    digit = values[DIGIT_NBITS.name]
+    shape = ScaledShape(nbits, digit)
+    chains = {
+        DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, values[DOUBLINGS_PER_CYCLE]),
+        "halvings_per_cycle": largest_divisor(digit, values[DOUBLINGS_PER_CYCLE]),
+    }
+    core = mk_cycles(shape)
+    return Build(
+        plan,
+        unit,
+        partial(ScaledModExp, plan, None, shape, mk_core=mk_core, **chains),
+        partial(ScaledModExpCL, core, shape, **chains),
+        partial(scaled_mod_exp_cycles, core, shape, **chains),
         domain_options={"digit_nbits": digit},
     )
 
@@ -279,6 +317,26 @@ SCALED = Control(
         FORWARD,
     ),
     machine=scaled_mod_exp,
+)
+
+
+def core_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """As wide as its digits make it."""
+    return Plan(ScaledShape(nbits, values[DIGIT_NBITS.name]).wide, values[SCHEDULE], "given")
+
+
+ALWAYS = schedule_param("always", ("always",))
+CHAINS = Param(
+    DOUBLINGS_PER_CYCLE,
+    1,
+    Count(1),
+    "modular doublings and halvings that are chained in a cycle, at most, on the ways into the domain and out of it",
+)
+SYSTOLIC_CORE = Control(
+    ALWAYS,
+    core_plan,
+    last=(CHAINS,),
+    machine=partial(scaled_core, SystolicExp, lambda shape: partial(systolic_exp_cycles, shape)),
 )
 
 
@@ -326,7 +384,7 @@ def systolic_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Va
     )
 
 
-SYSTOLIC_002 = Control(schedule_param("always", ("always",)), given_plan, machine=systolic_mod_exp)
+SYSTOLIC_002 = Control(ALWAYS, given_plan, machine=systolic_mod_exp)
 
 
 def serial_mod_exp(processors: int, nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:

@@ -10,7 +10,8 @@
                    the cycles of a machine tell the exponent
 
 Keys and messages are the same in every call: at 32 bits the operands of paper 001, else a key of the machine's width with a message
-(eval/designs/systems.py). Machines of other widths (odd, or below 16 bits) have no RSA key: they get pseudo-random operands of full length.
+(eval/designs/systems.py). Machines of other widths (odd, or below 16 bits) have no RSA key, and some take no modulus as long as their
+width: they get pseudo-random operands, the modulus as long as may be.
 """
 
 from __future__ import annotations
@@ -55,6 +56,11 @@ def has_key(nbits: int) -> bool:
     return nbits % 2 == 0 and nbits >= SMALLEST_NBITS
 
 
+def takes_keys(machine: Machine) -> bool:
+    """There are RSA keys of its width, and it takes moduli that are as long."""
+    return has_key(machine.nbits) and machine.modulus_nbits == machine.nbits
+
+
 def check_workload(name: str, nbits: int, modulus: int = 0) -> None:
     """BadInput if a machine of this width, made for this modulus (0: for any), has no such workload."""
     if check_name(name) != CRT:
@@ -93,7 +99,7 @@ def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = F
 
 def _pair(machine: Machine | None, nbits: int, system: bool) -> tuple[Workload, Workload]:
     """Encryption and decryption."""
-    if has_key(nbits) or machine is None:
+    if machine is None or takes_keys(machine):
         modulus = machine.modulus if machine is not None else 0
         encrypt, decrypt = WORKLOADS if nbits == NBITS_001 and not system else workloads(nbits)
         return encrypt.on(modulus), decrypt.on(modulus)

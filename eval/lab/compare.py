@@ -72,9 +72,9 @@ _NOTES = {
     "elements are a unit of its own: ALMs of ours stand beside them, each as a ratio to the paper's MM (M) of the same width.",
     "001": "Paper 001: the message that its systems encrypt is not said, ours is 5745 of its Figure 1; the cycles of naive machines "
     "depend on it. Its areas and energies are of layouts, made by commercial tools with DesignWare multipliers.",
-    "002": "Paper 002: its systolic multiplier is not rebuilt here; beside its exponentiation stand machines that do the same work.",
-    "003": "Paper 003: its digit-serial multiplier is not rebuilt here; beside its cycles stand machines that do the same work, of "
-    "which mmmul-004 takes the whole operand as one digit.",
+    "002": "Paper 002: its total counts products alone; systolic-002 takes a cycle a word more, until the last word is there. At the "
+    "paper's widths it takes moduli two bits shorter (`modexlab papers 002 --errata`).",
+    "003": "Paper 003: a request of serial-003 is taken when its numbers are in the memories, which the paper does not count either.",
     "004": "Paper 004: its cycles are means over keys that it does not name. One key of ours stands for them here; over hundreds the "
     "twins come within 2 % (tests/papers/test_paper_004.py). ALMs of ours are an estimate.",
 }

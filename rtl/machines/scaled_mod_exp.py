@@ -17,16 +17,16 @@ from .scaled_convert import ScaledConvertIn, ScaledConvertOut
 
 
 class ScaledModExp(Component):
-    """`mk_unit(wide)` makes a product unit, as for ModExp."""
+    """`mk_unit(wide)` makes a product unit, as for ModExp; without one `mk_core(shape)` makes what stands in the place of the ModExp."""
 
-    def construct(s, plan, mk_unit, shape, doublings_per_cycle=4, halvings_per_cycle=4):
+    def construct(s, plan, mk_unit, shape, doublings_per_cycle=4, halvings_per_cycle=4, mk_core=None):
         assert plan.conversion == "given" and plan.nbits == shape.wide, plan
         nbits = shape.nbits
         s.istream = RecvIfcRTL(mk_modexp_req(nbits))
         s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
 
         s.convert_in = ScaledConvertIn(shape, doublings_per_cycle, halvings_per_cycle)
-        s.mod_exp = ModExp(plan, mk_unit)
+        s.mod_exp = ModExp(plan, mk_unit) if mk_core is None else mk_core(shape)
         s.convert_out = ScaledConvertOut(shape, halvings_per_cycle)
 
         s.istream //= s.convert_in.istream

@@ -43,7 +43,6 @@ class SerialModExpCtrl(Component):
         s.reduces = OutPort()
         s.reads = OutPort()
         s.first_step = OutPort()
-        s.multiplies = OutPort()  # the product that is P's is made
         s.multiplied = OutPort()  # ... was made in the product before: U has it
 
         s.st = Wire(4)
@@ -152,6 +151,7 @@ class SerialModExpCtrl(Component):
             s.exp <<= s.exp_n
 
         if processors == 2:
+            s.multiplies = OutPort()  # the product that is P's is made
 
             @update
             def two_processors():
@@ -176,7 +176,6 @@ class SerialModExpCtrl(Component):
             @update
             def one_processor():
                 s.shift @= s.product_ends & (s.turn == LOOP) & s.squares
-                s.multiplies @= ~s.squares
 
             @update_ff
             def turns_of_one():

@@ -1,5 +1,8 @@
 """SystolicModExpCtrl: the control of a SystolicModExp (systolic_mod_exp.py): paper 002, Algorithm 5, a product after the other.
 
+With converts = False it is that of a SystolicExp (systolic_exp.py): neither a product before the loop nor one behind it, and
+`start` is given a cycle before a product begins, which may be the last one of the product before.
+
 Where the words of a product go is registered a cycle before the first one arrives (`closing`), and stays until the last one has,
 while the next product is under way. The exponent moves left, past its leading zeros first: k bits a cycle where all k are 0.
 """
@@ -15,7 +18,7 @@ BASE, POWER, UNITY = (mk_bits(SOURCE_NBITS)(i) for i in range(3))
 
 
 class SystolicModExpCtrl(Component):
-    def construct(s, nbits, k, nwords):
+    def construct(s, nbits, k, nwords, converts=True):
         TOP = nbits - 1
         COUNT_NBITS = clog2(nbits + 1)
         OK = int(Status.OK)
@@ -30,20 +33,29 @@ class SystolicModExpCtrl(Component):
         s.returns = InPort()
         s.whole = InPort()  # the last word of a product
         s.source = OutPort(SOURCE_NBITS)
-        s.to_base = OutPort()
         s.to_power = OutPort()
-        s.to_other = OutPort()
-        s.from_other = OutPort()
         s.ostream_val = OutPort()
         s.ostream_rdy = InPort()
         s.out_status = OutPort(STATUS_NBITS)
-        s.valid = OutPort()
 
         s.st = Wire(3)
-        IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = states(
-            s, "st", "next_st", IDLE=0, CONVERT=1, ALIGN=2, SQUARE=3, MULTIPLY=4, LEAVE=5, DRAIN=6, DONE=7
-        )
         s.next_st = Wire(3)
+        codes = {
+            "IDLE": 0,
+            "CONVERT": 1,
+            "ALIGN": 2,
+            "SQUARE": 3,
+            "MULTIPLY": 4,
+            "LEAVE": 5,
+            "DRAIN": 6,
+            "DONE": 7,
+        }
+        IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = (b3(code) for code in codes.values())
+        reached = {name: code for name, code in codes.items() if converts or name not in ("CONVERT", "LEAVE")}
+        states(s, "st", "next_st", **reached)
+        FIRST = CONVERT if converts else ALIGN
+        AFTER_LOOP = LEAVE if converts else DRAIN
+        WITHOUT_LOOP = LEAVE if converts else DONE
         AFTER_LEAVE = (
             DONE if nwords == 2 else DRAIN
         )  # of two words the last is there when the product returns
@@ -53,11 +65,21 @@ class SystolicModExpCtrl(Component):
             s.istream_rdy @= s.st == IDLE
             s.accept @= (s.st == IDLE) & s.istream_val
             s.ostream_val @= s.st == DONE
-            s.valid @= s.out_status == OK
+
+        if converts:
+
+            @update
+            def starts():
+                s.start @= (s.st == CONVERT) | (s.st == SQUARE) | (s.st == MULTIPLY) | (s.st == LEAVE)
+
+        else:
+
+            @update
+            def starts_ahead():
+                s.start @= (s.next_st == SQUARE) | (s.next_st == MULTIPLY)
 
         @update
-        def products():
-            s.start @= (s.st == CONVERT) | (s.st == SQUARE) | (s.st == MULTIPLY) | (s.st == LEAVE)
+        def sources():
             s.source @= BASE
             if s.st == SQUARE:
                 s.source @= POWER
@@ -110,13 +132,13 @@ class SystolicModExpCtrl(Component):
             s.next_st @= s.st
             if s.st == IDLE:
                 if s.istream_val:
-                    s.next_st @= CONVERT
+                    s.next_st @= FIRST
                     if s.in_status != OK:
                         s.next_st @= DONE
             elif ((s.st == CONVERT) & s.returns) | (s.st == ALIGN):
                 s.next_st @= ALIGN
                 if s.nleft == 0:
-                    s.next_st @= LEAVE
+                    s.next_st @= WITHOUT_LOOP
                 elif s.aligned:
                     s.next_st @= SQUARE
             elif (s.st == SQUARE) & s.returns:
@@ -124,7 +146,7 @@ class SystolicModExpCtrl(Component):
             elif (s.st == MULTIPLY) & s.returns:
                 s.next_st @= SQUARE
                 if s.nleft == 1:
-                    s.next_st @= LEAVE
+                    s.next_st @= AFTER_LOOP
             elif (s.st == LEAVE) & s.returns:
                 s.next_st @= AFTER_LEAVE
             elif (s.st == DRAIN) & s.whole:
@@ -142,17 +164,32 @@ class SystolicModExpCtrl(Component):
                 s.out_status <<= s.in_status
 
         @update_ff
-        def destinations():
+        def destination():
             if s.reset:
-                s.to_base <<= 0
                 s.to_power <<= 0
-                s.to_other <<= 0
-                s.from_other <<= 0
             elif s.closing:
-                s.to_base <<= s.st == CONVERT
-                s.from_other <<= s.st == CONVERT
                 s.to_power <<= (s.st == SQUARE) | (s.st == LEAVE) | ((s.st == MULTIPLY) & s.exp[TOP])
-                s.to_other <<= s.st == MULTIPLY
+
+        if converts:
+            s.valid = OutPort()
+            s.to_base = OutPort()
+            s.to_other = OutPort()
+            s.from_other = OutPort()
+
+            @update
+            def validity():
+                s.valid @= s.out_status == OK
+
+            @update_ff
+            def destinations():
+                if s.reset:
+                    s.to_base <<= 0
+                    s.to_other <<= 0
+                    s.from_other <<= 0
+                elif s.closing:
+                    s.to_base <<= s.st == CONVERT
+                    s.from_other <<= s.st == CONVERT
+                    s.to_other <<= s.st == MULTIPLY
 
     def line_trace(s):
         return ("idle", "convert", "align", "square", "multiply", "leave", "drain", "done")[int(s.st)]

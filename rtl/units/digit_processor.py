@@ -36,7 +36,7 @@ class DigitProcessor(Component):
 
         # ---- register A
 
-        s.a = OutPort(wide)
+        s.a = OutPort(wide) if reduces else Wire(wide)
         s.a_bit //= s.a[0]
 
         @update_ff

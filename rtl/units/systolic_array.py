@@ -5,9 +5,9 @@ Operands and product are below 2m; an odd m of up to k*s - 2 bits. Words are tak
 3i, counted from `start`, element j sees y_j from cycle j + 2 on, and word j of the product is there in cycle 3s + 1 + j (`done[j]`),
 to be registered at its end. So a product may start on the words of the one before 3s + 2 cycles after that, s - 2 before it is whole.
 
-Ports: start when `ready`; `closing` and `returns` in the last two of the 3s + 2 cycles. `index`: which word of x is wanted on `x`.
-y, m: s words each, y_j until element j has used it for the last time, in cycle 3s - 1 + j. result, done: the words of the product,
-in their cycles.
+Ports: start, when none is under way; `closing` and `returns` in the last two of the 3s + 2 cycles. `index`: which word of x is wanted
+on `x`. y, m: s words each, y_j until element j has used it for the last time, in cycle 3s - 1 + j. result, done: the words of the
+product, in their cycles.
 Cycles: 3s + 2 from start to start. Area order: s + 2 multipliers of k x k.
 """
 
@@ -24,7 +24,6 @@ class SystolicArray(Component):
     def construct(s, k, nwords):
         LAST_WORD = nwords - 1
         s.start = InPort()
-        s.ready = OutPort()
         s.closing = OutPort()
         s.returns = OutPort()
         s.index = OutPort(clog2(nwords))
@@ -65,7 +64,6 @@ class SystolicArray(Component):
 
         @update
         def takes():
-            s.ready @= s.st == WAIT
             s.returns @= s.st == RETURN
             s.is_last @= s.index == 0  # all words have been taken
             s.take @= ((s.st == WAIT) & s.start) | ((s.st == RUN) & (s.phase == 2) & ~s.is_last)

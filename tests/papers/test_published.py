@@ -215,6 +215,7 @@ def test_what_ours_is_called() -> None:
     assert {name for name, design in designs.items() if design.paper} - twins == {
         "mm-m-000-one",  # the thesis makes its second architecture of DM and CM alone
         "mm-pm-000-one",
+        "serial-003-one",  # section 17.2 mentions it, without a figure
     }
 
 

@@ -1,9 +1,12 @@
 """The machine on a scaled modulus: every schedule runs the table of exponentiations, at all levels, in the same cycles."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.cl.scaled_mont import ScaledModExpCL, ScaledMontTiming, scaled_mod_exp_cycles
+from modexlab.cl.timing import given_cycles
 from modexlab.fl.scaled import ScaledShape
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.mod_exp_plan import UNITS, Plan
@@ -38,6 +41,7 @@ class Machine:
         self.shape = ScaledShape(nbits, w)
         self.plan = Plan(self.shape.wide, schedule, "given", forward=forward, full_scan=full_scan)
         self.timing = ScaledMontTiming(*self.unit)
+        self.core = partial(given_cycles, self.plan, self.timing)
         self.converters = {"doublings_per_cycle": doublings, "halvings_per_cycle": halvings}
 
     def at(self, _nbits: int) -> "Machine":
@@ -54,10 +58,10 @@ class Machine:
         return ScaledModExp(self.plan, lambda _: ScaledMont(*self.unit), self.shape, **self.converters)
 
     def cl(self) -> ScaledModExpCL:
-        return ScaledModExpCL(self.plan, self.timing, self.shape, **self.converters)
+        return ScaledModExpCL(self.core, self.shape, **self.converters)
 
     def cycles(self, base: int, exp: int, mod: int) -> int:
-        return scaled_mod_exp_cycles(self.plan, self.timing, self.shape, base, exp, mod, **self.converters)
+        return scaled_mod_exp_cycles(self.core, self.shape, base, exp, mod, **self.converters)
 
 
 MACHINES = [

@@ -73,8 +73,6 @@ def execute(args: argparse.Namespace) -> int:
     what = f"exponent of {exp.bit_length()} bits"
     if args.exp is None and (args.base is not None or args.mod is not None):
         what += " (drawn; give --exp for yours)"
-    if machine.product_cycles is not None:
-        what += f", {machine.products(exp):,} products of {machine.product_cycles} in turn"
     return _put(args, machine, cycles, about, what)
 
 
@@ -92,6 +90,13 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
     return _put(args, machine, cycles, about, args.workload)
 
 
+def _products(about: dict[str, Any]) -> str:
+    """How many products follow one another, and their cycles where all have the same."""
+    each = "" if about["product_cycles"] is None else f" of {about['product_cycles']}"
+    count = about["products"]
+    return f"{count:,} product{'' if count == 1 else 's'}{each} in turn"
+
+
 def _put(
     args: argparse.Namespace,
     machine: Machine,
@@ -104,6 +109,6 @@ def _put(
     answer(
         args,
         lambda: {"design": design.name, "nbits": nbits, "cycles": cycles, "params": params, **about},
-        lambda: f"{design.name}, {nbits} bits, {what}: {cycles} cycles",
+        lambda: f"{design.name}, {nbits} bits, {what}: {cycles} cycles ({_products(about)})",
     )
     return 0

@@ -1,16 +1,19 @@
-"""Systolic: Montgomery products by a row of processing elements of one small multiplier each (paper 002)."""
+"""Systolic: Montgomery products by a row of processing elements of one small multiplier each: paper 002's, and ours without a pause."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ....cl.systolic import SystolicMontCL, SystolicTiming
+from ....cl.systolic import ScaledArrayTiming, SystolicMontCL, SystolicTiming
+from ....fl.errors import BadInput
+from ....fl.scaled import ScaledShape
 from ....fl.systolic import DIGIT_NBITS as LEGAL
 from ....fl.systolic import LEAST_WORDS, SystolicShape
 from ....rtl.units.systolic_mont import SystolicMont
 from ..param import Count, Param
 from .multiplier import Multiplier, Unit
+from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -67,3 +70,21 @@ def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
 
 
 SYSTOLIC = Multiplier("Systolic", (DIGIT_NBITS, WORDS), unit)
+
+
+# ---- on a scaled modulus
+
+
+def scaled_unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+    """The cycles of a product; words come and go in the order in which the machine has them."""
+
+    def none(_: int) -> Component:
+        raise BadInput(
+            "the array of design systolic is no multiplier apart from its machine: it takes and gives words as they come; "
+            "take the whole machine, or design systolic-002"
+        )
+
+    return Unit(none, none, ScaledArrayTiming(ScaledShape(nbits, values[SCALED_DIGIT.name])))
+
+
+SCALED_SYSTOLIC = Multiplier("ScaledSystolic", (SCALED_DIGIT,), scaled_unit)

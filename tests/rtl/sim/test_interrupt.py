@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 from modexlab.rtl.sim import interrupt, simulate
@@ -40,6 +41,14 @@ class Pressed(Component):
             s.istream.rdy @= 1
             s.ostream.val @= 0
             s.ostream.msg @= 0
+
+
+@pytest.fixture(autouse=True)
+def plain_handler() -> Iterator[None]:
+    """Python's own: what other tests of this process run may have left another one."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_why_it_is_kept() -> None:

@@ -1,0 +1,86 @@
+"""SystolicExp: square and multiply always from the left on one ScaledArray, on operands that are in its domain as they come.
+
+The power and the base are registers of words; the words of a product are registered where they arrive, while the next product is
+under way on the first of them. A product with the base whose bit is 0 is made and dropped.
+
+Ports: istream {status, one, base, exp, mod} -> ostream {status, result, mod} of `wide` bits, as a ModExp that takes its operands as
+given (mod: M'; the exponent in its lower nbits).
+Cycles: 2 len products of 2 (L + 1), L until the last word is there, 2, and the leading zeros of the exponent, k a cycle or one:
+modexlab.cl.systolic has the closed formula. Constant time for all exponents of a length. Area order: the array, 4 n register bits.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..messages import mk_entered_req, mk_entered_resp
+from ..units.scaled_array import ScaledArray
+from .systolic_mod_exp_ctrl import POWER, SOURCE_NBITS, SystolicModExpCtrl
+
+
+class SystolicExp(Component):
+    def construct(s, shape):
+        nbits, k, nwords, wide = shape.nbits, shape.digit_nbits, shape.ndigits, shape.wide
+        s.istream = RecvIfcRTL(mk_entered_req(wide))
+        s.ostream = SendIfcRTL(mk_entered_resp(wide))
+        s.accept = Wire()
+
+        # ---- the array and the words that it works on
+
+        s.array = ScaledArray(k, nwords)
+        s.base = [Wire(k) for _ in range(nwords)]
+        s.power = [Wire(k) for _ in range(nwords)]
+        s.mod = [Wire(k) for _ in range(nwords)]
+        for j in range(nwords):
+            s.array.y[j] //= s.power[j]
+            s.array.m[j] //= s.mod[j]
+
+        s.source = Wire(SOURCE_NBITS)
+        s.to_power = Wire()
+        s.passes = Wire()  # the first word is wanted in the cycle in which it comes
+
+        @update
+        def word_of_x():
+            s.passes @= s.array.done[0] & s.to_power & (s.array.index == 0)
+            s.array.x @= s.base[s.array.index]
+            if s.source == POWER:
+                s.array.x @= s.power[s.array.index]
+                if s.passes:
+                    s.array.x @= s.array.result[0]
+
+        @update_ff
+        def words():
+            for j in range(nwords):
+                if s.accept:
+                    s.base[j] <<= s.istream.msg.base[j * k : j * k + k]
+                    s.mod[j] <<= s.istream.msg.mod[j * k : j * k + k]
+                if s.accept:
+                    s.power[j] <<= s.istream.msg.one[j * k : j * k + k]
+                elif s.array.done[j] & s.to_power:
+                    s.power[j] <<= s.array.result[j]
+
+        # ---- control
+
+        s.ctrl = SystolicModExpCtrl(nbits, k, nwords, converts=False)
+        s.ctrl.istream_val //= s.istream.val
+        s.ctrl.istream_rdy //= s.istream.rdy
+        s.ctrl.in_status //= s.istream.msg.status
+        s.ctrl.in_exp //= s.istream.msg.exp[0:nbits]
+        s.ctrl.accept //= s.accept
+        s.ctrl.start //= s.array.start
+        s.ctrl.closing //= s.array.returns
+        s.ctrl.returns //= s.array.returns
+        s.ctrl.whole //= s.array.done[nwords - 1]
+        s.ctrl.source //= s.source
+        s.ctrl.to_power //= s.to_power
+        s.ctrl.ostream_val //= s.ostream.val
+        s.ctrl.ostream_rdy //= s.ostream.rdy
+        s.ctrl.out_status //= s.ostream.msg.status
+
+        # ---- what leaves
+
+        for j in range(nwords):
+            s.ostream.msg.result[j * k : j * k + k] //= s.power[j]
+            s.ostream.msg.mod[j * k : j * k + k] //= s.mod[j]
+
+    def line_trace(s):
+        return f"{s.istream}|{s.ctrl.line_trace()}|{s.array.line_trace()}|{s.ostream}"
