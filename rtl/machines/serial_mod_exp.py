@@ -245,11 +245,14 @@ class SerialModExp(Component):
         s.result = Wire(wide)
         s.result //= s.p_processor.a
 
+        s.answer = Wire(nbits)
+        s.ostream.msg.result //= s.answer
+
         @update
         def leaves():
-            s.ostream.msg.result @= 0
+            s.answer @= 0
             if s.ctrl.out_status == OK:
-                s.ostream.msg.result @= s.result[0:nbits]
+                s.answer @= s.result[0:nbits]
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.p_processor.line_trace()}|{s.ostream}"

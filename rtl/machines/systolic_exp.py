@@ -27,6 +27,13 @@ class SystolicExp(Component):
         # ---- the array and the words that it works on
 
         s.array = ScaledArray(k, nwords)
+        s.in_base = [Wire(k) for _ in range(nwords)]
+        s.in_one = [Wire(k) for _ in range(nwords)]
+        s.in_mod = [Wire(k) for _ in range(nwords)]
+        for j in range(nwords):
+            s.in_base[j] //= s.istream.msg.base[j * k : j * k + k]
+            s.in_one[j] //= s.istream.msg.one[j * k : j * k + k]
+            s.in_mod[j] //= s.istream.msg.mod[j * k : j * k + k]
         s.base = [Wire(k) for _ in range(nwords)]
         s.power = [Wire(k) for _ in range(nwords)]
         s.mod = [Wire(k) for _ in range(nwords)]
@@ -51,10 +58,10 @@ class SystolicExp(Component):
         def words():
             for j in range(nwords):
                 if s.accept:
-                    s.base[j] <<= s.istream.msg.base[j * k : j * k + k]
-                    s.mod[j] <<= s.istream.msg.mod[j * k : j * k + k]
+                    s.base[j] <<= s.in_base[j]
+                    s.mod[j] <<= s.in_mod[j]
                 if s.accept:
-                    s.power[j] <<= s.istream.msg.one[j * k : j * k + k]
+                    s.power[j] <<= s.in_one[j]
                 elif s.array.done[j] & s.to_power:
                     s.power[j] <<= s.array.result[j]
 

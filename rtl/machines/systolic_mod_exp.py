@@ -37,16 +37,16 @@ class SystolicModExp(Component):
         s.operand_check.mod //= s.istream.msg.mod
         s.in_status = Wire(STATUS_NBITS)
 
-        def words_of(field):
-            words = Wire(wide)
-            setattr(s, f"in_{field}", words)
-            connect(words[0:nbits], getattr(s.istream.msg, field))
-            if wide > nbits:
-                connect(words[nbits:wide], 0)
-            return words
-
         for field in ("base", "mod", "one", "square"):
-            words_of(field)
+            words = [Wire(k) for _ in range(nwords)]
+            setattr(s, f"in_{field}", words)
+            message = getattr(s.istream.msg, field)
+            for j, word in enumerate(words):
+                used = max(0, min(k, nbits - j * k))
+                if used:
+                    connect(word[0:used], message[j * k : j * k + used])
+                if used < k:
+                    connect(word[used:k], 0)
 
         if shape.modulus_nbits < nbits:
             TOO_WIDE = int(Status.TOO_WIDE)
@@ -95,21 +95,21 @@ class SystolicModExp(Component):
         def words():
             for j in range(nwords):
                 if s.accept:
-                    s.base[j] <<= s.in_base[j * k : j * k + k]
+                    s.base[j] <<= s.in_base[j]
                 elif s.array.done[j] & s.to_base:
                     s.base[j] <<= s.array.result[j]
                 if s.accept:
-                    s.power[j] <<= s.in_square[j * k : j * k + k]
+                    s.power[j] <<= s.in_square[j]
                 elif s.array.done[j] & s.from_other:
                     s.power[j] <<= s.other[j]
                 elif s.array.done[j] & s.to_power:
                     s.power[j] <<= s.array.result[j]
                 if s.accept:
-                    s.other[j] <<= s.in_one[j * k : j * k + k]
+                    s.other[j] <<= s.in_one[j]
                 elif s.array.done[j] & s.to_other:
                     s.other[j] <<= s.array.result[j]
                 if s.accept:
-                    s.mod[j] <<= s.in_mod[j * k : j * k + k]
+                    s.mod[j] <<= s.in_mod[j]
 
         @update_ff
         def keeps_n_prime():
@@ -142,11 +142,14 @@ class SystolicModExp(Component):
             s.result[j * k : j * k + k] //= s.power[j]
             s.modulus[j * k : j * k + k] //= s.mod[j]
 
+        s.answer = Wire(nbits)
+        s.ostream.msg.result //= s.answer
+
         @update
         def leaves():
-            s.ostream.msg.result @= 0
+            s.answer @= 0
             if s.ctrl.valid & (s.result != s.modulus):
-                s.ostream.msg.result @= s.result[0:nbits]
+                s.answer @= s.result[0:nbits]
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.array.line_trace()}|{s.ostream}"

@@ -348,7 +348,7 @@ def test_corrected_figures_are_compared(ledger: Ledger) -> None:
     cycles(ledger, "mmmul-004", 1024, "encrypt", 332440, stage="formula")
     each = found(ledger, "003", "17.4", row="64", column="N_CK")[0]
     assert (each.figure.value, each.value, each.ratio(each.ours)) == (176016, 332440, 1)
-    assert each.verdict == "equal: same work; by formula; another structure, of another size"
+    assert each.verdict == "equal: same work; by formula"
 
 
 def test_machines_that_cannot_be_made(ledger: Ledger) -> None:
@@ -500,7 +500,7 @@ def test_a_point_that_fails(cli: Cli, ledger: Ledger, monkeypatch: pytest.Monkey
     result = cli("compare", "paper-003", "--measure")
     assert result.code == 1
     assert "scaled, 1024 bits, encrypt, formula: failed: the machine is on fire" in result.err
-    assert "1 of 2 points could not be measured; `modexlab ledger --failures` shows them" in result.err
+    assert "1 of 7 points could not be measured; `modexlab ledger --failures` shows them" in result.err
     assert [each.message for each in ledger.failures()] == ["the machine is on fire"]
     assert "- scaled" in result.out and "mmmul-004" in result.out
     monkeypatch.undo()
@@ -520,7 +520,7 @@ def test_a_bug_in_one_point(cli: Cli, ledger: Ledger, monkeypatch: pytest.Monkey
     monkeypatch.setattr("threading.active_count", lambda: 1)  # workers are forks, which have the change
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", broken)
     result = cli("compare", "paper-003", "--measure", "--jobs", 1)
-    assert result.code == 1 and len(ledger.failures()) == 2
+    assert result.code == 1 and len(ledger.failures()) == 7
     assert all(
         each.message.startswith("KeyError: 'of nobody' (test_compare.py, line ") for each in ledger.failures()
     )
@@ -539,12 +539,12 @@ def test_an_interrupt_keeps_what_is_measured(
     monkeypatch.setattr(Sweep, "_take", take)
     result = cli("compare", "paper-003", "--measure", "--jobs", 1)
     assert result.code == 130 and "mmmul-004" in result.out
-    assert "interrupted: 1 of 2 points are in the ledger; the same command goes on from there" in result.err
+    assert "interrupted: 1 of 7 points are in the ledger; the same command goes on from there" in result.err
     first = ledger.rows()
     monkeypatch.undo()
     monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger.path))
     assert cli("compare", "paper-003", "--measure").code == 0
-    assert ledger.rows(history=True)[: len(first)] == first and len(ledger.rows()) == 2
+    assert ledger.rows(history=True)[: len(first)] == first and len(ledger.rows()) == 7
 
 
 @pytest.mark.parametrize(
