@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
 from ...fl.status import MEANING, Status
+from ...fl.xcel import WORD_NBITS
 from ..designs.session import stage_at
 from ..designs.widths import MAX_NBITS, width_for
 from ..progress import Progress
@@ -138,6 +139,12 @@ class Judge:
         nbits = self.nbits or width_for(item.mod, *names.values())
         if reason := self._cannot_make(nbits):
             return reason
+        if self.nbits is None and item.mod.bit_length() > self._machine(nbits).modulus_nbits:
+            nbits += WORD_NBITS  # a machine whose moduli are a little shorter than its width
+            if nbits > MAX_NBITS:
+                return f"no {self.design.name} takes a modulus of {item.mod.bit_length()} bits"
+            if reason := self._cannot_make(nbits):
+                return reason
         if isinstance(item, ModMul) and not self.design.plain_unit:
             return f"the multiplier of {self.design.name} alone does not take any modulus"
         for factor in [value for name, value in names.items() if name != "exp"]:

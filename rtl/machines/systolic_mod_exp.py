@@ -38,10 +38,10 @@ class SystolicModExp(Component):
         s.in_status = Wire(STATUS_NBITS)
 
         for field in ("base", "mod", "one", "square"):
-            words = [Wire(k) for _ in range(nwords)]
-            setattr(s, f"in_{field}", words)
+            arriving = [Wire(k) for _ in range(nwords)]
+            setattr(s, f"in_{field}", arriving)
             message = getattr(s.istream.msg, field)
-            for j, word in enumerate(words):
+            for j, word in enumerate(arriving):
                 used = max(0, min(k, nbits - j * k))
                 if used:
                     connect(word[0:used], message[j * k : j * k + used])
