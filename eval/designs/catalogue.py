@@ -16,6 +16,7 @@ from .control import (
     GIVEN_001,
     IDENTITY_001,
     SCALED,
+    SERIAL,
     SERIAL_003,
     SERIAL_003_ONE,
     SHIFT_SUB_004,
@@ -27,7 +28,7 @@ from .control import (
 )
 from .design import Design
 from .multipliers import one_modulus, shift_sub
-from .multipliers.digit_serial import DIGIT_SERIAL
+from .multipliers.digit_serial import DIGIT_SERIAL, WORD_SERIAL
 from .multipliers.gating import GATED
 from .multipliers.mont_mul_rem import mont_mul_rem
 from .multipliers.mul_rem import MUL_REM, MUL_REM_001
@@ -194,6 +195,13 @@ DESIGNS = (
         "scaled",
         SYSTOLIC_CORE,
         "an array on a scaled modulus whose elements multiply in every cycle: two cycles a digit, no quotient unit, constant time",
+    ),
+    Design(
+        "serial",
+        WORD_SERIAL,
+        "scaled",
+        SERIAL,
+        "products on a scaled modulus in words, by two multipliers of a digit by a word; memories, constant time, nothing given",
     ),
 )
 

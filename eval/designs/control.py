@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...cl.digit_serial import SerialModExpCL, serial_mod_exp_cycles, serial_products
+from ...cl.digit_serial import (
+    SerialExpCL,
+    SerialModExpCL,
+    serial_exp_cycles,
+    serial_exp_products,
+    serial_mod_exp_cycles,
+    serial_products,
+)
 from ...cl.fixed_mod_exp import FixedModExpCL
 from ...cl.mod_exp import ModExpCL, MontModExpCL
 from ...cl.scaled_mont import ScaledModExpCL, scaled_mod_exp_cycles
@@ -38,6 +45,7 @@ from ...rtl.machines.mod_exp import ModExp
 from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.mont_mod_exp import MontModExp
 from ...rtl.machines.scaled_mod_exp import ScaledModExp
+from ...rtl.machines.serial_exp import SerialExp
 from ...rtl.machines.serial_mod_exp import SerialModExp
 from ...rtl.machines.systolic_exp import SystolicExp
 from ...rtl.machines.systolic_mod_exp import SystolicModExp
@@ -338,6 +346,28 @@ SYSTOLIC_CORE = Control(
     last=(CHAINS,),
     machine=partial(scaled_core, SystolicExp, lambda shape: partial(systolic_exp_cycles, shape)),
 )
+
+
+def serial_exp_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """The machine brings its operands into the domain."""
+    return Plan(nbits, values[SCHEDULE], "given")
+
+
+def serial_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+    """A SerialExp."""
+    shape = digit_serial.words_of(nbits, values)
+    return Build(
+        plan,
+        unit,
+        partial(SerialExp, shape),
+        partial(SerialExpCL, shape),
+        partial(serial_exp_cycles, shape),
+        products=partial(serial_exp_products, shape),
+        domain_options={"digit_nbits": shape.digit_nbits},
+    )
+
+
+SERIAL = Control(ALWAYS, serial_exp_plan, machine=serial_exp)
 
 
 # ---- with numbers that are given, as published

@@ -16,7 +16,7 @@ def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 def test_list(cli: Cli) -> None:
     lines = cli("papers").out.splitlines()
     assert [line.split()[0] for line in lines[2:7]] == list(NUMBERS)
-    assert lines[5].split()[1:5] == ["-", "3", "134", "5"]
+    assert lines[5].split()[1:5] == ["-", "3", "134", "6"]
     assert all(each.title in line for each, line in zip(papers(), lines[2:], strict=False))
 
 

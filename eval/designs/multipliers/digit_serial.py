@@ -1,4 +1,4 @@
-"""DigitSerial: Montgomery products by additions of digits, bit by bit of a factor (paper 003)."""
+"""Montgomery products in words: DigitSerial by additions, a bit of a factor after the other (paper 003); WordSerial, ours, a digit."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ....cl.digit_serial import DigitSerialTiming
 from ....fl.digit_serial import LEAST_DIGIT, SerialShape, widest_digit
 from ....fl.errors import BadInput
+from ....fl.scaled_serial import ScaledSerialShape
 from ..param import Count, Param
 from .multiplier import Multiplier, Unit
 
@@ -49,3 +50,44 @@ def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
 
 
 DIGIT_SERIAL = Multiplier("DigitSerial", (DIGIT_NBITS,), unit)
+
+
+# ---- on a scaled modulus
+
+
+def word_at(nbits: int) -> int:
+    """The paper's 32 bits, or the widest power of two that the width has."""
+    return min(DIGIT_003, 1 << (nbits.bit_length() - 1))
+
+
+WORD_NBITS = Param(
+    "digit_nbits",
+    word_at,
+    Count(8),
+    "S, the bits of a word, of which a step of a product takes one a cycle: serial-003's digit",
+)
+STEP_NBITS = Param(
+    "step_nbits",
+    lambda nbits: min(16, word_at(nbits) // 2),
+    tuple(range(4, 33)),
+    "k, the bits of a factor in a step: two multipliers are k x S; they divide S",
+)
+
+
+def words_of(nbits: int, values: Mapping[str, Any]) -> ScaledSerialShape:
+    """The words of a machine."""
+    return ScaledSerialShape(nbits, values[WORD_NBITS.name], values[STEP_NBITS.name])
+
+
+def word_unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+    """The cycles of a product; there is no unit apart from the machine."""
+
+    def none(_: int) -> Component:
+        raise BadInput(
+            "design serial has no multiplier apart from its machine: its operands are in the machine's memories; take the whole machine"
+        )
+
+    return Unit(none, none, DigitSerialTiming(words_of(nbits, values)))
+
+
+WORD_SERIAL = Multiplier("WordSerial", (WORD_NBITS, STEP_NBITS), word_unit)

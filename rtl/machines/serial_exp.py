@@ -1,0 +1,302 @@
+"""SerialExp: square and multiply always in words, on two multipliers of a digit by a word (design serial; fl/scaled_serial.py).
+
+All that paper 003's processor does by adding bits is done here by digits: a step of a product takes a digit of k bits, and nothing comes
+from outside but base, exponent and modulus. Six memories of M words: n, M', x (the base), Y (the power) and U, and what becomes Y - n;
+Y and U change places where a difference is kept (`swapped`). The exponent's register takes the result at last.
+
+A request is taken when its numbers are in the memories, M + 1 cycles after it is offered.
+
+Ports: istream {base, exp, mod} -> ostream {status, result}; an odd modulus, a base below it.
+Cycles: modexlab.cl.digit_serial has the closed formula. Constant time for all exponents of a length. Area order: two k x S multipliers,
+5 M words of memory, the exponent.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.status import Status
+from ..messages import mk_modexp_req, mk_modexp_resp
+from ..units.digit_inverse import DigitInverse
+from ..units.digit_memory import DigitMemory
+from ..units.word_multiplier import TO_NBITS, WordMultiplier
+from .operand_check import OperandCheck
+from .serial_exp_ctrl import (
+    DIGIT,
+    DOUBLE,
+    ENTER,
+    ENTER_ONE,
+    FIX,
+    FIXQ,
+    LEAVE,
+    LOAD,
+    MULTIPLY,
+    OP_NBITS,
+    READ,
+    REDUCE,
+    SCALE,
+    STEP,
+    SerialExpCtrl,
+)
+
+# where a word is written; EVEN and ODD are Y and U, or U and Y where they have changed places
+NOWHERE, EVEN, ODD, TO_X, TO_SCALED = (mk_bits(TO_NBITS)(i) for i in range(5))
+
+
+class SerialExp(Component):
+    def construct(s, shape):
+        nbits, S, k, M, wide = shape.nbits, shape.word_nbits, shape.digit_nbits, shape.nwords, shape.wide
+        LAST = M - 1
+        OK = int(Status.OK)
+        SECOND_DIGIT = mk_bits(S)(1 << k)  # 2^k
+        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
+        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+
+        s.ctrl = SerialExpCtrl(shape)
+        s.operand_check = OperandCheck(nbits, odd_only=True, reduced_only=True)
+        s.operand_check.base //= s.istream.msg.base
+        s.operand_check.mod //= s.istream.msg.mod
+        s.operand_check.status //= s.ctrl.in_status
+        s.istream.val //= s.ctrl.istream_val
+        s.istream.rdy //= s.ctrl.istream_rdy
+        s.ctrl.ostream_val //= s.ostream.val
+        s.ctrl.ostream_rdy //= s.ostream.rdy
+        s.ctrl.out_status //= s.ostream.msg.status
+        s.op = Wire(OP_NBITS)
+        s.op //= s.ctrl.op
+
+        # ---- what arrives, in words
+
+        for field in ("base", "mod"):
+            words = [Wire(S) for _ in range(M)]
+            setattr(s, f"in_{field}", words)
+            message = getattr(s.istream.msg, field)
+            for j, word in enumerate(words):
+                used = max(0, min(S, nbits - j * S))
+                if used:
+                    connect(word[0:used], message[j * S : j * S + used])
+                if used < S:
+                    connect(word[used:S], 0)
+
+        # ---- memories
+
+        s.memory_n = DigitMemory(M, S)
+        s.memory_scaled = DigitMemory(M, S)
+        s.memory_x = DigitMemory(M, S)
+        s.memory_even = DigitMemory(M, S)
+        s.memory_odd = DigitMemory(M, S)
+        for memory in (s.memory_n, s.memory_scaled, s.memory_x, s.memory_even, s.memory_odd):
+            memory.index //= s.ctrl.index
+        s.memory_n.write_index //= s.ctrl.index
+        s.swapped = Wire()
+        s.y = Wire(S)
+        s.u = Wire(S)
+
+        @update
+        def reads():
+            s.y @= s.memory_even.digit
+            s.u @= s.memory_odd.digit
+            if s.swapped:
+                s.y @= s.memory_odd.digit
+                s.u @= s.memory_even.digit
+
+        # ---- the words of an operation
+
+        s.multiplier = WordMultiplier(shape)
+        s.inverse = DigitInverse(k)
+        s.inverse.load //= s.ctrl.accept
+        s.inverse.n //= s.istream.msg.mod[0:k]
+        s.operand = Wire(S)  # Y, or 2 Y
+        s.top_of_y = Wire()
+        s.subtracts = Wire()
+        s.product_to = Wire(TO_NBITS)
+        TOP = S - 1
+
+        @update
+        def doubles():
+            s.subtracts @= (s.op == DOUBLE) | (s.op == REDUCE)
+            s.operand @= s.y
+            if s.op == DOUBLE:
+                s.operand @= s.y << 1
+                if s.ctrl.index != 0:
+                    s.operand @= (s.y << 1) | zext(s.top_of_y, S)
+
+        @update_ff
+        def crosses_words():
+            s.top_of_y <<= s.y[TOP]
+
+        @update
+        def operands():
+            s.multiplier.u @= s.operand
+            if s.op == STEP:
+                s.multiplier.u @= s.u
+                if s.ctrl.first_step:
+                    s.multiplier.u @= 0
+            elif (s.op == SCALE) | (s.op == FIXQ):
+                s.multiplier.u @= 0
+            s.multiplier.c @= s.memory_n.digit
+            if s.subtracts:
+                s.multiplier.c @= ~s.memory_n.digit
+            elif s.op == STEP:
+                s.multiplier.c @= s.memory_scaled.digit
+            s.multiplier.y @= s.y
+            s.multiplier.carry_in @= s.subtracts | (s.op == SCALE)
+            s.multiplier.shifts @= ~s.subtracts & ~((s.op == STEP) & s.ctrl.last_step)
+
+        s.multiplier.fetch //= s.ctrl.fetch
+        s.multiplier.index //= s.ctrl.index
+
+        @update
+        def destinations():
+            s.product_to @= EVEN
+            if s.swapped:
+                s.product_to @= ODD
+            s.multiplier.to @= NOWHERE
+            if s.op == SCALE:
+                s.multiplier.to @= TO_SCALED
+            elif s.subtracts | ((s.op == STEP) & ~s.ctrl.last_step):
+                s.multiplier.to @= ODD
+                if s.swapped:
+                    s.multiplier.to @= EVEN
+            elif s.op == FIX:
+                s.multiplier.to @= s.product_to
+            elif s.op == STEP:
+                s.multiplier.to @= s.product_to
+                if s.ctrl.turn == ENTER:
+                    s.multiplier.to @= TO_X
+                elif (s.ctrl.turn == MULTIPLY) & ~s.ctrl.exp_top:
+                    s.multiplier.to @= NOWHERE
+
+        # ---- digits: q is the low one of the sum before, x the next one of a word
+
+        s.adds_op = Wire(OP_NBITS)
+        s.adds_last = Wire()
+        s.q = Wire(k)
+        s.next_q = Wire(k)
+        s.word = Wire(S)
+        s.digits = Wire(S)
+
+        @update
+        def multiplicands():
+            s.multiplier.q @= s.q
+            if s.adds_op == SCALE:
+                s.multiplier.q @= s.inverse.c
+            elif (s.adds_op == DOUBLE) | (s.adds_op == REDUCE):
+                s.multiplier.q @= 1
+            elif s.adds_op == FIXQ:
+                s.multiplier.q @= 0
+            s.multiplier.x @= 0
+            if (s.adds_op == STEP) & ~s.adds_last:
+                s.multiplier.x @= s.digits[0:k]
+            elif s.adds_op == FIXQ:
+                s.multiplier.x @= s.inverse.c
+
+        @update
+        def word_of_x():
+            s.word @= s.y
+            if (s.ctrl.turn == ENTER) | (s.ctrl.turn == MULTIPLY):
+                s.word @= s.memory_x.digit
+            elif (s.ctrl.turn == ENTER_ONE) | (s.ctrl.turn == LEAVE):
+                s.word @= 0
+                if s.ctrl.index == 0:
+                    s.word @= 1
+                    if s.ctrl.turn == LEAVE:
+                        s.word @= SECOND_DIGIT
+
+        @update_ff
+        def follows():
+            s.adds_op <<= s.op
+            s.adds_last <<= s.ctrl.last_step
+            if s.op == DIGIT:
+                s.digits <<= s.word
+                if s.ctrl.first_step:
+                    s.q <<= 0
+            elif (s.adds_op == STEP) & (s.multiplier.adds_index == LAST):
+                s.digits <<= s.digits >> k
+            if s.multiplier.adds & (s.multiplier.adds_index == 0):
+                s.next_q <<= s.multiplier.low_digit
+            if s.adds_op == FIXQ:
+                s.q <<= s.multiplier.low_digit
+            elif (s.adds_op == STEP) & (s.multiplier.adds_index == LAST):
+                if ~(s.op == DIGIT) | ~s.ctrl.first_step:
+                    s.q <<= s.next_q
+
+        # ---- what is written
+
+        s.doubled_even = Wire()
+        s.doubled_odd = Wire()
+
+        @update
+        def writes():
+            s.memory_n.write @= s.op == LOAD
+            s.memory_n.write_digit @= s.in_mod[s.ctrl.index]
+            s.memory_scaled.write @= s.multiplier.write & (s.multiplier.write_to == TO_SCALED)
+            s.memory_scaled.write_index @= s.multiplier.write_index
+            s.memory_scaled.write_digit @= s.multiplier.write_word
+            s.memory_x.write @= s.multiplier.write & (s.multiplier.write_to == TO_X)
+            s.memory_x.write_index @= s.multiplier.write_index
+            s.memory_x.write_digit @= s.multiplier.write_word
+            if s.op == LOAD:
+                s.memory_x.write @= 1
+                s.memory_x.write_index @= s.ctrl.index
+                s.memory_x.write_digit @= s.in_base[s.ctrl.index]
+
+        # Y is doubled in place; 1 is what is doubled at first
+        @update
+        def writes_y():
+            s.doubled_even @= (s.op == LOAD) | ((s.op == DOUBLE) & s.ctrl.fetch & ~s.swapped)
+            s.doubled_odd @= (s.op == DOUBLE) & s.ctrl.fetch & s.swapped
+            s.memory_even.write @= s.doubled_even | (s.multiplier.write & (s.multiplier.write_to == EVEN))
+            s.memory_even.write_index @= s.multiplier.write_index
+            s.memory_even.write_digit @= s.multiplier.write_word
+            if s.doubled_even:
+                s.memory_even.write_index @= s.ctrl.index
+                s.memory_even.write_digit @= s.operand
+                if s.op == LOAD:
+                    s.memory_even.write_digit @= 0
+                    if s.ctrl.index == 0:
+                        s.memory_even.write_digit @= 1
+            s.memory_odd.write @= s.doubled_odd | (s.multiplier.write & (s.multiplier.write_to == ODD))
+            s.memory_odd.write_index @= s.multiplier.write_index
+            s.memory_odd.write_digit @= s.multiplier.write_word
+            if s.doubled_odd:
+                s.memory_odd.write_index @= s.ctrl.index
+                s.memory_odd.write_digit @= s.operand
+
+        @update_ff
+        def changes_places():
+            if s.op == LOAD:
+                s.swapped <<= 0
+            elif (s.adds_op == DOUBLE) | (s.adds_op == REDUCE):
+                if s.multiplier.adds & (s.multiplier.adds_index == LAST) & s.multiplier.carries:
+                    s.swapped <<= ~s.swapped
+
+        # ---- exponent, at last result
+
+        s.exp = Wire(wide)
+        s.in_exp = Wire(wide)
+        EXP_LOW = wide - nbits
+        s.in_exp[EXP_LOW:wide] //= s.istream.msg.exp
+        if EXP_LOW:
+            s.in_exp[0:EXP_LOW] //= 0
+        s.ctrl.exp_top //= s.exp[wide - 1]
+
+        @update_ff
+        def exponent():
+            if s.ctrl.accept:
+                s.exp <<= s.in_exp
+            elif s.ctrl.shift_exp:
+                s.exp <<= s.exp << 1
+            elif s.op == READ:
+                s.exp <<= concat(s.y, s.exp[S:wide])
+
+        s.answer = Wire(nbits)
+        s.ostream.msg.result //= s.answer
+
+        @update
+        def leaves():
+            s.answer @= 0
+            if s.ctrl.out_status == OK:
+                s.answer @= s.exp[0:nbits]
+
+    def line_trace(s):
+        return f"{s.istream}|{s.ctrl.line_trace()}|{s.multiplier.line_trace()}|{s.ostream}"

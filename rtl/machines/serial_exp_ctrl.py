@@ -1,0 +1,242 @@
+"""SerialExpCtrl: the control of a SerialExp (serial_exp.py), an operation on all words after the other.
+
+FREE     until a request comes; one that cannot be computed is answered at once
+LOAD     modulus and base go into the memories, M cycles, at the end of which the request is taken
+INVERT   c = -n^-1, k cycles;  SCALE  M' = (c n + 1) / 2^k, M cycles
+DOUBLE   2 Y or 2 Y - n, M + 2 cycles, as often as fl/scaled_serial.py says; leading zeros of the exponent leave beside it
+DIGIT    a word of x;  STEP  M cycles: L + 1 steps, with a DIGIT where a word of x begins, are a product. `turn` says which:
+         SQUARES to R^2, ENTER the base, ENTER 1; SQUARE and MULTIPLY for each bit of the exponent; LEAVE
+FIXQ     the quotient digit modulo n;  FIX  (v + q n) / 2^k, M + 2 cycles;  REDUCE  Y or Y - n, twice;  READ  M cycles;  DONE
+"""
+
+from pymtl3 import *
+
+from ...fl.status import STATUS_NBITS, Status
+from ..states import states
+
+OP_NBITS = 4
+(FREE, LOAD, INVERT, SCALE, DOUBLE, DIGIT, STEP, FIXQ, FIX, REDUCE, READ, DONE) = (
+    mk_bits(OP_NBITS)(i) for i in range(12)
+)
+TURN_NBITS = 3
+SQUARES, ENTER, ENTER_ONE, SQUARE, MULTIPLY, LEAVE = (mk_bits(TURN_NBITS)(i) for i in range(6))
+
+
+class SerialExpCtrl(Component):
+    def construct(s, shape):
+        M, k, nbits = shape.nwords, shape.digit_nbits, shape.nbits
+        per_word = shape.word_nbits // k
+        LAST, BUBBLE = M - 1, M + 1
+        LAST_STEP = shape.scaled.nsteps - 1
+        LAST_PASS, LAST_SQUARING = shape.doublings - 1, shape.squarings - 1
+        LAST_IN_WORD, LAST_BIT = per_word - 1, k - 1
+        FIRST_TURN = SQUARES if shape.squarings else ENTER
+        OK = int(Status.OK)
+        index_nbits = clog2(M)
+
+        s.istream_val = InPort()
+        s.istream_rdy = OutPort()
+        s.in_status = InPort(STATUS_NBITS)
+        s.ostream_val = OutPort()
+        s.ostream_rdy = InPort()
+        s.out_status = OutPort(STATUS_NBITS)
+        s.accept = OutPort()
+        s.exp_top = InPort()
+        s.shift_exp = OutPort()
+
+        s.op = OutPort(OP_NBITS)
+        s.st = Wire(OP_NBITS)
+        s.op //= s.st
+        s.turn = OutPort(TURN_NBITS)
+        s.index = OutPort(index_nbits)  # of the word, in DIGIT that of the word of x
+        s.fetch = OutPort()
+        s.first_step = OutPort()
+        s.last_step = OutPort()
+
+        codes = {
+            **{"FREE": 0, "LOAD": 1, "INVERT": 2, "SCALE": 3, "DOUBLE": 4, "DIGIT": 5, "STEP": 6},
+            **{"FIXQ": 7, "FIX": 8, "REDUCE": 9, "READ": 10, "DONE": 11},
+        }
+        states(s, "st", "next_st", **codes)
+        s.next_st = Wire(OP_NBITS)
+        s.next_turn = Wire(TURN_NBITS)
+
+        s.count = Wire(clog2(max(M + 2, k)))
+        s.step = Wire(clog2(shape.scaled.nsteps))
+        s.in_word = Wire(clog2(per_word))  # digits of a word of x
+        s.group = Wire(index_nbits)
+        s.times = Wire(clog2(max(shape.doublings, 2)))
+        s.nleft = Wire(clog2(nbits + 1))
+        s.ends = Wire()  # the operation's last cycle
+        s.product_ends = Wire()
+        s.good = Wire()
+
+        @update
+        def handshakes():
+            s.good @= s.in_status == OK
+            s.istream_rdy @= ((s.st == LOAD) & s.ends) | ((s.st == FREE) & s.istream_val & ~s.good)
+            s.accept @= s.istream_val & s.istream_rdy
+            s.ostream_val @= s.st == DONE
+
+        @update
+        def lasts():
+            s.ends @= 1
+            if (s.st == LOAD) | (s.st == SCALE) | (s.st == STEP) | (s.st == READ):
+                s.ends @= s.count == LAST
+            elif (s.st == DOUBLE) | (s.st == FIX) | (s.st == REDUCE):
+                s.ends @= s.count == BUBBLE
+            elif s.st == INVERT:
+                s.ends @= s.count == LAST_BIT
+            s.first_step @= s.step == 0
+            s.last_step @= s.step == LAST_STEP
+            s.product_ends @= (s.st == STEP) & s.ends & s.last_step
+
+        @update
+        def fetches():
+            s.index @= 0
+            if s.st == DIGIT:
+                s.index @= s.group
+            elif s.count < M:
+                s.index @= trunc(s.count, index_nbits)
+            s.fetch @= (s.st == SCALE) | (s.st == STEP) | (s.st == FIXQ)
+            if (s.st == DOUBLE) | (s.st == FIX) | (s.st == REDUCE):
+                s.fetch @= s.count < M
+
+        # ---- the operation after this one
+
+        @update
+        def next_operation():
+            s.next_st @= s.st
+            if s.st == FREE:
+                if s.istream_val:
+                    s.next_st @= LOAD
+                    if ~s.good:
+                        s.next_st @= DONE
+            elif s.st == DONE:
+                if s.ostream_rdy:
+                    s.next_st @= FREE
+            elif s.ends:
+                if s.st == LOAD:
+                    s.next_st @= INVERT
+                elif s.st == INVERT:
+                    s.next_st @= SCALE
+                elif s.st == SCALE:
+                    s.next_st @= DOUBLE
+                elif s.st == DOUBLE:
+                    if s.times == LAST_PASS:
+                        s.next_st @= DIGIT
+                elif s.st == DIGIT:
+                    s.next_st @= STEP
+                elif s.st == STEP:
+                    if s.last_step:
+                        s.next_st @= DIGIT
+                        if s.turn == LEAVE:
+                            s.next_st @= FIXQ
+                    elif (s.in_word == LAST_IN_WORD) & (s.step != LAST_STEP - 1):
+                        s.next_st @= DIGIT
+                elif s.st == FIXQ:
+                    s.next_st @= FIX
+                elif s.st == FIX:
+                    s.next_st @= REDUCE
+                elif s.st == REDUCE:
+                    if s.times == 1:
+                        s.next_st @= READ
+                elif s.st == READ:
+                    s.next_st @= DONE
+
+        @update
+        def next_product():
+            s.next_turn @= s.turn
+            if s.turn == SQUARES:
+                if s.times == LAST_SQUARING:
+                    s.next_turn @= ENTER
+            elif s.turn == ENTER:
+                s.next_turn @= ENTER_ONE
+            elif s.turn == SQUARE:
+                s.next_turn @= MULTIPLY
+            elif (s.turn == ENTER_ONE) | (s.turn == MULTIPLY):
+                s.next_turn @= SQUARE
+                if ((s.turn == ENTER_ONE) & (s.nleft == 0)) | ((s.turn == MULTIPLY) & (s.nleft == 1)):
+                    s.next_turn @= LEAVE
+
+        @update_ff
+        def state():
+            if s.reset:
+                s.st <<= FREE
+            else:
+                s.st <<= s.next_st
+            if s.st == SCALE:
+                s.turn <<= FIRST_TURN
+            elif s.product_ends:
+                s.turn <<= s.next_turn
+            if s.accept:
+                s.out_status <<= s.in_status
+
+        # ---- counters
+
+        @update_ff
+        def counts():
+            s.count <<= s.count + 1
+            if s.ends | (s.st == FREE):
+                s.count <<= 0
+            if s.st != STEP:
+                if s.st != DIGIT:
+                    s.step <<= 0
+            elif s.ends:
+                s.step <<= s.step + 1
+                if s.last_step:
+                    s.step <<= 0
+            if s.st == DIGIT:
+                s.in_word <<= 0
+            elif (s.st == STEP) & s.ends:
+                s.in_word <<= s.in_word + 1
+            if (s.st == SCALE) | s.product_ends:
+                s.group <<= 0
+            elif s.st == DIGIT:
+                s.group <<= s.group + 1
+            if s.st == SCALE:
+                s.times <<= 0
+            elif (s.st == DOUBLE) & s.ends:
+                s.times <<= s.times + 1
+                if s.times == LAST_PASS:
+                    s.times <<= 0
+            elif s.product_ends:
+                s.times <<= 0
+                if s.turn == SQUARES:
+                    s.times <<= s.times + 1
+            elif (s.st == REDUCE) & s.ends:
+                s.times <<= s.times + 1
+
+        # ---- the exponent's bits
+
+        s.steps = Wire()
+
+        @update
+        def shifts_exponent():
+            s.shift_exp @= (s.turn == MULTIPLY) & s.product_ends
+            if s.st == DOUBLE:
+                s.shift_exp @= ~s.exp_top & (s.nleft != 0)
+
+        @update_ff
+        def bits_left():
+            if s.accept:
+                s.nleft <<= nbits
+            elif s.shift_exp:
+                s.nleft <<= s.nleft - 1
+
+    def line_trace(s):
+        names = [
+            "free",
+            "load",
+            "invert",
+            "scale",
+            "double",
+            "digit",
+            "step",
+            "fixq",
+            "fix",
+            "reduce",
+            "read",
+            "done",
+        ]
+        return f"{names[int(s.st)]} {int(s.turn)} {int(s.step)}.{int(s.count)}"
