@@ -28,7 +28,7 @@ class ScaledSerialShape:
         k, s = self.digit_nbits, self.word_nbits
         if s % k or s < 2 * k:
             raise BadInput(
-                f"words of {bits(s)} are not two or more digits of {bits(k)}: give words of {max(2, round(s / k)) * k} bits"
+                f"words of {bits(s)} are not two or more digits of {bits(k)}: give words of {max(2, s // k) * k} bits"
             )
         if self.nwords < LEAST_WORDS:
             raise BadInput(

@@ -387,7 +387,7 @@ def test_measures_what_is_missing(cli: Cli, ledger: Ledger, tmp_path: Path) -> N
     path = tmp_path / "comparison.txt"
     result = cli("compare", "paper-003", "--measure", "--output", path)
     assert result.code == 0 and path.read_text() == result.out
-    assert result.err.startswith("compare: 7 points, ") and str(ledger.path) in result.err
+    assert result.err.startswith("compare: 8 points, ") and str(ledger.path) in result.err
     lines = result.out.splitlines()
     title, head, _, first, second = lines[2:7]
     assert title == "Figure 17.4. RSA encryption with 1024 bit key (1024 bits)"
@@ -397,14 +397,14 @@ def test_measures_what_is_missing(cli: Cli, ledger: Ledger, tmp_path: Path) -> N
     assert first.split()[:11] == ["S", "=", "32", "cycles", "encrypt", *exactly, str(value), "mmmul-004"]
     assert f" {value / 645288:.3g} " in first
     assert first[head.index("verdict") :] == "fewer: same work; by formula"
-    assert second.split()[5:9] == exactly and "systolic" in second
+    assert second.split()[5:9] == exactly and "serial " in second
     assert all(len(line) <= 120 for line in lines)
     assert any(line.startswith("S = 64 ") and " 332440* " in line for line in lines)
     assert "  4: a product of two figures of this paper (17.4)" in lines
     assert "when its numbers are in the memories" in result.out and "Not measured" not in result.out
     again = cli("compare", "paper-003", "--measure")
     assert (again.out, again.err) == (result.out, "")
-    assert len(ledger.rows(history=True)) == 7
+    assert len(ledger.rows(history=True)) == 8
 
 
 def test_json_traces_every_figure(cli: Cli, ledger: Ledger) -> None:
@@ -500,7 +500,7 @@ def test_a_point_that_fails(cli: Cli, ledger: Ledger, monkeypatch: pytest.Monkey
     result = cli("compare", "paper-003", "--measure")
     assert result.code == 1
     assert "scaled, 1024 bits, encrypt, formula: failed: the machine is on fire" in result.err
-    assert "1 of 7 points could not be measured; `modexlab ledger --failures` shows them" in result.err
+    assert "1 of 8 points could not be measured; `modexlab ledger --failures` shows them" in result.err
     assert [each.message for each in ledger.failures()] == ["the machine is on fire"]
     assert "- scaled" in result.out and "mmmul-004" in result.out
     monkeypatch.undo()
@@ -520,7 +520,7 @@ def test_a_bug_in_one_point(cli: Cli, ledger: Ledger, monkeypatch: pytest.Monkey
     monkeypatch.setattr("threading.active_count", lambda: 1)  # workers are forks, which have the change
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", broken)
     result = cli("compare", "paper-003", "--measure", "--jobs", 1)
-    assert result.code == 1 and len(ledger.failures()) == 7
+    assert result.code == 1 and len(ledger.failures()) == 8
     assert all(
         each.message.startswith("KeyError: 'of nobody' (test_compare.py, line ") for each in ledger.failures()
     )
@@ -539,12 +539,12 @@ def test_an_interrupt_keeps_what_is_measured(
     monkeypatch.setattr(Sweep, "_take", take)
     result = cli("compare", "paper-003", "--measure", "--jobs", 1)
     assert result.code == 130 and "mmmul-004" in result.out
-    assert "interrupted: 1 of 7 points are in the ledger; the same command goes on from there" in result.err
+    assert "interrupted: 1 of 8 points are in the ledger; the same command goes on from there" in result.err
     first = ledger.rows()
     monkeypatch.undo()
     monkeypatch.setenv("MODEXLAB_LEDGER", str(ledger.path))
     assert cli("compare", "paper-003", "--measure").code == 0
-    assert ledger.rows(history=True)[: len(first)] == first and len(ledger.rows()) == 7
+    assert ledger.rows(history=True)[: len(first)] == first and len(ledger.rows()) == 8
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ from modexlab.eval.designs import catalogue
 from modexlab.fl.digit_serial import SerialShape, product, widest_digit
 from modexlab.fl.domains import Redundant
 from modexlab.fl.errors import BadInput
+from modexlab.fl.scaled import ScaledMontgomery, ScaledShape
 from modexlab.rtl.sim import simulate
 from modexlab.rtl.sim.translate import translate
 
 from tests.harness import check_formula, examples, run_mod_exps
 from tests.tables import mod_exp, unsubtracted
 
+OURS = catalogue.find("serial")
 TWO, ONE = catalogue.find("serial-003"), catalogue.find("serial-003-one")
 
 
@@ -107,6 +109,88 @@ def test_serial_memories_are_memories() -> None:
 def test_serial_many_products(design: catalogue.Design, nbits: int, digit: int, count: int) -> None:
     """Exponentiations of so many products, natively."""
     machine = design.at(nbits, digit_nbits=digit)
+    rng = random.Random(nbits)
+    rows = []
+    while sum(machine.products(exp) for _, exp, _ in rows) < count:
+        mod = rng.getrandbits(rng.randint(2, nbits)) | 1
+        rows.append((rng.randrange(mod), rng.getrandbits(min(nbits, 100)), mod))
+    with simulate(machine.rtl(), "native") as sim:
+        run = sim.run([machine.carried(*row) for row in rows])
+    assert run.responses == [(0, pow(*row)) for row in rows]
+
+
+# ---- ours, on a scaled modulus
+
+
+@pytest.mark.parametrize("digit", N_CK)
+def test_serial_of_ours_takes_fewer_cycles(digit: int) -> None:
+    """At every S of the paper, nothing given: a seventh of a product's cycles or less, and less than a quarter for e = 65537."""
+    ours, theirs = OURS.at(1024, digit_nbits=digit), TWO.at(1024, digit_nbits=digit)
+    assert ours.given == ()
+    assert 7 * ours.product_cycles < theirs.product_cycles
+    assert 4 * ours.cycles(2, 65537, 3) < N_CK[digit]
+    full = (1 << 1024) - 1
+    assert 7 * ours.cycles(2, full, 3) < theirs.cycles(2, full, 3)
+
+
+@pytest.mark.parametrize(
+    ("nbits", "digit", "step"), [(8, 8, 4), (13, 10, 5), (14, 8, 4), (30, 16, 8), (33, 32, 16), (33, 18, 6)]
+)
+def test_serial_of_ours_with_words_of_all_kinds(nbits: int, digit: int, step: int) -> None:
+    """Three words, and more; digits that do not divide the width; words that the digits of a factor do not fill."""
+    rows = mod_exp.table(nbits, 8)
+    settings_ = {"digit_nbits": digit, "step_nbits": step}
+    run = run_mod_exps(OURS.at(nbits, **settings_).rtl(), rows, OURS, nbits, "native", **settings_)
+    check_formula(OURS, rows, run, nbits, **settings_)
+
+
+@settings(max_examples=examples(60))
+@given(data=st.data())
+def test_serial_way_out(data: st.DataObject) -> None:
+    """Hypothesis, the mathematics of fl/scaled_serial.py: what leaves is at most twice the modulus, and the right residue."""
+    nbits, k = data.draw(st.integers(1, 70)), data.draw(st.integers(4, 32))
+    n = data.draw(st.integers(0, (1 << nbits - 1) - 1)) * 2 + 1 if nbits > 1 else 1
+    arithmetic = ScaledMontgomery(n, ScaledShape(nbits, k))
+    p = data.draw(st.integers(0, 2 * arithmetic.m - 1))
+    r = 1 << arithmetic.shape.wide
+    quotient = p * (1 << k) * arithmetic.minus_m_inverse % r
+    v = (p * (1 << k) + quotient * arithmetic.m) // r
+    q = v * arithmetic.c % (1 << k)
+    assert (v + q * n) % (1 << k) == 0
+    left = (v + q * n) >> k
+    assert left <= 2 * n
+    assert left % n == p * pow(r, -1, n) % n
+
+
+@pytest.mark.parametrize(
+    ("nbits", "settings_", "message"),
+    [
+        (
+            64,
+            {"digit_nbits": 40},
+            "words of 40 bits are not two or more digits of 16 bits: give words of 32 bits",
+        ),
+        (
+            64,
+            {"digit_nbits": 64},
+            "words of 64 bits are 2 to a number of 97 bits.*the nearest that the width can have is 48",
+        ),
+        (
+            64,
+            {"digit_nbits": 16},
+            "words of 16 bits are not two or more digits of 16 bits: give words of 32 bits",
+        ),
+    ],
+)
+def test_serial_words_that_cannot_be(nbits: int, settings_: dict, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        OURS.at(nbits, **settings_)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(("nbits", "count"), [(64, 100_000), (1024, 1_000)])
+def test_serial_many_products_of_ours(nbits: int, count: int) -> None:
+    machine = OURS.at(nbits)
     rng = random.Random(nbits)
     rows = []
     while sum(machine.products(exp) for _, exp, _ in rows) < count:
