@@ -17,9 +17,9 @@ CHARTS = {  # name: (title, caption)
     ),
     "widths": (
         "Cycles by width",
-        "Lines are closed formulas. Filled points were counted in RTL, and must lie on the line of their design. Hollow ones are "
-        "published; means over both operations stand with decrypt. Machines alone, with default parameters. Encryption is with exponent "
-        "17 up to 17 bits and with 65537 above: hence the step between 16 and 32 bits.",
+        "Lines are closed formulas. Filled points were counted in RTL, and must lie on the line of their design; a colour that comes "
+        "again is dashed. Hollow ones are published; means over both operations stand with decrypt. Machines alone, with default "
+        "parameters. Encryption is with exponent 17 up to 17 bits and with 65537 above: hence the step between 16 and 32 bits.",
     ),
     "areas": (
         "Where the area is",

@@ -252,7 +252,12 @@ def widths(families: Mapping[str, int], colours: Colours) -> Spec:
             {
                 "transform": [{"filter": "datum.source === 'formula'"}],
                 "mark": {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
-                "encoding": {**here, "color": color, "detail": [{"field": "label"}, {"field": "operation"}]},
+                "encoding": {
+                    **here,
+                    "color": color,
+                    "strokeDash": {**kind, "scale": scale["dash"], "legend": legend},
+                    "detail": [{"field": "label"}, {"field": "operation"}],
+                },
             },
             {
                 "name": "formula",

@@ -8,6 +8,7 @@ the theme, or paper, changes its charts without drawing them again; a picture ta
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 INKS = {  # name: light, dark
     "paper": ("#ffffff", "#14171a"),
@@ -41,6 +42,8 @@ SHAPES = (
     "triangle-right",
     "triangle-left",
 )
+
+DASHES = ([1, 0], [6, 3], [2, 2])  # of lines, for colours that come again
 
 # the name of a colour -> the colour, as the chart will have it
 Colours = Callable[[str], str]
@@ -77,12 +80,16 @@ def series(index: int) -> str:
     return f"series-{index % len(SERIES)}"
 
 
-def scales(families: Mapping[str, int], colours: Colours) -> dict[str, dict[str, list[str]]]:
-    """Vega-Lite's scales of colour and shape for families and their places: a family looks the same in every chart."""
+def scales(families: Mapping[str, int], colours: Colours) -> dict[str, dict[str, list[Any]]]:
+    """Vega-Lite's scales of colour, shape and dashes for families and their places: a family looks the same in every chart."""
     return {
         "color": {"domain": list(families), "range": [colours(series(place)) for place in families.values()]},
         "shape": {
             "domain": list(families),
             "range": [SHAPES[place % len(SHAPES)] for place in families.values()],
+        },
+        "dash": {
+            "domain": list(families),
+            "range": [DASHES[place // len(SERIES) % len(DASHES)] for place in families.values()],
         },
     }
