@@ -196,7 +196,8 @@ class Chip(Source):
     def rows(self) -> list[tuple[str, Operands]]:
         """Named operands."""
         nbits, generator = self.nbits, random.Random(self.nbits)
-        top, exp_nbits = (1 << nbits) - 1, min(nbits, ROW_EXP_NBITS)
+        longest = nbits if self.design is None else self.machine.modulus_nbits
+        top, exp_nbits = (1 << longest) - 1, min(nbits, ROW_EXP_NBITS)
         ones = (1 << exp_nbits) - 1
         only = 0 if self.design is None else self.machine.modulus
         mod = only or top - 2
@@ -213,7 +214,7 @@ class Chip(Source):
             ("base not below the modulus", (mod, 3, mod)),
         ]
         if not only:
-            half = (1 << nbits // 2) - 1
+            half = (1 << longest // 2) - 1
             rows += [
                 ("modulus 0", (5, 3, 0)),
                 ("modulus 1", (0, 5, 1)),
@@ -222,8 +223,10 @@ class Chip(Source):
                 ("largest modulus and base", (top - 1, 9, top)),
                 ("zero divisor", (half, 2, half * half)),
             ]
+        if longest < nbits:
+            rows.append(("modulus too long", (5, 3, 2 * top + 1)))
         for index in range(RANDOM_ROWS):
-            drawn = only or generator.getrandbits(nbits) | 1 << (nbits - 1) | 1
+            drawn = only or generator.getrandbits(longest) | 1 << (longest - 1) | 1
             operands = (generator.randrange(drawn), generator.getrandbits(exp_nbits), drawn)
             rows.append((f"random {index}", operands))
         return rows

@@ -51,8 +51,16 @@ class SystolicModExpCtrl(Component):
             "DONE": 7,
         }
         IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = (b3(code) for code in codes.values())
-        reached = {name: code for name, code in codes.items() if converts or name not in ("CONVERT", "LEAVE")}
-        states(s, "st", "next_st", **reached)
+        # leading zeros are mostly gone before the first product is; of two words none is left to drain
+        most_shifts = max(zeros // k + zeros % k for zeros in range(nbits + 1)) if nbits > k else nbits
+        never = ("CONVERT", "LEAVE")
+        if converts:
+            never = tuple(
+                name
+                for name, reached in (("ALIGN", most_shifts > 3 * nwords + 1), ("DRAIN", nwords > 2))
+                if not reached
+            )
+        states(s, "st", "next_st", **{name: code for name, code in codes.items() if name not in never})
         FIRST = CONVERT if converts else ALIGN
         AFTER_LOOP = LEAVE if converts else DRAIN
         WITHOUT_LOOP = LEAVE if converts else DONE

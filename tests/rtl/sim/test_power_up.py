@@ -13,10 +13,12 @@ NBITS = 8
 SEEDS = (1, 2, 3)
 
 
-def requests(design: Design) -> list[tuple[int, int, int]]:
+def requests(design: Design) -> list[tuple[int, ...]]:
     """Good operands, and bad ones in between, as these take another way through control."""
-    mod = design.at(NBITS).modulus or 0xB5
-    return [(mod - 2, 0xFF, mod), (3, 1, 0), (5, 0x80, mod), (0, 0, mod), (mod - 1, 0x55, mod)]
+    machine = design.at(NBITS)
+    mod = machine.modulus or 0xB5
+    operands = [(mod - 2, 0xFF, mod), (3, 1, 0), (5, 0x80, mod), (0, 0, mod), (mod - 1, 0x55, mod)]
+    return [machine.carried(*each) for each in operands]
 
 
 def run(sim: Simulation, design: Design) -> Run:
