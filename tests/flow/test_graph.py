@@ -394,9 +394,8 @@ def test_no_netlist_no_flow(own_cache: Path, counter: VerilogFiles) -> None:
         runner.run_flow(["timing"], replace(counter, top="nix"), {})
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL])
-def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: VerilogFiles) -> None:
-    """A run that ends takes the steps along that it has begun; those that were done are not done again."""
+def end_in_synthesis(by: signal.Signals, cache: Path, counter: VerilogFiles) -> None:
+    """Start a run, and send it a signal when synthesis begins."""
     code = (
         "from pathlib import *; from modexlab.flow.graph.runner import run_flow; "
         f"from modexlab.flow.source import VerilogFiles; run_flow(['place'], {counter!r}, {{}}, print)"
@@ -412,11 +411,22 @@ def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: V
     process.wait(timeout=30)
     process.stdout.close()
     deadline = time.monotonic() + 10
-    while list(own_cache.glob("build-*")) and time.monotonic() < deadline:
+    while list(cache.glob("build-*")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not list(own_cache.glob("build-*"))
-    outcome = runner.run_flow(["synthesis"], counter, {})
-    assert "rtl" not in outcome.fresh and "synthesis" in outcome.fresh
+    assert not list(cache.glob("build-*"))
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: VerilogFiles) -> None:
+    """A run that ends takes the steps along that it has begun; those that were done are not done again."""
+    for _ in range(5):
+        end_in_synthesis(by, own_cache, counter)
+        outcome = runner.run_flow(["synthesis"], counter, {})
+        assert "rtl" not in outcome.fresh
+        if "synthesis" in outcome.fresh:
+            return
+        shutil.rmtree(own_cache)  # on a busy machine synthesis was done before the signal came: once more
+    raise AssertionError("synthesis was always done before the signal came")
 
 
 def test_include_directories_macros_and_lines(tmp_path: Path) -> None:
