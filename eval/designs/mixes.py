@@ -8,6 +8,7 @@
     sign+9verify   one signature, which is a decryption, and any number of verifications, each of which is an encryption
     exponents      the base and the modulus of decrypt with random exponents as long as the modulus, from few ones to all: whether
                    the cycles of a machine tell the exponent
+    product        one modular product in a row of them: the cycles from product to product, by formula alone
 
 Keys and messages are the same in every call: at 32 bits the operands of paper 001, else a key of the machine's width with a message
 (eval/designs/systems.py). Machines of other widths (odd, or below 16 bits) have no RSA key, and some take no modulus as long as their
@@ -32,7 +33,15 @@ if TYPE_CHECKING:
 ENCRYPT, DECRYPT, CRT = "encrypt", "decrypt", "crt"
 MIX = re.compile(r"sign\+([1-9]\d{0,5})verify")
 EXPONENTS, EXPONENT_COUNT = "exponents", 48
-NAMES = (ENCRYPT, DECRYPT, CRT, "sign+9verify", EXPONENTS)  # any other number of verifications will do
+PRODUCT = "product"
+NAMES = (
+    ENCRYPT,
+    DECRYPT,
+    CRT,
+    "sign+9verify",
+    EXPONENTS,
+    PRODUCT,
+)  # any other number of verifications will do
 MOST_CRT_KEY_NBITS = 4096  # longer ones take minutes to make
 
 
@@ -86,7 +95,7 @@ def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = F
     if name == CRT:
         return tuple(Part(work) for work in _halves(nbits))
     encrypt, decrypt = _pair(machine, nbits, system)
-    if name == ENCRYPT:
+    if name in (ENCRYPT, PRODUCT):  # a product is one of the encryption's
         return (Part(encrypt),)
     if name == DECRYPT:
         return (Part(decrypt),)

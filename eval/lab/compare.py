@@ -25,7 +25,7 @@ from typing import Any
 
 from ...fl.errors import BadInput
 from ..designs.interfaces import DEFAULT, PROCESSOR_PORT, SYSTEM
-from ..designs.mixes import DECRYPT, ENCRYPT
+from ..designs.mixes import DECRYPT, ENCRYPT, PRODUCT
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..papers.published import Published, Table, paper
 from .flow_settings import FLOW_DEFAULTS, optional_flow
@@ -56,6 +56,7 @@ WORKLOADS = {
     "decrypt": (DECRYPT, ""),
     "mean": (DECRYPT, "one key for a mean over keys"),
     "modexp": (DECRYPT, "a private exponent of ours, of the same length"),
+    PRODUCT: (PRODUCT, "from product to product"),
 }
 OTHER = "another structure, of another size"  # where there is no twin
 FAMILIES = {"Cyclone V": "cyclone-v", "Artix-7": "artix-7"}
@@ -349,8 +350,8 @@ def _not_compared(figure: Published) -> str:
         return "holds the call as well: the normalised figure is compared"
     if not figure.subject:
         return "no machine of ours does this work"
-    if figure.operation == "product":
-        return "one multiplier, or one product: whole machines are measured"
+    if figure.operation == PRODUCT and metric != "cycles":
+        return "one multiplier: whole machines are measured"
     if metric in ("slice", "tristate", "gate"):
         return "no open synthesis counts them"
     if metric in ("time_ns", "clock_ns", "step_ns"):
@@ -363,7 +364,9 @@ def _by_cycles(figure: Published) -> _Question:
 
     def point(name: str) -> Point:
         whole = Point(name, figure.nbits, _settings(figure, name), _interface(figure, name), workload)
-        wide = whole.nbits > MOST_SIMULATED_NBITS and whole.interface == DEFAULT.name
+        wide = figure.operation == PRODUCT or (
+            whole.nbits > MOST_SIMULATED_NBITS and whole.interface == DEFAULT.name
+        )
         return whole.at(stage=FORMULA) if wide else whole
 
     return _Question(

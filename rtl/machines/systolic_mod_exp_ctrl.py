@@ -53,14 +53,13 @@ class SystolicModExpCtrl(Component):
         IDLE, CONVERT, ALIGN, SQUARE, MULTIPLY, LEAVE, DRAIN, DONE = (b3(code) for code in codes.values())
         # leading zeros are mostly gone before the first product is; of two words none is left to drain
         most_shifts = max(zeros // k + zeros % k for zeros in range(nbits + 1)) if nbits > k else nbits
-        never = ("CONVERT", "LEAVE")
-        if converts:
-            never = tuple(
-                name
-                for name, reached in (("ALIGN", most_shifts > 3 * nwords + 1), ("DRAIN", nwords > 2))
-                if not reached
-            )
-        states(s, "st", "next_st", **{name: code for name, code in codes.items() if name not in never})
+        reached = {
+            "CONVERT": converts,
+            "LEAVE": converts,
+            "ALIGN": not converts or most_shifts > 3 * nwords + 1,
+            "DRAIN": not converts or nwords > 2,
+        }
+        states(s, "st", "next_st", **{name: code for name, code in codes.items() if reached.get(name, True)})
         FIRST = CONVERT if converts else ALIGN
         AFTER_LOOP = LEAVE if converts else DRAIN
         WITHOUT_LOOP = LEAVE if converts else DONE

@@ -93,3 +93,27 @@ def test_an_exponent_that_is_drawn_is_told(cli: Cli) -> None:
     """With other operands given, the count of an exponent that was not."""
     assert "bits (drawn; give --exp for yours): " in cli("cycles", "mont", "--base", 3, "--mod", 9).out
     assert "drawn" not in cli("cycles", "mont", "--base", 3, "--exp", 5, "--mod", 9).out
+
+
+def test_a_product(cli: Cli) -> None:
+    """From product to product, where that is the same for all."""
+    report = cli("cycles", "systolic-002", "--nbits", 512, "--workload", "product", "--json").json()
+    assert (report["cycles"], report["products"], report["product_cycles"]) == (98, 1, 98)
+    assert "take as long as their operands make them" in cli.fails(
+        "cycles", "ssmm", "--nbits", 32, "--workload", "product"
+    )
+
+
+def test_products_are_counted(cli: Cli) -> None:
+    """Those that follow one another: two side by side count once."""
+    for design, exp, products, cycles in (
+        ("mont", 65537, 17, 4),
+        ("mont-001", 65537, 19, 4),
+        ("serial-003", 65537, 19, None),
+        ("systolic-002", 65537, 36, 11),
+        ("ssmm", 65537, 17, None),
+    ):
+        report = cli("cycles", design, "--nbits", 32, "--exp", exp, "--json").json()
+        assert report["products"] == products, design
+        if cycles or design == "ssmm":
+            assert report["product_cycles"] == cycles, design

@@ -21,6 +21,7 @@ from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
+from modexlab.fl.errors import BadInput
 
 from ..command_line import Cli
 
@@ -116,7 +117,7 @@ def test_reasons(ledger: Ledger) -> None:
         ("000", "7", "16", "MM (M)"): "the base of the ratios",
         ("000", "9", "16", "CM (M)"): "a product of two figures",
         ("000", "10", "16", "CM (M)"): "times of another technology",
-        ("002", "1", "Slice LUTs", "Utilization"): "one multiplier, or one product",
+        ("002", "1", "Slice LUTs", "Utilization"): "one multiplier: whole machines",
         ("002", "5", "Slice", "Utilization"): "no open synthesis counts them",
         ("004", "1", "256, Algo 2", "F (MHz)"): "the paper gives no number",
         ("004", "1", "64, Algo 2", "DSPs"): "our copy has no such cell",
@@ -574,3 +575,17 @@ def test_paper_001_measured(cli: Cli, ledger: Ledger) -> None:
     twins = [each["twin"]["ratio"] for each in report if each["compared"]]
     assert twins == [1] * 8
     assert json.dumps(report)
+
+
+def test_products_of_paper_002(cli: Cli, ledger: Ledger) -> None:
+    """From product to product: the twin's cycles are those of the prose, at its three widths."""
+    assert cli("compare", "paper-002", "--table", "text", "--measure").code == 0
+    report = cli("compare", "paper-002", "--table", "text", "--json").json()
+    twins = {
+        each["nbits"]: (each["published"], each["twin"]["value"])
+        for each in report
+        if each["compared"] and each["metric"] == "cycles"
+    }
+    assert twins == {512: (98, 98), 1024: (194, 194), 2048: (386, 386)}
+    with pytest.raises(BadInput, match="workload product is counted by formula"):
+        Point("systolic-002", 64, workload="product").check()
