@@ -251,3 +251,17 @@ def test_an_error_leaves_the_old_file(cli: Cli, tmp_path: Path, monkeypatch: pyt
 )
 def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
     assert message in cli.fails("verilog", *argv)
+
+
+def test_what_is_given_is_told(cli: Cli) -> None:
+    """What comes beside base, exponent and modulus, in words, and where behind registers; and which moduli are too long."""
+    header = cli("verilog", "systolic-002", "--nbits", 512).out.partition("typedef")[0]
+    for line in (
+        "// Given with an operation, made from its modulus n once, and not checked:",
+        "//   one = 2^512 mod n (behind registers: xr4)",
+        "//   n_prime = -n^-1 mod 2^16 (behind registers: xr6)",
+        "//   5  an operand has ones above the width of the machine",
+    ):
+        assert line in header, line
+    assert "for odd moduli of up to 510 bits" in header
+    assert "Given" not in cli("verilog", "systolic", "--nbits", 64).out

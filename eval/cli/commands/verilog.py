@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
+from ....fl.xcel import GIVEN
 from ...designs.interfaces import DEFAULT, Interface
 from ...designs.interfaces import find as find_interface
 from ...designs.processor_verilog import PROCESSOR
@@ -158,6 +160,7 @@ def _header(machine: Machine, interface: Interface, component: Any, top: str, bo
         "",
         *PROTOCOL.split("\n"),
         *interface.protocol,
+        *_given(machine),
         "",
         interface.statuses,
         *(f"  {int(status)}  {MEANING[status]}" for status in _statuses(machine, interface)),
@@ -172,6 +175,8 @@ def _computes(machine: Machine) -> str:
         moduli = f"the modulus {modulus:#x}"
     else:
         moduli = "odd moduli" if design.odd_only else "moduli from 1 up"
+        if machine.modulus_nbits < machine.nbits:
+            moduli += f" of up to {machine.modulus_nbits} bits"
     bases = "bases below the modulus" if design.reduced_only else "any base"
     return (
         f"base^exp mod mod, for {moduli} and {bases}; exponent 0 gives 1 mod mod"
@@ -193,6 +198,15 @@ def _cycles(machine: Machine, interface: Interface) -> str:
     return f"{figures} (from {between}, with a pseudo-random base below a modulus of {mod.bit_length()} bits)"
 
 
+def _given(machine: Machine) -> Iterator[str]:
+    """What has to come with an operation, made from the modulus."""
+    if machine.given:
+        yield ""
+        yield "Given with an operation, made from its modulus n once, and not checked:"
+        for register, each in enumerate(machine.given, GIVEN):
+            yield f"  {each.name} = {each.meaning} (behind registers: xr{register})"
+
+
 def _constant_time(machine: Machine) -> str:
     if not machine.design.constant_time:
         return "no: the number of cycles depends on the operands"
@@ -204,6 +218,7 @@ def _statuses(machine: Machine, interface: Interface) -> list[Status]:
     """What this machine can answer: to good operands, modulus 0, an even one, and a base not below it."""
 
     _, _, mod = some_operands(machine)
-    samples = ((0, 1, mod), (0, 1, 0), (0, 1, 2), (mod, 1, mod))
+    longest = (1 << machine.nbits) - 1 if machine.modulus == 0 else mod
+    samples = ((0, 1, mod), (0, 1, 0), (0, 1, 2), (mod, 1, mod), (0, 1, longest))
     answers = {machine.check(*operands) for operands in samples}
     return sorted({*answers, *interface.more_statuses(machine.nbits)})
