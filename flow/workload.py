@@ -5,8 +5,10 @@
  "names": {"istream__val": "in_valid", ...},      ports of the design that are called differently; may be left out
  "max_cycles": 100000,                            of a run, which all rows are together; may be left out
  "rows": [{"name": "exponent 0", "requests": ["0x50023"], "expected": ["0x1"], "statics": {}, "source_delay": 0, "sink_delay": 0}],
- "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {}}, "decrypt": ...}
+ "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {}, "whole_cycles": 397763}, "decrypt": ...}
 }
+An operation that is too long to be simulated as gates is given by a window, an operation of the same kind with fewer products, and
+`whole_cycles`, the exact count of the whole, by which its energy is scaled; may be left out.
 A message travels packed, its first field in the most significant bits. Protocol "system" has in place of requests
 a "program" for the processor, {"name", "entry", "segments": [[address, hex bytes]], "symbols"}: its exit code is the verdict, and
 what counts of it is the stats window, less that of the row "dummy".
@@ -74,7 +76,11 @@ class Simulated(Product):
         """Of programs the cycles of a dummy, which does all but the computation, are taken off."""
         dummy = cycles.get(DUMMY, 0)
         rows = len(workload.rows) + len(workload.energy)
-        counted = {name: cycles[name] - dummy for name in workload.energy if name in cycles}
+        counted = {
+            name: row.whole_cycles or cycles[name] - dummy
+            for name, row in workload.energy.items()
+            if name in cycles
+        }
         return cls(
             tests_passed=rows - len(failures), tests_failed=len(failures), failures=failures, cycles=counted
         )
@@ -98,6 +104,9 @@ class Row:
     source_delay: int = 0
     sink_delay: int = 0
     program: Mapping[str, Any] | None = None
+    whole_cycles: int = (
+        0  # of an operation too long to be simulated as gates, of which this is a window; 0: it is the whole
+    )
 
     @classmethod
     def of(cls, name: str, data: Mapping[str, Any]) -> Row:
@@ -118,6 +127,7 @@ class Row:
             source_delay=int(data.get("source_delay", 0)),
             sink_delay=int(data.get("sink_delay", 0)),
             program=data.get("program"),
+            whole_cycles=int(data.get("whole_cycles", 0)),
             **numbers,
         )
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # exponents of the rows are no longer than this, so that wide machines take seconds
 ROW_EXP_NBITS = 64
+MOST_ROW_CYCLES = 40_000  # of one: exponents are shorter still where a product takes long
+MOST_ENERGY_CYCLES = 50_000  # longer operations are simulated as gates for a window of their first products
 RANDOM_ROWS = 16
 DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
 SPARE_CYCLES = 1000
@@ -197,7 +199,7 @@ class Chip(Source):
         """Named operands."""
         nbits, generator = self.nbits, random.Random(self.nbits)
         longest = nbits if self.design is None else self.machine.modulus_nbits
-        top, exp_nbits = (1 << longest) - 1, min(nbits, ROW_EXP_NBITS)
+        top, exp_nbits = (1 << longest) - 1, min(nbits, ROW_EXP_NBITS, self._affordable_nbits())
         ones = (1 << exp_nbits) - 1
         only = 0 if self.design is None else self.machine.modulus
         mod = only or top - 2
@@ -231,6 +233,25 @@ class Chip(Source):
             rows.append((f"random {index}", operands))
         return rows
 
+    def _affordable_nbits(self) -> int:
+        """Bits of an exponent whose products take no more than MOST_ROW_CYCLES."""
+        each = None if self.design is None else self.machine.product_cycles
+        return ROW_EXP_NBITS if each is None else max(2, MOST_ROW_CYCLES // (2 * each))
+
+    def _window(self, work: Workload) -> tuple[Operands, int]:
+        """What of an operation is simulated as gates, and the cycles of the whole if that is not all."""
+        base, exp, mod = work.operands
+        whole = self.machine.cycles(base, exp, mod)
+        if whole <= MOST_ENERGY_CYCLES:
+            return work.operands, 0
+        length = exp.bit_length()
+        fitting = (
+            exp >> (length - bits)
+            for bits in range(length, 1, -1)
+            if self.machine.cycles(base, exp >> (length - bits), mod) <= MOST_ENERGY_CYCLES
+        )
+        return (base, next(fitting, 1), mod), whole
+
     def _expected(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
         """Status and result; software has none of the first, and takes what Montgomery form does."""
         if self.design is None:
@@ -259,6 +280,7 @@ class Chip(Source):
         asked = [operands for _, operands in named] + [work.operands for work in energy]
         # the formula is only asked for what the machine takes
         cycles = sum(machine.cycles(*each) for each in asked if self._expected(*each)[0] == Status.OK)
+        windows = {work.name: self._window(work) for work in energy}
         rows: list[dict[str, Any]] = []
         for index, (name, operands) in enumerate(named):
             source, sink = DELAYS[index % len(DELAYS)]
@@ -269,7 +291,10 @@ class Chip(Source):
             "ports": ports_json(ports),
             "max_cycles": 2 * cycles + 100 * count + SPARE_CYCLES,
             "rows": rows,
-            "energy": {work.name: messages(work.operands) for work in energy},
+            "energy": {
+                name: {**messages(operands), **({"whole_cycles": whole} if whole else {})}
+                for name, (operands, whole) in windows.items()
+            },
         }
 
     def _programs(self) -> dict[str, Any]:

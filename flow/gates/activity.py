@@ -73,6 +73,7 @@ def gate_sim(
     report, found = run(tables, work, modes, clock_ns)
     for name, mode, counts in found:
         made = activity(tables, counts, name, mode, clock_ns)
+        made.whole_cycles = work.energy[name].whole_cycles if name in work.energy else 0
         made.write(out_dir / FOLDER, made.file)
     report.seconds = round(time.perf_counter() - start, 2)
     report.write(out_dir, FILE)

@@ -41,6 +41,7 @@ class Activity(Product, omit_defaults=True, kw_only=True):
     clock_nets: list[str] = msgspec.field(default_factory=list)
     late_events: int | None = None  # after the end of the clock's period; of "timed" alone
     latest_ns: float | None = None
+    whole_cycles: int = 0  # of the operation of which the window is a part; 0: it is the whole
 
     @classmethod
     def of(
@@ -58,6 +59,11 @@ class Activity(Product, omit_defaults=True, kw_only=True):
     def cycles(self) -> int | float:
         """Of the window."""
         return self.window.cycles
+
+    @property
+    def scale(self) -> float:
+        """The operation's cycles by those of the window."""
+        return self.whole_cycles / self.cycles if self.whole_cycles else 1.0
 
     @property
     def file(self) -> str:

@@ -30,6 +30,7 @@ class WorkloadPower(msgspec.Struct):
     by_group: dict[str, Parts]
     inputs_mw: float
     twice_mw: float
+    scale: float = 1.0  # of the whole operation to the window
 
     @classmethod
     def of(cls, activity: Activity, estimate: Estimate) -> WorkloadPower:
@@ -43,6 +44,7 @@ class WorkloadPower(msgspec.Struct):
             by_group=estimate.by_group(),
             inputs_mw=estimate.inputs_mw,
             twice_mw=estimate.twice_mw,
+            scale=activity.scale,
         )
 
 
@@ -88,7 +90,9 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
     }
     mode = ZERO_DELAY if recorded[ZERO_DELAY] else TIMED
     by_mode: dict[Mode, dict[str, float]] = {
-        name: energy.of_operations({each.workload: each.energy_nj for each in workloads if each.mode == name})
+        name: energy.of_operations(
+            {each.workload: each.energy_nj * each.scale for each in workloads if each.mode == name}
+        )
         for name in (TIMED, ZERO_DELAY)
         if recorded[name]
     }
@@ -123,7 +127,15 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
         twice_mw=twice,
         nets_derived=max(len(each.derived) for each in whole),
         workloads=workloads,
-        caveats=_caveats(mode, with_glitches is not None, twice, total),
+        caveats=[
+            *_caveats(mode, with_glitches is not None, twice, total),
+            *(
+                f"energy of {each.workload}: from a window of {each.cycles:,} cycles of the netlist, times {each.scale:.4g}: the exact "
+                "count of the whole operation is by formula"
+                for each in workloads
+                if each.mode == mode and each.scale != 1
+            ),
+        ],
     )
 
 

@@ -758,6 +758,32 @@ def test_every_multiplier_behind_registers_at_gates(
     assert report.failures == [] and report.tests_passed == len(work.rows) + len(work.energy)
 
 
+def test_long_operations_are_given_by_a_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first products of a private exponent, with the exact count of the whole; exponents of rows are as long as may be."""
+    monkeypatch.setattr("modexlab.eval.designs.asic.MOST_ENERGY_CYCLES", 600)
+    monkeypatch.setattr("modexlab.eval.designs.asic.MOST_ROW_CYCLES", 1000)
+    design = next(each for each in DESIGNS if each.name == "serial-003")
+    chip = Chip(design, 16)
+    encrypt, decrypt = chip.energy()
+    machine = chip.machine
+    assert machine.cycles(*encrypt.operands) < 600 < machine.cycles(*decrypt.operands)
+    chip.export(tmp_path)
+    work = workload.load(tmp_path / "workload.json")
+    assert work.energy["encrypt"].whole_cycles == 0
+    part = work.energy["decrypt"]
+    assert part.whole_cycles == machine.cycles(*decrypt.operands)
+    assert work.ports is not None
+    base, exp, mod, _ = work.ports.request.unpack(part.requests[0])
+    assert (base, mod) == (decrypt.base, decrypt.mod)
+    assert 0 < exp < decrypt.exp and f"{decrypt.exp:b}".startswith(f"{exp:b}")
+    assert machine.cycles(base, exp, mod) <= 600
+    assert max(exp.bit_length() for name, (_, exp, _) in chip.rows() if name.startswith("random")) <= 7
+    with simulate(machine.rtl(), "native") as simulation:
+        report = workload.run_streams(simulation, work)
+    assert report.failures == []
+    assert report.cycles["decrypt"] == machine.cycles(*decrypt.operands)
+
+
 FAMILIES = {
     design.family: design
     for design in reversed(DESIGNS)

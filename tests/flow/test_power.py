@@ -444,6 +444,21 @@ def recorded(directory: Path, name: str, toggles: float, mode: str, cycles: int 
     (directory / f"{name}{suffix}.json").write_text(json.dumps(data))
 
 
+def test_energy_of_a_window_is_scaled(tmp_path: Path) -> None:
+    """By the exact count of the operation, of which it is a part; power is that of the window. It is said."""
+    adder().write(tmp_path)
+    activity = tmp_path / "activity"
+    recorded(activity, "decrypt", 40, "zero-delay")
+    whole = power.analyze(tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS)
+    file = activity / "decrypt.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "whole_cycles": 1250}))
+    part = power.analyze(tmp_path / "netlist.json", activity, tmp_path, clock_ns=CLOCK_NS)
+    assert part.energy_nj["decrypt"] == pytest.approx(12.5 * whole.energy_nj["decrypt"])
+    assert part.total_mw == whole.total_mw
+    assert any("from a window of 100 cycles of the netlist, times 12.5" in each for each in part.caveats)
+    assert not any("window" in each for each in whole.caveats)
+
+
 def test_power_json(tmp_path: Path) -> None:
     adder().write(tmp_path)
     hierarchy = tmp_path / "hierarchy.json"
