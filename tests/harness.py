@@ -18,9 +18,13 @@ FIRST = {design.family: design for design in reversed(designs())}
 WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
+# families of the same structure as one before them, with tables and tests of their own
+ALIKE = ("ScaledSystolic", "WordSerial")
+
+
 def is_sibling(design: Design) -> bool:
-    """Another design before it has the same multiplier."""
-    return FIRST[design.family] is not design
+    """Another design before it has the same multiplier, or one of the same structure."""
+    return FIRST[design.family] is not design or design.family in ALIKE
 
 
 def regress_if(later: bool) -> list[pytest.MarkDecorator]:

@@ -15,7 +15,7 @@ from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.sim.translate import translate
 from modexlab.rtl.units.systolic_mont import SystolicMont
 
-from tests.harness import examples, stamps
+from tests.harness import examples, regress_if, stamps
 from tests.tables import unsubtracted
 
 DESIGN = catalogue.find("systolic-002")
@@ -32,7 +32,13 @@ def statics(shape: SystolicShape, rows: list) -> list[dict[str, int]]:
     return [{"modulus": row.mod, "n_prime": shape.inverse(row.mod)} for row in rows]
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=label)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(each, id=label(each), marks=regress_if(index not in (1, 2)))
+        for index, each in enumerate(SHAPES)
+    ],
+)
 def test_systolic_products_at_every_level(shape: SystolicShape) -> None:
     """FL, CL and RTL give a product of each row; CL and RTL in the same cycles, stalls included, and in 4s + 1."""
     rows = unsubtracted.corners(shape.modulus_nbits) + unsubtracted.drawn(shape.modulus_nbits, 30)
@@ -55,7 +61,7 @@ def test_systolic_products_at_every_level(shape: SystolicShape) -> None:
             assert set(runs[1].latencies) == {timing.fixed}
 
 
-@pytest.mark.parametrize("stage", ["python", "verilog"])
+@pytest.mark.parametrize("stage", ["python", pytest.param("verilog", marks=regress_if(True))])
 def test_systolic_products_at_other_stages(stage: str) -> None:
     shape = SHAPES[1]
     rows = unsubtracted.corners(shape.modulus_nbits)
@@ -82,7 +88,9 @@ def test_systolic_product_of_any_shape(data: st.DataObject) -> None:
 PUBLISHED = {512: (32, 34, 98), 1024: (64, 66, 194), 2048: (128, 130, 386)}
 
 
-@pytest.mark.parametrize("nbits", PUBLISHED)
+@pytest.mark.parametrize(
+    "nbits", [pytest.param(nbits, marks=regress_if(nbits > 1024)) for nbits in PUBLISHED]
+)
 def test_systolic_counts_of_the_paper(nbits: int) -> None:
     """Of the Verilog, not of the shape: instances, and the multiplications in their modules."""
     elements, multipliers, cycles = PUBLISHED[nbits]
