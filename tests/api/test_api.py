@@ -17,7 +17,7 @@ from tests.harness import regress_if
 from tests.paths import ROOT
 
 NOTEBOOK = ROOT / "eval" / "examples" / "pareto.ipynb"
-FEW = {"mont": [{"steps_per_stage": 8}], "ssmm": [{"bits_per_cycle": 1}]}
+FEW = {"mont": [{"steps_per_stage": 8}]}
 
 
 def test_import_brings_nothing() -> None:

@@ -263,7 +263,7 @@ def test_constant_time(design: Design, how: dict) -> None:
         assert all(len(cycles) == 1 for cycles in by_length.values()), by_length
 
     machine = design.at(nbits, **how)
-    longest = machine.cycles(1, (1 << nbits) - 1, mod)
+    longest = machine.cycles(1, (1 << nbits) - 1, mod) if design.domain == "scaled" else 0  # with stages
     with simulate(machine.rtl(), "native") as simulation:
         check()
 

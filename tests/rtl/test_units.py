@@ -131,7 +131,7 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize(
-    "nbits", [pytest.param(nbits, marks=regress_if(nbits not in (16, 512, 4096))) for nbits in WIDTHS]
+    "nbits", [pytest.param(nbits, marks=regress_if(nbits not in (16, 4096))) for nbits in WIDTHS]
 )
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_widths(family: str, nbits: int) -> None:
