@@ -142,6 +142,7 @@ def test_other_names_make_the_same_chip(tmp_path: Path, capsys: pytest.CaptureFi
     assert first["products"]["synthesis"] != second["products"]["synthesis"]
 
 
+@pytest.mark.regress
 def test_fewer_cells_make_another_chip_that_is_right(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
