@@ -12,31 +12,12 @@ Our own (fl/scaled_serial.py), with M words, G of which hold the digits of a fac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..fl.digit_serial import SerialShape
 from ..fl.mod_exp import mod_exp, operand_status
 from ..fl.scaled_serial import ScaledSerialShape
 from ..fl.status import Status
 from ..rtl.messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL
-
-
-@dataclass(frozen=True)
-class DigitSerialTiming:
-    """A product, whatever the operands."""
-
-    shape: SerialShape | ScaledSerialShape
-
-    @property
-    def fixed(self) -> int:
-        return self.shape.product_cycles
-
-    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.fixed
-
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
-        return 2 * self.fixed
 
 
 def serial_products(processors: int, exp: int) -> int:

@@ -12,8 +12,6 @@ scaled_mont.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pymtl3 import mk_bits
 
 from ..fl.domains import Redundant
@@ -23,29 +21,17 @@ from ..fl.status import Status
 from ..fl.systolic import SystolicShape, product
 from ..rtl.messages import mk_keyed_req, mk_modexp_resp, mk_product_req
 from .one_at_a_time import OneAtATimeCL
+from .timing import FixedTiming
 
 
-@dataclass(frozen=True)
-class SystolicTiming:
-    """The array, whatever the operands."""
+def systolic_interval(shape: SystolicShape) -> int:
+    """From product to product."""
+    return 3 * shape.nwords + 2
 
-    shape: SystolicShape
 
-    @property
-    def interval(self) -> int:
-        """From product to product."""
-        return 3 * self.shape.nwords + 2
-
-    @property
-    def fixed(self) -> int:
-        return 4 * self.shape.nwords + 1
-
-    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.fixed
-
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
-        """The second product starts as the first one leaves."""
-        return 2 * self.fixed
+def systolic_timing(shape: SystolicShape) -> FixedTiming:
+    """SystolicMont, whose product is there when all of its words are."""
+    return FixedTiming(4 * shape.nwords + 1)
 
 
 def systolic_status(shape: SystolicShape, base: int, mod: int) -> Status:
@@ -59,7 +45,7 @@ def systolic_mod_exp_cycles(shape: SystolicShape, base: int, exp: int, mod: int)
     """SystolicModExp."""
     if systolic_status(shape, base, mod) != Status.OK:
         return 1
-    each = SystolicTiming(shape).interval
+    each = systolic_interval(shape)
     length = exp.bit_length()
     return (
         max(each, aligns(shape.nbits, shape.digit_nbits, length) + 1)
@@ -75,21 +61,9 @@ def aligns(nbits: int, k: int, length: int) -> int:
     return zeros // k + zeros % k if nbits > k else zeros
 
 
-@dataclass(frozen=True)
-class ScaledArrayTiming:
+def scaled_array_timing(shape: ScaledShape) -> FixedTiming:
     """ScaledArray: products without a pause."""
-
-    shape: ScaledShape
-
-    @property
-    def fixed(self) -> int:
-        return 2 * self.shape.nsteps
-
-    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.fixed
-
-    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
-        return 2 * self.fixed
+    return FixedTiming(2 * shape.nsteps)
 
 
 def systolic_exp_cycles(shape: ScaledShape, exp: int, status: int) -> int:
@@ -98,13 +72,13 @@ def systolic_exp_cycles(shape: ScaledShape, exp: int, status: int) -> int:
         return 1
     length = exp.bit_length()
     start = 2 + aligns(shape.nbits, shape.digit_nbits, length)
-    return start + (2 * length * ScaledArrayTiming(shape).fixed + shape.ndigits if length else 0)
+    return start + (2 * length * scaled_array_timing(shape).fixed + shape.ndigits if length else 0)
 
 
 def SystolicMontCL(shape):
     """The twin of SystolicMont."""
     Word = mk_bits(shape.wide)
-    cycles = SystolicTiming(shape).fixed
+    cycles = systolic_timing(shape).fixed
 
     def serve(msg, modulus):
         return Word(product(shape, int(msg.a), int(msg.b), modulus)), cycles

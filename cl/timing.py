@@ -58,6 +58,20 @@ class UnitTiming(Protocol):
 
 
 @dataclass(frozen=True)
+class FixedTiming:
+    """A unit that makes one product at a time, in the same cycles whatever the operands."""
+
+    fixed: int
+
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
+        return self.fixed
+
+    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+        """The second product starts as the first one leaves."""
+        return 2 * self.fixed
+
+
+@dataclass(frozen=True)
 class MontMulRemTiming:
     """MontMulRem: a pass through all steps, whatever the operands."""
 

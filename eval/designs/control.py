@@ -23,8 +23,8 @@ from ...cl.mod_exp import ModExpCL, MontModExpCL
 from ...cl.scaled_mont import ScaledModExpCL, scaled_mod_exp_cycles
 from ...cl.systolic import (
     SystolicModExpCL,
-    SystolicTiming,
     systolic_exp_cycles,
+    systolic_interval,
     systolic_mod_exp_cycles,
 )
 from ...cl.timing import (
@@ -408,7 +408,7 @@ def systolic_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Va
         partial(systolic_mod_exp_cycles, shape),
         modulus_nbits=shape.modulus_nbits,
         given=given,
-        product_cycles=SystolicTiming(shape).interval,
+        product_cycles=systolic_interval(shape),
         products=lambda exp: 2 * exp.bit_length() + 2,
         domain_options={"r_nbits": shape.wide},
     )

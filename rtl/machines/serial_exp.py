@@ -20,6 +20,7 @@ from ..units.digit_inverse import DigitInverse
 from ..units.digit_memory import DigitMemory
 from ..units.word_multiplier import TO_NBITS, WordMultiplier
 from .operand_check import OperandCheck
+from .operand_words import operand_words
 from .serial_exp_ctrl import (
     DIGIT,
     DOUBLE,
@@ -67,15 +68,7 @@ class SerialExp(Component):
         # ---- what arrives, in words
 
         for field in ("base", "mod"):
-            words = [Wire(S) for _ in range(M)]
-            setattr(s, f"in_{field}", words)
-            message = getattr(s.istream.msg, field)
-            for j, word in enumerate(words):
-                used = max(0, min(S, nbits - j * S))
-                if used:
-                    connect(word[0:used], message[j * S : j * S + used])
-                if used < S:
-                    connect(word[used:S], 0)
+            operand_words(s, field, nbits, S, M)
 
         # ---- memories
 

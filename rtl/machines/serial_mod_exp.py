@@ -19,6 +19,7 @@ from ..messages import mk_keyed_req, mk_modexp_resp
 from ..units.digit_memory import DigitMemory
 from ..units.digit_processor import DigitProcessor
 from .operand_check import OperandCheck
+from .operand_words import operand_words
 from .serial_mod_exp_ctrl import FINAL, FIRST, TURN_NBITS, SerialModExpCtrl
 
 
@@ -44,15 +45,7 @@ class SerialModExp(Component):
         # ---- what arrives, in digits
 
         for field in ("base", "mod", "square"):
-            digits = [Wire(S) for _ in range(M)]
-            setattr(s, f"in_{field}", digits)
-            message = getattr(s.istream.msg, field)
-            for j, digit in enumerate(digits):
-                used = max(0, min(S, nbits - j * S))
-                if used:
-                    connect(digit[0:used], message[j * S : j * S + used])
-                if used < S:
-                    connect(digit[used:S], 0)
+            operand_words(s, field, nbits, S, M)
 
         # ---- memory section
 

@@ -14,6 +14,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..messages import mk_entered_req, mk_entered_resp
 from ..units.scaled_array import ScaledArray
+from .operand_words import operand_words
 from .systolic_mod_exp_ctrl import POWER, SOURCE_NBITS, SystolicModExpCtrl
 
 
@@ -27,13 +28,8 @@ class SystolicExp(Component):
         # ---- the array and the words that it works on
 
         s.array = ScaledArray(k, nwords)
-        s.in_base = [Wire(k) for _ in range(nwords)]
-        s.in_one = [Wire(k) for _ in range(nwords)]
-        s.in_mod = [Wire(k) for _ in range(nwords)]
-        for j in range(nwords):
-            s.in_base[j] //= s.istream.msg.base[j * k : j * k + k]
-            s.in_one[j] //= s.istream.msg.one[j * k : j * k + k]
-            s.in_mod[j] //= s.istream.msg.mod[j * k : j * k + k]
+        for field in ("base", "one", "mod"):
+            operand_words(s, field, wide, k, nwords)
         s.base = [Wire(k) for _ in range(nwords)]
         s.power = [Wire(k) for _ in range(nwords)]
         s.mod = [Wire(k) for _ in range(nwords)]

@@ -20,6 +20,7 @@ from ...fl.status import STATUS_NBITS, Status
 from ..messages import mk_keyed_req, mk_modexp_resp
 from ..units.systolic_array import SystolicArray
 from .operand_check import OperandCheck
+from .operand_words import operand_words
 from .systolic_mod_exp_ctrl import BASE, POWER, SOURCE_NBITS, SystolicModExpCtrl
 
 
@@ -38,15 +39,7 @@ class SystolicModExp(Component):
         s.in_status = Wire(STATUS_NBITS)
 
         for field in ("base", "mod", "one", "square"):
-            arriving = [Wire(k) for _ in range(nwords)]
-            setattr(s, f"in_{field}", arriving)
-            message = getattr(s.istream.msg, field)
-            for j, word in enumerate(arriving):
-                used = max(0, min(k, nbits - j * k))
-                if used:
-                    connect(word[0:used], message[j * k : j * k + used])
-                if used < k:
-                    connect(word[used:k], 0)
+            operand_words(s, field, nbits, k, nwords)
 
         if shape.modulus_nbits < nbits:
             TOO_WIDE = int(Status.TOO_WIDE)

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from modexlab.cl.systolic import SystolicMontCL, SystolicTiming
+from modexlab.cl.systolic import SystolicMontCL, systolic_timing
 from modexlab.eval.designs import catalogue
 from modexlab.fl.domains import Redundant
 from modexlab.fl.errors import BadInput
@@ -46,7 +46,7 @@ def test_systolic_products_at_every_level(shape: SystolicShape) -> None:
         assert row.right(product(shape, row.a, row.b, row.mod), 1 << shape.wide), row
         domain = Redundant(row.mod, shape.nbits, shape.wide)
         assert domain.product(row.a, row.b) == product(shape, row.a, row.b, row.mod), row
-    timing = SystolicTiming(shape)
+    timing = systolic_timing(shape)
     for stall in (None, Stall(seed=3, source=0.3, sink=0.3)):
         runs = []
         for unit, stage in ((SystolicMontCL(shape), "python"), (SystolicMont(shape), "native")):

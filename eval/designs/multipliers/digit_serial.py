@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ....cl.digit_serial import DigitSerialTiming
+from ....cl.timing import FixedTiming
 from ....fl.digit_serial import LEAST_DIGIT, SerialShape, widest_digit
-from ....fl.errors import BadInput
 from ....fl.scaled_serial import ScaledSerialShape
 from ..param import Count, Param
-from .multiplier import Multiplier, Unit
+from .multiplier import Multiplier, Unit, within_machine
 
-if TYPE_CHECKING:
-    from pymtl3 import Component
-
+IN_MEMORIES = "its operands are in the machine's memories; take the whole machine"
 DIGIT_003 = 32  # the narrowest of the paper, and the one of the least area
 
 
@@ -38,15 +35,8 @@ def shape_of(nbits: int, values: Mapping[str, Any]) -> SerialShape:
 
 
 def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
-    """The cycles of a product; there is no unit apart from the machine."""
-
-    def none(_: int) -> Component:
-        raise BadInput(
-            "a digit-serial processor is no multiplier apart from its machine: its operands are in the machine's memories; "
-            "take the whole machine"
-        )
-
-    return Unit(none, none, DigitSerialTiming(shape_of(nbits, values)))
+    """The cycles of a product."""
+    return within_machine(IN_MEMORIES, FixedTiming(shape_of(nbits, values).product_cycles))
 
 
 DIGIT_SERIAL = Multiplier("DigitSerial", (DIGIT_NBITS,), unit)
@@ -80,14 +70,8 @@ def words_of(nbits: int, values: Mapping[str, Any]) -> ScaledSerialShape:
 
 
 def word_unit(nbits: int, values: Mapping[str, Any]) -> Unit:
-    """The cycles of a product; there is no unit apart from the machine."""
-
-    def none(_: int) -> Component:
-        raise BadInput(
-            "design serial has no multiplier apart from its machine: its operands are in the machine's memories; take the whole machine"
-        )
-
-    return Unit(none, none, DigitSerialTiming(words_of(nbits, values)))
+    """The cycles of a product."""
+    return within_machine(IN_MEMORIES, FixedTiming(words_of(nbits, values).product_cycles))
 
 
 WORD_SERIAL = Multiplier("WordSerial", (WORD_NBITS, STEP_NBITS), word_unit)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....cl.timing import UnitTiming
+from ....fl.errors import BadInput
 from ..param import Param
 
 if TYPE_CHECKING:
@@ -20,6 +21,15 @@ class Unit:
     rtl: Callable[[int], Component]  # of a width in bits
     cl: Callable[[int], Component]
     timing: UnitTiming
+
+
+def within_machine(why: str, timing: UnitTiming) -> Unit:
+    """Of a family whose products are made by parts of the machine: BadInput, with the reason, for who asks for a unit alone."""
+
+    def none(_: int) -> Component:
+        raise BadInput(f"there is no multiplier apart from its machine: {why}")
+
+    return Unit(none, none, timing)
 
 
 @dataclass(frozen=True)

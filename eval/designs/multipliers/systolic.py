@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ....cl.systolic import ScaledArrayTiming, SystolicMontCL, SystolicTiming
-from ....fl.errors import BadInput
+from ....cl.systolic import SystolicMontCL, scaled_array_timing, systolic_timing
 from ....fl.scaled import ScaledShape
 from ....fl.systolic import DIGIT_NBITS as LEGAL
 from ....fl.systolic import LEAST_WORDS, SystolicShape
 from ....rtl.units.systolic_mont import SystolicMont
 from ..param import Count, Param
-from .multiplier import Multiplier, Unit
+from .multiplier import Multiplier, Unit, within_machine
 from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT
 
 if TYPE_CHECKING:
     from pymtl3 import Component
 
 DIGIT_002 = 16
-PUBLISHED_NBITS = (
-    512,
-    1024,
-    2048,
-    4096,
-)  # as many words as the paper has, which take moduli two bits shorter
+PUBLISHED_NBITS = (512, 1024, 2048, 4096)  # as many words as the paper: moduli two bits shorter
 
 
 def digit_at(nbits: int) -> int:
@@ -66,7 +60,7 @@ def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
     def cl(_: int) -> Component:
         return SystolicMontCL(shape)
 
-    return Unit(rtl, cl, SystolicTiming(shape))
+    return Unit(rtl, cl, systolic_timing(shape))
 
 
 SYSTOLIC = Multiplier("Systolic", (DIGIT_NBITS, WORDS), unit)
@@ -76,15 +70,9 @@ SYSTOLIC = Multiplier("Systolic", (DIGIT_NBITS, WORDS), unit)
 
 
 def scaled_unit(nbits: int, values: Mapping[str, Any]) -> Unit:
-    """The cycles of a product; words come and go in the order in which the machine has them."""
-
-    def none(_: int) -> Component:
-        raise BadInput(
-            "the array of design systolic is no multiplier apart from its machine: it takes and gives words as they come; "
-            "take the whole machine, or design systolic-002"
-        )
-
-    return Unit(none, none, ScaledArrayTiming(ScaledShape(nbits, values[SCALED_DIGIT.name])))
+    """The cycles of a product."""
+    why = "words come and go in the order in which the machine has them; take the whole machine, or design systolic-002"
+    return within_machine(why, scaled_array_timing(ScaledShape(nbits, values[SCALED_DIGIT.name])))
 
 
 SCALED_SYSTOLIC = Multiplier("ScaledSystolic", (SCALED_DIGIT,), scaled_unit)
