@@ -106,6 +106,17 @@ def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = F
     return Part(decrypt), Part(encrypt, int(match[1]))
 
 
+def cycles_of(name: str, machine: Machine, work: Workload) -> int:
+    """The cycles of an exponentiation of a workload by formula; of PRODUCT those of one product, BadInput where operands decide."""
+    if name != PRODUCT:
+        return machine.cycles(*work.operands)
+    if machine.product_cycles is None:
+        raise BadInput(
+            f"the products of {machine.design.name} take as long as their operands make them: give workload {ENCRYPT}"
+        )
+    return machine.product_cycles
+
+
 def _pair(machine: Machine | None, nbits: int, system: bool) -> tuple[Workload, Workload]:
     """Encryption and decryption."""
     if machine is None or takes_keys(machine):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.status import MEANING, Status
 from ..designs.interfaces import SYSTEM
-from ..designs.mixes import CRT, PRODUCT
+from ..designs.mixes import CRT, cycles_of
 from ..errors import NoMeasurement
 from .metrics import Measurement, figure
 from .stages import CL, FLOW, FORMULA, IMPLEMENTED
@@ -76,11 +76,7 @@ def _formula(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
     for part in parts:
         status, result = machine.fl(*part.work.operands)
         _require_right(point, part, status, result)
-        if point.workload == PRODUCT:
-            assert machine.product_cycles is not None
-            counts.append(machine.product_cycles)
-        else:
-            counts.append(machine.cycles(*part.work.operands))
+        counts.append(cycles_of(point.workload, machine, part.work))
     return counts, f"{_results(parts)} of the functional level (FL) checked against pow; no hardware ran"
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, unknown
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM
-from ..designs.mixes import DECRYPT, ENCRYPT, PRODUCT, Part, check_name, check_workload, parts_of
+from ..designs.mixes import DECRYPT, ENCRYPT, PRODUCT, Part, check_name, check_workload, cycles_of, parts_of
 from ..designs.systems import (
     HARDWARE,
     OPERATIONS,
@@ -169,15 +169,12 @@ class Point:
         if self.stage in IMPLEMENTED:
             return
         check_workload(self.workload, self.nbits, self.modulus)
-        if self.workload == PRODUCT:
-            if self.stage != FORMULA:
-                raise BadInput(
-                    f"workload {PRODUCT} is counted by formula, which the tests hold against the hardware: give stage {FORMULA}"
-                )
-            if self.kind is None and self.machine.product_cycles is None:
-                raise BadInput(
-                    f"the products of {self.subject} take as long as their operands make them: give workload {ENCRYPT}"
-                )
+        if self.workload == PRODUCT and self.stage != FORMULA:
+            raise BadInput(
+                f"workload {PRODUCT} is counted by formula, which the tests hold against the hardware: give stage {FORMULA}"
+            )
+        if self.workload == PRODUCT and self.kind is None:
+            cycles_of(PRODUCT, self.machine, self.parts()[0].work)  # refuses products that are not alike
         if self.stage == FORMULA and self.interface != DEFAULT.name:
             raise BadInput(
                 f"stage formula counts the machine alone, without registers and processor: give interface {DEFAULT.name}, not "

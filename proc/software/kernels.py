@@ -120,19 +120,22 @@ def kernel_program(
     }
     patches = {symbol: to_words(value, nbits) for symbol, value in values.items()}
     patches["operand_exp_nbits"] = [exp_nbits]
-    ngiven = len(given) if chosen.accelerated else 0
-    if ngiven:
-        patches["xcel_given"] = [word for value in given for word in to_words(value, nbits)]
-    program = _build("kernel", kernel, words_of(nbits), opt, ngiven)
+    program = _with_given("kernel", kernel, nbits, opt, given, patches)
     return patched(replace(program, name=f"{kernel}-{nbits}"), patches)
 
 
 def rsa_program(
-    kernel: str, key: RSAKey, message: int, *, nbits: int | None = None, opt: str = OPT
+    kernel: str,
+    key: RSAKey,
+    message: int,
+    *,
+    nbits: int | None = None,
+    opt: str = OPT,
+    given: Sequence[int] = (),
 ) -> Program:
     """The RSA program (software/rsa.c) with this private key: encrypts the message and decrypts the ciphertext.
 
-    nbits: width of the operands, by default the length of the modulus.
+    nbits: width of the operands, by default the length of the modulus. given: as of `kernel_program`.
     """
     find_kernel(kernel)
     nbits = key.nbits if nbits is None else nbits
@@ -151,11 +154,19 @@ def rsa_program(
             f"message {shown(message)} is not in 0..n-1 for n = {shown(key.n)}: give a smaller one"
         )
     values = {"rsa_n": key.n, "rsa_e": key.e, "rsa_d": key.d, "rsa_message": message}
-    program = _build("rsa", kernel, words_of(nbits), opt)
-    return patched(
-        replace(program, name=f"rsa-{kernel}-{nbits}"),
-        {symbol: to_words(value, nbits) for symbol, value in values.items()},
-    )
+    patches = {symbol: to_words(value, nbits) for symbol, value in values.items()}
+    program = _with_given("rsa", kernel, nbits, opt, given, patches)
+    return patched(replace(program, name=f"rsa-{kernel}-{nbits}"), patches)
+
+
+def _with_given(
+    main: str, kernel: str, nbits: int, opt: str, given: Sequence[int], patches: dict[str, list[int]]
+) -> Program:
+    """The program; what the accelerator takes as given is added to the patches, for software it is nothing."""
+    ngiven = len(given) if KERNELS[kernel].accelerated else 0
+    if ngiven:
+        patches["xcel_given"] = [word for value in given for word in to_words(value, nbits)]
+    return _build(main, kernel, words_of(nbits), opt, ngiven)
 
 
 def patched(program: Program, patches: Mapping[str, list[int]]) -> Program:

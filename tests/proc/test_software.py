@@ -576,3 +576,19 @@ def test_another_judge_runs_rsa(kernel: str, opt: str) -> None:
         0,
         b"".join(w.to_bytes(4, "little") for w in (1460365373, 5745)),
     )
+
+
+@pytest.mark.parametrize("nbits", [32, 64])
+def test_rsa_program_with_given_numbers(nbits: int) -> None:
+    """An accelerator that takes numbers made from the modulus gets them, before each of the two operations."""
+    key = seeded_key(nbits)
+    given = (key.n // 3, key.n // 5)
+    seen = []
+
+    def compute(base: int, exp: int, mod: int, *rest: int) -> tuple[Status, int]:
+        seen.append(rest)
+        return Status.OK, pow(base, exp, mod)
+
+    outcome = ISS(rsa_program("xcel", key, 5, given=given), XcelFL(nbits, compute, [nbits, nbits])).run()
+    assert outcome.exit_code == 0
+    assert seen == [given, given]

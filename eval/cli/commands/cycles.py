@@ -80,6 +80,7 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
     """Of a workload by its name."""
     from ...designs.mixes import (
         PRODUCT,
+        cycles_of,
         parts_of,
     )  # not at the top: it brings the keys, and --help must be quick
 
@@ -87,13 +88,7 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
     nbits = check_width(args.nbits) if args.nbits is not None else PAPER_NBITS
     machine = design.at(nbits, **settings)
     parts = parts_of(args.workload, machine, nbits)
-    cycles = sum(part.times * machine.cycles(*part.work.operands) for part in parts)
-    if args.workload == PRODUCT:
-        if machine.product_cycles is None:
-            raise BadInput(
-                f"the products of {design.name} take as long as their operands make them: give --workload encrypt"
-            )
-        cycles = machine.product_cycles
+    cycles = sum(part.times * cycles_of(args.workload, machine, part.work) for part in parts)
     products = sum(part.times * machine.products(part.work.exp) for part in parts)
     products = 1 if args.workload == PRODUCT else products
     about = {"workload": args.workload, "products": products, "product_cycles": machine.product_cycles}
