@@ -16,9 +16,9 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import Status
 from ..messages import mk_modexp_req, mk_modexp_resp
-from ..units.digit_inverse import DigitInverse
-from ..units.digit_memory import DigitMemory
-from ..units.word_multiplier import TO_NBITS, WordMultiplier
+from ..units.serial.digit_inverse import DigitInverse
+from ..units.serial.digit_memory import DigitMemory
+from ..units.serial.word_multiplier import TO_NBITS, WordMultiplier
 from .operand_check import OperandCheck
 from .operand_words import operand_words
 from .serial_exp_ctrl import (

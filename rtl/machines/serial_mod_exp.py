@@ -16,8 +16,8 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import Status
 from ..messages import mk_keyed_req, mk_modexp_resp
-from ..units.digit_memory import DigitMemory
-from ..units.digit_processor import DigitProcessor
+from ..units.serial.digit_memory import DigitMemory
+from ..units.serial.digit_processor import DigitProcessor
 from .operand_check import OperandCheck
 from .operand_words import operand_words
 from .serial_mod_exp_ctrl import FINAL, FIRST, TURN_NBITS, SerialModExpCtrl

@@ -13,7 +13,7 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..messages import mk_entered_req, mk_entered_resp
-from ..units.scaled_array import ScaledArray
+from ..units.systolic.scaled_array import ScaledArray
 from .operand_words import operand_words
 from .systolic_mod_exp_ctrl import POWER, SOURCE_NBITS, SystolicModExpCtrl
 

@@ -18,7 +18,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import mk_keyed_req, mk_modexp_resp
-from ..units.systolic_array import SystolicArray
+from ..units.systolic.systolic_array import SystolicArray
 from .operand_check import OperandCheck
 from .operand_words import operand_words
 from .systolic_mod_exp_ctrl import BASE, POWER, SOURCE_NBITS, SystolicModExpCtrl

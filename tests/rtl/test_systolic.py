@@ -13,7 +13,7 @@ from modexlab.fl.status import Status
 from modexlab.fl.systolic import SystolicShape, product
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.sim.translate import translate
-from modexlab.rtl.units.systolic_mont import SystolicMont
+from modexlab.rtl.units.systolic.systolic_mont import SystolicMont
 
 from tests.harness import examples, regress_if, stamps
 from tests.tables import unsubtracted

@@ -9,7 +9,7 @@ from ....cl.systolic import SystolicMontCL, scaled_array_timing, systolic_timing
 from ....fl.scaled import ScaledShape
 from ....fl.systolic import DIGIT_NBITS as LEGAL
 from ....fl.systolic import LEAST_WORDS, SystolicShape
-from ....rtl.units.systolic_mont import SystolicMont
+from ....rtl.units.systolic.systolic_mont import SystolicMont
 from ..param import Count, Param
 from .multiplier import Multiplier, Unit, within_machine
 from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT

@@ -18,7 +18,7 @@ Area order: a k x k multiplier, adders of 2k + 1 bits, 5k + 5 register bits.
 
 from pymtl3 import *
 
-from ..states import states
+from ...states import states
 
 PLACES = ("first", "general", "last")
 

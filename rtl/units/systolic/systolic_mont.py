@@ -11,8 +11,8 @@ as they arrive starts a product every 3s + 2 cycles: machines/systolic_mod_exp.p
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..messages import mk_product_req
-from ..states import states
+from ...messages import mk_product_req
+from ...states import states
 from .systolic_array import SystolicArray
 
 

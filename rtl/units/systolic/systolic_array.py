@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from pymtl3 import *
 
-from ..states import states
+from ...states import states
 from .quotient_unit import QuotientUnit
 from .systolic_pe import SystolicPE
 
