@@ -44,14 +44,10 @@ def test_help_of_commands_has_examples(cli: Cli, command: str) -> None:
 
 
 def test_help_is_quick() -> None:
-    """PyMTL3 must not be imported for it: that alone takes longer than all the rest."""
-    code = (
-        "import sys, time; from modexlab.eval.cli.main import main; main(['--help']);"
-        "print(time.process_time()); sys.exit('pymtl3' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, "pymtl3 was imported"
-    assert float(done.stdout.split()[-1]) < 0.3
+    """What takes long to import must not be imported for it: PyMTL3 alone takes longer than all the rest."""
+    code = "import sys; from modexlab.eval.cli.main import main; main(['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"pymtl3", "numpy", "rsa", "yaml"} & {*done.stdout.splitlines()[-1].split()}
 
 
 def test_no_command(cli: Cli) -> None:
