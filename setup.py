@@ -20,6 +20,7 @@ setup(
     package_data={
         "": ["*.cpp", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
         "modexlab.flow.synth": ["styles/*", "mapping/*"],
+        "modexlab.flow.prove": ["*.v"],
         "modexlab.flow": ["construct.py", "examples/*"],
         "modexlab.flow.graph": ["steps/**"],
         "modexlab.eval": ["examples/*"],

@@ -71,8 +71,15 @@ def read(path: str | Path, library: Library | None = None, top: str | None = Non
     path = Path(path)
     modules = document.load(path)["modules"]
     name = _top(modules, top, path)
+    return of_module(name, modules[name], library, path)
+
+
+def of_module(
+    name: str, module: Module, library: Library | None, path: Path | str = "the netlist"
+) -> Netlist:
+    """That of a module of yosys' JSON; `path` is where it is from."""
     try:
-        return _Builder(name, modules[name], path, library).netlist()
+        return _Builder(name, module, path, library).netlist()
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{path} is no netlist in yosys' JSON ({error!r}): write it with write_json") from None
 
@@ -92,7 +99,7 @@ def _top(modules: dict[str, Module], top: str | None, path: Path) -> str:
 
 
 class _Builder:
-    def __init__(self, name: str, module: Module, path: Path, library: Library | None) -> None:
+    def __init__(self, name: str, module: Module, path: Path | str, library: Library | None) -> None:
         self.name, self.module, self.path, self.library = name, module, path, library
         self.index: dict[int | str, int] = {}
         self.names: list[str] = []

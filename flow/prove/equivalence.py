@@ -18,6 +18,10 @@ rewritings are made here again, and word_proof.py shows by algebra that each is 
 against what they made. Nothing is taken from synthesis: a rewriting that is not shown is left out, and if the netlist was made without
 it, what is undecided is proved against the design itself.
 
+Where modules repeat (tiles.py), the rest of the design is proved with their ports as its own and one of each module for itself; that
+all the others consist of the same cells on the same nets is seen cell by cell. As no path leads through such a module without
+a register, both are inductions over the same clock cycles.
+
 A part is the bits of one register or port. abc (`&cec -x`: simulation and SAT sweeping, ten times as fast here as `cec`)
 proves the parts in parallel, each within so many seconds of a processor. Wide multipliers are beyond it: rewritten by Booth's recoding they
 share no inner nets with the design. Such parts come back as undecided, and the gate-level simulation of the tests' rows has to
@@ -39,16 +43,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ...fl.errors import BadInput
+from .. import product
 from ..kit import kit, liberty
 from ..netlist import document, yosys
 from ..netlist.document import Document, Module
 from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, function, read
+from ..synth import tiles
 from ..synth.carry_save import Step, narrow, save_carries
+from ..synth.reading import read_design
 from ..synth.sharing import share_adders
 from ..synth.squaring import make_squarers
-from ..synth.synthesis import read_design
+from ..synth.tiles import Tiles
 from . import word_proof
 from .report import PROVED, REFUTED, UNDECIDED, Equivalence, Part, Result, summary
 
@@ -72,13 +80,14 @@ memory_dff
 memory_collect
 memory_map
 opt_clean
-techmap
+techmap -map +/techmap.v -map {wide}
 dffunmap
 simplemap
 opt_expr
 opt_clean
 write_json {name}{of_gates}.json
 """
+WIDE_RIPPLE = Path(__file__).with_name("wide_ripple.v")
 DESIGN, WORDS, SAVED = "coarse", "words", "saved"
 # what synthesis does before it saves carries, each with what it makes
 REWRITINGS: tuple[tuple[str, str, Callable[[Document], int | None]], ...] = (
@@ -106,6 +115,7 @@ def check_equivalence(
     top: str,
     out_dir: str | Path,
     *,
+    tiles_json: str | Path | None = None,
     jobs: int = 2,
     seconds: float = SECONDS_A_PART,
     kit_directory: Path | None = None,
@@ -113,40 +123,78 @@ def check_equivalence(
     """Prove a netlist against its design; the report, which is also written to equivalence.json."""
     start = time.perf_counter()
     library = kit.find(kit_directory).library
+    whole = document.module(netlist_json, top)
+    made = product.read(tiles_json, Tiles) if tiles_json else Tiles()
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, ThreadPoolExecutor(jobs) as pool:
         work = Path(directory)
-        read_design(design_sv, top, work)
-        gate = read(document.module(netlist_json, top), library)
-        proofs = _Proofs(work, pool, seconds)
-        design, steps = _rewritten(work, top, library, proofs)
-        proof = proofs.induction(design[-1], gate)
-        results = proof.results
-        undecided = {each.part for each in results if each.result == UNDECIDED}
-        if undecided and len(design) > 1:
-            # netlists that were made without these rewritings
-            direct = proofs.induction(design[0], gate, undecided)
-            if direct.correspondence() == proof.correspondence():
-                better = {each.part: each for each in direct.results if each.result != UNDECIDED}
-                results = [better.get(each.part, each) for each in results]
+        found = read_design(design_sv, top, work, tiled=bool(made.tiles)).tiles
+        if found != made.tiles:
+            raise BadInput(
+                f"{tiles_json} has other modules that repeat than the design: run the step synthesis again"
+            )
+        proofs = _Proofs(work, library, pool, seconds)
+        proved = [proofs.part(top, tiles.rest_of(whole, found))]
+        wrong: list[Part] = []
+        for tile in found:
+            netlist = made.netlists[tile.module]
+            proved.append(proofs.part(tile.module, netlist).named(f"{tile.name}: "))
+            wrong += [
+                Part(f"{path}: other cells than in {tile.name}", 1, REFUTED, 0.0)
+                for path in tiles.differences(whole, tile, netlist)
+            ]
+    results = [part for each in proved for part in each.results] + wrong
+    steps = [step for each in proved for step in each.steps]
     report = Equivalence(
         equivalent=all(each.result == PROVED for each in results),
         refuted=any(each.result == REFUTED for each in results),
         method="registers by name (those that are gone: constant or unread), abc &cec of each next value and output"
-        + ("; rewritten sums and squares by algebra on words" if steps else ""),
+        + ("; rewritten sums and squares by algebra on words" if steps else "")
+        + ("; modules that repeat once, the others cell by cell the same" if found else ""),
         summary=summary(results, steps, seconds),
         parts=results,
-        unread_registers=len(proof.free),
+        unread_registers=sum(each.unread for each in proved),
         seconds=round(time.perf_counter() - start, 1),
     )
     report.write(out_dir)
     return report
 
 
+class _Proved(NamedTuple):
+    """What was found of a design that is one part, or the rest and a tile of one."""
+
+    results: list[Part]
+    steps: list[str]
+    unread: int
+
+    def named(self, prefix: str) -> _Proved:
+        """With a prefix before the names of the parts."""
+        return self._replace(
+            results=[Part(prefix + each.part, each.bits, each.result, each.seconds) for each in self.results]
+        )
+
+
 class _Proofs:
     """Proofs of parts, several at a time."""
 
-    def __init__(self, work: Path, pool: ThreadPoolExecutor, seconds: float) -> None:
-        self.work, self.pool, self.seconds = work, pool, seconds
+    def __init__(
+        self, work: Path, library: liberty.Library, pool: ThreadPoolExecutor, seconds: float
+    ) -> None:
+        self.work, self.library, self.pool, self.seconds = work, library, pool, seconds
+
+    def part(self, name: str, netlist: Module) -> _Proved:
+        """A module of the design as it was read, and its netlist."""
+        gate = read(netlist, self.library)
+        design, steps = _rewritten(self.work, name, self.library, self)
+        proof = self.induction(design[-1], gate)
+        results = proof.results
+        undecided = {each.part for each in results if each.result == UNDECIDED}
+        if undecided and len(design) > 1:
+            # netlists that were made without these rewritings
+            direct = self.induction(design[0], gate, undecided)
+            if direct.correspondence() == proof.correspondence():
+                better = {each.part: each for each in direct.results if each.result != UNDECIDED}
+                results = [better.get(each.part, each) for each in results]
+        return _Proved(results, steps, len(proof.free))
 
     def prove(self, proof: _Proof, parts: dict[str, list[Pair]]) -> list[Part]:
         """The reports of parts."""
@@ -199,6 +247,8 @@ def _rewritten(
 ) -> tuple[list[Logic], list[str]]:
     """The design, and as what synthesis makes of its arithmetic, as far as that is shown to be the same; what has been shown."""
     was = json.loads((work / f"{DESIGN}.json").read_text())
+    if len(was["modules"]) > 1:  # one part after the other, each as if it were the whole
+        was["modules"] = {top: was["modules"][top]}
     stages = [DESIGN]
     steps: list[str] = []
 
@@ -211,7 +261,9 @@ def _rewritten(
 
     def gates(*names: str) -> list[Logic]:
         yosys.run(
-            "gates", "".join(GATES.format(name=name, top=top, of_gates=OF_GATES) for name in names), work
+            "gates",
+            "".join(GATES.format(name=name, top=top, of_gates=OF_GATES, wide=WIDE_RIPPLE) for name in names),
+            work,
         )
         made = (json.loads((work / f"{name}{OF_GATES}.json").read_text()) for name in names)
         return [read(each["modules"][top], library) for each in made]

@@ -1,15 +1,15 @@
 """Logic synthesis: a design in SystemVerilog to a flat netlist of library cells, each with the module that it belongs to.
 
-`synthesize` reads the design with read_slang, refuses what makes no circuit (latches, loops, nets without a driver) and what is too
-large (estimate.py), rewrites its arithmetic (squaring.py, sharing.py, carry_save.py), runs the script of a style (styles/NAME.ys,
-which says why it is as it is) and attributes the cells (ownership.py). Registers are named after the nets of the source; all other
-cells by their module and a number. sizing.py goes over the netlist afterwards.
+`synthesize` reads the design (reading.py), rewrites its arithmetic (squaring.py, sharing.py, carry_save.py), runs the script of a style
+(styles/NAME.ys, which says why it is as it is) and attributes the cells (ownership.py). Modules that a design has many of are mapped
+once, each as a design of its own (tiles.py). Registers are named after the nets of the source; all other cells by their module and a
+number. sizing.py goes over the netlist afterwards.
 
 abc sizes cells and builds buffer trees against `margin` of the clock, with a wire on each net of `wire_ff` fF a reader: what
 placement adds is then in the choice of sizes. Clock gating makes one gate for each group of `min_gated` registers or more
 that share an enable.
 
-Products, in `out_dir`: netlist.v, netlist.json, hierarchy.json, area.json, synthesis.json; scripts and logs in work/.
+Products, in `out_dir`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json, synthesis.json; scripts and logs in work/.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
+
+import msgspec
 
 from ...fl.errors import BadInput, unknown
-from ...rtl.sim import toolchain
 from ..files import replace_text, replacing
 from ..kit import kit, liberty
 from ..kit.constraints import CLOCK_NS
@@ -34,11 +35,13 @@ from ..netlist import logic, ownership, yosys
 from ..netlist.document import Bit, Cell, Document, Module
 from ..netlist.hierarchy import Hierarchy
 from ..product import Product
-from . import estimate
+from . import estimate, tiles
 from .area import area
 from .carry_save import narrow, save_carries
+from .reading import COARSE, HIERARCHY, KEPT, read_design
 from .sharing import share_adders
 from .squaring import make_squarers
+from .tiles import Tile, Tiles
 
 ROOM = Path(__file__).parent
 STYLES = tuple(
@@ -48,9 +51,9 @@ PARTS = ("coarse", "registers", "finish")
 
 FULL_ADDERS = "full-adders"
 ADDERS = {  # how carries are made: arguments of techmap
-    "mixed": "-map mixed_carry.v",
-    "ripple": "-map ripple_carry.v",
-    FULL_ADDERS: "-map full_adders.v -map ripple_carry.v",
+    "mixed": "-map wide_carry.v -map mixed_carry.v",
+    "ripple": "-map wide_carry.v -map ripple_carry.v",
+    FULL_ADDERS: "-map full_adders.v -map wide_carry.v -map ripple_carry.v",
     "brent-kung": "",
     "sklansky": "-map +/choices/sklansky.v",
     "kogge-stone": "-map +/choices/kogge-stone.v",
@@ -65,24 +68,6 @@ FORM = (
 AUTO = "auto"  # ripple, where the carries of subtractions have the time, else mixed
 CARRIES_SHARE = 0.75  # of the clock
 PS_PER_NS = 1000
-
-# Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2 and more.
-MAX_MEMORY_BITS = 65536
-
-# of the estimate, which is above what it becomes: mont-001 of 32 bits, estimated at 66,000, has 43,000 cells and takes 613 MiB and,
-# without sizing, a minute
-MAX_CELLS = 400_000
-UNREAD = 1.5  # what is there before constants and what nobody reads are gone
-SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
-
-LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
-LOOP = re.compile(r"Warning: found logic loop in module (\S+):\n((?:    .*\n)+)")
-LINT = ["--lint-only", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wwarn-UNDRIVEN"]
-UNDRIVEN = re.compile(
-    r"^%Warning-UNDRIVEN: (?P<file>[^:\n]+):(?P<line>\d+):\d+: Signal is not driven: '(?P<net>[^']+)'",
-    re.MULTILINE,
-)
-CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\])?)")
 
 
 @dataclass(frozen=True)
@@ -132,6 +117,7 @@ class SynthesisReport(Product, kw_only=True):
     carry_save_rows: int
     caveats: list[str]
     structure: str  # of STRUCTURES
+    tiles: dict[str, int] = msgspec.field(default_factory=dict)  # how many of each
     seconds: float
     peak_memory_mib: float
 
@@ -182,8 +168,82 @@ def synthesize(
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
 
-    reading = read_design(design_sv, top, work)
-    design = json.loads((work / ("kept.json" if chosen.keep_hierarchy else "coarse.json")).read_text())
+    reading = read_design(design_sv, top, work, tiled=not chosen.keep_hierarchy)
+    setting = _Setting(
+        style, clock_ns, chosen, files, json.loads((work / HIERARCHY).read_text()), reading.tiles
+    )
+    parts = json.loads((work / (KEPT if chosen.keep_hierarchy else COARSE)).read_text())
+    tiled = [
+        _mapped(
+            {"modules": {f"tile_{number}": parts["modules"].pop(tile.module)}},
+            tile.module,
+            work / f"tile_{number}",
+            setting,
+        )
+        for number, tile in enumerate(reading.tiles)
+    ]
+    rest = _mapped(parts, top, work, setting)
+
+    made = Tiles(
+        tiles=reading.tiles,
+        netlists={tile.module: each.module for tile, each in zip(reading.tiles, tiled, strict=True)},
+    )
+    module = tiles.join(rest.module, made.tiles, made.netlists)
+    cells = dict(rest.owners)
+    for tile, each in zip(reading.tiles, tiled, strict=True):
+        cells |= tiles.placed(tile, each.owners)
+    modules = ownership.module_names(setting.hierarchy, top)
+
+    made.write(out)
+    Hierarchy(cells=cells, modules=modules).write(out)
+    area(module, cells, modules, library).write(out)
+    _write_netlist(out, work, top, {"modules": {top: module}}, files.lib)
+    every = (rest, *tiled)
+    SynthesisReport(
+        version=yosys.version(),
+        style=style,
+        clock_ns=clock_ns,
+        options=asdict(rest.options),
+        shared_adders=sum(each.shared_adders for each in every),
+        squarers=sum(each.squarers for each in every),
+        carry_save_rows=sum(each.carry_save_rows for each in every),
+        tiles={tile.name: len(tile.paths) for tile in reading.tiles},
+        caveats=[FORM] if any(each.shared_adders or each.carry_save_rows for each in every) else [],
+        structure=rest.structure,
+        seconds=round(time.perf_counter() - start, 1),
+        peak_memory_mib=max(reading.peak_memory_mib, *(each.peak_memory_mib for each in every)),
+    ).write(out)
+
+
+class _Setting(NamedTuple):
+    """What all parts of a design have in common."""
+
+    style: str
+    clock_ns: float
+    options: Options
+    files: kit.Kit
+    hierarchy: Document
+    tiles: tuple[Tile, ...]
+
+
+class _Part(NamedTuple):
+    """A mapped part, the path in it of the module that each cell belongs to, and how it was made."""
+
+    module: Module
+    owners: dict[str, str]
+    options: Options
+    shared_adders: int
+    squarers: int
+    carry_save_rows: int
+    structure: str
+    peak_memory_mib: float
+
+
+def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -> _Part:
+    """A part that is a design of its own, mapped; `module_name` is what the hierarchy calls it."""
+    work.mkdir(exist_ok=True)
+    top = next(iter(design["modules"])) if len(design["modules"]) == 1 else module_name
+    style, chosen, library = setting.style, setting.options, setting.files.library
     squarers = make_squarers(design) if chosen.sharing else 0
     shared = share_adders(design) if chosen.sharing and not chosen.hold_form else 0
     save = chosen.carry_save and not chosen.hold_form
@@ -192,177 +252,33 @@ def synthesize(
     chains = save_carries(design) if save else []
     if chosen.adders == AUTO:
         carries = max(estimate.carries(module) for module in design["modules"].values())
-        late = carries * library.roles.carry_ns > CARRIES_SHARE * clock_ns
+        late = carries * library.roles.carry_ns > CARRIES_SHARE * setting.clock_ns
         chosen = replace(chosen, adders="mixed" if late else "ripple")
     (work / "shared.json").write_text(json.dumps(design))
-    (work / f"{style}.ys").write_text(_script(style, top, work, clock_ns, chosen, files.lib, library))
-    structure, mapping = _map(style, work, clock_ns)
+    script = _script(style, top, work, setting.clock_ns, chosen, setting.files.lib, library)
+    (work / f"{style}.ys").write_text(script)
+    structure, mapping = _map(style, work, setting.clock_ns)
 
     before = logic.read(json.loads((work / "unmapped.json").read_text())["modules"][top], library)
-    mapped = json.loads((work / "mapped.json").read_text())
-    module = mapped["modules"][top]
-    _tie_and_split(module, library)
+    module = json.loads((work / "mapped.json").read_text())["modules"][top]
+    _tie_and_split(module, library, tiles.own_ports(module, setting.tiles))
     after = logic.read(module, library)
-    hierarchical = json.loads((work / "hierarchy.json").read_text())
-    modules = ownership.module_names(hierarchical, top)
-    owners = ownership.owners(before, after, modules, ownership.input_ports(hierarchical, top))
+    modules = ownership.module_names(setting.hierarchy, module_name)
+    modules = {path: name for path, name in modules.items() if not tiles.inside(path, setting.tiles)}
+    inputs = ownership.input_ports(setting.hierarchy, module_name)
+    owners = ownership.owners(before, after, modules, inputs)
     names = _new_names(after, owners)
     module["cells"] = {names[name]: {**cell, "hide_name": 0} for name, cell in module["cells"].items()}
-    mapped["modules"] = {top: module}
-    cells = {names[name]: path for name, path in owners.items()}
-
-    Hierarchy(cells=cells, modules=modules).write(out)
-    area(module, cells, modules, library).write(out)
-    _write_netlist(out, work, top, mapped, files.lib)
-    SynthesisReport(
-        version=yosys.version(),
-        style=style,
-        clock_ns=clock_ns,
-        options=asdict(chosen),
-        shared_adders=shared,
-        squarers=squarers,
-        carry_save_rows=sum(map(len, chains)),
-        caveats=[FORM] if shared or chains else [],
-        structure=structure,
-        seconds=round(time.perf_counter() - start, 1),
-        peak_memory_mib=max(reading.peak_memory_mib, mapping.peak_memory_mib),
-    ).write(out)
-
-
-def read_design(design_sv: str | Path, top: str, work: Path) -> yosys.Run:
-    """Elaborate a design: in `work` hierarchy.json as it is, coarse.json flat, kept.json not; BadInput if it makes no circuit."""
-    source = Path(design_sv).absolute()
-    if not source.is_file():
-        raise BadInput(f"there is no file {design_sv}")
-    if not re.fullmatch(r"[A-Za-z_]\w*", top):
-        raise BadInput(f"{top!r} is no name of a module")
-    if re.search(r"[\s\"';#]", str(source)):
-        raise BadInput(
-            f"the path {source} has a blank or a quote in it, which yosys' scripts do not take: rename it"
-        )
-    yosys.run("probe", PROBE.format(source=source, top=top), work)
-    probe = json.loads((work / "probe.json").read_text())
-    _check_memories(probe, top)
-    _check_size(probe, top, UNREAD)
-    done = yosys.run("read", READ.format(source=source, top=top), work)
-    _check_drivers(json.loads((work / "drivers.json").read_text()), top)
-    if conflict := CONFLICT.search(done.log):
-        raise BadInput(f"{_plain(conflict[1])} has more than one driver: give each net one")
-    # what nothing drives has become x, as have registers that are never used and values that the source leaves open
-    modules = json.loads((work / "hierarchy.json").read_text())["modules"].values()
-    nets = (item for module in modules for item in module["netnames"].items())
-    if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for _, net in nets):
-        _check_undriven(source, top, work)
-    if loop := LOOP.search(done.log):
-        where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
-        raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
-    _check_latches(json.loads((work / "elaborated.json").read_text())["modules"][top], top)
-    _check_size(json.loads((work / "coarse.json").read_text()), top)
-    return done
-
-
-def _check_drivers(design: Document, top: str) -> None:
-    """BadInput for a net with two drivers, while it still has the name that they have it by."""
-    for module_name, module in design["modules"].items():
-        driven = Counter(
-            bit
-            for cell in module["cells"].values()
-            if cell["type"] != "$tribuf"
-            for port, direction in cell.get("port_directions", {}).items()
-            if direction == "output"
-            for bit in cell["connections"][port]
-            if isinstance(bit, int)
-        )
-        for name, net in module["netnames"].items():
-            if not net.get("hide_name") and any(
-                isinstance(bit, int) and driven[bit] > 1 for bit in net["bits"]
-            ):
-                where = "" if module_name == top else f" of the module {module_name.partition('$')[0]}"
-                raise BadInput(f"{top}: {name}{where} has more than one driver: give each net one")
-
-
-def _check_undriven(source: Path, top: str, work: Path) -> None:
-    """BadInput for a net that is read and never driven, by Verilator's account, which knows those that nobody reads."""
-    try:
-        said = toolchain.verilator([*LINT, "--top-module", top, str(source)], work)
-    except toolchain.ToolError:
-        return  # read_slang has taken what Verilator does not
-    if undriven := UNDRIVEN.search(said):
-        place = f"{Path(undriven['file']).name}:{undriven['line']}"
-        raise BadInput(f"{top}: {undriven['net']} ({place}) is read, but nothing drives it: connect it")
-
-
-def _plain(name: str) -> str:
-    """A name as the source has it, from one in yosys' log."""
-    return name.replace("\\", "").replace(" ", "")
-
-
-# Only here are arrays read as memories: small ones are registers, which keep their names if they are read as such.
-PROBE = """\
-read_slang --keep-hierarchy --top {top} {source}
-write_json probe.json
-"""
-READ = """\
-read_slang --keep-hierarchy --no-implicit-memories --top {top} {source}
-hierarchy -check -top {top}
-proc
-write_json drivers.json
-opt_expr
-opt_clean
-write_json hierarchy.json
-design -save kept
-flatten -noscopeinfo
-opt_expr
-opt_clean
-check
-write_json elaborated.json
-opt -full -nodffe -nosdff
-setundef -zero
-opt_clean
-write_json coarse.json
-design -load kept
-opt -full -nodffe -nosdff
-setundef -zero
-opt_clean
-write_json kept.json
-"""
-
-
-def _check_memories(design: Document, top: str) -> None:
-    """BadInput for a memory that is too large for registers: reading it as such would take hours."""
-    for module in design["modules"].values():
-        for name, memory in module.get("memories", {}).items():
-            bits = memory["width"] * memory["size"]
-            if bits > MAX_MEMORY_BITS:
-                raise BadInput(
-                    f"{top}: the memory {name} has {bits} bits, and there are no memory macros: as registers it would take "
-                    f"about {6 * bits} um^2; give at most {MAX_MEMORY_BITS} bits, or leave it outside"
-                )
-
-
-def _check_size(design: Document, top: str, over: float = 1.0) -> None:
-    """BadInput, with the estimate, for a design that would take hours."""
-    cells = round(estimate.cells(design) / over)
-    if cells > MAX_CELLS:
-        raise BadInput(
-            f"{top} would take some {cells:,} cells, about {cells * SECONDS_A_CELL / 60:.0f} min and "
-            f"{cells * MIB_A_CELL / 1024:.1f} GiB to be synthesized: at most {MAX_CELLS:,} can be; take a smaller width or fewer units"
-        )
-
-
-def _check_latches(module: Module, top: str) -> None:
-    """BadInput for latches."""
-    for name, cell in module["cells"].items():
-        if cell["type"] in LATCHES:
-            out = cell["connections"]["Q"]
-            nets = [
-                net
-                for net, data in module["netnames"].items()
-                if not data.get("hide_name") and data["bits"] == out
-            ]
-            raise BadInput(
-                f"{top}: {min(nets, default=name)} is a latch: assign it in every branch, or in always_ff"
-            )
+    return _Part(
+        module,
+        {names[name]: path for name, path in owners.items()},
+        chosen,
+        shared,
+        squarers,
+        sum(map(len, chains)),
+        structure,
+        mapping.peak_memory_mib,
+    )
 
 
 def _map(style: str, work: Path, clock_ns: float) -> tuple[str, yosys.Run]:
@@ -451,8 +367,8 @@ def with_wire_load(lib_text: str, cap_ff: float) -> str:
     return lib_text[: default.start()] + model + lib_text[default.end() :]
 
 
-def _tie_and_split(module: Module, library: liberty.Library) -> None:
-    """Tie cells for constants, and a buffer for an output port whose net another port has."""
+def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]) -> None:
+    """Tie cells for constants, and a buffer for an output port whose net another port has, where it is its own and no tile's."""
     roles = library.roles
     ties = {"0": roles.tie_low, "1": roles.tie_high, "x": roles.tie_low}
     buffer = library.cells[roles.buffers[0]]
@@ -484,13 +400,13 @@ def _tie_and_split(module: Module, library: liberty.Library) -> None:
         if port["direction"] == "output":
             out: list[Bit] = []
             for bit in port["bits"]:
-                own = (
+                driven = (
                     add(buffer.name, buffer.outputs[0], **{buffer.inputs[0]: bit})
-                    if bit in taken
+                    if bit in taken and name in own
                     else tied(bit)
                 )
-                taken.add(own)
-                out.append(own)
+                taken.add(driven)
+                out.append(driven)
             port["bits"] = module["netnames"][name]["bits"] = out
 
 

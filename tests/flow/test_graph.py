@@ -23,7 +23,7 @@ from modexlab.flow.graph.figures import Summary
 from modexlab.flow.kit import kit
 from modexlab.flow.source import STEP as RTL
 from modexlab.flow.source import VerilogFiles, one_text
-from modexlab.flow.synth import synthesis
+from modexlab.flow.synth import reading
 from modexlab.rtl.sim import cache, sources
 
 from tests.paths import ROOT
@@ -451,9 +451,9 @@ def test_include_directories_macros_and_lines(tmp_path: Path) -> None:
     work.mkdir()
     design = tmp_path / "design.sv"
     design.write_text(one_text([top], included, ["WIDTH=9"]))
-    synthesis.read_design(design, "top", work)
+    reading.read_design(design, "top", work)
     assert '"bits": [ 2, 3, 4, 5, 6, 7, 8, 9, 10 ]' in (work / "coarse.json").read_text().replace("\n", "")
     top.write_text(text.replace("= a;", "= b;"))
     design.write_text(one_text([top], included))
     with pytest.raises(BadInput, match=r"^top\.v:4: use of undeclared identifier 'b'"):
-        synthesis.read_design(design, "top", work)
+        reading.read_design(design, "top", work)

@@ -14,10 +14,11 @@ from modexlab.flow.kit import kit, liberty
 from modexlab.flow.netlist import logic, netlist, yosys
 from modexlab.flow.prove.equivalence import check_equivalence
 from modexlab.flow.prove.report import Equivalence
-from modexlab.flow.synth import estimate, synthesis
+from modexlab.flow.synth import estimate, reading, synthesis
 from modexlab.flow.synth.sharing import share_adders
 from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.synthesis import synthesize, with_wire_load
+from modexlab.flow.timing import nldm
 from modexlab.rtl.sim.translate import translate
 
 TOP = "dut"
@@ -141,6 +142,28 @@ def test_registers_that_nobody_reads(tmp_path: Path) -> None:
     assert report.refuted and {each.part for each in report.parts if each.result == "refuted"} == {"y"}
 
 
+WIDE = """
+module dut(input logic clk, input logic [129:0] a, input logic [129:0] b, output logic ge, output logic [129:0] y);
+  always_ff @(posedge clk) begin
+    ge <= a >= b;
+    y <= a OPERATOR b;
+  end
+endmodule
+"""
+
+
+def test_long_carries_are_networks(tmp_path: Path) -> None:
+    """Proved against a ripple; as one it would take some 5 ns."""
+    (tmp_path / "design.sv").write_text(WIDE.replace("OPERATOR", "-"))
+    synthesize(tmp_path / "design.sv", TOP, tmp_path)
+    assert check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path).equivalent
+    library = kit.find().library
+    found = netlist.read(tmp_path / "netlist.json", library)
+    assert nldm.analyze(found, library, library.constraints(1.5)).wns_ns > 0
+    (tmp_path / "other.sv").write_text(WIDE.replace("OPERATOR", "+"))
+    assert check_equivalence(tmp_path / "other.sv", tmp_path / "netlist.json", TOP, tmp_path).refuted
+
+
 def test_clock_gate_with_another_enable_is_refuted(unit: Path, tmp_path: Path) -> None:
     design = loaded(unit / "netlist.json")
     module = design["modules"][TOP]
@@ -224,7 +247,7 @@ def test_squares_and_chains_that_may_be_rewritten(tmp_path: Path) -> None:
 def test_estimates_and_what_is_too_large(unit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = estimate.cells(loaded(unit / "work" / "coarse.json"))
     assert 0.5 < expected / loaded(unit / "area.json")["cells"] < 2
-    monkeypatch.setattr(synthesis, "MAX_CELLS", expected // 2)
+    monkeypatch.setattr(reading, "MAX_CELLS", expected // 2)
     with pytest.raises(BadInput, match=r"dut would take some .* cells.*at most .*smaller width") as error:
         synthesize(unit / "design.sv", TOP, tmp_path)
     assert "\n" not in str(error.value) and not (tmp_path / "netlist.v").exists()
@@ -406,7 +429,7 @@ def adders(design: dict[str, Any]) -> int:
 
 def test_textbook_steps_become_one_adder_each(tmp_path: Path) -> None:
     """Two additions a step become one, and the common word y + n of a stage is made once."""
-    from modexlab.flow.synth.synthesis import read_design
+    from modexlab.flow.synth.reading import read_design
 
     (tmp_path / "design.sv").write_text(
         translate(find("mont-001").at(8, add_red="textbook", pipelined=True).multiplier(), TOP)

@@ -30,7 +30,7 @@ def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: d
         if exchange.exchanged < LEAST_ADDERS:
             break
         netlist = connected(circuit.netlist, exchange.cells, exchange.nets, model.library)
-        made = wired(netlist, circuit.wire_ff)
+        made = wired(netlist, circuit.wire_ff, around=circuit.around)
         every = circuit.owners | exchange.owners
         made.owners = {name: owner for name, owner in every.items() if name in netlist.cells}
         trial = Model(made, model.library, model.constraints, model.families, model.target)

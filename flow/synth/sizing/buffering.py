@@ -125,4 +125,5 @@ def _with_buffers(model: Model, wanted: list[Buffering], modules: Mapping[str, s
         np.array(resistances),
         circuit.owners,
         circuit.wire_ff,
+        circuit.around,
     )

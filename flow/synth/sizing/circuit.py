@@ -10,6 +10,21 @@ from ...netlist.netlist import Netlist
 from ...timing.wire_table import WireTable
 
 
+@dataclass(frozen=True)
+class Surroundings:
+    """What the other parts of a design are to one of them, for nodes (2 * net + edge) of its ports."""
+
+    inputs: np.ndarray
+    arrival: np.ndarray  # at the inputs, under `load_ff` in all
+    slew: np.ndarray
+    load_ff: np.ndarray
+    step: np.ndarray  # ns for a fF more
+    others_ff: np.ndarray  # of the load, outside
+    outputs: np.ndarray
+    required: np.ndarray
+    outside_ff: np.ndarray
+
+
 @dataclass
 class Circuit:
     """A netlist and its wires, by number of net; `owners` has the modules of the buffers that were added."""
@@ -19,9 +34,12 @@ class Circuit:
     res_kohm: np.ndarray
     owners: dict[str, str] = field(default_factory=dict)
     wire_ff: float | None = None  # for each reader, if all wires are so; of nets that are not there yet
+    around: Surroundings | None = None
 
 
-def wired(netlist: Netlist, wire_ff: float, table: WireTable | None = None) -> Circuit:
+def wired(
+    netlist: Netlist, wire_ff: float, table: WireTable | None = None, around: Surroundings | None = None
+) -> Circuit:
     """A netlist with wires from a table by name of the net, the others with so much for each reader."""
     caps = wire_ff * np.array([float(len(sinks)) for sinks in netlist.sinks])
     resistances = np.zeros(len(caps))
@@ -29,4 +47,4 @@ def wired(netlist: Netlist, wire_ff: float, table: WireTable | None = None) -> C
         net = netlist.aliases.get(name)
         if net is not None:  # nets of the clock tree are not in the netlist before placement
             caps[net], resistances[net] = wire.cap_ff, wire.res_ohm / 1000
-    return Circuit(netlist, caps, resistances, wire_ff=None if table else wire_ff)
+    return Circuit(netlist, caps, resistances, wire_ff=None if table else wire_ff, around=around)

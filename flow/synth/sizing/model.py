@@ -16,7 +16,7 @@ from ...kit.liberty import Library
 from ...netlist.netlist import Instance, connected
 from ...timing.cells import FALL, RISE
 from ...timing.graph import TimingGraph
-from .circuit import Circuit
+from .circuit import Circuit, Surroundings
 from .families import Families
 from .report import Figures
 
@@ -69,6 +69,8 @@ class Model(TimingGraph):
         self._number_endpoints()
         self.fixed = np.zeros(len(self.names), bool)
         self.fixed[self.arc_cell[self.ideal[self.end]]] = True  # of the clock network
+        if circuit.around is not None:
+            self._surround(circuit.around)
         self.set_wires(circuit.caps_ff, circuit.res_kohm)
         self.analyse()
 
@@ -97,6 +99,10 @@ class Model(TimingGraph):
         )
         self.end_count = first + len(outputs)
 
+    def _surround(self, around: Surroundings) -> None:
+        self.output_load[around.inputs] += around.others_ff
+        self.output_load[around.outputs] += around.outside_ff - self.constraints.output_load_ff
+
     # -- analysis -----------------------------------------------------------------------------------------------------
 
     def analyse(self) -> None:
@@ -104,6 +110,13 @@ class Model(TimingGraph):
         self.update()
         self.propagate(earliest=False)
         self._required()
+
+    def _inputs(self) -> None:
+        super()._inputs()
+        if (around := self.circuit.around) is not None:
+            more = self.load[around.inputs] - around.load_ff
+            self.arrival[:, around.inputs] = around.arrival + around.step * more
+            self.slew[:, around.inputs] = around.slew
 
     def _required(self) -> None:
         asked, arrival, slew = self.constraints, self.arrival[0], self.slew[0]
@@ -119,6 +132,11 @@ class Model(TimingGraph):
         out_net = self.out_nodes // 2
         wire = self.wire_delays(out_net, asked.output_load_ff)
         at_output = period - asked.output_margin_ns - wire
+        if (around := self.circuit.around) is not None:
+            latest = np.full(len(self.base), np.inf)
+            latest[around.outputs] = around.required
+            given = np.isin(self.out_nodes, around.outputs)
+            at_output[given] = latest[self.out_nodes[given]]
         required = np.full(len(self.base), np.inf)
         np.minimum.at(required, nodes, at_check)
         np.minimum.at(required, self.out_nodes, at_output)
@@ -187,6 +205,8 @@ class Model(TimingGraph):
         step = look_up(ones, at, np.array([10.0 + STEP_FF])) - look_up(ones, at, np.array([10.0]))
         for _, net in self.netlist.port_bits("input"):
             self.by_load[2 * net : 2 * net + 2] = float(step[0]) / STEP_FF
+        if (around := self.circuit.around) is not None:
+            self.by_load[around.inputs] = around.step
         self.by_load[self.ideal] = 0.0
         # the least slack of the other sinks of a net
         self.other_slack = np.full((len(self.sink_net), 2), np.inf)
@@ -334,4 +354,5 @@ class Model(TimingGraph):
             old.res_kohm.copy(),
             dict(old.owners),
             old.wire_ff,
+            old.around,
         )

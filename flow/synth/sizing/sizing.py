@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ... import product
 from ...files import replace_text, replacing
 from ...kit import kit
 from ...kit.constraints import Constraints
@@ -39,6 +40,7 @@ from ...netlist.netlist import read, write_back
 from ...timing import wire_table
 from ..area import area
 from ..synthesis import WRITE
+from ..tiles import Tiles
 from .adders import with_adders
 from .buffering import buffered
 from .circuit import Circuit, wired
@@ -47,6 +49,7 @@ from .model import Model
 from .moves import speed_up
 from .recovery import recover
 from .report import Round, Sizing
+from .tiled import Tiled
 
 NOT_SIZED = Sizing(sized=False)
 LARGE, LARGER = 20_000, 60_000  # cells
@@ -105,19 +108,35 @@ def size(
     hierarchy = Path(hierarchy) if hierarchy else source.with_name("hierarchy.json")
     files = kit.find(kit_directory)
     library = files.library
-    netlist = read(source, library)
     known = hierarchy_file.load(hierarchy)
-    table = wire_table.load(wires) if wires else None
     asked = library.constraints(clock_ns, clock_port)
-    effort = effort or effort_for(len(netlist.cells))
-    done = optimise(wired(netlist, wire_ff, table), library, asked, known.cells, effort)
-    document = json.loads(source.read_text())
-    module = document["modules"][netlist.name]
-    write_back(module, netlist, done.circuit.netlist, library)
-    owners = {**known.cells, **done.circuit.owners}
-    owners = {name: owners[name] for name in done.circuit.netlist.cells}
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
+    netlist = read(source, library)
+    document = json.loads(source.read_text())
+    beside = source.with_name(Tiles.FILE)
+    tiled = product.read(beside, Tiles) if beside.is_file() else Tiles()
+    if tiled.tiles and not wires:
+
+        def of_part(
+            circuit: Circuit, constraints: Constraints, modules: Mapping[str, str]
+        ) -> tuple[Circuit, Round]:
+            tried = effort or effort_for(len(circuit.netlist.cells))
+            return optimise(circuit, library, constraints, modules, tried)
+
+        parts = Tiled(document["modules"][netlist.name], tiled, known.cells, netlist.name)
+        target = (effort or Effort()).slack_ns
+        module, sized_tiles, owners, round_ = parts.sized(library, asked, wire_ff, target, of_part)
+        document["modules"][netlist.name] = module
+        sized_tiles.write(out)
+    else:
+        table = wire_table.load(wires) if wires else None
+        effort = effort or effort_for(len(netlist.cells))
+        circuit, round_ = optimise(wired(netlist, wire_ff, table), library, asked, known.cells, effort)
+        module = document["modules"][netlist.name]
+        write_back(module, netlist, circuit.netlist, library)
+        owners = {**known.cells, **circuit.owners}
+        owners = {name: owners[name] for name in circuit.netlist.cells}
     text = json.dumps(document, separators=(",", ":"))
     (work / "netlist.json").write_text(text)
     yosys.run("write", WRITE.format(lib=files.lib, top=netlist.name), work)
@@ -128,9 +147,9 @@ def size(
     area(module, owners, known.modules, library).write(out)
     report = Sizing(
         sized=True,
-        before=done.sizing.before,
-        after=done.sizing.after,
-        moves=done.sizing.moves,
+        before=round_.before,
+        after=round_.after,
+        moves=round_.moves,
         clock_ns=clock_ns,
         wires="placement" if wires else "model",
         wire_ff=wire_ff,

@@ -20,6 +20,7 @@ def run(job: Job) -> None:
         job.inputs["netlist.json"],
         job.design.top,
         job.out,
+        tiles_json=job.inputs["tiles.json"],
         seconds=job.parameters["seconds_a_part"],
         kit_directory=job.adk,
     )

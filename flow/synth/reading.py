@@ -1,0 +1,215 @@
+"""A design in SystemVerilog as words and operators: read by read_slang, refused if it makes no circuit, flat but for its tiles.
+
+`read_design` leaves in `work` hierarchy.json (the design as it is), coarse.json (flat; the rest and one of each tile, if it has tiles:
+tiles.py) and kept.json (with its hierarchy). Refused are latches, loops, nets without a driver, and what is too large (estimate.py).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from ...fl.errors import BadInput
+from ...rtl.sim import toolchain
+from ..netlist import yosys
+from ..netlist.document import Document, Module
+from . import estimate, tiles
+from .tiles import Tile
+
+# Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2 and more.
+MAX_MEMORY_BITS = 65536
+
+# of the estimate, which is above what it becomes: mont-001 of 32 bits, estimated at 66,000, has 43,000 cells and takes 613 MiB and,
+# without sizing, a minute
+MAX_CELLS = 400_000
+UNREAD = 1.5  # what is there before constants and what nobody reads are gone
+SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
+
+LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
+LOOP = re.compile(r"Warning: found logic loop in module (\S+):\n((?:    .*\n)+)")
+LINT = ["--lint-only", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wwarn-UNDRIVEN"]
+UNDRIVEN = re.compile(
+    r"^%Warning-UNDRIVEN: (?P<file>[^:\n]+):(?P<line>\d+):\d+: Signal is not driven: '(?P<net>[^']+)'",
+    re.MULTILINE,
+)
+CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\])?)")
+
+HIERARCHY, FLAT, CUT, COARSE, KEPT = (
+    f"{name}.json" for name in ("hierarchy", "elaborated", "cut", "coarse", "kept")
+)
+# Only here are arrays read as memories: small ones are registers, which keep their names if they are read as such.
+PROBE = """\
+read_slang --keep-hierarchy --top {top} {source}
+write_json probe.json
+"""
+READ = """\
+read_slang --keep-hierarchy --no-implicit-memories --top {top} {source}
+hierarchy -check -top {top}
+proc
+write_json drivers.json
+opt_expr
+opt_clean
+write_json hierarchy.json
+"""
+FLATTEN = """\
+flatten -noscopeinfo
+opt_expr
+opt_clean
+check
+write_json elaborated.json
+"""
+CLEAN = """\
+opt -full -nodffe -nosdff
+setundef -zero
+opt_clean
+write_json {name}.json
+"""
+WHOLE = f"{READ}design -save kept\n{FLATTEN}{CLEAN.format(name='coarse')}design -load kept\n{CLEAN.format(name='kept')}"
+
+
+class Reading(NamedTuple):
+    """What was read, and what the tool took."""
+
+    tiles: tuple[Tile, ...]
+    log: str
+    peak_memory_mib: float
+
+
+def read_design(design_sv: str | Path, top: str, work: Path, *, tiled: bool = True) -> Reading:
+    """Elaborate a design, without its tiles as such if not `tiled`; BadInput if it makes no circuit."""
+    source = Path(design_sv).absolute()
+    if not source.is_file():
+        raise BadInput(f"there is no file {design_sv}")
+    if not re.fullmatch(r"[A-Za-z_]\w*", top):
+        raise BadInput(f"{top!r} is no name of a module")
+    if re.search(r"[\s\"';#]", str(source)):
+        raise BadInput(
+            f"the path {source} has a blank or a quote in it, which yosys' scripts do not take: rename it"
+        )
+    yosys.run("probe", PROBE.format(source=source, top=top), work)
+    probe = _load(work / "probe.json")
+    _check_memories(probe, top)
+    _check_size(probe, top, UNREAD)
+    likely = tiled and tiles.likely(probe, top)
+    done = yosys.run("read", (READ if likely else WHOLE).format(source=source, top=top), work)
+    log, peak = done.log, done.peak_memory_mib
+    found: tuple[Tile, ...] = ()
+    if likely:
+        found = tiles.find(_load(work / HIERARCHY), top)
+        for again in _taken_apart(top, work, found) if found else [_made_flat(work)]:
+            log, peak = log + again.log, max(peak, again.peak_memory_mib)
+    _check_drivers(_load(work / "drivers.json"), top)
+    if conflict := CONFLICT.search(log):
+        raise BadInput(f"{_plain(conflict[1])} has more than one driver: give each net one")
+    # what nothing drives has become x, as have registers that are never used and values that the source leaves open
+    modules = _load(work / HIERARCHY)["modules"].values()
+    nets = (item for module in modules for item in module["netnames"].items())
+    if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for _, net in nets):
+        _check_undriven(source, top, work)
+    if loop := LOOP.search(log):
+        where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
+        raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
+    for module in _load(work / FLAT)["modules"].values():
+        _check_latches(module, top)
+    _check_size(_load(work / COARSE), top)
+    return Reading(found, log, peak)
+
+
+def _load(path: Path) -> Document:
+    return cast(Document, json.loads(path.read_text()))
+
+
+def _made_flat(work: Path) -> yosys.Run:
+    """What WHOLE does after READ."""
+    kept = f"design -save kept\n{FLATTEN}{CLEAN.format(name='coarse')}design -load kept\n{CLEAN.format(name='kept')}"
+    return yosys.run("flatten", f"read_json {HIERARCHY}\n{kept}", work)
+
+
+def _taken_apart(top: str, work: Path, found: tuple[Tile, ...]) -> Iterator[yosys.Run]:
+    """Flat but for the tiles, these taken out, and each part cleaned up for itself."""
+    hierarchy = _load(work / HIERARCHY)
+    for tile in found:
+        for name in tile.modules:
+            module = hierarchy["modules"][name]
+            module["attributes"] = {**module.get("attributes", {}), "keep_hierarchy": 1}
+    (work / "tiled.json").write_text(json.dumps(hierarchy))
+    yield yosys.run("flatten", f"read_json tiled.json\n{FLATTEN}", work)
+    (work / CUT).write_text(json.dumps(tiles.cut(_load(work / FLAT), top, found)))
+    yield yosys.run("clean", f"read_json {CUT}\n{CLEAN.format(name='coarse')}", work)
+
+
+def _check_drivers(design: Document, top: str) -> None:
+    """BadInput for a net with two drivers, while it still has the name that they have it by."""
+    for module_name, module in design["modules"].items():
+        driven = Counter(
+            bit
+            for cell in module["cells"].values()
+            if cell["type"] != "$tribuf"
+            for port, direction in cell.get("port_directions", {}).items()
+            if direction == "output"
+            for bit in cell["connections"][port]
+            if isinstance(bit, int)
+        )
+        for name, net in module["netnames"].items():
+            if not net.get("hide_name") and any(
+                isinstance(bit, int) and driven[bit] > 1 for bit in net["bits"]
+            ):
+                where = "" if module_name == top else f" of the module {module_name.partition('$')[0]}"
+                raise BadInput(f"{top}: {name}{where} has more than one driver: give each net one")
+
+
+def _check_undriven(source: Path, top: str, work: Path) -> None:
+    """BadInput for a net that is read and never driven, by Verilator's account, which knows those that nobody reads."""
+    try:
+        said = toolchain.verilator([*LINT, "--top-module", top, str(source)], work)
+    except toolchain.ToolError:
+        return  # read_slang has taken what Verilator does not
+    if undriven := UNDRIVEN.search(said):
+        place = f"{Path(undriven['file']).name}:{undriven['line']}"
+        raise BadInput(f"{top}: {undriven['net']} ({place}) is read, but nothing drives it: connect it")
+
+
+def _plain(name: str) -> str:
+    """A name as the source has it, from one in yosys' log."""
+    return name.replace("\\", "").replace(" ", "")
+
+
+def _check_memories(design: Document, top: str) -> None:
+    """BadInput for a memory that is too large for registers: reading it as such would take hours."""
+    for module in design["modules"].values():
+        for name, memory in module.get("memories", {}).items():
+            bits = memory["width"] * memory["size"]
+            if bits > MAX_MEMORY_BITS:
+                raise BadInput(
+                    f"{top}: the memory {name} has {bits} bits, and there are no memory macros: as registers it would take "
+                    f"about {6 * bits} um^2; give at most {MAX_MEMORY_BITS} bits, or leave it outside"
+                )
+
+
+def _check_size(design: Document, top: str, over: float = 1.0) -> None:
+    """BadInput, with the estimate, for a design that would take hours."""
+    cells = round(estimate.cells(design) / over)
+    if cells > MAX_CELLS:
+        raise BadInput(
+            f"{top} would take some {cells:,} cells, about {cells * SECONDS_A_CELL / 60:.0f} min and "
+            f"{cells * MIB_A_CELL / 1024:.1f} GiB to be synthesized: at most {MAX_CELLS:,} can be; take a smaller width or fewer units"
+        )
+
+
+def _check_latches(module: Module, top: str) -> None:
+    """BadInput for latches."""
+    for name, cell in module["cells"].items():
+        if cell["type"] in LATCHES:
+            out = cell["connections"]["Q"]
+            nets = [
+                net
+                for net, data in module["netnames"].items()
+                if not data.get("hide_name") and data["bits"] == out
+            ]
+            raise BadInput(
+                f"{top}: {min(nets, default=name)} is a latch: assign it in every branch, or in always_ff"
+            )

@@ -1,0 +1,179 @@
+"""Sizing by parts: the rest of a design and one of each tile (synth/tiles.py), each with the others around it.
+
+A part is sized as a design of its own first, between the kit's driving cell and load. Then the whole is analysed, and a part on
+whose paths it is late is sized again with what it found at the part's ports: when inputs come at the latest of all instances, when outputs
+are wanted at the soonest, what else hangs on their nets. That takes as long as the parts do, not as the whole.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kit.constraints import Constraints
+from ...kit.liberty import Library
+from ...netlist.document import Module
+from ...netlist.netlist import Netlist, of_module, write_back
+from ...netlist.ownership import SEPARATOR
+from .. import tiles
+from ..tiles import Tiles
+from .circuit import Circuit, Surroundings, wired
+from .families import Families
+from .model import Model
+from .report import Figures, Round
+
+ROUNDS = 3
+Optimise = Callable[[Circuit, Constraints, Mapping[str, str]], tuple[Circuit, Round]]
+
+
+@dataclass
+class Part:
+    """A part: its module, where it stands (the rest at ""), and the modules of its cells."""
+
+    name: str
+    paths: tuple[str, ...]
+    module: Module
+    owners: dict[str, str]
+
+    def become(self, netlist: Netlist, circuit: Circuit, library: Library) -> None:
+        """The circuit that has been made of its netlist; what it was stays as it is."""
+        self.module = copy.deepcopy(self.module)
+        write_back(self.module, netlist, circuit.netlist, library)
+        owners = {**self.owners, **circuit.owners}
+        self.owners = {name: owners[name] for name in self.module["cells"]}
+
+
+class Sized(NamedTuple):
+    """The whole as it has become, its tiles, the owners of its cells, and what was done."""
+
+    whole: Module
+    tiled: Tiles
+    owners: dict[str, str]
+    sizing: Round
+
+
+class Tiled:
+    """A netlist of parts under one clock."""
+
+    def __init__(self, whole: Module, tiled: Tiles, owners: Mapping[str, str], name: str) -> None:
+        self.tiled, self.name = tiled, name
+        rest = tiles.rest_of(whole, tiled.tiles)
+        self.parts = [Part(name, ("",), rest, {cell: owners[cell] for cell in rest["cells"]})]
+        for tile in tiled.tiles:
+            module, path = tiled.netlists[tile.module], tile.paths[0]
+            inner = {cell: owners[f"{path}{SEPARATOR}{cell}"][len(path) + 1 :] for cell in module["cells"]}
+            self.parts.append(Part(tile.module, tile.paths, module, inner))
+
+    def sized(
+        self, library: Library, asked: Constraints, wire_ff: float, target: float, optimise: Optimise
+    ) -> Sized:
+        """Sized, until nothing is late or nothing helps."""
+        families, moves = Families(library), Counter[str]()
+
+        def analysed() -> Model:
+            netlist = of_module(self.name, self._whole(), library)
+            return Model(wired(netlist, wire_ff), library, asked, families, target)
+
+        model = analysed()
+        before, best = model.figures(), (model.cost, self._kept())
+        for number in range(ROUNDS):
+            late = {*_owners_of_late(model, self.parts)}
+            for part in self.parts:
+                if number and part.name not in late:
+                    continue
+                netlist = of_module(part.name, part.module, library)
+                own = replace(asked, clock_port=_clock(netlist, part, model))
+                around = None
+                if number:
+                    alone = Model(wired(netlist, wire_ff), library, own, families, target)
+                    around = _around(alone, part, model)
+                circuit, done = optimise(wired(netlist, wire_ff, around=around), own, part.owners)
+                moves.update({kind: count * len(part.paths) for kind, count in done.moves.items()})
+                part.become(netlist, circuit, library)
+            model = analysed()
+            if not number or model.cost < best[0]:
+                best = (model.cost, self._kept())
+            if model.cost <= 0:
+                break
+        for part, (module, owners) in zip(self.parts, best[1], strict=True):
+            part.module, part.owners = module, owners
+        return self._result(before, analysed().figures(), dict(moves))
+
+    def _kept(self) -> list[tuple[Module, dict[str, str]]]:
+        return [(part.module, part.owners) for part in self.parts]
+
+    def _netlists(self) -> dict[str, Module]:
+        return {part.name: part.module for part in self.parts[1:]}
+
+    def _whole(self) -> Module:
+        return tiles.join(self.parts[0].module, self.tiled.tiles, self._netlists())
+
+    def _result(self, before: Figures, after: Figures, moves: dict[str, int]) -> Sized:
+        owners = dict(self.parts[0].owners)
+        for tile, part in zip(self.tiled.tiles, self.parts[1:], strict=True):
+            owners |= tiles.placed(tile, part.owners)
+        made = Tiles(tiles=self.tiled.tiles, netlists=self._netlists())
+        return Sized(self._whole(), made, owners, Round(before, after, moves))
+
+
+def _owners_of_late(model: Model, parts: list[Part]) -> Iterator[str]:
+    """The parts in which a cell is late."""
+    of = {path: part.name for part in parts for path in part.paths}
+    for place in np.nonzero(model.cell_slacks() < model.target)[0].tolist():
+        path = model.names[place]
+        while path not in of:
+            path = path.rpartition(SEPARATOR)[0]
+        yield of[path]
+
+
+def _alias(path: str, bit: str) -> str:
+    return f"{path}{SEPARATOR}{bit}" if path else bit
+
+
+def _clock(netlist: Netlist, part: Part, whole: Model) -> str | None:
+    """The port that the clock comes by."""
+    for bit, _ in netlist.port_bits("input"):
+        if whole.netlist.aliases[_alias(part.paths[0], bit)] in whole.clock_nets:
+            return bit
+    return None
+
+
+def _around(alone: Model, part: Part, whole: Model) -> Surroundings:
+    """What the analysis of the whole found at the ports of a part, at the worst of its instances."""
+
+    def nodes(direction: str) -> tuple[np.ndarray, np.ndarray]:
+        """Of the bits of its ports: its own, and of the whole by instance."""
+        own: list[int] = []
+        there: list[list[int]] = [[] for _ in part.paths]
+        for bit, net in alone.netlist.port_bits(direction):
+            nets = [whole.netlist.aliases[_alias(path, bit)] for path in part.paths]
+            if whole.clock_nets.isdisjoint(nets) and net not in alone.constants:
+                for edge in (0, 1):
+                    own.append(2 * net + edge)
+                    for each, found in zip(there, nets, strict=True):
+                        each.append(2 * found + edge)
+        return np.array(own, int), np.array(there, int).reshape(len(part.paths), -1)
+
+    inside = alone.load - alone.output_load
+    whole.derive()
+    inputs, at = nodes("input")
+    known = np.isfinite(whole.arrival[0, at]).any(axis=0)
+    inputs, at = inputs[known], at[:, known]
+    outputs, out = nodes("output")
+    others = np.maximum(0.0, (whole.load[at] - inside[inputs]).max(axis=0, initial=0.0))
+    return Surroundings(
+        inputs=inputs,
+        arrival=whole.arrival[0, at].max(axis=0, initial=-np.inf),
+        slew=whole.slew[0, at].max(axis=0, initial=0.0),
+        load_ff=inside[inputs] + others,
+        step=whole.by_load[at].max(axis=0, initial=0.0),
+        others_ff=others,
+        outputs=outputs,
+        required=whole.required[out].min(axis=0, initial=np.inf),
+        outside_ff=np.maximum(0.0, (whole.load[out] - inside[outputs]).max(axis=0, initial=0.0)),
+    )

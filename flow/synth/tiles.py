@@ -1,0 +1,314 @@
+"""Tiles: modules that a design has many of, so that they are synthesised, sized and proved once.
+
+A tile has at least LEAST_INSTANCES that are alike, which together save LEAST_SAVED cells of work, and no path from an input to an
+output without a register: what comes out of it depends on its state alone. Registers then stand at its boundary as they do
+inside, and gates that are chosen for it alone lose nothing. A processing element of a systolic array is one; AddRed of paper 001,
+of which four stand one behind the other in a stage, is none.
+
+`cut` takes the tiles out of a flat design: what is left, the rest, has a port PATH.PORT for each port of each tile, the other way
+round, and each tile is a design of its own. `join` puts the mapped parts together, as a flat netlist in which the cells and nets of a
+tile have its path before their names. `rest_of` and `differences` take such a netlist apart again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import ClassVar
+
+import msgspec
+
+from ..netlist.document import Bit, Cell, Document, Module, NetName
+from ..netlist.ownership import SEPARATOR
+from ..product import Product
+from . import estimate
+
+LEAST_INSTANCES = 4
+LEAST_SAVED = 10_000  # cells of the estimate
+OPPOSITE = {"input": "output", "output": "input"}
+# whose output waits for the clock, whatever their inputs do
+CLOCKED = ("$dff", "$dffe", "$sdff", "$sdffe", "$sdffce")
+
+
+class Tile(msgspec.Struct, frozen=True):
+    """A module and where it stands; read_slang has one for each instance."""
+
+    modules: tuple[str, ...]
+    paths: tuple[str, ...]
+    ports: dict[str, str]  # direction by name
+
+    @property
+    def module(self) -> str:
+        """Of the first instance, which stands for all."""
+        return self.modules[0]
+
+    @property
+    def name(self) -> str:
+        """As the source has it."""
+        return self.module.partition("$")[0]
+
+
+class Tiles(Product):
+    """Those of a netlist, each mapped: tiles.json."""
+
+    FILE: ClassVar[str] = "tiles.json"
+    STEP: ClassVar[str] = "synthesis"
+
+    tiles: tuple[Tile, ...] = ()
+    netlists: dict[str, Module] = msgspec.field(default_factory=dict)
+
+
+# ---- which there are
+
+
+def likely(design: Document, top: str) -> bool:
+    """Whether a design as it was read has modules of one name that are many and large enough."""
+    alike = _instances(design, top, lambda module: module.partition("$")[0])
+    return any(_saved(design, paths, modules) for paths, modules in alike.values())
+
+
+def find(design: Document, top: str) -> tuple[Tile, ...]:
+    """The tiles of a design that has its hierarchy and no processes; of one inside another the outer."""
+    found: list[Tile] = []
+    for paths, modules in _instances(design, top, _Forms(design)).values():
+        inner = any(inside(path, found) for path in paths)
+        if _saved(design, paths, modules) and not inner and _registered(design["modules"][modules[0]]):
+            ports = design["modules"][modules[0]]["ports"]
+            directions = {name: port["direction"] for name, port in ports.items()}
+            found.append(Tile(tuple(modules), tuple(paths), directions))
+    return tuple(found)
+
+
+def _instances(
+    design: Document, top: str, form: Callable[[str], str]
+) -> dict[str, tuple[list[str], list[str]]]:
+    """{form: paths and modules of its instances}, the outer before the inner."""
+    found: defaultdict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    todo = [("", top)]
+    for path, module in todo:  # grows
+        for name, cell in design["modules"][module]["cells"].items():
+            if cell["type"] in design["modules"]:
+                below = f"{path}{SEPARATOR}{name}" if path else name
+                todo.append((below, cell["type"]))
+                paths, modules = found[form(cell["type"])]
+                paths.append(below)
+                modules.append(cell["type"])
+    return found
+
+
+def _saved(design: Document, paths: Sequence[str], modules: Sequence[str]) -> bool:
+    """Whether it is worth while."""
+    saved = len(paths) - 1
+    return len(paths) >= LEAST_INSTANCES and saved * _cells(design, modules[0]) >= LEAST_SAVED
+
+
+def _cells(design: Document, name: str) -> int:
+    """The estimate for a module with all that is in it."""
+    todo, total = [name], 0
+    for each in todo:  # grows
+        module = design["modules"][each]
+        total += estimate.cells({"modules": {each: module}})
+        todo += [cell["type"] for cell in module["cells"].values() if cell["type"] in design["modules"]]
+    return total
+
+
+def inside(path: str, tiles: Sequence[Tile]) -> bool:
+    """Whether an instance is a tile or in one."""
+    every = (each for tile in tiles for each in tile.paths)
+    return any(path == each or path.startswith(each + SEPARATOR) for each in every)
+
+
+class _Forms:
+    """What a module is, whatever its nets are numbered and its instance is called."""
+
+    def __init__(self, design: Document) -> None:
+        self.modules = design["modules"]
+        self.known: dict[str, str] = {}
+
+    def __call__(self, name: str) -> str:
+        if name not in self.known:
+            self.known[name] = hashlib.sha256(json.dumps(self._text(self.modules[name])).encode()).hexdigest()
+        return self.known[name]
+
+    def _text(self, module: Module) -> list[object]:
+        numbers: dict[Bit, int] = {}
+
+        def of(bits: Sequence[Bit]) -> list[Bit]:
+            return [numbers.setdefault(bit, len(numbers)) if isinstance(bit, int) else bit for bit in bits]
+
+        ports = [(name, port["direction"], of(port["bits"])) for name, port in module["ports"].items()]
+        cells = [
+            (
+                self(cell["type"]) if cell["type"] in self.modules else cell["type"],
+                sorted(cell.get("parameters", {}).items()),
+                [(pin, of(bits)) for pin, bits in sorted(cell["connections"].items())],
+            )
+            for _, cell in sorted(module["cells"].items(), key=lambda item: _by_number(item[0]))
+        ]
+        nets = [
+            (name, of(net["bits"]))
+            for name, net in sorted(module["netnames"].items())
+            if not net.get("hide_name")
+        ]
+        return [ports, cells, nets]
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """The order in which yosys named what has no name, which it numbers through all modules."""
+    return [(int(each), "") if each.isdigit() else (0, each) for each in re.split(r"(\d+)", name)]
+
+
+def _registered(module: Module) -> bool:
+    """Whether no input reaches an output but through registers."""
+    readers: dict[Bit, list[Cell]] = defaultdict(list)
+    for cell in module["cells"].values():
+        if cell["type"] not in CLOCKED:
+            for pin, bits in cell["connections"].items():
+                if cell["port_directions"].get(pin) == "input":
+                    for bit in bits:
+                        readers[bit].append(cell)
+    ports = module["ports"].values()
+    reached = {bit for port in ports if port["direction"] == "input" for bit in port["bits"]}
+    todo = list(reached)
+    for bit in todo:  # grows
+        for cell in readers.pop(bit, ()):
+            for pin, bits in cell["connections"].items():
+                if cell["port_directions"].get(pin) == "output":
+                    todo += [each for each in bits if each not in reached]
+                    reached.update(bits)
+    return not any(bit in reached for port in ports if port["direction"] == "output" for bit in port["bits"])
+
+
+# ---- apart and together
+
+
+def cut(flat: Document, top: str, tiles: Sequence[Tile]) -> Document:
+    """A design that is flat but for its tiles, as one of the rest and of one of each tile."""
+    module = flat["modules"][top]
+    cells, ports = dict(module["cells"]), dict(module["ports"])
+    names = dict(module["netnames"])
+    for tile in tiles:
+        for path in tile.paths:
+            pins = cells.pop(path)["connections"]
+            for port, direction in tile.ports.items():
+                ports[f"{path}{SEPARATOR}{port}"] = {"direction": OPPOSITE[direction], "bits": pins[port]}
+                names[f"{path}{SEPARATOR}{port}"] = {"hide_name": 0, "bits": pins[port], "attributes": {}}
+    rest: Module = {**module, "cells": cells, "ports": ports, "netnames": names}
+    return {"modules": {top: rest} | {tile.module: flat["modules"][tile.module] for tile in tiles}}
+
+
+def own_ports(module: Module, tiles: Sequence[Tile]) -> set[str]:
+    """The ports of the rest that the whole has, too."""
+    return module["ports"].keys() - {port for tile in tiles for port in _cut_ports(tile)}
+
+
+def _cut_ports(tile: Tile) -> Iterator[str]:
+    for path in tile.paths:
+        for port in tile.ports:
+            yield f"{path}{SEPARATOR}{port}"
+
+
+def join(rest: Module, tiles: Sequence[Tile], netlists: Mapping[str, Module]) -> Module:
+    """The whole, flat."""
+    own = own_ports(rest, tiles)
+    cells, names = dict(rest["cells"]), dict(rest["netnames"])
+    known = (bit for net in (*names.values(), *rest["ports"].values()) for bit in net["bits"])
+    pins = (bit for cell in cells.values() for bits in cell["connections"].values() for bit in bits)
+    fresh = itertools.count(
+        1 + max((bit for bit in itertools.chain(known, pins) if isinstance(bit, int)), default=1)
+    )
+    for tile in tiles:
+        netlist = netlists[tile.module]
+        for path in tile.paths:
+            nets: dict[Bit, Bit] = {}
+            for port in tile.ports:
+                outside = rest["ports"][f"{path}{SEPARATOR}{port}"]["bits"]
+                nets |= dict(zip(netlist["ports"][port]["bits"], outside, strict=True))
+
+            def renamed(bits: Sequence[Bit], nets: dict[Bit, Bit] = nets) -> list[Bit]:
+                made: list[Bit] = []
+                for bit in bits:
+                    if isinstance(bit, int) and bit not in nets:
+                        nets[bit] = next(fresh)
+                    made.append(nets.get(bit, bit))
+                return made
+
+            for name, cell in netlist["cells"].items():
+                pins_of = {pin: renamed(bits) for pin, bits in cell["connections"].items()}
+                cells[f"{path}{SEPARATOR}{name}"] = {**cell, "connections": pins_of}
+            for name, net in netlist["netnames"].items():
+                if name not in tile.ports:
+                    made: NetName = {**net, "bits": renamed(net["bits"])}
+                    names[f"{path}{SEPARATOR}{name}"] = made
+    ports = {name: port for name, port in rest["ports"].items() if name in own}
+    return {**rest, "cells": cells, "netnames": names, "ports": ports}
+
+
+def placed(tile: Tile, owners: Mapping[str, str]) -> dict[str, str]:
+    """The cells of all its instances and the modules that they belong to, of those of one."""
+    return {
+        f"{path}{SEPARATOR}{cell}": f"{path}{SEPARATOR}{owner}" if owner else path
+        for path in tile.paths
+        for cell, owner in owners.items()
+    }
+
+
+def rest_of(whole: Module, tiles: Sequence[Tile]) -> Module:
+    """What is left of a joined netlist without its tiles, with their ports."""
+    paths = {path for tile in tiles for path in tile.paths}
+    ports, names = dict(whole["ports"]), {}
+    for name, net in whole["netnames"].items():
+        if _path(name, paths) is None:
+            names[name] = net
+    for tile in tiles:
+        for path in tile.paths:
+            for port, direction in tile.ports.items():
+                full = f"{path}{SEPARATOR}{port}"
+                names[full] = net = whole["netnames"][full]
+                ports[full] = {"direction": OPPOSITE[direction], "bits": net["bits"]}
+    cells = {name: cell for name, cell in whole["cells"].items() if _path(name, paths) is None}
+    return {**whole, "ports": ports, "netnames": names, "cells": cells}
+
+
+def _path(name: str, paths: set[str]) -> str | None:
+    """The tile that a cell or net of this name is in."""
+    while SEPARATOR in name:
+        name = name.rpartition(SEPARATOR)[0]
+        if name in paths:
+            return name
+    return None
+
+
+def differences(whole: Module, tile: Tile, netlist: Module) -> list[str]:
+    """The paths at which a joined netlist has other cells than those of the tile, or others on its nets."""
+    inside: dict[str, dict[str, Cell]] = {path: {} for path in tile.paths}
+    paths = set(tile.paths)
+    for name, cell in whole["cells"].items():
+        path = _path(name, paths)
+        if path is not None:
+            inside[path][name[len(path) + 1 :]] = cell
+    return [path for path in tile.paths if not _alike(whole, path, inside[path], netlist)]
+
+
+def _alike(whole: Module, path: str, cells: Mapping[str, Cell], netlist: Module) -> bool:
+    nets: dict[Bit, Bit] = {}
+    for port, data in netlist["ports"].items():
+        there = whole["netnames"].get(f"{path}{SEPARATOR}{port}", {"bits": []})["bits"]
+        if len(there) != len(data["bits"]):
+            return False
+        nets |= dict(zip(data["bits"], there, strict=True))
+    if cells.keys() != netlist["cells"].keys():
+        return False
+    for name, cell in netlist["cells"].items():
+        other = cells[name]
+        if cell["type"] != other["type"] or cell["connections"].keys() != other["connections"].keys():
+            return False
+        for pin, bits in cell["connections"].items():
+            for bit, found in zip(bits, other["connections"][pin], strict=True):
+                if (nets.setdefault(bit, found) if isinstance(bit, int) else bit) != found:
+                    return False
+    return True

@@ -1,0 +1,186 @@
+"""Modules that a design has many of: mapped, sized and proved once, and the whole is what it would be."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.fl.errors import BadInput
+from modexlab.flow import product
+from modexlab.flow.kit import kit
+from modexlab.flow.netlist import netlist
+from modexlab.flow.netlist.hierarchy import Hierarchy
+from modexlab.flow.prove.equivalence import check_equivalence
+from modexlab.flow.prove.report import Equivalence
+from modexlab.flow.synth import tiles
+from modexlab.flow.synth.area import Area
+from modexlab.flow.synth.sizing import sizing
+from modexlab.flow.synth.synthesis import SynthesisReport, synthesize
+from modexlab.flow.synth.tiles import Tiles
+from modexlab.flow.timing import nldm
+from modexlab.flow.timing.wire_table import NetWire
+
+TOP, COUNT = "dut", 5
+TIGHT_NS = 0.62
+
+# two inputs of the first element are tied, and each passes its x on; `mixer`, which has no register, is no tile
+DESIGN = f"""
+module mixer (input logic [3:0] a, input logic [3:0] b, output logic [3:0] y);
+  assign y = a ^ {{b[0], b[3:1]}};
+endmodule
+
+module element (
+  input logic clk, input logic go, input logic [3:0] x, input logic [3:0] m, input logic [7:0] a,
+  output logic [3:0] next_x, output logic [7:0] acc
+);
+  logic [7:0] kept;
+  assign acc = kept;
+  always_ff @(posedge clk) begin
+    next_x <= x;
+    if (go) kept <= x * m + a;
+  end
+endmodule
+
+module dut (
+  input logic clk, input logic go, input logic [3:0] x, input logic [{4 * COUNT - 1}:0] m, output logic [7:0] y,
+  output logic [3:0] last
+);
+  logic [3:0] xs [{COUNT + 1}];
+  logic [7:0] sums [{COUNT + 1}];
+  assign xs[0] = x;
+  assign sums[0] = 8'd0;
+  assign y = sums[{COUNT}];
+  assign last = xs[{COUNT}];
+  for (genvar i = 0; i < {COUNT}; i++) begin : row
+    logic [3:0] mixed;
+    mixer mix (.a(m[4*i +: 4]), .b(xs[i]), .y(mixed));
+    element pe (.clk, .go, .x(xs[i]), .m(mixed), .a(sums[i]), .next_x(xs[i+1]), .acc(sums[i+1]));
+  end
+endmodule
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The netlist of it, of tiles, in `sized` for a clock that it misses at first."""
+    out = tmp_path_factory.mktemp("tiles")
+    (out / "design.sv").write_text(DESIGN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiles, "LEAST_SAVED", 50)
+        synthesize(out / "design.sv", TOP, out)
+    sizing.size(out / "netlist.json", out / "sized", clock_ns=TIGHT_NS)
+    return out
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small module is worth while, too."""
+    monkeypatch.setattr(tiles, "LEAST_SAVED", 50)
+
+
+def proved(directory: Path, out: Path, design: Path, *, by_parts: bool = True) -> Equivalence:
+    beside = directory / Tiles.FILE if by_parts else None
+    return check_equivalence(design, directory / "netlist.json", TOP, out, tiles_json=beside)
+
+
+def test_only_modules_with_registers_at_their_outputs(made: Path) -> None:
+    (tile,) = product.read(made / Tiles.FILE, Tiles).tiles
+    assert (tile.name, len(tile.paths)) == ("element", COUNT)
+    assert product.read(made / SynthesisReport.FILE, SynthesisReport).tiles == {"element": COUNT}
+
+
+def test_every_instance_has_the_same_cells(made: Path) -> None:
+    area, owners = product.read(made / Area.FILE, Area), product.read(made / Hierarchy.FILE, Hierarchy)
+    of = {each.path: each for each in area.by_module if each.module == "element"}
+    assert len(of) == COUNT and len({(each.cells, each.area_um2) for each in of.values()}) == 1
+    assert area.flops == COUNT * 12
+    assert {owners.cells[cell] for cell in owners.cells if cell.startswith("row[2].pe.")} == {"row[2].pe"}
+    assert "mixer" in {each.module for each in area.by_module}
+
+
+@pytest.mark.parametrize("which", [".", "sized"])
+def test_the_whole_is_the_design_by_parts_and_flat(made: Path, tmp_path: Path, which: str) -> None:
+    by_parts = proved(made / which, tmp_path, made / "design.sv")
+    assert by_parts.equivalent
+    of_tile = {each.part for each in by_parts.parts if each.part.startswith("element: ")}
+    assert {"element: acc", "element: next_x"} <= of_tile and len(of_tile) < 5
+    assert proved(made / which, tmp_path, made / "design.sv", by_parts=False).equivalent
+
+
+def test_sized_by_parts_as_the_whole_says(made: Path) -> None:
+    library = kit.find().library
+    report = product.read(made / "sized" / "sizing.json", sizing.Sizing)
+    read = netlist.read(made / "sized" / "netlist.json", library)
+    wires = {read.nets[net]: NetWire(sizing.WIRE_FF * len(sinks)) for net, sinks in enumerate(read.sinks)}
+    found = nldm.analyze(read, library, library.constraints(TIGHT_NS), wires=wires)
+    assert report.before and report.after
+    assert report.after.wns_ns == pytest.approx(found.wns_ns, abs=1e-4)
+    assert report.before.wns_ns < -0.02 and report.after.wns_ns > report.before.wns_ns + 0.02
+    tiled = product.read(made / "sized" / Tiles.FILE, Tiles)
+    whole = json.loads((made / "sized" / "netlist.json").read_text())["modules"][TOP]
+    (tile,) = tiled.tiles
+    assert tiles.differences(whole, tile, tiled.netlists[tile.module]) == []
+
+
+def another_cell(document: Any, tiled: Any, prefix: str) -> None:
+    """A gate of two inputs becomes another."""
+    cells = document["modules"][TOP]["cells"]
+    name, cell = next(
+        (name, cell)
+        for name, cell in sorted(cells.items())
+        if name.startswith(prefix) and cell["type"].startswith(("NAND2", "NOR2"))
+    )
+    cell["type"] = "NOR2_X1" if cell["type"].startswith("NAND2") else "NAND2_X1"
+    if prefix == "row[":  # in all instances, and in the tile
+        leaf = name.rpartition(".")[2]
+        for path in tiled["tiles"][0]["paths"]:
+            cells[f"{path}.{leaf}"]["type"] = cell["type"]
+        tiled["netlists"][tiled["tiles"][0]["modules"][0]]["cells"][leaf]["type"] = cell["type"]
+
+
+def other_nets(document: Any, tiled: Any, prefix: str) -> None:
+    """Two inputs of an instance are exchanged."""
+    names = document["modules"][TOP]["netnames"]
+    ports = [f"{prefix}.m", f"{prefix}.x"]
+    (a, b) = (names[port]["bits"][0] for port in ports)
+    inside = {
+        name: cell
+        for name, cell in document["modules"][TOP]["cells"].items()
+        if name.startswith(f"{prefix}.")
+    }
+    for cell in inside.values():
+        for pin, (bit,) in cell["connections"].items():
+            cell["connections"][pin] = [{a: b, b: a}.get(bit, bit)]
+
+
+@pytest.mark.parametrize(
+    ("damage", "where"), [(another_cell, "row[3].pe."), (another_cell, "row["), (other_nets, "row[1].pe")]
+)
+def test_wrong_netlists_are_refuted(
+    made: Path, tmp_path: Path, damage: Callable[[Any, Any, str], None], where: str
+) -> None:
+    document, tiled = (json.loads((made / name).read_text()) for name in ("netlist.json", Tiles.FILE))
+    damage(document, tiled, where)
+    (tmp_path / "netlist.json").write_text(json.dumps(document))
+    (tmp_path / Tiles.FILE).write_text(json.dumps(tiled))
+    report = proved(tmp_path, tmp_path, made / "design.sv")
+    assert report.refuted
+    wrong = [each.part for each in report.parts if each.result == "refuted"]
+    assert all("element" in part for part in wrong), wrong
+    assert any(part.startswith(where.rstrip(".")) for part in wrong) or where == "row["
+
+
+def test_tiles_of_another_design_are_refused(made: Path, tmp_path: Path) -> None:
+    shutil.copy(made / "netlist.json", tmp_path)
+    text = (made / Tiles.FILE).read_text().replace("row[4].pe", "row[7].pe")
+    (tmp_path / Tiles.FILE).write_text(text)
+    with pytest.raises(BadInput, match="run the step synthesis again"):
+        proved(tmp_path, tmp_path, made / "design.sv")
+
+
+def test_a_small_design_has_none(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiles, "LEAST_SAVED", 10_000)
+    synthesize(made / "design.sv", TOP, tmp_path)
+    assert product.read(tmp_path / Tiles.FILE, Tiles).tiles == ()
