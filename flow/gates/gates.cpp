@@ -55,12 +55,12 @@ struct Counts {
 class Gates {
   public:
     Gates(const Tables& t, uint32_t seed)
-        : t(t), value(t.net_count), index(t.cell_count), queued(t.cell_count), level(t.cell_count),
-          state(t.state_count), latch_queued(t.state_count), clocked(t.net_count), source(t.net_count),
+        : t(t), value(t.net_count), level(t.cell_count), state(t.state_count), latch_queued(t.state_count), clocked(t.net_count), source(t.net_count),
           toggles(t.net_count), high(t.net_count), since(t.net_count), before(t.net_count), touched(t.net_count) {
         connect();
         if (!levelize()) return;
         reach();
+        rank_cells();
         for (int64_t net = 0; net < t.net_count; net++) value[net] = t.ones[net];
         for (int64_t i = 0; i < t.state_count; i++) {
             if (seed) {
@@ -70,13 +70,12 @@ class Gates {
             if (t.states[i].q >= 0) value[t.states[i].q] = state[i];
             if (t.states[i].qn >= 0) value[t.states[i].qn] = !state[i];
         }
-        for (int64_t c = 0; c < t.cell_count; c++) {
+        for (int64_t place = 0; place < t.cell_count; place++) {
+            const Cell& cell = t.cells[at[place]];
             for (int pin = 0; pin < INPUTS; pin++)
-                if (t.cells[c].in[pin] >= 0 && value[t.cells[c].in[pin]]) index[c] |= 1 << pin;
-            queued[c] = 1;
-            buckets[level[c]].push_back(c);
+                if (cell.in[pin] >= 0 && value[cell.in[pin]]) index[place] |= 1 << pin;
+            queue(place);
         }
-        low = 0;
         sweep();
         captured.clear();  // what comes to its level at the beginning is no edge
         for (int64_t i = 0; i < t.state_count; i++) {
@@ -90,16 +89,12 @@ class Gates {
         if (value[net] == to) return;
         value[net] = to;
         if (counting) note(net);
-        for (int32_t i = first[net]; i < first[net + 1]; i++) {
-            const int32_t c = sinks[i] >> 3;
-            index[c] ^= 1 << (sinks[i] & 7);
-            if (!queued[c]) {
-                queued[c] = 1;
-                buckets[level[c]].push_back(c);
-                low = std::min(low, level[c]);
-            }
+        const Span& span = readers[net];
+        for (const int32_t *sink = ranked.data() + span.first, *end = sink + span.count; sink < end; sink++) {
+            index[*sink >> 3] ^= 1 << (*sink & 7);
+            queue(*sink >> 3);
         }
-        for (int32_t i = state_first[net]; i < state_first[net + 1]; i++) {
+        if (span.states) for (int32_t i = state_first[net]; i < state_first[net + 1]; i++) {
             const int32_t s = state_sinks[i] >> 2;
             switch (state_sinks[i] & 3) {
                 case CLOCK: clock_changed(s); break;
@@ -122,6 +117,12 @@ class Gates {
                     latch_queued[s] = 0;
                     if (value[t.states[s].clock] == t.states[s].active) change(s, next(s));
                 }
+            } else if (!forced.empty()) {
+                std::vector<int32_t> states;
+                states.swap(forced);
+                // clear and preset may both have moved: what counts is where they have settled
+                for (int32_t s : states)
+                    if (cleared(t.states[s]) || is_preset(t.states[s])) change(s, false);
             } else if (!captured.empty() || !deferred.empty()) {
                 std::vector<std::pair<int32_t, bool>> states, nets;
                 states.swap(captured), nets.swap(deferred);
@@ -232,17 +233,47 @@ class Gates {
                         level[reader] = std::max(level[reader], level[ready[i]] + 1);
                         if (!--waiting[reader]) ready.push_back(reader);
                     }
-        int32_t depth = 0;
-        for (int64_t c = 0; c < t.cell_count; c++) {
+        for (int64_t c = 0; c < t.cell_count; c++)
             if (waiting[c]) {
                 for (int32_t net : t.cells[c].out)
                     if (net >= 0) loop_net = net;
                 return false;
             }
-            depth = std::max(depth, level[c] + 1);
-        }
-        buckets.resize(depth + 1);
         return true;
+    }
+
+    // Places for the cells in the order of their levels, so that a sweep goes through memory once, and the readers of all nets by place,
+    // those of one cell's outputs beside those of the next one's.
+    void rank_cells() {
+        at.resize(t.cell_count);
+        std::iota(at.begin(), at.end(), 0);
+        std::stable_sort(at.begin(), at.end(), [&](int32_t a, int32_t b) { return level[a] < level[b]; });
+        std::vector<int32_t> place(t.cell_count);
+        for (int64_t k = 0; k < t.cell_count; k++) place[at[k]] = k;
+        dirty.assign(t.cell_count / 64 + 1, 0);
+        index.assign(t.cell_count, 0);
+        readers.resize(t.net_count);
+        ranked.reserve(sinks.size());
+        std::vector<uint8_t> laid(t.net_count);
+        const auto lay = [&](int32_t net) {
+            if (net < 0 || laid[net]) return;
+            laid[net] = 1;
+            readers[net] = {int32_t(ranked.size()), first[net + 1] - first[net], state_first[net + 1] > state_first[net]};
+            for (int32_t k = first[net]; k < first[net + 1]; k++) ranked.push_back(place[sinks[k] >> 3] << 3 | (sinks[k] & 7));
+        };
+        for (int64_t i = 0; i < t.state_count; i++) lay(t.states[i].q), lay(t.states[i].qn);
+        for (int32_t c : at) {
+            const Cell& cell = t.cells[c];
+            for (int32_t net : cell.out) lay(net);
+            const Kind& kind = t.kinds[cell.kind];
+            gates.push_back({{kind.table[0], kind.table[1]}, {cell.out[0], cell.out[1]}});
+        }
+        for (int64_t net = 0; net < t.net_count; net++) lay(net);
+    }
+
+    void queue(int32_t place) {
+        dirty[place >> 6] |= uint64_t(1) << (place & 63);
+        low = std::min(low, place >> 6);
     }
 
     // Which nets the clock reaches.
@@ -264,23 +295,18 @@ class Gates {
         }
     }
 
+    // A cell's readers have higher places than it has.
     void sweep() {
-        const int32_t depth = buckets.size();
-        while (low < depth) {
-            std::vector<int32_t>& bucket = buckets[low];
-            if (bucket.empty()) {
-                low++;
-                continue;
+        const int32_t words = dirty.size();
+        for (; low < words; low++)
+            while (dirty[low]) {
+                const int32_t place = low << 6 | __builtin_ctzll(dirty[low]);
+                dirty[low] &= dirty[low] - 1;
+                evaluations += counting;
+                const Gate& gate = gates[place];
+                for (int out = 0; out < OUTPUTS; out++)
+                    if (gate.out[out] >= 0) set(gate.out[out], gate.table[out] >> index[place] & 1);
             }
-            const int32_t c = bucket.back();
-            bucket.pop_back();
-            queued[c] = 0;
-            evaluations += counting;
-            const Cell& cell = t.cells[c];
-            const Kind& kind = t.kinds[cell.kind];
-            for (int out = 0; out < OUTPUTS; out++)
-                if (cell.out[out] >= 0) set(cell.out[out], kind.table[out] >> index[c] & 1);
-        }
     }
 
     bool next(int32_t s) const {
@@ -314,8 +340,7 @@ class Gates {
 
     void asynchronous(int32_t i) {
         const State& s = t.states[i];
-        if (cleared(s)) captured.push_back({i, false});
-        else if (is_preset(s)) captured.push_back({i, true});
+        if (cleared(s) || is_preset(s)) forced.push_back(i);
         else if (s.type == LATCH) queue_latch(i);
     }
 
@@ -348,7 +373,11 @@ class Gates {
             counting = true;
             std::fill(since.begin(), since.end(), now);
             before = value;
-            if (timed) timed->start(value.data(), index.data());
+            if (timed) {
+                std::vector<uint8_t> by_cell(t.cell_count);
+                for (int64_t place = 0; place < t.cell_count; place++) by_cell[at[place]] = index[place];
+                timed->start(value.data(), by_cell.data());
+            }
         } else if (!wanted) {
             stop();
         }
@@ -386,16 +415,27 @@ class Gates {
     }
 
     const Tables t;
-    std::vector<uint8_t> value, index, queued;
-    std::vector<int32_t> level;
+    struct Gate {
+        uint64_t table[OUTPUTS];
+        int32_t out[OUTPUTS];
+    };
+    struct Span {
+        int32_t first, count;
+        bool states;  // some read it, too
+    };
+    std::vector<uint8_t> value, index;  // of nets; of cells by place: the inputs as a number
+    std::vector<int32_t> level, at;     // by cell; the cells by place
+    std::vector<Gate> gates;            // by place
+    std::vector<Span> readers;          // of each net: ranked[first .. first + count]
+    std::vector<int32_t> ranked;        // place << 3 | pin
+    std::vector<uint64_t> dirty;        // places to evaluate
     std::vector<uint8_t> state, latch_queued, clocked, source;
     std::vector<uint32_t> toggles;
     std::vector<uint64_t> high, since;
     std::vector<uint8_t> before, touched;
     std::vector<int32_t> first, sinks, state_first, state_sinks;  // of each net: sinks[first[net] .. first[net + 1]]
-    std::vector<std::vector<int32_t>> buckets;                    // cells to evaluate, by level
-    int32_t low = 0;                                              // no bucket below has any
-    std::vector<int32_t> latches, moved, arrival;
+    int32_t low = 0;                                              // of the words of `dirty` none below has any
+    std::vector<int32_t> latches, forced, moved, arrival;
     std::vector<std::pair<int32_t, bool>> captured, deferred;
     std::unique_ptr<Timed> timed;
     int32_t loop_net = -1;
