@@ -34,6 +34,11 @@ class Domain(ABC):
             )
         self.one = 1 % n  # 0 for modulus 1
 
+    @property
+    def unit_modulus(self) -> int:
+        """What the port `modulus` of a multiplier takes."""
+        return self.n
+
     @abstractmethod
     def product(self, a: int, b: int) -> int:
         """The product of two numbers of the domain, in the domain."""
@@ -156,6 +161,10 @@ class ScaledMont(Domain):
         self.scaled = ScaledMontgomery(n, ScaledShape(self.nbits, digit_nbits))
         self.one = self.scaled.original.r_mod_n
         self.enter_by = self.scaled.original.r2_mod_n
+
+    @property
+    def unit_modulus(self) -> int:
+        return self.scaled.m_prime
 
     def product(self, a: int, b: int) -> int:
         return self.scaled.product(a, b)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
 from ...proc.core.parameters import DIV_BITS
-from ..designs.interfaces import DEFAULT, INTERFACES
+from ..designs.interfaces import DEFAULT, INTERFACES, UNIT, UNIT_SUMMARY
 from ..designs.system import Xcel
 from ..json_values import json_number as json_number  # for the commands
 from ..json_values import json_value as json_value
@@ -115,15 +115,17 @@ def refuse_with_workload(args: argparse.Namespace, options: Sequence[str]) -> No
             raise BadInput(f"--{option} beside --workload, which has its own operands; drop one of them")
 
 
-def add_interface(parser: argparse.ArgumentParser) -> None:
+def add_interface(parser: argparse.ArgumentParser, *, units: bool = False) -> None:
+    """`--interface`; with `units` also for a multiplier alone."""
+    told = [
+        f"{each.name}: {each.summary}{' (default)' if each is DEFAULT else ''}"
+        for each in INTERFACES.values()
+    ]
     parser.add_argument(
         "--interface",
-        choices=INTERFACES,
+        choices=[*INTERFACES, UNIT] if units else INTERFACES,
         default=DEFAULT.name,
-        help="; ".join(
-            f"{each.name}: {each.summary}{' (default)' if each is DEFAULT else ''}"
-            for each in INTERFACES.values()
-        ),
+        help="; ".join([*told, f"{UNIT}: {UNIT_SUMMARY}"] if units else told),
     )
 
 

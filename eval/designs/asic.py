@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 ROW_EXP_NBITS = 64
 MOST_ROW_CYCLES = 40_000  # of one: exponents are shorter still where a product takes long
 MOST_ENERGY_CYCLES = 50_000  # longer operations are simulated as gates for a window of their first products
+FULL_NBITS = 256  # wider machines, which have more gates, are simulated for fewer cycles
 RANDOM_ROWS = 16
 DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
 SPARE_CYCLES = 1000
@@ -52,6 +53,8 @@ class Chip(Source):
 
     Without a design it is the processor alone, which does the work in software, by `kernel`.
     """
+
+    ROOT: ClassVar[str] = "eval.designs.asic"  # the module whose sources decide on what is written
 
     design: Design | None
     nbits: int
@@ -98,6 +101,11 @@ class Chip(Source):
             return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}_{SYSTEM}")
         return self.machine.top(find_interface(self.interface))
 
+    @property
+    def place(self) -> str:
+        """What a sentence says of where it is."""
+        return BEHIND_PROCESSOR if self.system else find_interface(self.interface).behind
+
     # ---- as a source of the flow
 
     has_vectors = True
@@ -109,7 +117,7 @@ class Chip(Source):
     def key(self) -> str:
         self.check()
         said = [self.name, self.nbits, self.parameters, self.interface, self.system, self.kernel, self.tool]
-        return cache.key(json.dumps(said, sort_keys=True), sources.digest("eval.designs.asic"))
+        return cache.key(json.dumps(said, sort_keys=True), sources.digest(self.ROOT))
 
     def write(self, directory: Path) -> None:
         """Write the three files."""
@@ -123,7 +131,7 @@ class Chip(Source):
             clock_port="clk",
             reset_port="reset",
             interface=SYSTEM if self.system else self.interface,
-            place=BEHIND_PROCESSOR if self.system else find_interface(self.interface).behind,
+            place=self.place,
             nbits=self.nbits,
             parameters={
                 name: hex(value) if isinstance(value, int) and value > 2**53 else value
@@ -236,19 +244,25 @@ class Chip(Source):
     def _affordable_nbits(self) -> int:
         """Bits of an exponent whose products take no more than MOST_ROW_CYCLES."""
         each = None if self.design is None else self.machine.product_cycles
-        return ROW_EXP_NBITS if each is None else max(2, MOST_ROW_CYCLES // (2 * each))
+        most = self._affordable(self._affordable(MOST_ROW_CYCLES))  # there are many rows
+        return ROW_EXP_NBITS if each is None else max(2, most // (2 * each))
+
+    def _affordable(self, cycles: int) -> int:
+        """As many gates by cycles for every width."""
+        return cycles * FULL_NBITS // max(self.nbits, FULL_NBITS)
 
     def _window(self, work: Workload) -> tuple[Operands, int]:
         """What of an operation is simulated as gates, and the cycles of the whole if that is not all."""
         base, exp, mod = work.operands
         whole = self.machine.cycles(base, exp, mod)
-        if whole <= MOST_ENERGY_CYCLES:
+        most = self._affordable(MOST_ENERGY_CYCLES)
+        if whole <= most:
             return work.operands, 0
         length = exp.bit_length()
         fitting = (
             exp >> (length - bits)
             for bits in range(length, 1, -1)
-            if self.machine.cycles(base, exp >> (length - bits), mod) <= MOST_ENERGY_CYCLES
+            if self.machine.cycles(base, exp >> (length - bits), mod) <= most
         )
         return (base, next(fitting, 1), mod), whole
 

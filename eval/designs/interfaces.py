@@ -156,6 +156,9 @@ DEFAULT = STREAM
 PROCESSOR_PORT = XCEL  # what a machine has behind the processor
 SYSTEM = "system"  # in the place of an interface: the machine with the processor in front
 SYSTEM_TITLE = "with processor"
+UNIT = "unit"  # likewise: a multiplier without its machine, which does products and no exponentiations
+UNIT_TITLE = "multiplier alone"
+UNIT_SUMMARY = "a product and its result, the modulus at a static port: the multiplier without its machine"
 
 
 def find(name: str) -> Interface:
@@ -166,5 +169,5 @@ def find(name: str) -> Interface:
 
 
 def titles() -> dict[str, str]:
-    """The words of readers for all interfaces and for systems."""
-    return {**{name: each.title for name, each in INTERFACES.items()}, SYSTEM: SYSTEM_TITLE}
+    """The words of readers for all interfaces, for systems and for multipliers alone."""
+    return {**{name: each.title for name, each in INTERFACES.items()}, SYSTEM: SYSTEM_TITLE, UNIT: UNIT_TITLE}

@@ -40,7 +40,8 @@ DETAILS = (
 )
 NOT_PROVED = "equivalence of netlist and design was not proved in this run; the tests ran on the netlist"
 PICTURES = ("amoeba.png", "density.png", "layout.png")
-COUNTS = {"luts": "lut", "ffs": "ff", "dsps": "dsp", "alms": "alm"}
+FPGA_LIMIT_S = 600  # of a processor, for a point of a sweep
+COUNTS = {"luts": "lut", "ffs": "ff", "dsps": "dsp", "alms": "alm", "slices": "slice"}
 
 
 def verilog_files(
@@ -112,9 +113,13 @@ def run_asic(
 
 
 def run_fpga(
-    design: Source, devices: Sequence[str], pnr: bool, report: Callable[[FpgaEvent], None]
+    design: Source,
+    devices: Sequence[str],
+    pnr: bool,
+    report: Callable[[FpgaEvent], None],
+    limit: float | None = None,
 ) -> FpgaRun:
-    """The Verilog, and what it takes of each device."""
+    """The Verilog, and what it takes of each device; BadInput where synthesis takes more seconds of a processor than the limit."""
     from ...flow import description
     from ...flow.fpga import fpga
     from ...flow.fpga.report import FpgaRun
@@ -122,7 +127,7 @@ def run_fpga(
     start = time.monotonic()
     entry = design.entry()
     described = description.load(entry / description.Description.FILE)
-    measured = fpga.measure(entry / "design.sv", described.top, devices, pnr=pnr, report=report)
+    measured = fpga.measure(entry / "design.sv", described.top, devices, pnr=pnr, report=report, limit=limit)
     return FpgaRun(
         described.name,
         described.top,
@@ -273,7 +278,11 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     simulated = product.read(files[rtl_sim.FILE], Simulated)
     if simulated.tests_failed:
         raise NoMeasurement(f"{point}: {simulated.tests_failed} tests failed, so its counts mean nothing")
-    measured = run_fpga(chip, [flow["device"]], flow["pnr"], _teller(point, say))
+    tell = _teller(point, say)
+    try:
+        measured = run_fpga(chip, [flow["device"]], flow["pnr"], tell, FPGA_LIMIT_S)
+    except BadInput as error:
+        raise NoMeasurement(f"{point}: {error}") from None
     device = measured.devices[flow["device"]]
     if flow["pnr"] and device.pnr is None:
         raise NoMeasurement(f"{point}: {device.pnr_note or 'not routed'}")

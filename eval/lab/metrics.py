@@ -61,6 +61,7 @@ METRICS: dict[str, Metric] = {
         Metric("ff", "FF", "FF", (FPGA,), per_operation=False, counted=True),
         Metric("dsp", "DSP", "DSP", (FPGA,), per_operation=False, counted=True),
         Metric("alm", "ALM", "ALM", (FPGA,), per_operation=False, counted=True),
+        Metric("slice", "Slices", "slices", (FPGA,), per_operation=False, counted=True),
     )
 }
 

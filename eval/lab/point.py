@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, unknown
-from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM
+from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
 from ..designs.mixes import DECRYPT, ENCRYPT, PRODUCT, Part, check_name, check_workload, cycles_of, parts_of
 from ..designs.systems import (
     HARDWARE,
@@ -45,7 +45,7 @@ class Point:
     """What is measured. Making one refuses unknown names and settings; `check` says whether there can be such a machine.
 
     subject: a design ("mont"), or a system ("proc-naive", "procxcel-mont"). settings: parameters of the design.
-    interface: stream, xcel or system; a design with interface system is the system with this accelerator.
+    interface: stream, xcel, system or unit; a design with interface system is the system with this accelerator, with unit its multiplier.
     workload: see mixes.py; empty at stages flow, layout and fpga. flow: settings of those stages, by the names of the graph's
     parameters; `equivalence`: prove the netlist equal to the design as well; of fpga `device` and `pnr`.
     """
@@ -61,8 +61,8 @@ class Point:
     def __post_init__(self) -> None:
         if self.stage not in STAGES:
             raise unknown("stage", self.stage, STAGES)
-        if self.interface not in (*INTERFACES, SYSTEM):
-            raise unknown("interface", self.interface, (*INTERFACES, SYSTEM))
+        if self.interface not in (*INTERFACES, SYSTEM, UNIT):
+            raise unknown("interface", self.interface, (*INTERFACES, SYSTEM, UNIT))
         values: dict[str, Any] = {}
         if self.subject.startswith((SOFTWARE, HARDWARE)):
             values["interface"] = SYSTEM
@@ -167,7 +167,14 @@ class Point:
             self._check_system()
         _ = self.resolved  # refuses what makes no machine
         if self.stage in IMPLEMENTED:
+            if self.interface == UNIT:
+                self.chip().check()
             return
+        if self.interface == UNIT:
+            raise BadInput(
+                f"interface {UNIT}: a multiplier alone does no exponentiation; give stage {FPGA}, {FLOW} or {LAYOUT}, "
+                f"or interface {DEFAULT.name}"
+            )
         check_workload(self.workload, self.nbits, self.modulus)
         if self.workload == PRODUCT and self.stage != FORMULA:
             raise BadInput(
@@ -202,12 +209,12 @@ class Point:
 
     def chip(self) -> Chip:
         """As the flow wants it."""
-        from ..designs.asic import Chip
+        from ..designs.unit_chip import chip
 
         system, kind = self.interface == SYSTEM, self.kind
         interface = DEFAULT.name if system else self.interface
         options = {} if kind is None else {"kernel": kind.kernel}
-        return Chip(self.design, self.nbits, self.all_settings, interface, system, **options)
+        return chip(self.design, self.nbits, self.all_settings, interface, system, **options)
 
     # ---- its names
 

@@ -20,7 +20,7 @@ for single cells (`cells`), and is the union of these; two that say different th
     twin       the design or system of ours that rebuilds this machine: "mont-001" (a design), "procxcel-mont-001", "proc-naive" (systems)
     ours       names of ours that do the same work in another way, the fair rivals where there is no twin
     nbits      the width of the modulus
-    settings   of the twin
+    settings   of the twin, and of those of ours that stand under `alike`, whose parameters of these names mean the same
     interface  stream | xcel | system: how much is in the figure (a bare machine, with its registers, with a processor)
     window     gross | dummy | normalised (001: normalised is gross less the dummy, as our systems are); "" elsewhere
     against    of a ratio: what it is a ratio to
@@ -117,6 +117,7 @@ class Published:
     ours: tuple[str, ...] = ()
     nbits: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
+    alike: tuple[str, ...] = ()
     interface: str = ""
     window: str = ""
     against: str = ""
@@ -329,6 +330,7 @@ class Says(_Part):
     ours: list[str] | Unset = msgspec.UNSET
     nbits: int | Unset = msgspec.UNSET
     settings: dict[str, str | int | float | bool] | Unset = msgspec.UNSET
+    alike: list[str] | Unset = msgspec.UNSET
     interface: str | Unset = msgspec.UNSET
     design: str | Unset = msgspec.UNSET
     technology: str | Unset = msgspec.UNSET
@@ -525,6 +527,7 @@ class _Reader:
                 )
         said_unit = means.pop("unit", "")
         means["ours"] = tuple(means.get("ours", ()))
+        means["alike"] = tuple(means.get("alike", ()))
         return Published(
             self.paper,
             self.read.number,

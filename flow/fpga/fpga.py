@@ -1,9 +1,9 @@
-"""What a design takes of an FPGA: LUT, registers, DSP blocks, block RAM and carry chains of Artix-7, Cyclone V and ECP5.
+"""What a design takes of an FPGA: LUT, registers, DSP blocks, block RAM and carry chains of Artix-7, Cyclone V, ECP5 and Virtex-E.
 
-The papers count on these: 002 on the Artix-7 XC7A100T, 000 on the Cyclone V 5CGXFC5C6, 004 on a Cyclone V. `measure` reads a design
-once (read_slang), then runs yosys' own synthesis for each family, flat, and counts the cells of the netlist; every kind of cell has
-a price in DEVICES, and one without is refused rather than left out. With `pnr` the netlists of ECP5, and of Artix-7 where the tool is
-there, are placed and routed (fpga_route.py).
+The papers count on these: 002 on the Artix-7 XC7A100T, 003 on a Virtex-E XCV2000E, 000 on the Cyclone V 5CGXFC5C6, 004 on a
+Cyclone V. `measure` reads a design once (read_slang), then runs yosys' own synthesis for each family, flat, and counts the cells of
+the netlist; every kind of cell has a price in DEVICES, and one without is refused rather than left out. With `pnr` the netlists of
+ECP5, and of Artix-7 where the tool is there, are placed and routed (fpga_route.py).
 
 ALMs are an estimate, as yosys packs none. An ALM of Cyclone V has eight inputs, two adders, four registers and makes one function of 6
 inputs, or one of 5 and one of 3, or two of 4 (Cyclone V Device Handbook, volume 1, chapter 1). So:
@@ -37,7 +37,7 @@ from .. import description, product
 from ..files import replace_json
 from ..netlist import yosys
 from ..netlist.document import Module
-from ..synth.synthesis import CONFLICT, LATCHES, LOOP
+from ..synth.reading import CONFLICT, LATCHES, LOOP
 from .parts import Report, made
 from .report import DeviceReport, FpgaReport, Number
 
@@ -45,7 +45,7 @@ JOBS = 2
 COUNTS = "counts.json"
 PARAMETERS = ("fpga_devices", "fpga_pnr")  # of the step
 # what a cell takes: LUTs are sites of the fabric, so that a carry chain that occupies them counts as well
-RESOURCES = ("luts", "ffs", "dsps", "brams", "carries", "alms")
+RESOURCES = ("luts", "ffs", "dsps", "brams", "carries")
 UNDRIVEN = re.compile(r"Warning: Wire (\S+?)(?: \[(\d+)\])? is used but has no driver")
 # of netlists, beyond which a run takes hours and more than the memory of a small computer
 MAX_LUTS = 500_000
@@ -66,7 +66,9 @@ class Device:
     capacity: Mapping[str, int]
     prices: Prices
     counting: str
-    alms: Callable[[Cells, Mapping[str, float]], int] | None = None
+    # what the family packs these into, with the estimate for it
+    packs: tuple[str, Callable[[Cells, Mapping[str, float]], int]] | None = None
+    usual: bool = True  # counted where no device is named
 
     def count(self, cells: Cells) -> dict[str, Number]:
         """The resources of a netlist with so many cells of each kind; BadInput for one that the family does not have."""
@@ -83,11 +85,12 @@ class Device:
                 )
             for resource, price in self.prices[kind].items():
                 sums[resource] += price * number
-        counts = {resource: sums[resource] for resource in RESOURCES if resource != "alms"}
+        counts = {resource: sums[resource] for resource in RESOURCES}
         counts["dsps"] = math.ceil(counts["dsps"] - 1e-9)  # shares of a block make a whole one
         counts = {resource: int(n) if n == int(n) else n for resource, n in counts.items()}
-        if self.alms is not None:
-            counts["alms"] = self.alms(cells, counts)
+        if self.packs is not None:
+            block, estimate = self.packs
+            counts[block] = estimate(cells, counts)
         return counts
 
     def shares(self, counts: Mapping[str, Number]) -> dict[str, float]:
@@ -103,6 +106,18 @@ def cyclone_alms(cells: Cells, counts: Mapping[str, float]) -> int:
     adders = math.ceil(cells.get("MISTRAL_ALUT_ARITH", 0) / 2)
     memory = math.ceil(cells.get("MISTRAL_MLAB", 0) / 2)
     return max(logic + adders + memory, math.ceil(counts["ffs"] / 4))
+
+
+def slices(luts: int, ffs: int) -> tuple[str, Callable[[Cells, Mapping[str, float]], int]]:
+    """As many as LUTs or registers fill, with so many in each."""
+
+    def estimate(_: Cells, counts: Mapping[str, float]) -> int:
+        return math.ceil(max(counts["luts"] / luts, counts["ffs"] / ffs))
+
+    return "slices", estimate
+
+
+SLICES = "slices: estimated, as many as LUTs or registers fill"
 
 
 def _each(kinds: str, **prices: float) -> dict[str, dict[str, float]]:
@@ -130,7 +145,8 @@ DEVICES = {
                 **_each("MUXF7 MUXF8 GND VCC"),
             },
             "LUT: cells of up to 6 inputs, inverters, shift registers and LUT RAM, one site each, before two small ones are packed "
-            "into one; carry: CARRY4 of 4 bits; DSP: DSP48E1; BRAM: of 36 kbit",
+            f"into one; carry: CARRY4 of 4 bits; DSP: DSP48E1; BRAM: of 36 kbit; {SLICES}",
+            slices(4, 8),
         ),
         Device(
             "cyclone-v",
@@ -151,7 +167,7 @@ DEVICES = {
             "ALM: estimated from the functions, adder bits and registers by max(n6 + n5 + (n4 + max(0, n3 - n5)) / 2 + adder bits / 2 + "
             "LUT RAM bits / 2, registers / 4); LUT: functions of up to 6 inputs, adder bits included; carry: adder bits; DSP: blocks of "
             "one product of 27 bits, two of 18 or three of 9; BRAM: M10K",
-            cyclone_alms,
+            ("alms", cyclone_alms),
         ),
         Device(
             "ecp5",
@@ -171,8 +187,35 @@ DEVICES = {
             "LUT: of 4 inputs, with two for each CCU2C and six for each LUT RAM of 16 x 4; carry: CCU2C of 2 bits; DSP: multipliers "
             "MULT18X18D of 18 bits; BRAM: DP16KD",
         ),
+        Device(
+            "virtex-e",
+            "Virtex-E",
+            "XCV2000E",
+            "synth_xilinx -family xcve -flatten -noiopad -noclkbuf",
+            {"luts": 38_400, "ffs": 38_400, "brams": 160},
+            {
+                **_each("LUT1 LUT2 LUT3 LUT4 INV SRL16 SRL16E RAM16X1S RAM32X1S", luts=1),
+                **_each("RAM16X1D", luts=2),
+                **_each("FDRE FDSE FDCE FDPE FDRE_1 FDSE_1 FDCE_1 FDPE_1", ffs=1),
+                **_each("MUXCY", carries=1),
+                **_each("XORCY MUXF5 MUXF6 MULT_AND GND VCC"),
+                **_each("RAMB4_S1 RAMB4_S2 RAMB4_S4 RAMB4_S8 RAMB4_S16", brams=1),
+                **_each(
+                    " ".join(
+                        f"RAMB4_S{a}_S{b}" for a in (1, 2, 4, 8, 16) for b in (1, 2, 4, 8, 16) if a <= b
+                    ),
+                    brams=1,
+                ),
+            },
+            f"LUT: of up to 4 inputs, inverters, shift registers and LUT RAM; carry: MUXCY; BRAM: of 4 kbit; {SLICES}; yosys calls "
+            "its synthesis for this family experimental",
+            slices(2, 2),
+            usual=False,
+        ),
     )
 }
+
+USUAL = tuple(name for name, device in DEVICES.items() if device.usual)
 
 READ = """\
 read_slang --top {top} {source}
@@ -208,12 +251,13 @@ def find(name: str) -> Device:
 def measure(
     design_sv: Path,
     top: str,
-    devices: Collection[str] = tuple(DEVICES),
+    devices: Collection[str] = USUAL,
     *,
     pnr: bool = False,
     report: Report = lambda _: None,
+    limit: float | None = None,
 ) -> FpgaReport:
-    """What module `top` takes; with `pnr`, routed frequencies too."""
+    """What module `top` takes; with `pnr`, routed frequencies too; BadInput where a synthesis takes more seconds of a processor."""
     from . import fpga_route
 
     chosen = [find(name) for name in devices]
@@ -221,7 +265,7 @@ def measure(
     design = elaborate(design_sv, top, report)
 
     def one(device: Device) -> DeviceReport:
-        entry = _synthesize(device, design, top, report)
+        entry = _synthesize(device, design, top, report, limit)
         result = product.read(entry / COUNTS, DeviceReport, FpgaReport.STEP, COUNTS)
         if router := routers.get(device.name):
             result.pnr = fpga_route.route(router, entry / "netlist.json", top, result, report)
@@ -256,14 +300,14 @@ def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Pat
     return made("read", "fpga-read", [top, digest, yosys.version()], build, report) / "design.json"
 
 
-def _synthesize(device: Device, design: Path, top: str, report: Report) -> Path:
+def _synthesize(device: Device, design: Path, top: str, report: Report, limit: float | None) -> Path:
     """netlist.json and counts.json of a family."""
 
     def build(directory: Path) -> None:
         with _work() as work:
             shutil.copyfile(design, work / "design.json")
             script = SYNTHESIZE.format(synthesis=device.synthesis, top=top)
-            run = yosys.run("synthesize", script, work)
+            run = yosys.run("synthesize", script, work, limit=limit)
             module = json.loads((work / "netlist.json").read_text())["modules"][top]
             cells = count_cells(module)
             counts = device.count(cells)
@@ -277,6 +321,7 @@ def _synthesize(device: Device, design: Path, top: str, report: Report) -> Path:
                 brams=counts["brams"],
                 carries=counts["carries"],
                 alms=counts.get("alms"),
+                slices=counts.get("slices"),
                 capacity=dict(device.capacity),
                 shares=shares,
                 fits=max(shares.values()) <= 1,

@@ -78,6 +78,7 @@ class DeviceReport(msgspec.Struct, omit_defaults=True):
     seconds: float
     peak_memory_mib: float
     alms: Number | None = None
+    slices: Number | None = None
     pnr: Routed | None = None
     pnr_note: str | None = None  # why it was not routed
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import math
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -28,6 +30,7 @@ MESSAGE = re.compile(r"^(?:(?P<place>\S+:\d+(?::\d+)?): )?ERROR: (?P<text>.+)$",
 EMPTY = re.compile(r"see full log for details|Build failed", re.IGNORECASE)
 PASS = re.compile(r"^[\d.]+ Executing (\S+)", re.MULTILINE)
 SIGKILL = 9
+OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,22 @@ def abc() -> Path:
     return Path(spec.origin).parent / "yosys-abc"
 
 
-def run(name: str, script: str, directory: Path) -> Run:
-    """Run a script, keep it as NAME.ys with its NAME.log; BadInput with the first error if it fails."""
+def run(name: str, script: str, directory: Path, *, limit: float | None = None) -> Run:
+    """Run a script, keep it as NAME.ys with its NAME.log; BadInput with the first error if it fails.
+
+    `limit` is in seconds of a processor, so that it does not matter how busy the machine is.
+    """
     version()
     (directory / f"{name}.ys").write_text(script)
     used = directory / f"{name}.used.json"
     log_path = directory / f"{name}.log"
     start = time.perf_counter()
     with log_path.open("w") as log:
+        command = [sys.executable, "-m", "modexlab.flow.netlist.yosys", f"{name}.ys", used.name]
+        if limit is not None:
+            command = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(limit)), *command]
         done = subprocess.run(
-            [sys.executable, "-m", "modexlab.flow.netlist.yosys", f"{name}.ys", used.name],
+            command,
             cwd=directory,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -73,6 +82,8 @@ def run(name: str, script: str, directory: Path) -> Run:
         )
     seconds = time.perf_counter() - start
     text = log_path.read_text(errors="replace")
+    if limit is not None and (done.returncode in OUT_OF_TIME or (done.returncode and seconds > limit)):
+        raise BadInput(f"yosys did not end in {limit:.0f} s of a processor: take a smaller width")
     if done.returncode:
         raise BadInput(_reason(text, done.returncode, log_path))
     return Run(text, seconds, json.loads(used.read_text())["peak_memory_mib"])

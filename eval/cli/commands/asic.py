@@ -75,7 +75,7 @@ def add(commands: Commands) -> None:
     )
     add_width(parser, f"default: {DEFAULT_NBITS}")
     add_settings(parser)
-    add_interface(parser)
+    add_interface(parser, units=True)
     parser.add_argument(
         "--system", action="store_true", help="with the processor in front, by its accelerator port"
     )
@@ -175,23 +175,22 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _chip(args: argparse.Namespace) -> Chip:
-    from ...designs.asic import Chip
     from ...designs.systems import HARDWARE, SOFTWARE, find_system
+    from ...designs.unit_chip import chip
 
     if args.design is None:
         raise BadInput("neither a design nor Verilog; give a DESIGN, or --verilog FILE --top NAME")
     nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
     if args.design.startswith((SOFTWARE, HARDWARE)):
         kind = find_system(args.design)
-        design, system = kind.design, True
-        chip = Chip(design, nbits, _settings(design, args.settings), args.interface, True, kind.kernel)
+        design, system, kernel = kind.design, True, {"kernel": kind.kernel}
     else:
-        design, system = find_design(args.design), args.system
-        chip = Chip(design, nbits, settings_of(design, args.settings), args.interface, system)
+        design, system, kernel = find_design(args.design), args.system, {}
     if system and args.interface != DEFAULT.name:
         raise BadInput("--interface with --system: a processor always has registers in front; drop it")
-    chip.check()
-    return chip
+    made = chip(design, nbits, _settings(design, args.settings), args.interface, system, **kernel)
+    made.check()
+    return made
 
 
 def _settings(design: Design | None, given: list[str]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def add(commands: Commands) -> None:
     )
     add_width(parser, f"default: {DEFAULT_NBITS}")
     add_settings(parser)
-    add_interface(parser)
+    add_interface(parser, units=True)
     add_verilog(parser)
     parser.add_argument(
         "--device",
@@ -87,13 +87,13 @@ def _source(args: argparse.Namespace) -> Source:
             raise BadInput("--top is for Verilog from elsewhere; add --verilog FILE")
         if args.design is None:
             raise BadInput("neither a design nor Verilog; give a DESIGN, or --verilog FILE --top NAME")
-        from ...designs.asic import Chip
+        from ...designs.unit_chip import chip
 
         nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
         design = find_design(args.design)
-        chip = Chip(design, nbits, settings_of(design, args.settings), args.interface)
-        chip.check()
-        return chip
+        made = chip(design, nbits, settings_of(design, args.settings), args.interface)
+        made.check()
+        return made
     refuse_with_verilog(args, ("design", "nbits", "settings"))
     return verilog_files(args.verilog, args.top, include=args.include or (), define=args.define or ())
 
@@ -119,7 +119,15 @@ def _run(source: Source, devices: list[str], pnr: bool, quiet: bool) -> FpgaRun:
 
 # ---- as text
 
-COLUMNS = {"luts": "LUT", "alms": "ALM", "ffs": "FF", "dsps": "DSP", "brams": "BRAM", "carries": "carry"}
+COLUMNS = {
+    "luts": "LUT",
+    "alms": "ALM",
+    "slices": "slices",
+    "ffs": "FF",
+    "dsps": "DSP",
+    "brams": "BRAM",
+    "carries": "carry",
+}
 
 
 def _text(report: FpgaRun) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....cl.timing import UnitTiming
+from ....fl.domains import Domain
 from ....fl.errors import BadInput
 from ..param import Param
 
@@ -21,6 +22,7 @@ class Unit:
     rtl: Callable[[int], Component]  # of a width in bits
     cl: Callable[[int], Component]
     timing: UnitTiming
+    space: Callable[[int], Domain] | None = None  # of its products, where that is not the machine's
 
 
 def within_machine(why: str, timing: UnitTiming) -> Unit:

@@ -10,7 +10,7 @@ from ....cl.fixed_mod_exp import DirectMulCL, UnsubtractedCL
 from ....cl.pseudo_mul import PseudoMulCL, PseudoMulTiming
 from ....cl.timing import SerialMontTiming
 from ....fl.compression import BEST, STRATEGIES
-from ....fl.domains import DOMAINS
+from ....fl.domains import DOMAINS, Redundant
 from ....fl.errors import BadInput, shown
 from ....fl.prefix import ADDERS
 from ....rtl.units.compression_tree import MAX_OPERAND_NBITS
@@ -100,8 +100,9 @@ def direct(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
 
 def unsubtracted(domain: str, nbits: int, values: Mapping[str, Any]) -> Unit:
     """A unit of MM, one bit wider than the modulus."""
-    working(nbits, domain, values)
-    return Unit(partial(MMMul, subtracts=False), UnsubtractedCL, SerialMontTiming(nbits + 1))
+    number = working(nbits, domain, values)
+    space = (lambda _: Redundant(number, nbits)) if domain == "pseudo" else None
+    return Unit(partial(MMMul, subtracts=False), UnsubtractedCL, SerialMontTiming(nbits + 1), space)
 
 
 def cm(domain: str) -> Multiplier:
