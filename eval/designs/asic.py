@@ -244,12 +244,11 @@ class Chip(Source):
     def _affordable_nbits(self) -> int:
         """Bits of an exponent whose products take no more than MOST_ROW_CYCLES."""
         each = None if self.design is None else self.machine.product_cycles
-        most = self._affordable(self._affordable(MOST_ROW_CYCLES))  # there are many rows
-        return ROW_EXP_NBITS if each is None else max(2, most // (2 * each))
+        return ROW_EXP_NBITS if each is None else max(2, self._affordable(MOST_ROW_CYCLES) // (2 * each))
 
     def _affordable(self, cycles: int) -> int:
-        """As many gates by cycles for every width."""
-        return cycles * FULL_NBITS // max(self.nbits, FULL_NBITS)
+        """Fewer where each cycle moves more gates, and there are several hundred thousand gates."""
+        return cycles * FULL_NBITS**2 // max(self.nbits, FULL_NBITS) ** 2
 
     def _window(self, work: Workload) -> tuple[Operands, int]:
         """What of an operation is simulated as gates, and the cycles of the whole if that is not all."""

@@ -21,6 +21,20 @@ CHARTS = {  # name: (title, caption)
         "again is dashed. Hollow ones are published; means over both operations stand with decrypt. Machines alone, with default "
         "parameters. Encryption is with exponent 17 up to 17 bits and with 65537 above: hence the step between 16 and 32 bits.",
     ),
+    "area_um2-width": (
+        "Area by width",
+        "Machines that went through the flow at several widths, at the clock that was asked for. Lines join the same design with the same "
+        "interface; the axes are logarithmic, so that a line of slope 1 grows with the width and one of slope 2 with its square.",
+    ),
+    "time_ns-width": (
+        "Time of an operation by width",
+        "Cycles times the clock that was asked for, of machines that met it.",
+    ),
+    "energy_nj-width": (
+        "Energy of an operation by width",
+        "Without glitches. Operations that are too long to be simulated as gates are measured in a window of their products and scaled by "
+        "the exact count of cycles.",
+    ),
     "areas": (
         "Where the area is",
         "Modules of a class are taken together. Large modules are taken apart, multipliers are not.",

@@ -227,20 +227,8 @@ def widths(families: Mapping[str, int], colours: Colours) -> Spec:
     kind = {"field": "family", "type": "nominal"}
     legend = {"title": None, "values": PRESENT}
     here: Spec = {
-        "x": {
-            "field": "nbits",
-            "type": "quantitative",
-            "title": "Width (bits)",
-            "scale": {"type": "log", "base": 2, "nice": False, "padding": 16},
-            "axis": {"format": "d", "labelOverlap": "greedy"},
-        },
-        "y": {
-            "field": "cycles",
-            "type": "quantitative",
-            "title": METRICS["cycles"].title,
-            "scale": {"type": "log", "nice": False, "padding": 16},
-            "axis": {"tickCount": 6, "labelExpr": BRIEF, "labelOverlap": "greedy"},
-        },
+        "x": _log("nbits", "Width (bits)", base=2),
+        "y": _log("cycles", METRICS["cycles"].title),
     }
     color = {**kind, "scale": scale["color"], "legend": legend}
     shape = {**kind, "scale": scale["shape"], "legend": legend}
@@ -285,6 +273,57 @@ def widths(families: Mapping[str, int], colours: Colours) -> Spec:
             },
         ],
     }
+
+
+def grown(metric: str, families: Mapping[str, int], colours: Colours) -> Spec:
+    """A metric of silicon against the width, a line for each design, interface and operation."""
+    scale = scales(families, colours)
+    kind = {"field": "family", "type": "nominal"}
+    legend = {"title": None, "values": PRESENT}
+    here: Spec = {
+        "x": _log("nbits", "Width (bits)", base=2),
+        "y": _log(metric, METRICS[metric].head),
+    }
+    line = [{"field": name} for name in ("label", "interface", "stage", "operation")]
+    color = {**kind, "scale": scale["color"], "legend": legend}
+    return {
+        "data": {"name": "grown"},
+        "transform": [{"filter": f"datum['{metric}'] > 0"}],
+        "height": 300,
+        "layer": [
+            {
+                "mark": {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
+                "encoding": {
+                    **here,
+                    "color": color,
+                    "strokeDash": {**kind, "scale": scale["dash"], "legend": legend},
+                    "detail": line,
+                },
+            },
+            {
+                "name": "points",
+                "mark": {"type": "point", "filled": True, "size": POINT_SIZE},
+                "encoding": {
+                    **here,
+                    "color": color,
+                    "shape": {**kind, "scale": scale["shape"], "legend": legend},
+                    "opacity": _pale(0.95),
+                    "tooltip": _tooltip(_number(metric, METRICS[metric].head)),
+                },
+            },
+        ],
+    }
+
+
+def _log(name: str, title: str, base: int = 10) -> Spec:
+    """A logarithmic axis with some room around."""
+    scale: Spec = {"type": "log", "nice": False, "padding": 16}
+    axis: Spec = {"labelOverlap": "greedy"}
+    if base == 2:
+        scale["base"], axis["format"] = base, "d"
+    else:
+        axis |= {"tickCount": 6, "labelExpr": BRIEF}
+    return {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
 
 
 def _bars(data: str, x: Spec, **more: Any) -> Spec:

@@ -162,6 +162,7 @@ class Content:
         return {
             "points": datasets.points(own, papers),
             "widths": datasets.widths(own, papers),
+            "grown": datasets.grown(own),
             "areas": self._areas[0],
             "paths": datasets.paths(own, details),
             "energies": datasets.energies(own, papers),
@@ -181,6 +182,16 @@ class Content:
             ("area-time", "points", scatter, ("time_ns", "area_um2"), (*bars, "operation")),
             ("energy-time", "points", scatter, ("time_ns", "energy_nj"), (*bars, "operation")),
             ("widths", "widths", charts.widths(self.families, colours), None, ("family", "operation")),
+            *(
+                (
+                    f"{metric}-width",
+                    "grown",
+                    charts.grown(metric, self.families, colours),
+                    None,
+                    (*bars, "operation"),
+                )
+                for metric in datasets.GROWING
+            ),
             ("areas", "areas", charts.areas(self._areas[1], colours), None, bars),
             ("paths", "paths", charts.paths(self.families, colours), None, bars),
             ("energies", "energies", charts.energies(colours), None, (*bars, "operation")),

@@ -7,7 +7,7 @@ the ledger, with `row`, a figure of it, or `p`, a machine of a paper.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +24,7 @@ from .published import Machine, sources
 Record = dict[str, Any]
 Details = Mapping[int, Mapping[str, Any]]  # of measurements
 
+GROWING = ("area_um2", "time_ns", "energy_nj")  # of what is shown by width
 PIECE = 0.10  # of the whole area: a smaller module is not taken apart
 MOST_CHIPS = 40
 CLASSES = 8  # modules with a colour of their own
@@ -103,6 +104,23 @@ def widths(entries: Iterable[Entry], machines: Iterable[Machine]) -> list[Record
             shown = {"operation": operation, "setup": f"published ({machine.operation})"}
             records.append({**_of_machine(machine), **shown, "cycles": cycles, "source": "published"})
     return records
+
+
+def grown(entries: Iterable[Entry]) -> list[Record]:
+    """What is on silicon at two widths or more, with what grows; as points() has it, without whole systems."""
+    records: defaultdict[tuple[Any, ...], list[Record]] = defaultdict(list)
+    for entry in entries:
+        if (
+            entry.stage in SILICON
+            and not entry.marks
+            and entry.operation != LEAKAGE
+            and entry.interface != SYSTEM
+        ):
+            values = {name: entry.value(name) for name in GROWING}
+            line = (entry.label, entry.interface, entry.stage, entry.operation)
+            records[line].append({**basics(entry), "row": entry.first.id, **values})
+    several = (each for each in records.values() if len({record["nbits"] for record in each}) > 1)
+    return sorted((record for each in several for record in each), key=lambda record: record["nbits"])
 
 
 # ---- bars: a line for each measurement
