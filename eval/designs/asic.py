@@ -42,6 +42,7 @@ MOST_ROW_CYCLES = 40_000  # of one: exponents are shorter still where a product 
 MOST_ENERGY_CYCLES = 50_000  # longer operations are simulated as gates for a window of their first products
 FULL_NBITS = 256  # wider machines, which have more gates, are simulated for fewer cycles
 RANDOM_ROWS = 16
+LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles, from which on they are fewer
 DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
 SPARE_CYCLES = 1000
 BEHIND_PROCESSOR = ", behind the processor"
@@ -235,7 +236,8 @@ class Chip(Source):
             ]
         if longest < nbits:
             rows.append(("modulus too long", (5, 3, 2 * top + 1)))
-        for index in range(RANDOM_ROWS):
+        each = 0 if self.design is None else self.machine.product_cycles or 0
+        for index in range(RANDOM_ROWS if each < LONG_PRODUCT else LEAST_RANDOM_ROWS):
             drawn = only or generator.getrandbits(longest) | 1 << (longest - 1) | 1
             operands = (generator.randrange(drawn), generator.getrandbits(exp_nbits), drawn)
             rows.append((f"random {index}", operands))

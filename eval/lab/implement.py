@@ -246,16 +246,15 @@ def _digest(design_sv: Path) -> str:
 
 def _teller(point: Point, say: Callable[[str], None]) -> Callable[[Any], None]:
     """Events of the flow in words."""
-    running: list[str] = []
+    from ...flow.going import Running
+
+    running = Running()
 
     def report(event: Any) -> None:
         name = getattr(event, "step", None) or event.part
-        if event.state == "begins":
-            running.append(name)
-        elif name in running:
-            running.remove(name)
-        if running:
-            say(f"{point}: {', '.join(running)}")
+        running.take(name, event.state, getattr(event, "message", ""))
+        if str(running):
+            say(f"{point}: {running}")
 
     return report
 

@@ -19,6 +19,7 @@ from ...fl.errors import BadInput
 from ...rtl.sim.protocol import RESET_CYCLES, Run
 from .. import workload
 from ..description import Description
+from ..going import say, watched
 from ..kit import kit
 from ..netlist import netlist
 from ..timing import nldm, wire_table
@@ -86,8 +87,10 @@ def _streams(
     assert work.ports is not None
     found: list[Found] = []
     with GateSimulation.of(tables, work.ports, names=work.names) as simulation:
-        report = workload.run_streams(simulation, work)
+        with watched("rows", lambda: simulation.engine.edges, work.max_cycles / 2):
+            report = workload.run_streams(simulation, work)
         for name in report.cycles:
+            say(f"activity of {name}")
             # one run with delays counts what moves without them, too
             counts = kernel(simulation, work.energy[name], clock_ns, timed=TIMED in modes)
             found += [(name, mode, counts) for mode in modes]

@@ -18,11 +18,12 @@ from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ...fl.errors import BadInput
 from ...rtl.sim import cache
 from ...rtl.sim.toolchain import ToolError
+from .. import going
 from ..kit import kit
 from ..source import STEP, Source
 from . import graph, step
@@ -58,10 +59,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Event:
-    """A step begins, or is done after so many seconds; `cached`: it was there."""
+    """A step begins, goes on (`message` says how far it is), or is done after so many seconds; `cached`: it was there."""
 
     step: str
-    state: str  # begins, done, cached, failed
+    state: str  # begins, going, done, cached, failed
     seconds: float = 0.0
     message: str = ""
 
@@ -211,12 +212,30 @@ class _Run:
                 start_new_session=True,
             )
             self._processes[name] = process
+        lines: list[str] = []
+        listener = threading.Thread(target=self._listen, args=(name, process.stderr, lines))
+        listener.start()
+        assert process.stdin is not None and process.stdout is not None
         try:
-            printed, errors = process.communicate(job)
+            with contextlib.suppress(BrokenPipeError):  # it has ended already, and says why
+                process.stdin.write(job)
+                process.stdin.close()
+            printed = process.stdout.read()
+            process.wait()
         finally:
+            listener.join()
             with self._lock:
                 del self._processes[name]
-        return process.returncode, printed, errors
+        return process.returncode, printed, "".join(lines)
+
+    def _listen(self, name: str, errors: IO[str], lines: list[str]) -> None:
+        """What a step says on stderr: how far it is, and all else."""
+        remaining = going.Remaining()
+        for line in errors:
+            if (told := going.heard(line)) is not None:
+                self._report(Event(name, "going", message=remaining.told(*told)))
+            else:
+                lines.append(line)
 
     def _fail(self, name: str, seconds: float, message: str) -> None:
         self._outcome.failed[name] = message

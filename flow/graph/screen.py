@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..synth.area import ModuleArea
 from ..timing.report import told
 from .figures import MHZ, Figures, Summary
 
 MODULES = 12  # lines of the table
 PATH_MODULES = 4  # of the worst path
+ONE_OF_MANY = re.compile(r"__\d+(?=\.|$)")  # of components in a list
 SHARE = 0.01  # smaller modules are left out of it
 
 
@@ -22,7 +26,7 @@ def text(report: Summary) -> str:
         "",
     ]
     lines += [f"{name:<14}  {value}" for name, value in _rows(report) if value]
-    modules = [each for each in report.area_by_module if each.path and each.share >= SHARE]
+    modules = [each for each in _together(report.area_by_module) if each.path and each.share >= SHARE]
     modules = sorted(modules, key=lambda each: -each.area_um2)[:MODULES]
     if modules:
         lines += ["", f"{'module':<34} {'um^2':>10} {'share':>7}  {'cells':>7}"]
@@ -44,6 +48,17 @@ def text(report: Summary) -> str:
             lines.append(f"products: {Path(products[name])}")
             break
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _together(modules: Sequence[ModuleArea]) -> Iterator[ModuleArea]:
+    """Modules of one list with the same cells as one line."""
+    groups: dict[tuple[str, int], list[ModuleArea]] = {}
+    for each in modules:
+        groups.setdefault((ONE_OF_MANY.sub("", each.path), each.cells), []).append(each)
+    for (path, _), group in groups.items():
+        name = f"{path} ({len(group)})" if len(group) > 1 else group[0].path
+        area, share = sum(each.area_um2 for each in group), sum(each.share for each in group)
+        yield ModuleArea(name, group[0].module, area, share=share, cells=sum(each.cells for each in group))
 
 
 def _rows(report: Summary) -> list[tuple[str, str]]:

@@ -27,7 +27,7 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache, sources
 from ...rtl.sim.toolchain import ToolError
-from .. import product, source
+from .. import going, product, source
 from ..kit import kit
 from ..product import StepRun
 from . import graph
@@ -160,6 +160,7 @@ def main(argv: list[str] | None = None) -> int:
             raise unknown("step", args.name, graph.ORDER)
         if args.job:
             threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+            going.listen()
             job = json.load(sys.stdin)
             inputs = {file: Path(path) for file, path in job["inputs"].items()}
             print(execute(args.name, inputs, job["parameters"]))

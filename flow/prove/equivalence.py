@@ -47,6 +47,7 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from .. import product
+from ..going import say
 from ..kit import kit, liberty
 from ..netlist import document, yosys
 from ..netlist.document import Document, Module
@@ -180,9 +181,11 @@ class _Proofs:
         self, work: Path, library: liberty.Library, pool: ThreadPoolExecutor, seconds: float
     ) -> None:
         self.work, self.library, self.pool, self.seconds = work, library, pool, seconds
+        self.name = ""  # of the part that is being proved
 
     def part(self, name: str, netlist: Module) -> _Proved:
         """A module of the design as it was read, and its netlist."""
+        self.name = name.partition("$")[0]
         gate = read(netlist, self.library)
         design, steps = _rewritten(self.work, name, self.library, self)
         proof = self.induction(design[-1], gate)
@@ -198,9 +201,13 @@ class _Proofs:
 
     def prove(self, proof: _Proof, parts: dict[str, list[Pair]]) -> list[Part]:
         """The reports of parts."""
-        return list(
-            self.pool.map(lambda part: proof.prove(part, parts[part], self.work, self.seconds), parts)
-        )
+        found: list[Part] = []
+        for each in self.pool.map(
+            lambda part: proof.prove(part, parts[part], self.work, self.seconds), parts
+        ):
+            found.append(each)
+            say(f"{self.name}, {len(parts)} parts", len(found) / len(parts))
+        return found
 
     def induction(self, gold: Logic, gate: Logic, only: Collection[str] | None = None) -> _Proof:
         """The registers of two designs brought together and all parts proved, or some of them."""

@@ -28,6 +28,7 @@ import msgspec
 
 from ...fl.errors import BadInput, unknown
 from ..files import replace_text, replacing
+from ..going import say
 from ..kit import kit, liberty
 from ..kit.constraints import CLOCK_NS
 from ..kit.kit_file import Adder, Cells
@@ -168,6 +169,7 @@ def synthesize(
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)
 
+    say("reading")
     reading = read_design(design_sv, top, work, tiled=not chosen.keep_hierarchy)
     setting = _Setting(
         style, clock_ns, chosen, files, json.loads((work / HIERARCHY).read_text()), reading.tiles
@@ -241,6 +243,7 @@ class _Part(NamedTuple):
 
 def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -> _Part:
     """A part that is a design of its own, mapped; `module_name` is what the hierarchy calls it."""
+    say(f"mapping {module_name.partition('$')[0]}")
     work.mkdir(exist_ok=True)
     top = next(iter(design["modules"])) if len(design["modules"]) == 1 else module_name
     style, chosen, library = setting.style, setting.options, setting.files.library

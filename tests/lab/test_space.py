@@ -388,7 +388,17 @@ def test_files(tmp_path: Path) -> None:
 
 # ---- those that are there
 
-READY_MADE = ("course", "paper-000", "paper-001", "paper-002", "paper-003", "paper-004", "report", "widths")
+READY_MADE = (
+    "course",
+    "paper-000",
+    "paper-001",
+    "paper-002",
+    "paper-003",
+    "paper-004",
+    "report",
+    "silicon",
+    "widths",
+)
 
 
 def test_ready_made_names() -> None:

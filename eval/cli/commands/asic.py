@@ -271,20 +271,17 @@ def _run(
     wanted: list[str], source: Source, parameters: dict[str, Any], kit: Path | None, quiet: bool
 ) -> tuple[Outcome, Summary]:
     """The flow and its summary, with a line on stderr for every step that takes its time."""
+    from ....flow.going import Running
     from ...lab.implement import run_asic
 
-    running: list[str] = []
+    running = Running()
     with Progress("flow", quiet=quiet) as progress:
 
         def report(event: Event) -> None:
-            if event.state == "begins":
-                running.append(event.step)
-            elif event.step in running:
-                running.remove(event.step)
-                if not quiet:
-                    failed = f"  not done: {event.message}" if event.state == "failed" else ""
-                    print(f"{event.step:<12} {event.seconds:6.1f} s{failed}", file=sys.stderr, flush=True)
-            progress.describe(", ".join(running) or "flow")
+            if running.take(event.step, event.state, event.message) and not quiet:
+                failed = f"  not done: {event.message}" if event.state == "failed" else ""
+                print(f"{event.step:<12} {event.seconds:6.1f} s{failed}", file=sys.stderr, flush=True)
+            progress.describe(str(running) or "flow")
 
         return run_asic(wanted, source, parameters, report, kit=kit)
 

@@ -100,19 +100,16 @@ def _source(args: argparse.Namespace) -> Source:
 
 def _run(source: Source, devices: list[str], pnr: bool, quiet: bool) -> FpgaRun:
     """The Verilog and its counts, with a line on stderr for every part that is done now."""
+    from ....flow.going import Running
     from ...lab.implement import run_fpga
 
-    running: list[str] = []
+    running = Running()
     with Progress("Verilog", quiet=quiet) as progress:
 
         def report(event: Event) -> None:
-            if event.state == "begins":
-                running.append(event.part)
-            else:
-                running.remove(event.part)
-                if not quiet:
-                    print(f"{event.part:<22} {event.seconds:6.1f} s", file=sys.stderr, flush=True)
-            progress.describe(", ".join(running) or "FPGA")
+            if running.take(event.part, event.state) and not quiet:
+                print(f"{event.part:<22} {event.seconds:6.1f} s", file=sys.stderr, flush=True)
+            progress.describe(str(running) or "FPGA")
 
         return run_fpga(source, devices, pnr, report)
 

@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 from ... import product
 from ...files import replace_text, replacing
+from ...going import say
 from ...kit import kit
 from ...kit.constraints import Constraints
 from ...kit.liberty import Library
@@ -103,6 +104,7 @@ def size(
     `hierarchy` is looked for beside the netlist. `wires` is a wires.json of the same netlist, placed; nets that it does not know
     get `wire_ff` for each reader.
     """
+    say("sizing")
     started = time.perf_counter()
     source, out = Path(netlist_json), Path(out_dir)
     hierarchy = Path(hierarchy) if hierarchy else source.with_name("hierarchy.json")

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...going import say
 from ...kit.constraints import Constraints
 from ...kit.liberty import Library
 from ...netlist.document import Module
@@ -86,6 +87,7 @@ class Tiled:
             for part in self.parts:
                 if number and part.name not in late:
                     continue
+                say(f"sizing {part.name.partition('$')[0]}")
                 netlist = of_module(part.name, part.module, library)
                 own = replace(asked, clock_port=_clock(netlist, part, model))
                 around = None

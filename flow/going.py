@@ -1,0 +1,104 @@
+"""How far a step is: said by the code that does the work, heard by whoever runs the step.
+
+A step is a process of its own (graph/step.py); what it says goes to stderr as lines that begin with MARK. Where nobody listens (a
+test, a notebook) nothing is said.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+MARK = "modexlab-going "
+PAUSE_S = 1.0  # between looks at a count that grows
+_listening = False
+
+
+def listen() -> None:
+    """From now on say how far the work is."""
+    global _listening
+    _listening = True
+
+
+def say(what: str, fraction: float | None = None) -> None:
+    """What is being done, and how much of it is done, if that is known."""
+    if _listening:
+        print(MARK + json.dumps([what, fraction]), file=sys.stderr, flush=True)
+
+
+def heard(line: str) -> tuple[str, float | None] | None:
+    """What such a line says; None for another."""
+    if not line.startswith(MARK):
+        return None
+    what, fraction = json.loads(line.removeprefix(MARK))
+    return what, fraction
+
+
+@contextmanager
+def watched(what: str, done: Callable[[], float], total: float) -> Iterator[None]:
+    """Say how far a count is while the body runs."""
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(PAUSE_S):
+            say(what, min(1.0, done() / total))
+
+    if not _listening or total <= 0:
+        yield
+        return
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+
+
+class Running:
+    """What is running, and how far it is: by the events of a run."""
+
+    def __init__(self) -> None:
+        self._far: dict[str, str] = {}
+
+    def take(self, name: str, state: str, message: str = "") -> bool:
+        """An event; whether it is the end of what was running."""
+        if state == "begins":
+            self._far[name] = ""
+        elif state == "going":
+            self._far[name] = f" ({message})"
+        else:
+            return self._far.pop(name, None) is not None
+        return False
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}{far}" for name, far in self._far.items())
+
+
+class Remaining:
+    """Seconds that are left, from how far the work was and when."""
+
+    def __init__(self) -> None:
+        self._what, self._first = "", (0.0, 0.0)
+
+    def told(self, what: str, fraction: float | None) -> str:
+        """In words."""
+        now = time.monotonic()
+        if what != self._what:
+            self._what, self._first = what, (now, fraction or 0.0)
+        if fraction is None:
+            return what
+        started, before = self._first
+        text = f"{what} {fraction:.0%}"
+        if fraction > before and now - started > PAUSE_S:
+            left = (now - started) * (1 - fraction) / (fraction - before)
+            text += f", {_duration(left)} left"
+        return text
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
