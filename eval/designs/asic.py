@@ -292,10 +292,10 @@ class Chip(Source):
 
         named = self.rows()
         energy = self.energy()
-        asked = [operands for _, operands in named] + [work.operands for work in energy]
+        windows = {work.name: self._window(work) for work in energy}
+        asked = [operands for _, operands in named] + [operands for operands, _ in windows.values()]
         # the formula is only asked for what the machine takes
         cycles = sum(machine.cycles(*each) for each in asked if self._expected(*each)[0] == Status.OK)
-        windows = {work.name: self._window(work) for work in energy}
         rows: list[dict[str, Any]] = []
         for index, (name, operands) in enumerate(named):
             source, sink = DELAYS[index % len(DELAYS)]
