@@ -18,7 +18,7 @@ setup(
     package_dir=PACKAGES,
     # what is no Python: sources of other languages, data, steps of the flow, pages of the report
     package_data={
-        "": ["*.cpp", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
+        "": ["*.cpp", "*.rdl", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
         "modexlab.flow.synth": ["styles/*", "mapping/*"],
         "modexlab.flow.prove": ["*.v"],
         "modexlab.flow": ["construct.py", "examples/*"],

@@ -78,3 +78,16 @@ def mk_xcel_req():
 def mk_xcel_resp():
     """{write, data}: the answer to one access; data is 0 for a write."""
     return mk_bitstruct("XcelResp", {"write": mk_bits(1), "data": mk_bits(32)})
+
+
+@cache
+def mk_bus_req():
+    """{write, wait_for_irq, address, data, strobes}: one access to the registers of a bus, or a wait for the interrupt."""
+    fields = {"write": 1, "wait_for_irq": 1, "address": 12, "data": 32, "strobes": 4}
+    return mk_bitstruct("BusReq", {name: mk_bits(nbits) for name, nbits in fields.items()})
+
+
+@cache
+def mk_bus_resp():
+    """{write, data, fault}: the answer; data is 0 for a write, fault says that it was refused."""
+    return mk_bitstruct("BusResp", {"write": mk_bits(1), "data": mk_bits(32), "fault": mk_bits(1)})

@@ -12,10 +12,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...fl.axi4lite import OKAY, Axi4LiteFL, Traits, as_accesses
 from ...fl.errors import unknown
 from ...fl.status import Status
 from ...fl.xcel import GO, STATUS, WORD_NBITS, XcelFL, operand_registers, to_words, words_of
-from .verilog_header import registers
+from .verilog_header import PROTOCOL, bus, messages, registers
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -26,6 +27,9 @@ Message = tuple[int, ...]  # the fields of a request or a response
 MakeMachine = Callable[[], "Component"]  # a machine, istream {base, exp, mod} -> ostream {status, result}
 Compute = Callable[..., tuple[Status, int]]  # status and result of what is carried
 GivenFields = tuple[tuple[str, int], ...]  # names and bits of what a machine takes as given
+
+
+NO_TRAITS = Traits()
 
 
 @dataclass(frozen=True)
@@ -47,10 +51,9 @@ class Interface(ABC):
         """What a sentence says of a machine with this interface."""
         return f", {self.title}"
 
-    @property
-    def protocol(self) -> list[str]:
-        """The protocol for the header of the Verilog, beside that of the streams."""
-        return []
+    def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
+        """Messages and protocol for the header of the Verilog."""
+        return [*messages(component), "", *PROTOCOL.split("\n")]
 
     @property
     def statuses(self) -> str:
@@ -62,8 +65,16 @@ class Interface(ABC):
         return ()
 
     @abstractmethod
-    def wrap(self, nbits: int, mk_machine: MakeMachine, given: GivenFields = ()) -> Component:
+    def wrap(
+        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
+    ) -> Component:
         """A new machine in hardware, behind this interface; it has istream, ostream and no other ports."""
+
+    def exported(
+        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
+    ) -> Component:
+        """The same as others take it: without what drives it here."""
+        return self.wrap(nbits, mk_machine, given, traits)
 
     @abstractmethod
     def requests(self, nbits: int, operands: Carried) -> list[Message]:
@@ -87,7 +98,9 @@ class _Stream(Interface):
     behind = ""
     statuses = "A status other than 0 says why there is no result, which then reads as 0:"
 
-    def wrap(self, nbits: int, mk_machine: MakeMachine, given: GivenFields = ()) -> Component:
+    def wrap(
+        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
+    ) -> Component:
         return mk_machine()
 
     def requests(self, nbits: int, operands: Carried) -> list[Message]:
@@ -110,15 +123,16 @@ class _Registers(Interface):
     W writes more for each number that the machine takes as given.
     """
 
-    @property
-    def protocol(self) -> list[str]:
-        return registers()
+    def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
+        return [*super().protocol(component, nbits), *registers()]
 
     def more_statuses(self, nbits: int) -> Collection[Status]:
         too_wide = (Status.TOO_WIDE,) if nbits % WORD_NBITS else ()
         return (Status.WORD_COUNT, Status.NO_RESULT, *too_wide)
 
-    def wrap(self, nbits: int, mk_machine: MakeMachine, given: GivenFields = ()) -> Component:
+    def wrap(
+        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
+    ) -> Component:
         from ...rtl.interfaces.rsa_xcel import RSAXcel
 
         return RSAXcel(nbits, lambda _: mk_machine(), given)
@@ -147,11 +161,62 @@ class _Registers(Interface):
         return responses
 
 
+class _Bus(Interface):
+    """AXI4-Lite (fl/axi4lite.py): load the operands, start, wait for the interrupt, read status and result.
+
+    In simulation a master stands before the slave (rtl/interfaces/axi4lite_system.py); what is exported is the slave.
+    """
+
+    def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
+        return bus(nbits, given)
+
+    def more_statuses(self, nbits: int) -> Collection[Status]:
+        return (Status.TOO_WIDE,) if nbits % WORD_NBITS else ()
+
+    def wrap(
+        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
+    ) -> Component:
+        from ...rtl.interfaces.axi4lite_system import Axi4LiteSystem
+
+        return Axi4LiteSystem(nbits, lambda _: mk_machine(), given, traits)
+
+    def exported(
+        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
+    ) -> Component:
+        from ...rtl.interfaces.axi4lite import Axi4Lite
+
+        return Axi4Lite(nbits, lambda _: mk_machine(), given, traits)
+
+    def requests(self, nbits: int, operands: Carried) -> list[Message]:
+        return as_accesses(nbits, operands)
+
+    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
+        # status and result are read after the wait, before the last write
+        status, *words = [data for write, data, _ in responses[-2 - words_of(nbits) : -1]]
+        return Status(status >> 8), sum(word << (WORD_NBITS * i) for i, word in enumerate(words))
+
+    def respond(
+        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
+    ) -> list[Message]:
+        model = Axi4LiteFL(nbits, compute, [wide for _, wide in given])
+        responses: list[Message] = []
+        for write, wait, address, data, strobes in requests:
+            if write:
+                responses.append((1, 0, int(model.write(address, data, strobes) != OKAY)))
+            elif wait:
+                responses.append((0, 0, 0))
+            else:
+                found, answer = model.read(address)
+                responses.append((0, found, int(answer != OKAY)))
+        return responses
+
+
 STREAM = _Stream("stream", "machine alone", "a request and its response")
 XCEL = _Registers(
     "xcel", "behind registers", "accelerator registers of 32 bits in front", counts_accesses=True
 )
-INTERFACES: dict[str, Interface] = {each.name: each for each in (STREAM, XCEL)}
+AXI4LITE = _Bus("axi4lite", "behind AXI4-Lite", "an AXI4-Lite slave with an interrupt", counts_accesses=True)
+INTERFACES: dict[str, Interface] = {each.name: each for each in (STREAM, XCEL, AXI4LITE)}
 DEFAULT = STREAM
 PROCESSOR_PORT = XCEL  # what a machine has behind the processor
 SYSTEM = "system"  # in the place of an interface: the machine with the processor in front

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...cl.timing import UnitTiming, product_count
+from ...fl.axi4lite import Traits
 from ...fl.domains import Domain, make_domain
 from ...fl.errors import BadInput, shown
 from ...fl.mod_exp import mod_exp, operand_status
@@ -164,7 +165,17 @@ class Machine:
 
     def wrapped(self, interface: Interface) -> Component:
         """The hardware behind an interface."""
-        return interface.wrap(self.nbits, self.build.rtl, self.given_fields)
+        return interface.wrap(self.nbits, self.build.rtl, self.given_fields, self.traits)
+
+    def exported(self, interface: Interface) -> Component:
+        """The same as others take it: without what drives it here."""
+        return interface.exported(self.nbits, self.build.rtl, self.given_fields, self.traits)
+
+    @property
+    def traits(self) -> Traits:
+        """What it says of itself on a bus."""
+        design = self.design
+        return Traits(design.constant_time, design.odd_only, design.reduced_only)
 
     def top(self, interface: Interface) -> str:
         """The name of the top module of that."""

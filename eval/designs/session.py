@@ -92,7 +92,10 @@ class Session:
 
         make = machine.cl if level == "cl" else machine.rtl
         self._simulation = simulate(
-            self.interface.wrap(machine.nbits, make, machine.given_fields), self.stage, vcd=vcd, trace=trace
+            self.interface.wrap(machine.nbits, make, machine.given_fields, machine.traits),
+            self.stage,
+            vcd=vcd,
+            trace=trace,
         )
 
     def run(

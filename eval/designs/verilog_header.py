@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ...fl import xcel
+from ...fl import axi4lite, xcel
 
 if TYPE_CHECKING:
+    from pymtl3 import Component
+
     from ...rtl.sim.ports import Message
     from .machine import Machine
 
@@ -44,6 +46,38 @@ def parameters(machine: Machine) -> Iterator[str]:
 def without_paths(text: str) -> str:
     """Words about our own files and modules mean nothing to who has this file alone."""
     return re.sub(r" \((?:[\w/]+\.py|modexlab\.[\w.]+)\)", "", text)
+
+
+def messages(component: Component) -> list[str]:
+    """What moves on the streams of a component."""
+    from ...rtl.sim.ports import Ports
+
+    ports = Ports.of(component)
+    return [
+        "Messages, first field in the most significant bits:",
+        f"  istream__msg  {fields(ports.request)}",
+        f"  ostream__msg  {fields(ports.response)}",
+    ]
+
+
+def bus(nbits: int, given: Sequence[tuple[str, int]]) -> list[str]:
+    """The protocol and the registers of a slave."""
+    lines = [
+        "Protocol: AXI4-Lite with 32 bits of data; clk is its clock, reset (synchronous, active high) its reset,",
+        "irq the interrupt, a level. Every output comes from a register or from one gate behind registers.",
+        "",
+        f"Registers (byte addresses; operands of {axi4lite.words_of(nbits)} words, the least significant first):",
+    ]
+    for each in axi4lite.register_map(nbits, len(given)).values():
+        access = "rw" if each.readable and each.writable else "r" if each.readable else "w"
+        last = each.address + axi4lite.BYTES * (each.count - 1)
+        place = f"{each.address:#05x}" + (f"..{last:#05x}" if each.count > 1 else "")
+        lines += wrapped(f"  {place:<14} {each.name:<13} {access:<3} {each.text}", 36)
+        for field in each.fields if each.count == 1 and len(each.fields[0].text) else ():
+            bits = f"{field.high}:{field.low}" if field.high > field.low else str(field.low)
+            lines += wrapped(f"{'':<22} [{bits}] {field.name}: {field.text}", 30)
+    text = axi4lite.__doc__ or ""
+    return [*lines, "", *without_paths(text[text.index("An access is") :]).strip().split("\n")]
 
 
 def registers() -> list[str]:

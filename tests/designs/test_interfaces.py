@@ -11,6 +11,7 @@ from modexlab.eval.designs import interfaces
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import (
     INTERFACES,
+    NO_TRAITS,
     Compute,
     GivenFields,
     Interface,
@@ -18,6 +19,7 @@ from modexlab.eval.designs.interfaces import (
     Message,
     Operands,
 )
+from modexlab.fl.axi4lite import Traits
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import simulate
@@ -41,7 +43,9 @@ ROWS: dict[str, Operands] = {
 class Swapped(Interface):
     """As somebody would add it: three methods over one component, and the functional level."""
 
-    def wrap(self, nbits: int, mk_machine: MakeMachine, given: GivenFields = ()) -> Any:
+    def wrap(
+        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
+    ) -> Any:
         return SwappedStream(nbits, mk_machine)
 
     def requests(self, nbits: int, operands: Operands) -> list[Message]:

@@ -517,6 +517,30 @@ def test_cycles_by_width_are_of_one_exponentiation(tmp_path: Path) -> None:
     assert listed == {"encrypt", "decrypt", "crt", "sign+9verify"}, "the total of many exponents is no cost"
 
 
+def test_silicon_by_width_is_of_what_has_several(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for subject, nbits, area in (
+        ("mont", 64, 9.0),
+        ("mont", 32, 5.0),
+        ("ssmm", 32, 4.0),
+        ("procxcel-mont", 32, 9.0),
+    ):
+        ledger.record(Point(subject, nbits, stage="flow"), implemented(area, 0.1, (1.0, 2.0), (77, 129)))
+    content = gather(ledger)
+    found = [
+        (each["label"], each["nbits"], each["area_um2"], each["operation"]) for each in content.data["grown"]
+    ]
+    assert sorted(set(found)) == sorted(
+        ("mont", nbits, area, operation)
+        for nbits, area in ((32, 5.0), (64, 9.0))
+        for operation in ("encrypt", "decrypt")
+    )
+    names = [chart.name for chart in content.charts()]
+    assert names[3:6] == ["area_um2-width", "time_ns-width", "energy_nj-width"]
+    for chart in content.charts()[3:6]:
+        assert b"Width (bits)" in static.drawn(chart, content, "svg")
+
+
 def test_captions_are_true_in_both_themes() -> None:
     for _, caption in CHARTS.values():
         assert not re.search(r"\b(black|white|dark|light)\b", caption, re.IGNORECASE), caption

@@ -243,7 +243,7 @@ def _lines(report: dict[str, Any], operation: _Operation, parts: list[int]) -> I
     split = f" ({' + '.join(map(str, parts))})" if len(parts) > 1 else ""
     if "accesses" in report:
         yield (
-            f"{'accesses':<14}  {report['accesses']}: words pushed and popped, go, status; each takes a cycle or more"
+            f"{'accesses':<14}  {report['accesses']}: of registers, for operands, start, status and result; each takes a cycle or more"
         )
     yield f"{'cycles':<14}  {'none: this level has no clock' if cycles is None else f'{cycles}{split}'}"
 

@@ -1,0 +1,226 @@
+"""A machine behind AXI4-Lite as its bus sees it: the register map of axi4lite.rdl, and what reads and writes of it do.
+
+An access is answered with OKAY or SLVERR. With SLVERR nothing has changed, and what was read is 0. That is the answer to
+
+    an address without a register; a write to a register that is only read, a read of one that is only written
+    a write to an operand, or a start, while a computation is running
+    a read of the result before there is one
+
+Addresses are those of words: the last two bits do not count. Bytes without their strobe keep their value. Operands stay for the next
+computation (a modulus and its exponent are a key that is loaded once) and cannot be read. Zeroise clears them and the result; what is
+running then goes on to its end (busy), without an answer. A computation ends with the interrupt, if it is enabled, with a result, or
+with a status code and no result.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .status import Status
+from .xcel import MASK, WORD_NBITS, words_of
+
+MAP = Path(__file__).with_name("axi4lite.rdl")
+OKAY, SLVERR = 0, 2
+ADDRESS_NBITS = 12
+BYTES = WORD_NBITS // 8
+ALL_BYTES = (1 << BYTES) - 1
+IDENTITY, VERSION = 0x4D58_4C42, 1  # "MXLB"
+OPERANDS = ("BASE", "EXPONENT", "MODULUS", "GIVEN_0", "GIVEN_1", "GIVEN_2")  # in the order of a request
+
+
+@dataclass(frozen=True)
+class Field:
+    """Some bits of a register."""
+
+    name: str
+    low: int
+    high: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Register:
+    """A register, or a row of them."""
+
+    name: str
+    address: int
+    count: int
+    readable: bool
+    writable: bool
+    fields: tuple[Field, ...]
+    text: str
+
+    def field(self, name: str) -> Field:
+        """The field of this name."""
+        return next(each for each in self.fields if each.name == name)
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a machine says of itself."""
+
+    constant_time: bool = False
+    odd_only: bool = False
+    reduced_only: bool = False
+
+
+@functools.cache
+def register_map(nbits: int, ngiven: int = 0) -> dict[str, Register]:
+    """The map for operands of so many bits, by name."""
+    from systemrdl import RDLCompiler
+    from systemrdl.node import RegNode
+
+    compiler = RDLCompiler()
+    compiler.compile_file(str(MAP))
+    top = compiler.elaborate(parameters={"W": words_of(nbits), "GIVEN": ngiven}).top
+    found = {}
+    for node in top.children(unroll=False):
+        assert isinstance(node, RegNode)
+        array = node.is_array
+        fields = tuple(
+            Field(each.inst_name, each.low, each.high, each.get_property("desc") or "")
+            for each in node.fields()
+        )
+        found[node.inst_name] = Register(
+            node.inst_name,
+            node.raw_address_offset,
+            node.array_dimensions[0] if array and node.array_dimensions else 1,
+            node.has_sw_readable,
+            node.has_sw_writable,
+            fields,
+            node.get_property("name"),
+        )
+    return found
+
+
+def capabilities(nbits: int, ngiven: int, traits: Traits) -> int:
+    """What the register CAPABILITIES holds."""
+    values = {
+        "nbits": nbits,
+        "given": ngiven,
+        "constant_time": int(traits.constant_time),
+        "odd_only": int(traits.odd_only),
+        "reduced_only": int(traits.reduced_only),
+    }
+    fields = register_map(nbits, ngiven)["CAPABILITIES"].fields
+    return sum(values[each.name] << each.low for each in fields)
+
+
+def strobed(old: int, new: int, strobes: int) -> int:
+    """A word of which some bytes are written."""
+    mask = sum(0xFF << (8 * byte) for byte in range(BYTES) if strobes >> byte & 1)
+    return (old & ~mask | new & mask) & MASK
+
+
+class Axi4LiteFL:
+    """The registers over any machine: `compute(base, exp, mod, ...)` gives (status, result), at once.
+
+    given: bits of the numbers that the machine takes as given.
+    """
+
+    def __init__(
+        self,
+        nbits: int,
+        compute: Callable[..., tuple[Status, int]],
+        given: Sequence[int] = (),
+        traits: Traits = Traits(),
+    ) -> None:
+        self.nbits, self.compute = nbits, compute
+        self.widths = (nbits, nbits, nbits, *given)
+        self.map = register_map(nbits, len(given))
+        self.capabilities = capabilities(nbits, len(given), traits)
+        self.words: dict[tuple[str, int], int] = {}  # of operands
+        self.zeroise()
+        self.enabled = self.event = 0
+
+    def zeroise(self) -> None:
+        """Forget operands and result."""
+        self.words.clear()
+        self.status, self.done, self.result = Status.OK, False, 0
+
+    @property
+    def interrupt(self) -> bool:
+        return bool(self.enabled & self.event)
+
+    def _find(self, address: int) -> tuple[Register, int] | None:
+        word = address // BYTES
+        for register in self.map.values():
+            place = word - register.address // BYTES
+            if 0 <= place < register.count:
+                return register, place
+        return None
+
+    def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
+        """A write access: its answer."""
+        found = self._find(address)
+        if found is None or not found[0].writable:
+            return SLVERR
+        register, place = found
+        held = strobed(0, data, strobes)
+        if register.name in OPERANDS:
+            old = self.words.get((register.name, place), 0)
+            self.words[register.name, place] = strobed(old, data, strobes)
+        elif register.name == "IRQ_ENABLE":
+            self.enabled = strobed(self.enabled, data, strobes) & 1
+        elif register.name == "IRQ_STATUS":
+            self.event &= ~held
+        elif held >> register.field("zeroise").low & 1:
+            self.zeroise()
+        elif held >> register.field("start").low & 1:
+            self._start()
+        return OKAY
+
+    def read(self, address: int) -> tuple[int, int]:
+        """A read access: data and answer."""
+        found = self._find(address)
+        if found is None or not found[0].readable:
+            return 0, SLVERR
+        register, place = found
+        if register.name == "RESULT":
+            if not self.done or self.status != Status.OK:
+                return 0, SLVERR
+            return self.result >> (WORD_NBITS * place) & MASK, OKAY
+        error = self.done and self.status != Status.OK
+        values = {
+            "ID": IDENTITY,
+            "VERSION": VERSION,
+            "CAPABILITIES": self.capabilities,
+            "STATUS": int(self.done) << 1 | int(error) << 2 | int(self.status) << 8,
+            "IRQ_ENABLE": self.enabled,
+            "IRQ_STATUS": self.event,
+        }
+        return values.get(register.name, 0), OKAY  # of cycles this level knows nothing
+
+    def _start(self) -> None:
+        count = words_of(self.nbits)
+        operands = [
+            sum(self.words.get((name, place), 0) << (WORD_NBITS * place) for place in range(count))
+            for name, _ in zip(OPERANDS, self.widths, strict=False)
+        ]
+        self.done, self.event, self.result = True, 1, 0
+        if any(value >> nbits for value, nbits in zip(operands, self.widths, strict=True)):
+            self.status = Status.TOO_WIDE
+        else:
+            self.status, self.result = self.compute(*operands)
+
+
+def as_accesses(nbits: int, operands: Sequence[int]) -> list[tuple[Any, ...]]:
+    """One computation as accesses {write, wait, address, data, strobes}: load, start, wait for the interrupt, read."""
+    registers = register_map(nbits, len(operands) - 3)
+    control, status, result = registers["CONTROL"], registers["STATUS"], registers["RESULT"]
+    accesses = [
+        (1, 0, registers[name].address + BYTES * place, value >> (WORD_NBITS * place) & MASK, ALL_BYTES)
+        for name, value in zip(OPERANDS, operands, strict=False)
+        for place in range(words_of(nbits))
+    ]
+    accesses.append((1, 0, registers["IRQ_ENABLE"].address, 1, ALL_BYTES))
+    accesses.append((1, 0, control.address, 1 << control.field("start").low, ALL_BYTES))
+    accesses.append((0, 1, 0, 0, 0))
+    accesses.append((0, 0, status.address, 0, 0))
+    accesses += [(0, 0, result.address + BYTES * place, 0, 0) for place in range(words_of(nbits))]
+    accesses.append((1, 0, registers["IRQ_STATUS"].address, 1, ALL_BYTES))
+    return accesses

@@ -1,0 +1,117 @@
+"""Axi4LiteMaster: accesses of a stream as AXI4-Lite, one after the other; what drives a slave in simulation, and from a processor.
+
+Ports: istream {write, wait, address, data, strobes} -> ostream {write, data, fault}; m_axi_*, the bus; irq. With `wait` nothing goes to
+the bus: the answer comes with the interrupt. Address and data of a write are offered together. Cycles: an access to a slave that
+answers at once takes 4.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.axi4lite import ADDRESS_NBITS, OKAY
+from ...fl.xcel import WORD_NBITS
+from ..messages import mk_bus_req, mk_bus_resp
+from ..states import states
+
+
+class Axi4LiteMaster(Component):
+    def construct(s):
+        s.istream = RecvIfcRTL(mk_bus_req())
+        s.ostream = SendIfcRTL(mk_bus_resp())
+        s.m_axi_awaddr = OutPort(ADDRESS_NBITS)
+        s.m_axi_awvalid = OutPort()
+        s.m_axi_awready = InPort()
+        s.m_axi_wdata = OutPort(WORD_NBITS)
+        s.m_axi_wstrb = OutPort(WORD_NBITS // 8)
+        s.m_axi_wvalid = OutPort()
+        s.m_axi_wready = InPort()
+        s.m_axi_bresp = InPort(2)
+        s.m_axi_bvalid = InPort()
+        s.m_axi_bready = OutPort()
+        s.m_axi_araddr = OutPort(ADDRESS_NBITS)
+        s.m_axi_arvalid = OutPort()
+        s.m_axi_arready = InPort()
+        s.m_axi_rdata = InPort(WORD_NBITS)
+        s.m_axi_rresp = InPort(2)
+        s.m_axi_rvalid = InPort()
+        s.m_axi_rready = OutPort()
+        s.irq = InPort()
+
+        s.st = Wire(3)
+        IDLE, WRITE, ANSWERED, READ, DATA, SLEEP, DONE = states(
+            s, "st", IDLE=0, WRITE=1, ANSWERED=2, READ=3, DATA=4, SLEEP=5, DONE=6
+        )
+        s.req = Wire(mk_bus_req())
+        s.data = Wire(WORD_NBITS)
+        s.fault = Wire()
+        s.aw_left = Wire()
+        s.w_left = Wire()
+
+        s.m_axi_awaddr //= s.req.address
+        s.m_axi_araddr //= s.req.address
+        s.m_axi_wdata //= s.req.data
+        s.m_axi_wstrb //= s.req.strobes
+        s.ostream.msg.write //= s.req.write
+        s.ostream.msg.data //= s.data
+        s.ostream.msg.fault //= s.fault
+
+        @update
+        def handshakes():
+            s.istream.rdy @= s.st == IDLE
+            s.ostream.val @= s.st == DONE
+            s.m_axi_awvalid @= (s.st == WRITE) & s.aw_left
+            s.m_axi_wvalid @= (s.st == WRITE) & s.w_left
+            s.m_axi_bready @= s.st == ANSWERED
+            s.m_axi_arvalid @= s.st == READ
+            s.m_axi_rready @= s.st == DATA
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.st == IDLE:
+                if s.istream.val:
+                    s.st <<= READ
+                    if s.istream.msg.wait_for_irq:
+                        s.st <<= SLEEP
+                    elif s.istream.msg.write:
+                        s.st <<= WRITE
+            elif s.st == WRITE:
+                if (s.m_axi_awready | ~s.aw_left) & (s.m_axi_wready | ~s.w_left):
+                    s.st <<= ANSWERED
+            elif s.st == ANSWERED:
+                if s.m_axi_bvalid:
+                    s.st <<= DONE
+            elif s.st == READ:
+                if s.m_axi_arready:
+                    s.st <<= DATA
+            elif s.st == DATA:
+                if s.m_axi_rvalid:
+                    s.st <<= DONE
+            elif s.st == SLEEP:
+                if s.irq:
+                    s.st <<= DONE
+            elif s.ostream.rdy:
+                s.st <<= IDLE
+
+        @update_ff
+        def payloads():
+            if s.st == IDLE:
+                s.req <<= s.istream.msg
+                s.data <<= 0
+                s.fault <<= 0
+                s.aw_left <<= 1
+                s.w_left <<= 1
+            elif s.st == WRITE:
+                if s.m_axi_awready:
+                    s.aw_left <<= 0
+                if s.m_axi_wready:
+                    s.w_left <<= 0
+            elif s.st == ANSWERED:
+                s.fault <<= s.m_axi_bresp != OKAY
+            elif s.st == DATA:
+                s.data <<= s.m_axi_rdata
+                s.fault <<= s.m_axi_rresp != OKAY
+
+    def line_trace(s):
+        return ".w?r<z!"[int(s.st)]

@@ -1,0 +1,30 @@
+"""Axi4LiteSystem: a machine behind AXI4-Lite, and a master on its bus, so that streams drive it as they drive every machine.
+
+Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. Cycles: those of both.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..messages import mk_bus_req, mk_bus_resp
+from .axi4lite import Axi4Lite
+from .axi4lite_master import Axi4LiteMaster
+
+TO_SLAVE = ("awaddr", "awvalid", "wdata", "wstrb", "wvalid", "bready", "araddr", "arvalid", "rready")
+TO_MASTER = ("awready", "wready", "bresp", "bvalid", "arready", "rdata", "rresp", "rvalid")
+
+
+class Axi4LiteSystem(Component):
+    def construct(s, nbits, mk_machine, given=(), traits=None):
+        s.istream = RecvIfcRTL(mk_bus_req())
+        s.ostream = SendIfcRTL(mk_bus_resp())
+        s.master = Axi4LiteMaster()
+        s.slave = Axi4Lite(nbits, mk_machine, given, traits)
+        s.istream //= s.master.istream
+        s.master.ostream //= s.ostream
+        for name in (*TO_SLAVE, *TO_MASTER):
+            connect(getattr(s.master, f"m_axi_{name}"), getattr(s.slave, f"s_axi_{name}"))
+        s.slave.irq //= s.master.irq
+
+    def line_trace(s):
+        return f"{s.master.line_trace()}{s.slave.line_trace()}"

@@ -1,0 +1,281 @@
+"""Behind AXI4-Lite: the register map, every access as the model has it, channels in any order, refusals that change nothing."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from modexlab.eval.designs.catalogue import find
+from modexlab.eval.designs.interfaces import AXI4LITE
+from modexlab.fl.axi4lite import (
+    ALL_BYTES,
+    BYTES,
+    IDENTITY,
+    OKAY,
+    OPERANDS,
+    SLVERR,
+    Axi4LiteFL,
+    Traits,
+    as_accesses,
+    capabilities,
+    register_map,
+    strobed,
+)
+from modexlab.fl.status import Status
+from modexlab.rtl.interfaces.axi4lite import Axi4Lite
+from modexlab.rtl.sim import Stall, simulate
+from pymtl3 import DefaultPassGroup
+
+from tests.harness import examples
+
+NBITS = 40  # a word and a quarter
+MACHINE = find("mont").at(NBITS)
+KEY = (65537, (1 << 40) - 87)  # an odd modulus of full length
+MAP = register_map(NBITS)
+NAMES = {each.address: each.name for each in MAP.values()}
+START, ZEROISE = (1 << MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
+
+
+def model() -> Axi4LiteFL:
+    return Axi4LiteFL(NBITS, MACHINE.fl, (), MACHINE.traits)
+
+
+# ---- the map
+
+
+@pytest.mark.parametrize("nbits", [8, 32, 33, 1024, 4096])
+@pytest.mark.parametrize("ngiven", [0, 2, 3])
+def test_the_map_has_room_for_every_width(nbits: int, ngiven: int) -> None:
+    """No register over another, every operand whole, inside 4 KiB."""
+    registers = register_map(nbits, ngiven)
+    taken = [
+        address
+        for each in registers.values()
+        for address in range(each.address, each.address + BYTES * each.count, BYTES)
+    ]
+    assert len(taken) == len(set(taken)) and max(taken) < 4096
+    for name in (*OPERANDS[: 3 + ngiven], "RESULT"):
+        assert registers[name].count == -(-nbits // 32)
+    assert not set(OPERANDS[3 + ngiven :]) & registers.keys()
+
+
+def test_what_it_says_of_itself() -> None:
+    value = capabilities(1024, 3, Traits(constant_time=True, reduced_only=True))
+    found = {
+        each.name: value >> each.low & (1 << each.high - each.low + 1) - 1
+        for each in register_map(1024, 3)["CAPABILITIES"].fields
+    }
+    assert found == {"nbits": 1024, "given": 3, "constant_time": 1, "odd_only": 0, "reduced_only": 1}
+
+
+# ---- accesses one after the other, as the model answers them
+
+
+def drawn(rng: random.Random) -> Iterator[tuple[int, int, int, int, int]]:
+    """Anything, most of it near a register; after a start the interrupt is waited for."""
+    yield 1, 0, MAP["IRQ_ENABLE"].address, 1, ALL_BYTES
+    while True:
+        each = rng.choice(list(MAP.values()))
+        address = each.address + BYTES * rng.randrange(each.count + 1) + rng.randrange(BYTES)
+        write, data, strobes = (
+            rng.random() < 0.6,
+            rng.getrandbits(32),
+            rng.choice((0, 1, 6, ALL_BYTES, ALL_BYTES)),
+        )
+        if write and each.name == "MODULUS" and rng.random() < 0.5:
+            data |= 1
+        name = NAMES.get(address & ~3, "")
+        if name == "IRQ_ENABLE" or (not write and name.startswith("CYCLES")):
+            continue  # it stays enabled; of cycles the model knows nothing
+        yield int(write), 0, address % 4096, data, strobes if write else 0
+        if write and name == "CONTROL":
+            held = strobed(0, data, strobes)
+            if held & START and not held & ZEROISE:
+                yield 0, 1, 0, 0, 0
+                yield 1, 0, MAP["IRQ_STATUS"].address, 1, ALL_BYTES
+
+
+@pytest.mark.parametrize("stage", ["python", "native"])
+def test_every_access_as_the_model_has_it(stage: str) -> None:
+    """Operands of any bits, most of them refused by the machine; delays of requests and answers."""
+    rng = random.Random(stage)
+    count = 250 if stage == "python" else examples(3000)
+    accesses = [each for each, _ in zip(drawn(rng), range(count), strict=False)]
+    expected = AXI4LITE.respond(NBITS, MACHINE.fl, accesses)
+    with simulate(MACHINE.wrapped(AXI4LITE), stage) as sim:
+        found = sim.run(accesses, stall=Stall(seed=3, source=0.3, sink=0.4)).responses
+    for access, answer, wanted in zip(accesses, found, expected, strict=True):
+        register = MAP["CAPABILITIES"].address
+        if access[2] & ~3 == register and not access[0]:
+            continue  # the model of an interface knows no traits
+        assert tuple(map(int, answer)) == wanted, access
+
+
+def test_capabilities_cycles_and_keys() -> None:
+    """A key is loaded once; cycles are those of the machine and what is around it."""
+    first = as_accesses(NBITS, (3, *KEY))
+    second = [each for each in as_accesses(NBITS, (5, *KEY)) if not 0x400 <= each[2] < 0x800]
+    asked = [(0, 0, MAP[name].address, 0, 0) for name in ("ID", "CAPABILITIES", "CYCLES_LOW", "CYCLES_HIGH")]
+    with simulate(MACHINE.wrapped(AXI4LITE), "native") as sim:
+        found = [tuple(map(int, each)) for each in sim.run([*first, *second, *asked]).responses]
+    for base, part in ((3, found[: len(first)]), (5, found[len(first) : len(first) + len(second)])):
+        assert AXI4LITE.outcome(NBITS, part) == (Status.OK, pow(base, *KEY))
+    identity, able, low, high = (data for _, data, _ in found[-4:])
+    assert (identity, able) == (IDENTITY, capabilities(NBITS, 0, MACHINE.traits))
+    assert high == 0 and low == MACHINE.cycles(5, *KEY) + 1
+
+
+# ---- channels on their own
+
+
+@dataclass
+class Bus:
+    """Drives a slave cycle by cycle, and sees to it that it keeps the rules."""
+
+    slave: Any
+    rng: random.Random
+    patience: float = 0.5  # of the master: how often it is ready
+    offers: dict[str, Any] = field(default_factory=dict)
+    kept: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    answers: dict[str, list[Any]] = field(default_factory=lambda: {"b": [], "r": []})
+
+    def get(self, name: str) -> int:
+        return int(getattr(self.slave, f"s_axi_{name}"))
+
+    def put(self, name: str, value: int) -> None:
+        port = getattr(self.slave, f"s_axi_{name}")
+        port @= value
+
+    def cycle(self) -> None:
+        """One clock: what is offered stays until it is taken; answers must stay as well."""
+        for channel, values in (("aw", ("awaddr",)), ("w", ("wdata", "wstrb")), ("ar", ("araddr",))):
+            offered = self.offers.get(channel)
+            self.put(f"{channel}valid", offered is not None)
+            for name, value in zip(values, offered or [0] * len(values), strict=True):
+                self.put(name, value)
+        for channel in "br":
+            self.put(f"{channel}ready", self.rng.random() < self.patience)
+        self.slave.sim_eval_combinational()
+        taken = [channel for channel in self.offers if self.get(f"{channel}ready")]
+        for channel, values in (("b", ("bresp",)), ("r", ("rdata", "rresp"))):
+            if not self.get(f"{channel}valid"):
+                assert channel not in self.kept, f"{channel} has gone without being taken"
+                continue
+            answer = tuple(self.get(name) for name in values)
+            assert self.kept.setdefault(channel, answer) == answer, f"{channel} has changed"
+            if self.get(f"{channel}ready"):
+                del self.kept[channel]
+                self.answers[channel].append(answer if channel == "r" else answer[0])
+        self.slave.sim_tick()
+        for channel in taken:
+            del self.offers[channel]
+
+    def until(self, channel: str, count: int) -> None:
+        for _ in range(2000):
+            if len(self.answers[channel]) >= count:
+                return
+            self.cycle()
+        raise AssertionError(f"no answer on {channel}")
+
+    def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
+        """Address and data in any order, with a pause between."""
+        parts: list[tuple[str, Any]] = [("aw", (address,)), ("w", (data, strobes))]
+        self.rng.shuffle(parts)
+        before = len(self.answers["b"])
+        for channel, values in parts:
+            self.offers[channel] = values
+            for _ in range(self.rng.randrange(4)):
+                self.cycle()
+        self.until("b", before + 1)
+        return int(self.answers["b"][before])
+
+    def read(self, address: int) -> tuple[int, int]:
+        before = len(self.answers["r"])
+        self.offers["ar"] = (address,)
+        self.until("r", before + 1)
+        data, answer = self.answers["r"][before]
+        return data, answer
+
+
+@pytest.fixture
+def bus() -> Bus:
+    slave = Axi4Lite(16, lambda _: find("naive").at(16).rtl(), (), Traits())
+    slave.elaborate()
+    slave.apply(DefaultPassGroup(linetrace=False))
+    slave.sim_reset()
+    return Bus(slave, random.Random(4))
+
+
+def load(bus: Bus, base: int, exp: int, mod: int) -> None:
+    for name, value in zip(OPERANDS, (base, exp, mod), strict=False):
+        assert bus.write(MAP[name].address, value) == OKAY
+
+
+def test_channels_in_any_order_and_slow_masters(bus: Bus) -> None:
+    for _ in range(3):
+        base, exp, mod = bus.rng.getrandbits(16), bus.rng.getrandbits(4), bus.rng.getrandbits(16) | 1
+        load(bus, base, exp, mod)
+        assert bus.write(MAP["CONTROL"].address, START) == OKAY
+        while not bus.read(MAP["STATUS"].address)[0] & 2:
+            pass
+        assert bus.read(MAP["RESULT"].address) == (pow(base, exp, mod), OKAY)
+
+
+def test_reads_go_on_beside_writes(bus: Bus) -> None:
+    """Many of both at once: as many answers as requests, and none of another channel."""
+    writes = reads = 0
+    for _ in range(600):
+        if not {"aw", "w"} & bus.offers.keys() and bus.rng.random() < 0.5:
+            bus.offers |= {"aw": (MAP["BASE"].address,), "w": (writes & 0xFFFF, ALL_BYTES)}
+            writes += 1
+        if "ar" not in bus.offers and bus.rng.random() < 0.7:
+            bus.offers["ar"] = (MAP["ID"].address if reads % 3 else 0x040,)
+            reads += 1
+        bus.cycle()
+    bus.patience = 1.0
+    for _ in range(20):
+        bus.cycle()
+    assert bus.answers["b"] == [OKAY] * writes and writes > 80
+    assert bus.answers["r"] == [(IDENTITY, OKAY) if number % 3 else (0, SLVERR) for number in range(reads)]
+
+
+def test_what_is_refused_while_busy_changes_nothing(bus: Bus) -> None:
+    load(bus, 7, 0xFFFF, 0xFFF1)
+    assert bus.write(MAP["CONTROL"].address, START) == OKAY
+    assert bus.read(MAP["STATUS"].address)[0] & 3 == 1
+    for name in ("BASE", "EXPONENT", "MODULUS"):
+        assert bus.write(MAP[name].address, 1) == SLVERR
+    assert bus.write(MAP["CONTROL"].address, START) == SLVERR
+    assert bus.read(MAP["RESULT"].address) == (0, SLVERR)
+    assert bus.read(MAP["BASE"].address) == (0, SLVERR), "never to be read"
+    assert bus.write(MAP["STATUS"].address, 0) == bus.write(MAP["RESULT"].address, 0) == SLVERR
+    assert not int(bus.slave.irq)
+    assert bus.write(MAP["IRQ_ENABLE"].address, 1) == OKAY
+    while not int(bus.slave.irq):
+        bus.cycle()
+    assert bus.read(MAP["RESULT"].address) == (pow(7, 0xFFFF, 0xFFF1), OKAY)
+    assert bus.write(MAP["IRQ_STATUS"].address, 1) == OKAY
+    bus.cycle()
+    assert not int(bus.slave.irq)
+
+
+def test_zeroise_forgets_everything(bus: Bus) -> None:
+    """Idle and busy; what was running answers to nobody, and the next computation is a new one."""
+    load(bus, 7, 0xFFFF, 0xFFF1)
+    for pause in (0, 40):
+        assert bus.write(MAP["CONTROL"].address, START) == OKAY
+        for _ in range(pause):
+            bus.cycle()
+        assert bus.write(MAP["CONTROL"].address, ZEROISE | START) == OKAY
+        assert not any(int(word) for word in (*bus.slave.words, *bus.slave.result))
+        while bus.read(MAP["STATUS"].address)[0] & 1:
+            assert bus.write(MAP["CONTROL"].address, START) in (OKAY, SLVERR)
+        while bus.read(MAP["STATUS"].address)[0] & 1:
+            pass
+        assert bus.read(MAP["RESULT"].address)[1] == SLVERR
+        load(bus, 3, 5, 1000)
+        assert bus.write(MAP["CONTROL"].address, START) == OKAY
+        while not bus.read(MAP["STATUS"].address)[0] & 2:
+            pass
+        assert bus.read(MAP["RESULT"].address) == (243, OKAY)
