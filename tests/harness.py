@@ -1,7 +1,7 @@
 """The one harness: a table of rows goes through a component at a stage, and every row is judged."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 from modexlab.eval.designs.catalogue import designs
@@ -32,9 +32,12 @@ def regress_if(later: bool) -> list[pytest.MarkDecorator]:
     return [pytest.mark.regress] if later else []
 
 
-def later(cases: list[Design]) -> list:
-    """Designs as cases; siblings are left to `make regress`."""
-    return [pytest.param(each, id=each.name, marks=regress_if(is_sibling(each))) for each in cases]
+def later(cases: list[Design], also: Collection[str] = ()) -> list:
+    """Designs as cases; siblings, and those whose trees take long, are left to `make regress`."""
+    return [
+        pytest.param(each, id=each.name, marks=regress_if(is_sibling(each) or each.name in also))
+        for each in cases
+    ]
 
 
 def examples(count: int) -> int:

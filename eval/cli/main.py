@@ -66,6 +66,7 @@ DISTRIBUTIONS = {
     "PIL": "pillow",
     "vl_convert": "vl-convert-python",
     "coriolis": "coriolis-eda",
+    "systemrdl": "systemrdl-compiler",
 }
 
 

@@ -13,6 +13,7 @@ import math
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from .point import Point
 from .rows import Failure, Row, Source
 
 WAIT_SECONDS = 30.0  # for another writer, whose transactions take milliseconds
+PAUSE_SECONDS = 0.02
 ANOTHER = "give another place by --ledger FILE or MODEXLAB_LEDGER"
 
 # what `rows` can be filtered by, and where it stands
@@ -342,7 +344,15 @@ class Ledger:
         with self._lock, self._explained("read"):
             if self._connection is None and not self.exists:
                 return []
-            return self._opened().execute(statement, values).fetchall()
+            end = time.monotonic() + WAIT_SECONDS
+            while True:
+                try:
+                    return self._opened().execute(statement, values).fetchall()
+                except sqlite3.OperationalError as error:
+                    # while a log begins or ends SQLite says at once that it is busy, and does not wait
+                    if "locked" not in str(error) or time.monotonic() > end:
+                        raise
+                time.sleep(PAUSE_SECONDS)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

@@ -116,6 +116,7 @@ def test_reduction_operators(n: int) -> None:
     assert costs[1].area < costs[0].area
 
 
+@pytest.mark.regress
 @pytest.mark.usefixtures("untraced")
 def test_large_plans_are_quick() -> None:
     """A tree of 128 bits in less than 2 s, of 1024 bits in less than 60 s and 4 GiB, whatever the shape; also in detail."""

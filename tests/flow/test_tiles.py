@@ -100,7 +100,7 @@ def test_every_instance_has_the_same_cells(made: Path) -> None:
     assert "mixer" in {each.module for each in area.by_module}
 
 
-@pytest.mark.parametrize("which", [".", "sized"])
+@pytest.mark.parametrize("which", [pytest.param(".", marks=pytest.mark.regress), "sized"])
 def test_the_whole_is_the_design_by_parts_and_flat(made: Path, tmp_path: Path, which: str) -> None:
     by_parts = proved(made / which, tmp_path, made / "design.sv")
     assert by_parts.equivalent
@@ -180,6 +180,7 @@ def test_tiles_of_another_design_are_refused(made: Path, tmp_path: Path) -> None
         proved(tmp_path, tmp_path, made / "design.sv")
 
 
+@pytest.mark.regress
 def test_a_small_design_has_none(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiles, "LEAST_SAVED", 10_000)
     synthesize(made / "design.sv", TOP, tmp_path)

@@ -59,7 +59,7 @@ def test_power_up(seed: int) -> None:
 
 
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("stage", ["python", "verilog"])
+@pytest.mark.parametrize("stage", [pytest.param("python", marks=pytest.mark.regress), "verilog"])
 def test_other_stages(stage: str) -> None:
     """A few programs of some 200 instructions; the cycles are those of stage native, too."""
     system = partial(ProcXcel, Proc, NullXcel)

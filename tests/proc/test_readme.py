@@ -235,6 +235,7 @@ print(*sorted(seen))
 """
 
 
+@pytest.mark.regress
 def test_add_an_instruction(tmp_path: Path) -> None:
     """Zba, as the page has it: what fails after the first step, and that nothing does at the end."""
     copy = Copy(tmp_path)

@@ -174,7 +174,7 @@ def affordable(design: Design, rows: list[ModExpRow], nbits: int, most: int) -> 
 def widths(design: Design) -> list:
     """The widths at which a design exists; all but a few of the first of a multiplier are left to `make regress`."""
     few = {"mont": (64, 512, 4096), "naive": (64, 4096), "ssmm": (512,), "scaled": (64, 512)}
-    at_once = few.get(design.name) or (() if is_sibling(design) else (16,))
+    at_once = few.get(design.name) or (() if is_sibling(design) or design.name == "cm-m-000" else (16,))
     cases = []
     for nbits in WIDTHS[1:]:
         try:
