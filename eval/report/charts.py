@@ -320,7 +320,8 @@ def _log(name: str, title: str, base: int = 10) -> Spec:
     scale: Spec = {"type": "log", "nice": False, "padding": 16}
     axis: Spec = {"labelOverlap": "greedy"}
     if base == 2:
-        scale["base"], axis["format"] = base, "d"
+        scale["base"] = base
+        axis |= {"format": "d", "values": [2**power for power in range(3, 13)]}
     else:
         axis |= {"tickCount": 6, "labelExpr": BRIEF}
     return {"field": name, "type": "quantitative", "title": title, "scale": scale, "axis": axis}

@@ -188,7 +188,7 @@ class Content:
                     "grown",
                     charts.grown(metric, self.families, colours),
                     None,
-                    (*bars, "operation"),
+                    ("family", "interface", "stage", "operation"),
                 )
                 for metric in datasets.GROWING
             ),

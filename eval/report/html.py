@@ -17,7 +17,7 @@ from ...fl.errors import shown as shortened
 from ..lab.stages import STAGES
 from .charts import LABELS, Chart, config
 from .content import Content
-from .datasets import LEAKAGE, Record, through
+from .datasets import GROWING, LEAKAGE, Record, through
 from .entries import INTERFACES, names_of_metrics, unit_of
 from .metrics import AXES, METRICS, Metric, metric, shown
 from .palette import series, style_sheet, variable
@@ -333,12 +333,13 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
     layouts = [(PICTURES, (content.pictures, _left_out(content)))] if content.pictures else []
     trees = [(PICTURES, (content.trees, TREES))] if content.trees else []
     figures = [(PART, "figures.html")] if content.comparable else []
+    by_width = [*chart("widths"), *(part for metric in GROWING for part in chart(f"{metric}-width"))]
     sections = [
         Section("summary", "Summary", [(PART, "summary.html")]),
         Section("fronts", "Fronts", [*chart("area-time"), *chart("energy-time")], "columns wide"),
         Section("designs", "Every design", [*table("designs")]),
         Section("comparison", "Beside the papers", [*compared, *chart("ratios")]),
-        Section("widths", "Cycles by width", [*chart("widths")]),
+        Section("widths", "By width", by_width),
         Section("area", "Where the area is", [*chart("areas")]),
         Section("critical", "Critical paths", [*chart("paths"), *table("critical")]),
         Section("energy", "Energy of an operation", [*chart("energies")]),

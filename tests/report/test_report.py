@@ -537,6 +537,8 @@ def test_silicon_by_width_is_of_what_has_several(tmp_path: Path) -> None:
     )
     names = [chart.name for chart in content.charts()]
     assert names[3:6] == ["area_um2-width", "time_ns-width", "energy_nj-width"]
+    text = page_of(content)
+    assert all(f'id="chart-{chart.name}"' in text for chart in content.charts()), "every chart is on the page"
     for chart in content.charts()[3:6]:
         assert b"Width (bits)" in static.drawn(chart, content, "svg")
 
