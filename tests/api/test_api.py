@@ -13,7 +13,6 @@ import modexlab
 import pytest
 from modexlab.eval.lab.ledger import Ledger
 
-from tests.harness import regress_if
 from tests.paths import ROOT
 
 NOTEBOOK = ROOT / "eval" / "examples" / "pareto.ipynb"
@@ -92,7 +91,8 @@ def test_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert names["sweep"].measured and not names["sweep"].failed
 
 
-@pytest.mark.parametrize("shapes", [FEW, pytest.param(None, marks=regress_if(True))], ids=["few", "all"])
+@pytest.mark.regress
+@pytest.mark.parametrize("shapes", [FEW, None], ids=["few", "all"])
 def test_notebook(shapes: dict[str, Any] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its cells one after the other; in `make test` with fewer machines."""
     import matplotlib

@@ -39,6 +39,7 @@ def check(rows: list[dict[str, Any]]) -> None:
         assert row["cpi"] == round(row["cycles"] / row["instructions"], 4)
 
 
+@pytest.mark.regress  # in make test the README has this table
 def test_the_papers_table(cli: Cli) -> None:
     names = [name for name in PUBLISHED if name != "procxcel-naive"]
     result = cli("systems", "--system", *names, "--json")

@@ -103,6 +103,7 @@ def test_systems_are_normalised(subject: str) -> None:
     assert found.verilog_hash == measure.verilog_hash(Point(subject, 32, stage="flow"))
 
 
+@pytest.mark.regress
 def test_a_system_on_a_pseudo_modulus_says_that_it_does_no_rsa() -> None:
     """No key has such a modulus, so the machine is given one; the result is checked all the same."""
     point = Point("procxcel-cm-pm-000", 32, (("modulus", 0x55555555),), stage="python")

@@ -277,6 +277,7 @@ stages = ["formula"]
 """
 
 
+@pytest.mark.regress
 def test_a_sweep_on_a_cluster_that_loses_a_worker(
     cluster: LocalCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
