@@ -68,6 +68,9 @@ class Traits:
     reduced_only: bool = False
 
 
+NO_TRAITS = Traits()
+
+
 @functools.cache
 def register_map(nbits: int, ngiven: int = 0) -> dict[str, Register]:
     """The map for operands of so many bits, by name."""
@@ -127,7 +130,7 @@ class Axi4LiteFL:
         nbits: int,
         compute: Callable[..., tuple[Status, int]],
         given: Sequence[int] = (),
-        traits: Traits = Traits(),
+        traits: Traits = NO_TRAITS,
     ) -> None:
         self.nbits, self.compute = nbits, compute
         self.widths = (nbits, nbits, nbits, *given)

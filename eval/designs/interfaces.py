@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...fl.axi4lite import OKAY, Axi4LiteFL, Traits, as_accesses
+from ...fl.axi4lite import NO_TRAITS, OKAY, Axi4LiteFL, Traits, as_accesses
 from ...fl.errors import unknown
 from ...fl.status import Status
-from ...fl.xcel import GO, STATUS, WORD_NBITS, XcelFL, operand_registers, to_words, words_of
+from ...fl.xcel import GIVEN, GO, STATUS, WORD_NBITS, XcelFL, operand_registers, to_words, words_of
 from .verilog_header import PROTOCOL, bus, messages, registers
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ Message = tuple[int, ...]  # the fields of a request or a response
 MakeMachine = Callable[[], "Component"]  # a machine, istream {base, exp, mod} -> ostream {status, result}
 Compute = Callable[..., tuple[Status, int]]  # status and result of what is carried
 GivenFields = tuple[tuple[str, int], ...]  # names and bits of what a machine takes as given
-
-
-NO_TRAITS = Traits()
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,10 @@ class Interface(ABC):
     def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
         """Messages and protocol for the header of the Verilog."""
         return [*messages(component), "", *PROTOCOL.split("\n")]
+
+    def place_of_given(self, number: int) -> str:
+        """Where a number goes that the machine takes as given, in words."""
+        return f"behind registers: xr{GIVEN + number}"
 
     @property
     def statuses(self) -> str:
@@ -169,6 +170,9 @@ class _Bus(Interface):
 
     def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
         return bus(nbits, given)
+
+    def place_of_given(self, number: int) -> str:
+        return f"in GIVEN_{number}"
 
     def more_statuses(self, nbits: int) -> Collection[Status]:
         return (Status.TOO_WIDE,) if nbits % WORD_NBITS else ()

@@ -35,6 +35,7 @@ import json
 import math
 import random
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -52,6 +53,7 @@ from ..kit import kit, liberty
 from ..netlist import document, yosys
 from ..netlist.document import Document, Module
 from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, function, read
+from ..netlist.netlist import of_module
 from ..synth import tiles
 from ..synth.carry_save import Step, narrow, save_carries
 from ..synth.reading import read_design
@@ -81,7 +83,7 @@ memory_dff
 memory_collect
 memory_map
 opt_clean
-techmap -map +/techmap.v -map {wide}
+techmap -map +/techmap.v -map wide_ripple.v
 dffunmap
 simplemap
 opt_expr
@@ -133,6 +135,8 @@ def check_equivalence(
             raise BadInput(
                 f"{tiles_json} has other modules that repeat than the design: run the step synthesis again"
             )
+        if found:
+            of_module(top, whole, library)  # refuses nets with two drivers, of which neither part knows
         proofs = _Proofs(work, library, pool, seconds)
         proved = [proofs.part(top, tiles.rest_of(whole, found))]
         wrong: list[Part] = []
@@ -267,9 +271,10 @@ def _rewritten(
         return True
 
     def gates(*names: str) -> list[Logic]:
+        shutil.copy(WIDE_RIPPLE, work)  # a path with a blank is none for a script
         yosys.run(
             "gates",
-            "".join(GATES.format(name=name, top=top, of_gates=OF_GATES, wide=WIDE_RIPPLE) for name in names),
+            "".join(GATES.format(name=name, top=top, of_gates=OF_GATES) for name in names),
             work,
         )
         made = (json.loads((work / f"{name}{OF_GATES}.json").read_text()) for name in names)

@@ -68,7 +68,10 @@ setundef -zero
 opt_clean
 write_json {name}.json
 """
-WHOLE = f"{READ}design -save kept\n{FLATTEN}{CLEAN.format(name='coarse')}design -load kept\n{CLEAN.format(name='kept')}"
+# flat, and with its hierarchy
+BOTH = (
+    f"design -save kept\n{FLATTEN}{CLEAN.format(name='coarse')}design -load kept\n{CLEAN.format(name='kept')}"
+)
 
 
 class Reading(NamedTuple):
@@ -95,12 +98,13 @@ def read_design(design_sv: str | Path, top: str, work: Path, *, tiled: bool = Tr
     _check_memories(probe, top)
     _check_size(probe, top, UNREAD)
     likely = tiled and tiles.likely(probe, top)
-    done = yosys.run("read", (READ if likely else WHOLE).format(source=source, top=top), work)
+    done = yosys.run("read", (READ if likely else READ + BOTH).format(source=source, top=top), work)
     log, peak = done.log, done.peak_memory_mib
     found: tuple[Tile, ...] = ()
     if likely:
         found = tiles.find(_load(work / HIERARCHY), top)
-        for again in _taken_apart(top, work, found) if found else [_made_flat(work)]:
+        flat = [yosys.run("flatten", f"read_json {HIERARCHY}\n{BOTH}", work)] if not found else []
+        for again in flat or _taken_apart(top, work, found):
             log, peak = log + again.log, max(peak, again.peak_memory_mib)
     _check_drivers(_load(work / "drivers.json"), top)
     if conflict := CONFLICT.search(log):
@@ -121,12 +125,6 @@ def read_design(design_sv: str | Path, top: str, work: Path, *, tiled: bool = Tr
 
 def _load(path: Path) -> Document:
     return cast(Document, json.loads(path.read_text()))
-
-
-def _made_flat(work: Path) -> yosys.Run:
-    """What WHOLE does after READ."""
-    kept = f"design -save kept\n{FLATTEN}{CLEAN.format(name='coarse')}design -load kept\n{CLEAN.format(name='kept')}"
-    return yosys.run("flatten", f"read_json {HIERARCHY}\n{kept}", work)
 
 
 def _taken_apart(top: str, work: Path, found: tuple[Tile, ...]) -> Iterator[yosys.Run]:

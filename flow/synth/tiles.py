@@ -285,13 +285,13 @@ def _path(name: str, paths: set[str]) -> str | None:
 
 def differences(whole: Module, tile: Tile, netlist: Module) -> list[str]:
     """The paths at which a joined netlist has other cells than those of the tile, or others on its nets."""
-    inside: dict[str, dict[str, Cell]] = {path: {} for path in tile.paths}
+    cells: dict[str, dict[str, Cell]] = {path: {} for path in tile.paths}
     paths = set(tile.paths)
     for name, cell in whole["cells"].items():
         path = _path(name, paths)
         if path is not None:
-            inside[path][name[len(path) + 1 :]] = cell
-    return [path for path in tile.paths if not _alike(whole, path, inside[path], netlist)]
+            cells[path][name[len(path) + 1 :]] = cell
+    return [path for path in tile.paths if not _alike(whole, path, cells[path], netlist)]
 
 
 def _alike(whole: Module, path: str, cells: Mapping[str, Cell], netlist: Module) -> bool:

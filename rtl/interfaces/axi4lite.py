@@ -14,6 +14,7 @@ from pymtl3 import *
 from ...fl.axi4lite import (
     ADDRESS_NBITS,
     IDENTITY,
+    NO_TRAITS,
     OKAY,
     OPERANDS,
     SLVERR,
@@ -31,7 +32,7 @@ WORD_ADDRESS_NBITS = ADDRESS_NBITS - 2
 
 
 class Axi4Lite(Component):
-    def construct(s, nbits, mk_machine, given=(), traits=None):
+    def construct(s, nbits, mk_machine, given=(), traits=NO_TRAITS):
         # ---- ports
 
         s.s_axi_awaddr = InPort(ADDRESS_NBITS)

@@ -6,6 +6,7 @@ Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, 
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ...fl.axi4lite import NO_TRAITS
 from ..messages import mk_bus_req, mk_bus_resp
 from .axi4lite import Axi4Lite
 from .axi4lite_master import Axi4LiteMaster
@@ -15,7 +16,7 @@ TO_MASTER = ("awready", "wready", "bresp", "bvalid", "arready", "rdata", "rresp"
 
 
 class Axi4LiteSystem(Component):
-    def construct(s, nbits, mk_machine, given=(), traits=None):
+    def construct(s, nbits, mk_machine, given=(), traits=NO_TRAITS):
         s.istream = RecvIfcRTL(mk_bus_req())
         s.ostream = SendIfcRTL(mk_bus_resp())
         s.master = Axi4LiteMaster()

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
-from ....fl.xcel import GIVEN
 from ...designs.interfaces import DEFAULT, Interface
 from ...designs.interfaces import find as find_interface
 from ...designs.processor_verilog import PROCESSOR
@@ -154,7 +153,7 @@ def _header(machine: Machine, interface: Interface, component: Any, top: str, bo
         *(f"  {line}" for line in port_lines(body, top)),
         "",
         *interface.protocol(component, machine.nbits, machine.given_fields),
-        *_given(machine),
+        *_given(machine, interface),
         "",
         interface.statuses,
         *(f"  {int(status)}  {MEANING[status]}" for status in _statuses(machine, interface)),
@@ -192,13 +191,13 @@ def _cycles(machine: Machine, interface: Interface) -> str:
     return f"{figures} (from {between}, with a pseudo-random base below a modulus of {mod.bit_length()} bits)"
 
 
-def _given(machine: Machine) -> Iterator[str]:
+def _given(machine: Machine, interface: Interface) -> Iterator[str]:
     """What has to come with an operation, made from the modulus."""
     if machine.given:
         yield ""
         yield "Given with an operation, made from its modulus n once, and not checked:"
-        for register, each in enumerate(machine.given, GIVEN):
-            yield f"  {each.name} = {each.meaning} (behind registers: xr{register})"
+        for number, each in enumerate(machine.given):
+            yield f"  {each.name} = {each.meaning} ({interface.place_of_given(number)})"
 
 
 def _constant_time(machine: Machine) -> str:

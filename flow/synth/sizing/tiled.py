@@ -81,11 +81,14 @@ class Tiled:
             return Model(wired(netlist, wire_ff), library, asked, families, target)
 
         model = analysed()
-        before, best = model.figures(), (model.cost, self._kept())
+        before = after = model.figures()
+        best = (model.cost, self._kept())
         for number in range(ROUNDS):
-            late = {*_owners_of_late(model, self.parts)}
+            # at first all of them, alone
+            late = {part.name for part in self.parts} if not number else {*_owners_of_late(model, self.parts)}
+            model.derive()
             for part in self.parts:
-                if number and part.name not in late:
+                if part.name not in late:
                     continue
                 say(f"sizing {part.name.partition('$')[0]}")
                 netlist = of_module(part.name, part.module, library)
@@ -99,12 +102,12 @@ class Tiled:
                 part.become(netlist, circuit, library)
             model = analysed()
             if not number or model.cost < best[0]:
-                best = (model.cost, self._kept())
+                best, after = (model.cost, self._kept()), model.figures()
             if model.cost <= 0:
                 break
         for part, (module, owners) in zip(self.parts, best[1], strict=True):
             part.module, part.owners = module, owners
-        return self._result(before, analysed().figures(), dict(moves))
+        return self._result(before, after, dict(moves))
 
     def _kept(self) -> list[tuple[Module, dict[str, str]]]:
         return [(part.module, part.owners) for part in self.parts]
@@ -146,7 +149,7 @@ def _clock(netlist: Netlist, part: Part, whole: Model) -> str | None:
 
 
 def _around(alone: Model, part: Part, whole: Model) -> Surroundings:
-    """What the analysis of the whole found at the ports of a part, at the worst of its instances."""
+    """What the analysis of the whole, with its derivatives, found at the ports of a part, at the worst of its instances."""
 
     def nodes(direction: str) -> tuple[np.ndarray, np.ndarray]:
         """Of the bits of its ports: its own, and of the whole by instance."""
@@ -162,7 +165,6 @@ def _around(alone: Model, part: Part, whole: Model) -> Surroundings:
         return np.array(own, int), np.array(there, int).reshape(len(part.paths), -1)
 
     inside = alone.load - alone.output_load
-    whole.derive()
     inputs, at = nodes("input")
     known = np.isfinite(whole.arrival[0, at]).any(axis=0)
     inputs, at = inputs[known], at[:, known]
