@@ -19,6 +19,7 @@ setup(
     # what is no Python: sources of other languages, data, steps of the flow, pages of the report
     package_data={
         "": ["*.cpp", "*.rdl", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
+        "modexlab.proc.software": ["driver/*"],
         "modexlab.flow.synth": ["styles/*", "mapping/*"],
         "modexlab.flow.prove": ["*.v"],
         "modexlab.flow": ["construct.py", "examples/*"],

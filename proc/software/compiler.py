@@ -25,6 +25,7 @@ from ...rtl.sim import cache
 SOFTWARE = Path(__file__).parent
 START = SOFTWARE / "crt0.S"
 LINK_SCRIPT = SOFTWARE / "link.ld"
+DRIVER = SOFTWARE / "driver"  # of a machine behind AXI4-Lite
 LIBRARY = tuple(
     SOFTWARE / name
     for name in (
@@ -37,6 +38,7 @@ LIBRARY = tuple(
         "mont_mod_exp_ct_words.c",
         "division.c",
         "memory.c",
+        "driver/modexlab.c",
     )
 )
 
@@ -90,13 +92,13 @@ def compile_program(
     """The ELF file of a program made of these sources, C or assembly, one of which has `main` or `_start`.
 
     defines: macros; opt: the compiler's level; warned: called with the compiler's warnings, if there are any.
-    Headers are looked for beside a source and in software/.
+    Headers are looked for beside a source, in software/ and in software/driver/.
     """
     paths = [_source(source) for source in sources]
     if opt not in OPTS:
         raise BadInput(f"level of optimization {opt!r}: give one of {', '.join(OPTS)}")
     macros = [f"-D{name}={value}" for name, value in (defines or {}).items()]
-    compile_ = [*macros, f"-I{SOFTWARE}", opt, *FLAGS]
+    compile_ = [*macros, f"-I{SOFTWARE}", f"-I{DRIVER}", opt, *FLAGS]
     names = " ".join(path.name for path in paths)
     stem = re.sub(r"\W", "_", paths[0].stem, flags=re.ASCII)
     with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
@@ -106,7 +108,8 @@ def compile_program(
             warnings = _gcc(names, [*compile_, *WARNINGS, "-c", str(path), "-o", str(made)]).stderr
             if warned is not None and warnings.strip():
                 warned(warnings.strip())
-        ours = [path.read_text() for path in sorted(SOFTWARE.iterdir()) if path.is_file()]
+        folders = (SOFTWARE, DRIVER)
+        ours = [path.read_text() for each in folders for path in sorted(each.iterdir()) if path.is_file()]
         key = cache.key(*map(cache.file_digest, objects), *ours, *compile_, *LINK, fingerprint())
 
         def make(directory: Path) -> Path:

@@ -1,0 +1,189 @@
+// The driver of modexlab.h. The bus may drop error answers, as many bridges do: so nothing is written, or read, that the machine
+// would refuse; STATUS is asked before.
+
+#include "modexlab.h"
+
+static uint32_t get(const modexlab_t *machine, uint32_t at) { return MODEXLAB_READ(machine->base + at); }
+
+static void put(const modexlab_t *machine, uint32_t at, uint32_t value) {
+  MODEXLAB_WRITE(machine->base + at, value);
+}
+
+// Words of a number into a window, and zeros above them.
+static void put_number(const modexlab_t *machine, uint32_t at, const uint32_t *number, uint32_t words) {
+  for (uint32_t i = 0; i < machine->words; i++)
+    put(machine, at + 4 * i, i < words ? number[i] : 0);
+}
+
+static bool is_ready(const modexlab_t *machine) { return machine->words != 0; }
+
+static bool is_busy(const modexlab_t *machine) {
+  return (get(machine, MODEXLAB_REG_STATUS) & MODEXLAB_STATUS_BUSY_MASK) != 0;
+}
+
+static int check_words(const modexlab_t *machine, uint32_t words) {
+  if (words == 0)
+    return MODEXLAB_TOO_SHORT;
+  return words > machine->words ? MODEXLAB_TOO_LONG : MODEXLAB_OK;
+}
+
+// What the register says of a computation.
+static int outcome(uint32_t status) {
+  if (status & MODEXLAB_STATUS_BUSY_MASK)
+    return MODEXLAB_BUSY;
+  if (!(status & MODEXLAB_STATUS_DONE_MASK))
+    return MODEXLAB_NOT_STARTED;
+  return (int)((status & MODEXLAB_STATUS_CODE_MASK) >> MODEXLAB_STATUS_CODE_SHIFT);
+}
+
+int modexlab_init(modexlab_t *machine, uintptr_t base) {
+  machine->base = base;
+  machine->nbits = machine->words = machine->given = 0;
+  machine->key_words = machine->result_words = 0;
+  machine->constant_time = machine->odd_only = machine->reduced_only = machine->finished = false;
+  if (get(machine, MODEXLAB_REG_ID) != MODEXLAB_ID)
+    return MODEXLAB_NO_DEVICE;
+  if (get(machine, MODEXLAB_REG_VERSION) != MODEXLAB_VERSION)
+    return MODEXLAB_NEW_DEVICE;
+  uint32_t able = get(machine, MODEXLAB_REG_CAPABILITIES);
+  put(machine, MODEXLAB_REG_IRQ_ENABLE, 0);
+  MODEXLAB_FENCE();
+  machine->constant_time = (able & MODEXLAB_CAPABILITIES_CONSTANT_TIME_MASK) != 0;
+  machine->odd_only = (able & MODEXLAB_CAPABILITIES_ODD_ONLY_MASK) != 0;
+  machine->reduced_only = (able & MODEXLAB_CAPABILITIES_REDUCED_ONLY_MASK) != 0;
+  machine->given = (able & MODEXLAB_CAPABILITIES_GIVEN_MASK) >> MODEXLAB_CAPABILITIES_GIVEN_SHIFT;
+  machine->nbits = (able & MODEXLAB_CAPABILITIES_NBITS_MASK) >> MODEXLAB_CAPABILITIES_NBITS_SHIFT;
+  machine->words = (machine->nbits + 31) / 32;
+  return MODEXLAB_OK;
+}
+
+int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key) {
+  static const uint32_t windows[MODEXLAB_MOST_GIVEN] = {MODEXLAB_REG_GIVEN_0, MODEXLAB_REG_GIVEN_1,
+                                                        MODEXLAB_REG_GIVEN_2};
+  if (!is_ready(machine))
+    return MODEXLAB_NO_INIT;
+  int code = check_words(machine, key->words);
+  if (code != MODEXLAB_OK)
+    return code;
+  if (key->given_count != machine->given)
+    return MODEXLAB_GIVEN_COUNT;
+  if (is_busy(machine))
+    return MODEXLAB_BUSY;
+  put_number(machine, MODEXLAB_REG_MODULUS, key->modulus, key->words);
+  put_number(machine, MODEXLAB_REG_EXPONENT, key->exponent, key->words);
+  for (uint32_t i = 0; i < key->given_count; i++)
+    put_number(machine, windows[i], key->given[i], key->words);
+  machine->key_words = key->words;
+  return MODEXLAB_OK;
+}
+
+int modexlab_start(modexlab_t *machine, const uint32_t *base, uint32_t words) {
+  if (!is_ready(machine))
+    return MODEXLAB_NO_INIT;
+  if (machine->key_words == 0)
+    return MODEXLAB_NO_KEY;
+  int code = check_words(machine, words);
+  if (code != MODEXLAB_OK)
+    return code;
+  if (is_busy(machine))
+    return MODEXLAB_BUSY;
+  put_number(machine, MODEXLAB_REG_BASE, base, words);
+  put(machine, MODEXLAB_REG_IRQ_STATUS, MODEXLAB_IRQ_STATUS_DONE_MASK); // of the computation before
+  machine->finished = false;
+  machine->result_words = machine->key_words;
+  MODEXLAB_FENCE();
+  put(machine, MODEXLAB_REG_CONTROL, MODEXLAB_CONTROL_START_MASK);
+  MODEXLAB_FENCE(); // a read of STATUS from here on finds it running, or done
+  return MODEXLAB_OK;
+}
+
+int modexlab_wait(modexlab_t *machine, uint32_t limit) {
+  if (!is_ready(machine))
+    return MODEXLAB_NO_INIT;
+  for (uint32_t reads = 0; limit == 0 || reads < limit; reads++) {
+    int code = outcome(get(machine, MODEXLAB_REG_STATUS));
+    if (code != MODEXLAB_BUSY)
+      return code;
+  }
+  return MODEXLAB_TIMEOUT;
+}
+
+int modexlab_irq_enable(modexlab_t *machine, bool enable) {
+  if (!is_ready(machine))
+    return MODEXLAB_NO_INIT;
+  put(machine, MODEXLAB_REG_IRQ_ENABLE, enable ? MODEXLAB_IRQ_ENABLE_DONE_MASK : 0);
+  MODEXLAB_FENCE();
+  return MODEXLAB_OK;
+}
+
+bool modexlab_irq_handle(modexlab_t *machine) {
+  if (!is_ready(machine))
+    return false;
+  uint32_t raised = get(machine, MODEXLAB_REG_IRQ_STATUS) & get(machine, MODEXLAB_REG_IRQ_ENABLE);
+  if (!(raised & MODEXLAB_IRQ_STATUS_DONE_MASK))
+    return false;
+  put(machine, MODEXLAB_REG_IRQ_STATUS, MODEXLAB_IRQ_STATUS_DONE_MASK);
+  MODEXLAB_FENCE();
+  (void)get(machine, MODEXLAB_REG_IRQ_STATUS); // the line has fallen before the handler returns
+  machine->finished = true;
+  return true;
+}
+
+bool modexlab_finished(const modexlab_t *machine) { return machine->finished; }
+
+int modexlab_read(modexlab_t *machine, uint32_t *result, uint32_t words) {
+  for (uint32_t i = 0; i < words; i++)
+    result[i] = 0;
+  if (!is_ready(machine))
+    return MODEXLAB_NO_INIT;
+  if (machine->result_words == 0)
+    return MODEXLAB_NOT_STARTED;
+  if (words < machine->result_words)
+    return MODEXLAB_TOO_SHORT;
+  int code = outcome(get(machine, MODEXLAB_REG_STATUS));
+  if (code != MODEXLAB_OK)
+    return code;
+  for (uint32_t i = 0; i < machine->result_words; i++)
+    result[i] = get(machine, MODEXLAB_REG_RESULT + 4 * i);
+  return MODEXLAB_OK;
+}
+
+uint64_t modexlab_cycles(const modexlab_t *machine) {
+  uint32_t high, low;
+  if (!is_ready(machine))
+    return 0;
+  do { // the counter may be running
+    high = get(machine, MODEXLAB_REG_CYCLES_HIGH);
+    low = get(machine, MODEXLAB_REG_CYCLES_LOW);
+  } while (high != get(machine, MODEXLAB_REG_CYCLES_HIGH));
+  return (uint64_t)high << 32 | low;
+}
+
+int modexlab_zeroise(modexlab_t *machine) {
+  if (!is_ready(machine))
+    return MODEXLAB_NO_INIT;
+  put(machine, MODEXLAB_REG_CONTROL, MODEXLAB_CONTROL_ZEROISE_MASK);
+  MODEXLAB_FENCE();
+  machine->key_words = machine->result_words = 0;
+  machine->finished = false;
+  return MODEXLAB_OK;
+}
+
+const char *modexlab_message(int code) {
+  static const char *const machine[] = MODEXLAB_STATUS_MESSAGES;
+  static const char *const driver[] = {
+      "there is no such machine at this address",
+      "the machine has another version of the register map",
+      "the machine has not been initialised",
+      "no key is loaded",
+      "a computation is running",
+      "the computation has not ended within the limit",
+      "no computation has been started",
+      "a number has more words than the machine",
+      "a number has no words, or more than there is room for",
+      "not as many numbers are given as the machine takes",
+  };
+  if (code >= 0)
+    return code < (int)(sizeof machine / sizeof *machine) ? machine[code] : "an unknown code of the machine";
+  return -code <= (int)(sizeof driver / sizeof *driver) ? driver[-code - 1] : "an unknown code of the driver";
+}

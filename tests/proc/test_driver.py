@@ -1,0 +1,427 @@
+"""The driver in C, compiled for this machine and run on the registers' functional model, and its header of registers."""
+
+import ctypes
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from modexlab.fl.axi4lite import ALL_BYTES, OKAY, SLVERR, Axi4LiteFL, Traits
+from modexlab.fl.status import MEANING, Status
+from modexlab.fl.xcel import MASK, to_words
+from modexlab.proc.iss.iss import ISS
+from modexlab.proc.software.compiler import DRIVER, FLAGS, compile_program, compiler
+from modexlab.proc.software.elf import load_elf
+from modexlab.proc.software.register_header import HEADER, register_header
+
+BASE = 0x4000_0000
+NBITS = 72  # two words and a quarter
+MOD, EXP = (1 << 72) - 93, 65537
+GIVEN = 0x123456789ABCDEF012
+PORT = """\
+#include <stdint.h>
+uint32_t (*port_read)(uint32_t);
+void (*port_write)(uint32_t, uint32_t);
+#define MODEXLAB_READ(address) port_read((uint32_t)(address))
+#define MODEXLAB_WRITE(address, value) port_write((uint32_t)(address), (value))
+#define MODEXLAB_FENCE() port_write(1, 0)
+"""
+CODES = {
+    name: int(code)
+    for name, code in re.findall(r"MODEXLAB_(\w+) = (-\d+)", (DRIVER / "modexlab.h").read_text())
+} | {status.name: int(status) for status in MEANING}
+
+
+class Machine(ctypes.Structure):
+    """modexlab_t."""
+
+    _fields_ = (
+        ("base", ctypes.c_size_t),
+        *((name, ctypes.c_uint32) for name in ("nbits", "words", "given")),
+        *((name, ctypes.c_bool) for name in ("constant_time", "odd_only", "reduced_only")),
+        *((name, ctypes.c_uint32) for name in ("key_words", "result_words")),
+        ("finished", ctypes.c_bool),
+    )
+
+
+Words = ctypes.POINTER(ctypes.c_uint32)
+
+
+class Key(ctypes.Structure):
+    """modexlab_key_t."""
+
+    _fields_ = (
+        ("words", ctypes.c_uint32),
+        ("modulus", Words),
+        ("exponent", Words),
+        ("given_count", ctypes.c_uint32),
+        ("given", Words * 3),
+    )
+
+
+class Device(Axi4LiteFL):
+    """The model as a bus has it, where a computation takes a while: so many reads of STATUS. Remembers what was refused."""
+
+    lasts = 0
+
+    def __init__(self, given: Sequence[int] = ()) -> None:
+        super().__init__(NBITS, self.mod_exp, given, Traits(constant_time=True, reduced_only=True))
+        self.refused: list[tuple[str, int]] = []
+        self.log: list[tuple[int, int]] = []
+        self.left = 0
+        self.named = {each.address: name for name, each in self.map.items()}
+
+    def mod_exp(self, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
+        self.operands = (base, exp, mod, *given)
+        self.left = self.lasts
+        if mod == 0:
+            return Status.ZERO_MODULUS, 0
+        return (Status.OK, pow(base, exp, mod)) if base < mod else (Status.BASE_TOO_LARGE, 0)
+
+    def load(self, address: int) -> int:
+        if self.left and self.named.get(address - BASE) == "STATUS":
+            self.left -= 1
+            return 1
+        data, answer = self.read(address - BASE)
+        if answer != OKAY or self.left:
+            self.refused.append(("read", address - BASE))
+        return data
+
+    def store(self, address: int, data: int) -> None:
+        if address == 1:  # a fence
+            self.log.append((1, 0))
+            return
+        self.log.append((address - BASE, data))
+        busy = self.left and address - BASE > self.map["IRQ_STATUS"].address
+        if busy or self.write(address - BASE, data, ALL_BYTES) == SLVERR:
+            self.refused.append(("write", address - BASE))
+
+
+class Driver:
+    """The library with a device behind its port; a call gives the name of its code."""
+
+    def __init__(self, library: Path, device: Device) -> None:
+        self.lib = ctypes.CDLL(str(library))
+        self.lib.modexlab_message.restype = ctypes.c_char_p
+        self.lib.modexlab_cycles.restype = ctypes.c_uint64
+        for name in ("finished", "irq_handle"):
+            getattr(self.lib, f"modexlab_{name}").restype = ctypes.c_bool
+        self.device, self.machine = device, Machine()
+        self.kept = (
+            ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)(device.load),
+            ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)(device.store),
+        )
+        for name, function in zip(("port_read", "port_write"), self.kept, strict=True):
+            ctypes.c_void_p.in_dll(self.lib, name).value = ctypes.cast(function, ctypes.c_void_p).value
+
+    def raw(self, name: str, *arguments: object) -> int:
+        return getattr(self.lib, f"modexlab_{name}")(ctypes.byref(self.machine), *arguments)
+
+    def __call__(self, name: str, *arguments: object) -> str:
+        code = self.raw(name, *arguments)
+        return next(each for each, value in CODES.items() if value == code)
+
+    def init(self) -> str:
+        return self("init", ctypes.c_size_t(BASE))
+
+    def load(self, mod: int = MOD, exp: int = EXP, words: int = 3, given: Sequence[int] = ()) -> str:
+        return self("load_key", ctypes.byref(key_of(mod, exp, words, given)))
+
+    def start(self, base: int, words: int = 3) -> str:
+        return self("start", numbers(base, words), words)
+
+    def read(self, words: int = 3) -> tuple[str, int]:
+        room = (ctypes.c_uint32 * (words + 1))(*[0xA5A5_A5A5] * (words + 1))
+        code = self("read", room, words)
+        assert room[words] == 0xA5A5_A5A5, "written past the end"
+        return code, sum(word << (32 * i) for i, word in enumerate(room[:words]))
+
+
+def numbers(value: int, words: int) -> ctypes.Array[ctypes.c_uint32]:
+    return (ctypes.c_uint32 * max(words, 1))(*to_words(value, 32 * words))
+
+
+def key_of(mod: int, exp: int, words: int, given: Sequence[int] = ()) -> Key:
+    pointers = [ctypes.cast(numbers(each, words), Words) for each in given]
+    return Key(
+        words,
+        ctypes.cast(numbers(mod, words), Words),
+        ctypes.cast(numbers(exp, words), Words),
+        len(given),
+        (Words * 3)(*pointers),
+    )
+
+
+def host_library(directory: Path, *more: str) -> Path:
+    """The driver and more C for this machine, with the port in Python."""
+    (directory / "port.h").write_text(PORT)
+    (directory / "all.c").write_text("\n".join(('#include "modexlab.c"', *more)))
+    gcc = shutil.which("gcc") or "cc"
+    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O2"]
+    command = [
+        gcc,
+        *strict,
+        "-fPIC",
+        "-shared",
+        "-include",
+        "port.h",
+        f"-I{DRIVER}",
+        "all.c",
+        "-o",
+        "driver.so",
+    ]
+    subprocess.run(command, cwd=directory, check=True)
+    return directory / "driver.so"
+
+
+@pytest.fixture(name="library", scope="module")
+def make_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return host_library(tmp_path_factory.mktemp("driver"))
+
+
+@pytest.fixture(name="driver")
+def make_driver(library: Path) -> Iterator[Driver]:
+    """A driver that has found its device; at the end nothing was refused."""
+    driver = Driver(library, Device())
+    assert driver.init() == "OK"
+    yield driver
+    assert driver.device.refused == []
+
+
+# ---- the header of registers
+
+
+def test_the_header_is_that_of_the_map() -> None:
+    remedy = "run `python -m modexlab.proc.software.register_header`"
+    assert HEADER.read_text() == register_header(), remedy
+
+
+def test_every_code_has_its_words(library: Path) -> None:
+    driver = Driver(library, Device())
+    said = {name: driver.lib.modexlab_message(code).decode() for name, code in CODES.items()}
+    assert {name: said[name] for name in (each.name for each in MEANING)} == {
+        each.name: text for each, text in MEANING.items()
+    }
+    assert len(set(said.values())) == len(CODES) == len(Status) + 10
+    assert sorted(CODES.values()) == list(range(-10, len(Status)))
+    for code in (len(Status), 1 << 30, -11, -(1 << 31)):
+        assert b"unknown" in driver.lib.modexlab_message(code)
+
+
+# ---- bare metal
+
+
+@pytest.mark.parametrize("opt", ["-O0", "-O2", "-Os"])
+def test_bare_metal_wants_nothing_from_outside(tmp_path: Path, opt: str) -> None:
+    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+    flags = [each for each in FLAGS if not each.startswith("-std") and "loop" not in each]
+    made = tmp_path / "driver.o"
+    subprocess.run(
+        [str(compiler()), *flags, *strict, opt, "-c", str(DRIVER / "modexlab.c"), "-o", str(made)], check=True
+    )
+    symbols = subprocess.run(["nm", str(made)], capture_output=True, text=True, check=True).stdout
+    assert " U " not in symbols and " T modexlab_init" in symbols
+    assert not re.search(r" [BbDdCc] ", symbols), "no memory of its own"
+
+
+def test_a_program_gets_the_driver_with_its_header(tmp_path: Path) -> None:
+    source = tmp_path / "uses.c"
+    source.write_text(
+        '#include "modexlab.h"\n'
+        "static uint32_t none[1024];\n"
+        "int main(void) {\n"
+        "  modexlab_t machine;\n"
+        "  return -modexlab_init(&machine, (uintptr_t)none);\n"
+        "}\n"
+    )
+    assert ISS(load_elf(compile_program([source]))).run().exit_code == -CODES["NO_DEVICE"]
+
+
+# ---- what is right
+
+
+def test_init_finds_what_the_machine_can(driver: Driver) -> None:
+    machine = driver.machine
+    assert (machine.nbits, machine.words, machine.given) == (NBITS, 3, 0)
+    assert (machine.constant_time, machine.odd_only, machine.reduced_only) == (True, False, True)
+
+
+def test_polling(driver: Driver) -> None:
+    driver.device.lasts = 5
+    assert driver.load() == "OK"
+    for base in (2, MOD - 1):  # the key stays
+        assert driver.start(base) == "OK"
+        assert driver("wait", 6) == "OK"
+        assert driver.read() == ("OK", pow(base, EXP, MOD))
+    assert driver.device.operands == (MOD - 1, EXP, MOD)
+    assert driver.read(5) == ("OK", pow(MOD - 1, EXP, MOD)), "what is above the result is 0"
+
+
+def test_short_numbers_are_filled_up(driver: Driver) -> None:
+    assert driver.load() == "OK" and driver.start(MOD - 1) == "OK"
+    assert driver.load(0xFFFF_FFFB, 3, words=1) == "OK"
+    assert driver.read(3) == ("OK", pow(MOD - 1, EXP, MOD)), "of the key with which it was started"
+    assert driver.start(7, words=1) == "OK"
+    assert driver.device.operands == (7, 3, 0xFFFF_FFFB)
+    assert driver.read(1) == ("OK", 343)
+
+
+def test_interrupt(driver: Driver) -> None:
+    device = driver.device
+    assert driver("irq_enable", True) == "OK"
+    assert driver.load() == "OK" and driver.start(2) == "OK"
+    assert device.interrupt and not driver.raw("finished")
+    assert driver.raw("irq_handle") and driver.raw("finished") and not device.interrupt
+    assert not driver.raw("irq_handle"), "it is of another device"
+    assert driver.read() == ("OK", pow(2, EXP, MOD))
+    assert driver.start(3) == "OK" and not driver.raw("finished"), "that was the computation before"
+    assert driver("irq_enable", False) == "OK" and not device.interrupt
+    assert not driver.raw("irq_handle"), "not enabled: of another device"
+    assert driver("irq_enable", True) == "OK" and device.interrupt, "what is over raises it at once"
+    assert driver.init() == "OK" and not device.interrupt
+
+
+def test_order_of_a_start(driver: Driver) -> None:
+    """The operand and the old event are gone, with a fence, before the start; then another fence."""
+    driver.load()
+    driver.device.log.clear()
+    driver.start(2)
+    where = {name: each.address for name, each in driver.device.map.items()}
+    row = [(where["BASE"] + 4 * i, word) for i, word in enumerate(to_words(2, NBITS))]
+    assert driver.device.log == [*row, (where["IRQ_STATUS"], 1), (1, 0), (where["CONTROL"], 1), (1, 0)]
+
+
+def test_given_numbers(library: Path) -> None:
+    driver = Driver(library, Device(given=(NBITS, NBITS)))
+    assert driver.init() == "OK" and driver.machine.given == 2
+    for wrong in ((), (1,), (1, 2, 3)):
+        assert driver.load(given=wrong) == "GIVEN_COUNT"
+    assert driver.start(2) == "NO_KEY"
+    assert driver.load(given=(GIVEN, 5)) == "OK" and driver.start(2) == "OK"
+    assert driver.device.operands == (2, EXP, MOD, GIVEN, 5)
+    assert driver.device.refused == []
+
+
+def test_cycles_do_not_tear(library: Path) -> None:
+    """The counter goes over between the reads of its words."""
+
+    class Counting(Device):
+        values = iter((0xFFFF_FFFE, 0xFFFF_FFFF, 0x1_0000_0000, 0x1_0000_0001, 0x1_0000_0002, 0x1_0000_0003))
+
+        def load(self, address: int) -> int:
+            name = self.named[address - BASE]
+            if not name.startswith("CYCLES"):
+                return super().load(address)
+            return next(self.values) >> (32 if name == "CYCLES_HIGH" else 0) & MASK
+
+    driver = Driver(library, Counting())
+    assert driver.raw("cycles") == 0, "not initialised"
+    assert driver.init() == "OK" and driver.raw("cycles") == 0x1_0000_0002
+
+
+# ---- what is wrong
+
+
+def test_no_device_at_the_address(library: Path) -> None:
+    driver = Driver(library, Device())
+    assert driver("init", ctypes.c_size_t(BASE + 4)) == "NO_DEVICE"
+    every: tuple[Callable[[], str], ...] = (
+        driver.load,
+        lambda: driver.start(2),
+        lambda: driver("wait", 1),
+        lambda: driver("irq_enable", True),
+        lambda: driver.read()[0],
+        lambda: driver("zeroise"),
+    )
+    driver.device.refused.clear()
+    assert [call() for call in every] == ["NO_INIT"] * len(every)
+    assert not driver.raw("irq_handle")
+    assert driver.device.log == driver.device.refused == []
+
+
+def test_another_version_of_the_map(library: Path) -> None:
+    class Newer(Device):
+        def load(self, address: int) -> int:
+            return super().load(address) + (self.named[address - BASE] == "VERSION")
+
+    driver = Driver(library, Newer())
+    assert driver.init() == "NEW_DEVICE" and driver.load() == "NO_INIT"
+
+
+def test_lengths(driver: Driver) -> None:
+    assert driver.load(words=0) == "TOO_SHORT"
+    assert driver.load(words=4) == "TOO_LONG"
+    assert driver.start(2) == "NO_KEY"
+    driver.load()
+    assert driver.start(2, words=0) == "TOO_SHORT"
+    assert driver.start(2, words=4) == "TOO_LONG"
+    assert driver.read() == ("NOT_STARTED", 0)
+    driver.start(2)
+    assert driver.read(2) == ("TOO_SHORT", 0)
+    assert driver.read() == ("OK", pow(2, EXP, MOD))
+
+
+def test_busy(driver: Driver) -> None:
+    driver.device.lasts = 6
+    driver.load()
+    driver.start(2)
+    assert driver.load() == "BUSY"
+    assert driver.start(3) == "BUSY"
+    assert driver.read() == ("BUSY", 0)
+    assert driver("wait", 2) == "TIMEOUT", "two of six are left"
+    assert driver("wait", 0) == "OK"
+    assert driver.read() == ("OK", pow(2, EXP, MOD))
+
+
+@pytest.mark.parametrize(
+    ("mod", "base", "status"),
+    [(0, 0, "ZERO_MODULUS"), (MOD, MOD, "BASE_TOO_LARGE"), (MOD, 1 << NBITS, "TOO_WIDE")],
+)
+def test_what_the_machine_refuses(driver: Driver, mod: int, base: int, status: str) -> None:
+    driver.load(mod)
+    assert driver.start(base) == "OK"
+    assert driver("wait", 1) == status
+    assert driver.read() == (status, 0)
+
+
+def test_zeroise(driver: Driver) -> None:
+    driver.load()
+    driver.start(2)
+    assert driver("zeroise") == "OK"
+    assert driver("wait", 1) == "NOT_STARTED"
+    assert driver.read() == ("NOT_STARTED", 0)
+    assert driver.start(2) == "NO_KEY"
+    assert driver.device.words == {} and driver.device.result == 0
+
+
+# ---- the example of the header
+
+
+def test_the_example_of_the_header(tmp_path: Path) -> None:
+    text = (DRIVER / "modexlab.h").read_text()
+    (example,) = re.findall(r"/\* example[^\n]*\n(.*?)end of the example \*/", text, re.DOTALL)
+    platform = (
+        "int (*interrupt_line)(void);\n"
+        "void on_interrupt(void);\n"
+        "static void sleep_until_interrupt(void) { if (interrupt_line()) on_interrupt(); }\n"
+        "int encrypt_twice(uintptr_t, const modexlab_key_t *, const uint32_t *, uint32_t *);\n"
+    )
+    driver = Driver(host_library(tmp_path, platform, example), Device())
+    device = driver.device
+    device.lasts = 3
+
+    def sleep() -> int:
+        """Until the computation is over."""
+        device.left = 0
+        return int(device.interrupt)
+
+    line = ctypes.CFUNCTYPE(ctypes.c_int)(sleep)
+    ctypes.c_void_p.in_dll(driver.lib, "interrupt_line").value = ctypes.cast(line, ctypes.c_void_p).value
+    cipher, key = numbers(0, 3), key_of(MOD, EXP, 3)
+    code = driver.lib.encrypt_twice(ctypes.c_size_t(BASE), ctypes.byref(key), numbers(5, 3), cipher)
+    assert code == CODES["OK"] and device.refused == []
+    twice = pow(pow(5, EXP, MOD), EXP, MOD)
+    assert list(cipher) == to_words(twice, NBITS)
+    assert device.words == {} and device.result == 0, "zeroised at the end"
