@@ -6,8 +6,9 @@ significant one in the packed port.
 
 from functools import cache
 
-from pymtl3 import mk_bits, mk_bitstruct
+from pymtl3 import clog2, mk_bits, mk_bitstruct
 
+from ..fl.pkcs1 import nbytes_of
 from ..fl.status import STATUS_NBITS
 
 
@@ -91,3 +92,36 @@ def mk_bus_req():
 def mk_bus_resp():
     """{write, data, fault}: the answer; data is 0 for a write, fault says that it was refused."""
     return mk_bitstruct("BusResp", {"write": mk_bits(1), "data": mk_bits(32), "fault": mk_bits(1)})
+
+
+def _byte_count(nbits):
+    """The type of a number of bytes of an encoding."""
+    return mk_bits(clog2(nbytes_of(nbits)))
+
+
+@cache
+def mk_pad_req(nbits):
+    """{sign, length, message}: a message of so many bytes, to be padded for a signature or for encryption."""
+    fields = {"sign": mk_bits(1), "length": _byte_count(nbits), "message": mk_bits(nbits)}
+    return mk_bitstruct(f"PadReq_{nbits}", fields)
+
+
+@cache
+def mk_pad_resp(nbits):
+    """{status, em}: `modexlab.fl.pkcs1.Padded` names the codes; em is the encoding."""
+    return mk_bitstruct(f"PadResp_{nbits}", {"status": mk_bits(2), "em": mk_bits(nbits)})
+
+
+@cache
+def mk_unpad_req(nbits, implicit=False):
+    """{sign, em}: an encoding; implicit: {sign, length, fallback, em}, with what takes the place of a wrong one."""
+    more = {"length": _byte_count(nbits), "fallback": mk_bits(nbits)} if implicit else {}
+    name = f"Unpad{'Implicit' if implicit else ''}Req_{nbits}"
+    return mk_bitstruct(name, {"sign": mk_bits(1), **more, "em": mk_bits(nbits)})
+
+
+@cache
+def mk_unpad_resp(nbits):
+    """{good, length, message}: the message of so many bytes, if the encoding is good."""
+    fields = {"good": mk_bits(1), "length": _byte_count(nbits), "message": mk_bits(nbits)}
+    return mk_bitstruct(f"UnpadResp_{nbits}", fields)

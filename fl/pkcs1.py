@@ -1,0 +1,106 @@
+"""PKCS#1 v1.5 (RFC 8017, 7.2 and 9.2): an encoded message of k bytes is 00, the type, padding, 00, the message.
+
+Type 2, for encryption: the padding is of random bytes that are not 0. Type 1, for signatures: of FF; the message is a DigestInfo.
+At least 8 bytes are padding, so that a message has k - 11 bytes at most. Numbers here are those that RSA works on: the first byte of an
+encoding is the most significant one.
+
+A wrong encoding is wrong for whatever reason: there is one answer, without a message. Who decrypts for others must not let them see even
+that (Bleichenbacher, 1998): with `fallback`, a message of the caller (as RFC 5246, 7.4.7.1, has it) takes the place of the wrong one, and
+of one of another length, and the answer is good. Python is not constant time; the hardware (rtl/units/pkcs1_unpad.py) is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import NamedTuple
+
+from .errors import BadInput
+
+FRAME = 3  # bytes around padding and message
+LEAST_PADDING = 8
+OVERHEAD = FRAME + LEAST_PADDING
+NBYTES_MIN = OVERHEAD + 1
+SHA256_PREFIX = bytes.fromhex(
+    "3031300d060960864801650304020105000420"
+)  # DigestInfo up to the digest: RFC 8017, 9.2, note 1
+
+
+class Kind(IntEnum):
+    """Block types."""
+
+    SIGN = 1
+    ENCRYPT = 2
+
+
+class Padded(IntEnum):
+    """How padding ends; without an encoding unless OK."""
+
+    OK = 0
+    TOO_LONG = 1  # the message
+    NO_RANDOM = 2  # the source has failed its health test
+
+
+class Opened(NamedTuple):
+    """What is in an encoding."""
+
+    good: bool
+    length: int
+    message: int
+
+
+def nbytes_of(nbits: int) -> int:
+    """Bytes of an encoding for a key of so many bits; BadInput where there is no room for one."""
+    if nbits % 8 or nbits // 8 < NBYTES_MIN:
+        raise BadInput(
+            f"{nbits} bits: PKCS#1 v1.5 takes keys of whole bytes, {NBYTES_MIN} or more; give a multiple of 8 from {8 * NBYTES_MIN} on"
+        )
+    return nbits // 8
+
+
+def longest(nbytes: int) -> int:
+    """The bytes of the longest message (paper 000, Equation 27)."""
+    return nbytes - OVERHEAD
+
+
+def sha256_info(digest: bytes) -> bytes:
+    """The DigestInfo of a SHA-256 digest: what a signature encodes."""
+    if len(digest) != 32:
+        raise BadInput(f"a digest of {len(digest)} bytes: SHA-256 has 32")
+    return SHA256_PREFIX + digest
+
+
+def pad(
+    kind: Kind, length: int, message: int, nbytes: int, random: Iterator[int] | None = None
+) -> tuple[Padded, int]:
+    """Status and encoding; what the message has above `length` bytes does not count. `random` gives bytes, and ends where it has failed.
+
+    Padding is filled from its end: the first byte drawn stands before the message's 00. Bytes of 0 are drawn again.
+    """
+    if length > longest(nbytes):
+        return Padded.TOO_LONG, 0
+    em = message & (1 << 8 * length) - 1
+    for place in range(length + 1, nbytes - 2):
+        byte = 0xFF if kind is Kind.SIGN else next((each for each in random or () if each), None)
+        if byte is None:
+            return Padded.NO_RANDOM, 0
+        em |= byte << 8 * place
+    return Padded.OK, em | kind << 8 * (nbytes - 2)
+
+
+def unpad(kind: Kind, em: int, nbytes: int, fallback: tuple[int, int] | None = None) -> Opened:
+    """The message in an encoding. fallback: length and message that replace anything else than a good message of that length."""
+    found = _open(kind, em.to_bytes(nbytes, "big"))
+    if fallback is None:
+        return found if found.good else Opened(False, 0, 0)
+    length, other = fallback
+    return Opened(True, length, found.message if found.good and found.length == length else other)
+
+
+def _open(kind: Kind, em: bytes) -> Opened:
+    end = em.find(0, 2)
+    padding = em[2:end]
+    good = em[:2] == bytes([0, kind]) and end >= 0 and len(padding) >= LEAST_PADDING
+    if kind is Kind.SIGN:
+        good = good and set(padding) <= {0xFF}
+    return Opened(good, len(em) - end - 1, int.from_bytes(em[end + 1 :], "big"))

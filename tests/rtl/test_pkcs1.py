@@ -1,0 +1,321 @@
+"""PKCS#1 v1.5: padding and unpadding at three levels, against `rsa`, `cryptography` and the encodings of the vectors."""
+
+import itertools
+import random
+from collections.abc import Iterator
+
+import pytest
+import rsa
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding as reference
+from cryptography.hazmat.primitives.asymmetric import rsa as reference_rsa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.cl.pkcs1 import Pkcs1PadCL, Pkcs1UnpadCL, pad_cycles, unpad_cycles
+from modexlab.eval.vectors import encoding
+from modexlab.fl.errors import BadInput
+from modexlab.fl.pkcs1 import Kind, Opened, Padded, longest, nbytes_of, pad, sha256_info, unpad
+from modexlab.fl.random_bytes import (
+    WINDOW,
+    HealthFL,
+    lfsr_not_random,
+    proportion_cutoff,
+    repetition_cutoff,
+)
+from modexlab.rtl.messages import mk_pad_req, mk_pad_resp
+from modexlab.rtl.sim import Stall, lint, simulate, translate
+from modexlab.rtl.units.lfsr_not_random import LfsrNotRandom
+from modexlab.rtl.units.pkcs1_pad import Pkcs1Pad
+from modexlab.rtl.units.pkcs1_unpad import Pkcs1Unpad
+from modexlab.rtl.units.random_health import RandomHealth
+from pymtl3 import Component, DefaultPassGroup, Wire, update, update_ff
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from tests.harness import examples
+
+NBITS = 128
+NBYTES = NBITS // 8
+LONGEST = longest(NBYTES)
+STALL = Stall(seed=5, source=0.3, sink=0.4)
+
+
+class PadWithLfsr(Component):
+    """A unit of padding with the sequence that is not random; every `pause`-th cycle has no byte. `dead`: the source has failed."""
+
+    def construct(s, unit, nbits, pause=0, dead=0):
+        s.istream = RecvIfcRTL(mk_pad_req(nbits))
+        s.ostream = SendIfcRTL(mk_pad_resp(nbits))
+        s.lfsr = LfsrNotRandom()
+        s.unit = unit(nbits)
+        s.istream //= s.unit.istream
+        s.unit.ostream //= s.ostream
+        s.unit.random_failed //= dead
+        s.lfsr.ostream.msg //= s.unit.random.msg
+        s.count = Wire(4)
+
+        @update
+        def paused():
+            s.unit.random.val @= s.lfsr.ostream.val & ((s.count != 0) | (pause == 0))
+            s.lfsr.ostream.rdy @= s.unit.random.rdy & ((s.count != 0) | (pause == 0))
+
+        @update_ff
+        def count():
+            s.count <<= s.count + 1
+            if s.reset | (s.count + 1 == pause):
+                s.count <<= 0
+
+
+def pad_rows(nbytes: int, count: int = 24) -> list[tuple[int, int, int]]:
+    """{sign, length, message}: no bytes, one, the most, too many; messages of 0, of ones, with bytes above their length."""
+    rng = random.Random(nbytes)
+    most = longest(nbytes)
+    ones = (1 << 8 * nbytes) - 1
+    rows = [
+        (sign, length, message)
+        for sign in (0, 1)
+        for length in (0, 1, most - 1, most, most + 1, nbytes - 1)
+        for message in (0, ones)
+    ]
+    return rows + [
+        (rng.randrange(2), rng.randrange(most + 1), rng.getrandbits(8 * nbytes)) for _ in range(count)
+    ]
+
+
+def kind_of(sign: int) -> Kind:
+    return Kind.SIGN if sign else Kind.ENCRYPT
+
+
+# ---- padding
+
+
+@pytest.mark.parametrize("pause", [0, 3])
+def test_padding_at_every_level_and_stage(pause: int) -> None:
+    """Encodings and stamps are the same; without pauses the formula holds, the bytes of 0 among the waits."""
+    rows = pad_rows(NBYTES) * 3
+    source = lfsr_not_random()
+    expected, cycles = [], []
+    for sign, length, message in rows:
+        seen: list[int] = []
+        taken = (seen.append(byte) or byte for byte in source)  # type: ignore[func-returns-value]
+        status, em = pad(kind_of(sign), length, message, NBYTES, taken)
+        expected.append((status, em))
+        cycles.append(pad_cycles(NBYTES, length, seen.count(0)))
+        if status is Padded.OK:
+            value = unpad(kind_of(sign), em, NBYTES)
+            assert value == (True, length, message & (1 << 8 * length) - 1)
+        else:
+            assert length > LONGEST
+    assert pause or sum(cycles) > sum(pad_cycles(NBYTES, row[1]) for row in rows), "no 0 was drawn"
+    stamps = []
+    for unit, stage in ((Pkcs1PadCL, "python"), (Pkcs1Pad, "python"), (Pkcs1Pad, "native")):
+        with simulate(PadWithLfsr(unit, NBITS, pause), stage) as sim:
+            run = sim.run(rows, stall=STALL if pause else None)
+        assert run.responses == expected, stage
+        stamps.append(list(zip(run.accepted, run.done, strict=True)))
+        if not pause:
+            assert run.latencies == cycles
+    assert stamps[0] == stamps[1] == stamps[2]
+
+
+@pytest.mark.parametrize("unit", [Pkcs1PadCL, Pkcs1Pad])
+def test_without_random_bytes_there_is_no_encryption(unit: type[Component]) -> None:
+    """Signatures want none."""
+    rows = [(0, 3, 7), (1, 3, 7), (0, LONGEST, 1)]
+    with simulate(PadWithLfsr(unit, NBITS, 0, 1), "python") as sim:
+        run = sim.run(rows)
+    assert run.responses == [
+        (Padded.NO_RANDOM, 0),
+        pad(Kind.SIGN, 3, 7, NBYTES),
+        (Padded.NO_RANDOM, 0),
+    ]
+    assert run.latencies == [3 + 1 + 2, NBYTES + 1, LONGEST + 1 + 2]
+    assert pad(Kind.ENCRYPT, 3, 7, NBYTES, iter((1, 2))) == (Padded.NO_RANDOM, 0)
+
+
+# ---- unpadding
+
+
+def unpad_rows(nbytes: int) -> list[tuple[int, int]]:
+    """{sign, em}: good encodings, and each thing wrong that can be, alone."""
+    rng = random.Random(nbytes)
+    source = lfsr_not_random(nbytes + 1)
+    rows: list[tuple[int, int]] = []
+    for sign, length in itertools.product((0, 1), (0, 1, 3, longest(nbytes) - 1, longest(nbytes))):
+        _, em = pad(kind_of(sign), length, rng.getrandbits(8 * nbytes), nbytes, source)
+        good = em.to_bytes(nbytes, "big")
+        rows.append((sign, em))
+        rows.append((1 - sign, em))  # another type
+        for place in range(nbytes):
+            for byte in (0, 1, 2, 0xFE, 0xFF):
+                wrong = good[:place] + bytes([byte]) + good[place + 1 :]
+                rows.append((sign, int.from_bytes(wrong, "big")))
+    nothing = b"\0\2" + b"\7" * (nbytes - 2)  # padding to the end
+    rows += [(0, int.from_bytes(nothing, "big")), (1, 0), (0, 0), (0, (1 << 8 * nbytes) - 1)]
+    rows.append((1, int.from_bytes(b"\0\1" + b"\xff" * (nbytes - 2), "big")))
+    return rows
+
+
+def judged(sign: int, em: int, nbytes: int) -> Opened:
+    """By the encodings of the vectors, which share nothing with fl/pkcs1.py; of type 1 by what it must have been made from."""
+    if not sign:
+        found = encoding.pkcs1_decode(em, nbytes)
+    else:
+        data = em.to_bytes(nbytes, "big")
+        messages = (data[nbytes - length :] for length in range(longest(nbytes) + 1))
+        found = next(
+            (m for m in messages if data == b"\0\1" + b"\xff" * (nbytes - 3 - len(m)) + b"\0" + m), None
+        )
+    return Opened(False, 0, 0) if found is None else Opened(True, len(found), int.from_bytes(found, "big"))
+
+
+@pytest.mark.parametrize("implicit", [False, True])
+def test_unpadding_at_every_level_and_stage(implicit: bool) -> None:
+    """One answer for all that is wrong, in the same cycles as a good one."""
+    rows = unpad_rows(NBYTES)
+    expected = [judged(sign, em, NBYTES) for sign, em in rows]
+    assert 20 < sum(each.good for each in expected) < len(rows) - 200
+    requests: list[tuple[int, ...]] = list(rows)
+    if implicit:
+        requests = [(sign, place % 4, place, em) for place, (sign, em) in enumerate(rows)]
+        expected = [
+            Opened(True, place % 4, each.message if each.good and each.length == place % 4 else place)
+            for place, each in enumerate(expected)
+        ]
+    for (sign, em), request, wanted in zip(rows, requests, expected, strict=True):
+        fallback = (request[1], request[2]) if implicit else None
+        assert unpad(kind_of(sign), em, NBYTES, fallback) == wanted
+    for unit, stage in ((Pkcs1UnpadCL, "python"), (Pkcs1Unpad, "python"), (Pkcs1Unpad, "native")):
+        with simulate(unit(NBITS, implicit), stage) as sim:
+            run = sim.run(requests if stage == "native" else requests[::7])
+        assert run.responses == (expected if stage == "native" else expected[::7]), stage
+        assert set(run.latencies) == {unpad_cycles(NBYTES)}
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.data())
+def test_any_key_and_message(data: st.DataObject) -> None:
+    """FL over widths; what is padded comes back, what is changed in its frame does not."""
+    nbytes = data.draw(st.integers(12, 512))
+    kind = data.draw(st.sampled_from(Kind))
+    length = data.draw(st.integers(0, longest(nbytes)))
+    message = data.draw(st.integers(0, (1 << 8 * length) - 1))
+    seed = data.draw(st.integers(1, (1 << 32) - 1))
+    status, em = pad(kind, length, message, nbytes, lfsr_not_random(seed))
+    assert status is Padded.OK and unpad(kind, em, nbytes) == (True, length, message)
+    place = data.draw(st.integers(nbytes - 2 - 8, nbytes - 1))
+    changed = em & ~(0xFF << 8 * place) | (0 if place < nbytes - 2 else 9) << 8 * place
+    assert unpad(kind, changed, nbytes) == (False, 0, 0)
+
+
+# ---- others' words on it
+
+
+def numbers(size: int) -> tuple[rsa.PublicKey, rsa.PrivateKey]:
+    return rsa.newkeys(size)
+
+
+def test_rsa_and_cryptography_read_what_we_pad() -> None:
+    """Encrypted with `pow`, decrypted by them; and the other way round."""
+    public, private = numbers(512)
+    nbytes = 64
+    for message in (b"", b"x", b"\0\0zero", bytes(range(53))):
+        value = int.from_bytes(message, "big")
+        status, em = pad(Kind.ENCRYPT, len(message), value, nbytes, lfsr_not_random(77))
+        assert status is Padded.OK
+        assert rsa.decrypt(pow(em, public.e, public.n).to_bytes(nbytes, "big"), private) == message
+        theirs = pow(int.from_bytes(rsa.encrypt(message, public), "big"), private.d, private.n)
+        assert unpad(Kind.ENCRYPT, theirs, nbytes) == (True, len(message), value)
+
+
+def test_signatures_as_cryptography_has_them() -> None:
+    key = reference_rsa.generate_private_key(65537, 1024)
+    n, d = key.public_key().public_numbers().n, key.private_numbers().d
+    hasher = hashes.Hash(hashes.SHA256())
+    hasher.update(b"to be signed")
+    info = sha256_info(hasher.finalize())
+    status, em = pad(Kind.SIGN, len(info), int.from_bytes(info, "big"), 128)
+    assert status is Padded.OK
+    signature = pow(em, d, n).to_bytes(128, "big")
+    assert signature == key.sign(b"to be signed", reference.PKCS1v15(), hashes.SHA256())
+    opened = unpad(Kind.SIGN, pow(int.from_bytes(signature, "big"), 65537, n), 128)
+    assert opened == (True, len(info), int.from_bytes(info, "big"))
+    with pytest.raises(BadInput, match="31 bytes"):
+        sha256_info(bytes(31))
+
+
+@pytest.mark.parametrize("nbits", [8, 64, 88, 100, 1025])
+def test_keys_without_room_are_refused(nbits: int) -> None:
+    with pytest.raises(BadInput, match="multiple of 8 from 96"):
+        nbytes_of(nbits)
+
+
+def test_lint() -> None:
+    for component in (Pkcs1Pad(1024), Pkcs1Unpad(96), Pkcs1Unpad(256, True), RandomHealth(), LfsrNotRandom()):
+        lint(translate(component))
+
+
+# ---- the source
+
+
+def test_cutoffs() -> None:
+    """SP 800-90B, 4.4: of one bit the table's 21 and 311; of eight 4 and 13 in 512."""
+    assert [repetition_cutoff(entropy) for entropy in (1, 8, 0.5)] == [21, 4, 41]
+    assert [proportion_cutoff(entropy) for entropy in (1, 8)] == [311, 13]
+
+
+def streams() -> Iterator[tuple[str, list[int]]]:
+    rng = random.Random(9)
+    yield "good", [rng.randrange(256) for _ in range(4 * WINDOW)]
+    yield "stuck", [*range(100), *([7] * 6), *range(50)]
+    yield "three in a row are chance", [*range(100), 7, 7, 7, *range(50)]
+    biased = [rng.randrange(256) for _ in range(4 * WINDOW)]
+    biased[WINDOW::30] = [biased[WINDOW]] * len(biased[WINDOW::30])
+    yield "biased", biased
+
+
+@pytest.mark.parametrize(("name", "sent"), list(streams()))
+@pytest.mark.parametrize("startup", [0, 16])
+def test_health(name: str, sent: list[int], startup: int) -> None:
+    """The stream ends behind the byte that fails; the model says which."""
+    model = HealthFL(8)
+    last = next((place for place, byte in enumerate(sent) if model.feed(byte)), len(sent) - 1)
+    assert model.failed == (name in ("stuck", "biased"))
+    unit = RandomHealth(8, startup)
+    passed = []
+    unit.elaborate()
+    unit.apply(DefaultPassGroup(linetrace=False))
+    unit.sim_reset()
+    rng = random.Random(startup)
+    queue = list(sent)
+    for _ in range(3 * len(sent)):
+        unit.istream.val @= int(bool(queue) and rng.random() < 0.8)
+        unit.istream.msg @= queue[0] if queue else 0
+        unit.ostream.rdy @= int(rng.random() < 0.8)
+        unit.sim_eval_combinational()
+        if unit.istream.val and unit.istream.rdy:
+            queue.pop(0)
+        if unit.ostream.val and unit.ostream.rdy:
+            passed.append(int(unit.ostream.msg))
+        unit.sim_tick()
+    assert passed == sent[startup : last + 1]
+    assert bool(unit.failed) == model.failed
+
+
+def test_the_sequence_that_is_not_random() -> None:
+    """As the model has it, and as the polynomial: a recurrence of bits."""
+    found = list(itertools.islice(lfsr_not_random(), 300))
+    unit = LfsrNotRandom()
+    unit.elaborate()
+    unit.apply(DefaultPassGroup(linetrace=False))
+    unit.sim_reset()
+    seen = []
+    for step in range(900):
+        unit.ostream.rdy @= int(step % 3 == 0)
+        unit.sim_eval_combinational()
+        if step % 3 == 0 and len(seen) < 300:
+            seen.append(int(unit.ostream.msg))
+        unit.sim_tick()
+    assert seen == found
+    bits = [byte >> (7 - i) & 1 for byte in found for i in range(8)]
+    for t in range(32, len(bits)):
+        assert bits[t] == bits[t - 32] ^ bits[t - 22] ^ bits[t - 2] ^ bits[t - 1]
