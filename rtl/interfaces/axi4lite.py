@@ -1,8 +1,6 @@
 """Axi4Lite: a machine behind a full AXI4-Lite slave of 32 bits; the registers are those of fl/axi4lite.rdl.
 
-The channels are independent: address and data of a write may come in any order, and reads go on beside writes. Each channel has one
-register, so that no path leads from an input to an output. An access is done when its answer can be kept: one write and
-one read every two cycles, at most.
+Its channels are those of Axi4LiteChannels: no path from an input to an output, one write and one read every two cycles.
 
 Ports: s_axi_*, the bus; irq, the interrupt. `mk_machine(nbits)` makes a machine with the ports of ModExp, whose requests may hold more:
 `given`, names and bits. Zeroise forgets what is running: it goes on to its end, and nobody gets its answer. Constant time as the machine
@@ -12,12 +10,9 @@ is. Cycles: busy for one more than the machine takes; the interrupt comes 2 late
 from pymtl3 import *
 
 from ...fl.axi4lite import (
-    ADDRESS_NBITS,
     IDENTITY,
     NO_TRAITS,
-    OKAY,
     OPERANDS,
-    SLVERR,
     VERSION,
     capabilities,
     register_map,
@@ -25,36 +20,22 @@ from ...fl.axi4lite import (
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import WORD_NBITS, words_of
 from ..messages import mk_keyed_req, mk_modexp_req
+from .axi4lite_channels import WORD_ADDRESS_NBITS, Axi4LiteChannels, connect_bus, declare_slave
 
 PLACE_NBITS = 7  # of a word in its window, which is what an operand of 4,096 bits has
 COUNTER_NBITS = 64
-WORD_ADDRESS_NBITS = ADDRESS_NBITS - 2
 
 
 class Axi4Lite(Component):
     def construct(s, nbits, mk_machine, given=(), traits=NO_TRAITS):
         # ---- ports
 
-        s.s_axi_awaddr = InPort(ADDRESS_NBITS)
-        s.s_axi_awvalid = InPort()
-        s.s_axi_awready = OutPort()
-        s.s_axi_wdata = InPort(WORD_NBITS)
-        s.s_axi_wstrb = InPort(WORD_NBITS // 8)
-        s.s_axi_wvalid = InPort()
-        s.s_axi_wready = OutPort()
-        s.s_axi_bresp = OutPort(2)
-        s.s_axi_bvalid = OutPort()
-        s.s_axi_bready = InPort()
-        s.s_axi_araddr = InPort(ADDRESS_NBITS)
-        s.s_axi_arvalid = InPort()
-        s.s_axi_arready = OutPort()
-        s.s_axi_rdata = OutPort(WORD_NBITS)
-        s.s_axi_rresp = OutPort(2)
-        s.s_axi_rvalid = OutPort()
-        s.s_axi_rready = InPort()
+        declare_slave(s)
         s.irq = OutPort()
 
         s.machine = mk_machine(nbits)
+        s.channels = Axi4LiteChannels()
+        connect_bus(s, "s_axi", s.channels, "s_axi")
 
         # ---- the map
 
@@ -79,64 +60,18 @@ class Axi4Lite(Component):
         ABLE = capabilities(nbits, len(given), traits)
         OK, TOO_WIDE = int(Status.OK), int(Status.TOO_WIDE)
 
-        # ---- channels of a write
-
-        s.aw_held = Wire()
-        s.w_held = Wire()
-        s.aw = Wire(WORD_ADDRESS_NBITS)
-        s.w = Wire(WORD_NBITS)
-        s.strobes = Wire(WORD_NBITS // 8)
-        s.b_held = Wire()
-        s.b = Wire(2)
-        s.s_axi_bvalid //= s.b_held
-        s.s_axi_bresp //= s.b
-
-        s.write = Wire()
-        s.refused = Wire()
-
-        @update
-        def write_handshakes():
-            s.s_axi_awready @= ~s.aw_held
-            s.s_axi_wready @= ~s.w_held
-            s.write @= s.aw_held & s.w_held & (~s.b_held | s.s_axi_bready)
-
-        @update_ff
-        def write_channels():
-            if s.reset:
-                s.aw_held <<= 0
-                s.w_held <<= 0
-                s.b_held <<= 0
-            else:
-                if s.write:
-                    s.aw_held <<= 0
-                    s.w_held <<= 0
-                    s.b_held <<= 1
-                elif s.s_axi_bready:
-                    s.b_held <<= 0
-                if s.s_axi_awvalid & ~s.aw_held:
-                    s.aw_held <<= 1
-                if s.s_axi_wvalid & ~s.w_held:
-                    s.w_held <<= 1
-
-        @update_ff
-        def write_payloads():
-            if ~s.aw_held:
-                s.aw <<= s.s_axi_awaddr[2:ADDRESS_NBITS]
-            if ~s.w_held:
-                s.w <<= s.s_axi_wdata
-                s.strobes <<= s.s_axi_wstrb
-            if s.write:
-                s.b <<= OKAY
-                if s.refused:
-                    s.b <<= SLVERR
-
         # ---- what is written
 
-        s.mask = Wire(WORD_NBITS)  # of the bytes that are written
-        for byte in range(WORD_NBITS // 8):
-            for bit in range(8 * byte, 8 * byte + 8):
-                s.mask[bit] //= s.strobes[byte]
+        s.write = Wire()
+        s.aw = Wire(WORD_ADDRESS_NBITS)
         s.data = Wire(WORD_NBITS)
+        s.mask = Wire(WORD_NBITS)  # of the bytes that are written
+        s.refused = Wire()
+        s.write //= s.channels.write
+        s.aw //= s.channels.write_address
+        s.data //= s.channels.write_data
+        s.mask //= s.channels.write_mask
+        s.refused //= s.channels.write_refused
         s.is_control = Wire()
         s.is_enable = Wire()
         s.is_pending = Wire()
@@ -148,7 +83,6 @@ class Axi4Lite(Component):
 
         @update
         def decode_write():
-            s.data @= s.w & s.mask
             s.is_control @= s.aw == CONTROL
             s.is_enable @= s.aw == IRQ_ENABLE
             s.is_pending @= s.aw == IRQ_STATUS
@@ -298,48 +232,21 @@ class Axi4Lite(Component):
                 s.interrupt <<= 0
             else:
                 s.interrupt <<= s.enabled & s.pending
-                if s.write & s.is_enable & s.strobes[0]:
-                    s.enabled <<= s.w[0]
+                if s.write & s.is_enable & s.mask[0]:
+                    s.enabled <<= s.data[0]
                 if s.ends | (s.start & s.too_wide):
                     s.pending <<= 1
                 elif s.write & s.is_pending & s.data[0]:
                     s.pending <<= 0
 
-        # ---- channels of a read
+        # ---- what is read
 
-        s.ar_held = Wire()
         s.ar = Wire(WORD_ADDRESS_NBITS)
-        s.r_held = Wire()
-        s.r = Wire(WORD_NBITS)
-        s.r_fault = Wire()
-        s.read = Wire()
-        s.s_axi_rvalid //= s.r_held
-        s.s_axi_rdata //= s.r
-
-        @update
-        def read_handshakes():
-            s.s_axi_arready @= ~s.ar_held
-            s.s_axi_rresp @= OKAY
-            if s.r_fault:
-                s.s_axi_rresp @= SLVERR
-            s.read @= s.ar_held & (~s.r_held | s.s_axi_rready)
-
-        @update_ff
-        def read_channels():
-            if s.reset:
-                s.ar_held <<= 0
-                s.r_held <<= 0
-            else:
-                if s.read:
-                    s.ar_held <<= 0
-                    s.r_held <<= 1
-                elif s.s_axi_rready:
-                    s.r_held <<= 0
-                if s.s_axi_arvalid & ~s.ar_held:
-                    s.ar_held <<= 1
-
+        s.ar //= s.channels.read_address
         s.found = Wire(WORD_NBITS)
         s.lacking = Wire()
+        s.channels.read_data //= s.found
+        s.channels.read_refused //= s.lacking
         s.of_result = Wire(WORD_NBITS)
 
         @update
@@ -381,14 +288,6 @@ class Axi4Lite(Component):
                 s.found @= s.of_result
             else:
                 s.lacking @= 1
-
-        @update_ff
-        def read_payloads():
-            if ~s.ar_held:
-                s.ar <<= s.s_axi_araddr[2:ADDRESS_NBITS]
-            if s.read:
-                s.r <<= s.found
-                s.r_fault <<= s.lacking
 
     def line_trace(s):
         return f"{'.>*'[int(s.st)]}{'!' if s.irq else ' '}"

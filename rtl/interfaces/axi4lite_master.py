@@ -8,33 +8,21 @@ answers at once takes 4.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...fl.axi4lite import ADDRESS_NBITS, OKAY
+from ...fl.axi4lite import OKAY
 from ...fl.xcel import WORD_NBITS
 from ..messages import mk_bus_req, mk_bus_resp
 from ..states import states
+from .axi4lite_channels import TO_MASTER, TO_SLAVE
 
 
 class Axi4LiteMaster(Component):
     def construct(s):
         s.istream = RecvIfcRTL(mk_bus_req())
         s.ostream = SendIfcRTL(mk_bus_resp())
-        s.m_axi_awaddr = OutPort(ADDRESS_NBITS)
-        s.m_axi_awvalid = OutPort()
-        s.m_axi_awready = InPort()
-        s.m_axi_wdata = OutPort(WORD_NBITS)
-        s.m_axi_wstrb = OutPort(WORD_NBITS // 8)
-        s.m_axi_wvalid = OutPort()
-        s.m_axi_wready = InPort()
-        s.m_axi_bresp = InPort(2)
-        s.m_axi_bvalid = InPort()
-        s.m_axi_bready = OutPort()
-        s.m_axi_araddr = OutPort(ADDRESS_NBITS)
-        s.m_axi_arvalid = OutPort()
-        s.m_axi_arready = InPort()
-        s.m_axi_rdata = InPort(WORD_NBITS)
-        s.m_axi_rresp = InPort(2)
-        s.m_axi_rvalid = InPort()
-        s.m_axi_rready = OutPort()
+        for name, nbits in TO_SLAVE.items():
+            setattr(s, f"m_axi_{name}", OutPort(nbits))
+        for name, nbits in TO_MASTER.items():
+            setattr(s, f"m_axi_{name}", InPort(nbits))
         s.irq = InPort()
 
         s.st = Wire(3)

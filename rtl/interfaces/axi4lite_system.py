@@ -9,10 +9,8 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 from ...fl.axi4lite import NO_TRAITS
 from ..messages import mk_bus_req, mk_bus_resp
 from .axi4lite import Axi4Lite
+from .axi4lite_channels import connect_bus
 from .axi4lite_master import Axi4LiteMaster
-
-TO_SLAVE = ("awaddr", "awvalid", "wdata", "wstrb", "wvalid", "bready", "araddr", "arvalid", "rready")
-TO_MASTER = ("awready", "wready", "bresp", "bvalid", "arready", "rdata", "rresp", "rvalid")
 
 
 class Axi4LiteSystem(Component):
@@ -23,8 +21,7 @@ class Axi4LiteSystem(Component):
         s.slave = Axi4Lite(nbits, mk_machine, given, traits)
         s.istream //= s.master.istream
         s.master.ostream //= s.ostream
-        for name in (*TO_SLAVE, *TO_MASTER):
-            connect(getattr(s.master, f"m_axi_{name}"), getattr(s.slave, f"s_axi_{name}"))
+        connect_bus(s.master, "m_axi", s.slave, "s_axi")
         s.slave.irq //= s.master.irq
 
     def line_trace(s):

@@ -1,0 +1,164 @@
+"""Axi4LiteChannels: the five channels of an AXI4-Lite slave of 32 bits, and single accesses behind them.
+
+The channels are independent: address and data of a write may come in any order, and reads go on beside writes. Each channel has one
+register, so that no path leads from an input to an output. An access is done when its answer can be kept: one write and one read every
+two cycles, at most.
+
+Ports: s_axi_*, the bus. A write is done in the cycle in which `write` is 1: at `write_address` (of a word), the bytes of `write_mask` from
+`write_data`, which is 0 elsewhere; `write_refused` answers SLVERR. A read likewise: `read`, `read_address`; `read_data` and
+`read_refused` are looked at in that cycle.
+"""
+
+from pymtl3 import *
+
+from ...fl.axi4lite import ADDRESS_NBITS, OKAY, SLVERR
+from ...fl.xcel import WORD_NBITS
+
+WORD_ADDRESS_NBITS = ADDRESS_NBITS - 2
+TO_SLAVE = {
+    "awaddr": ADDRESS_NBITS,
+    "awvalid": 1,
+    "wdata": WORD_NBITS,
+    "wstrb": WORD_NBITS // 8,
+    "wvalid": 1,
+    "bready": 1,
+    "araddr": ADDRESS_NBITS,
+    "arvalid": 1,
+    "rready": 1,
+}
+TO_MASTER = {
+    "awready": 1,
+    "wready": 1,
+    "bresp": 2,
+    "bvalid": 1,
+    "arready": 1,
+    "rdata": WORD_NBITS,
+    "rresp": 2,
+    "rvalid": 1,
+}
+
+
+def declare_slave(s):
+    """The ports of a slave: s_axi_*."""
+    for name, nbits in TO_SLAVE.items():
+        setattr(s, f"s_axi_{name}", InPort(nbits))
+    for name, nbits in TO_MASTER.items():
+        setattr(s, f"s_axi_{name}", OutPort(nbits))
+
+
+def connect_bus(left, left_prefix, right, right_prefix):
+    """All signals of a bus, from one component to another."""
+    for name in (*TO_SLAVE, *TO_MASTER):
+        connect(getattr(left, f"{left_prefix}_{name}"), getattr(right, f"{right_prefix}_{name}"))
+
+
+class Axi4LiteChannels(Component):
+    def construct(s):
+        declare_slave(s)
+        s.write = OutPort()
+        s.write_address = OutPort(WORD_ADDRESS_NBITS)
+        s.write_data = OutPort(WORD_NBITS)
+        s.write_mask = OutPort(WORD_NBITS)
+        s.write_refused = InPort()
+        s.read = OutPort()
+        s.read_address = OutPort(WORD_ADDRESS_NBITS)
+        s.read_data = InPort(WORD_NBITS)
+        s.read_refused = InPort()
+
+        # ---- channels of a write
+
+        s.aw_held = Wire()
+        s.w_held = Wire()
+        s.aw = Wire(WORD_ADDRESS_NBITS)
+        s.w = Wire(WORD_NBITS)
+        s.strobes = Wire(WORD_NBITS // 8)
+        s.b_held = Wire()
+        s.b = Wire(2)
+        s.s_axi_bvalid //= s.b_held
+        s.s_axi_bresp //= s.b
+
+        @update
+        def write_handshakes():
+            s.s_axi_awready @= ~s.aw_held
+            s.s_axi_wready @= ~s.w_held
+            s.write @= s.aw_held & s.w_held & (~s.b_held | s.s_axi_bready)
+
+        @update_ff
+        def write_channels():
+            if s.reset:
+                s.aw_held <<= 0
+                s.w_held <<= 0
+                s.b_held <<= 0
+            else:
+                if s.write:
+                    s.aw_held <<= 0
+                    s.w_held <<= 0
+                    s.b_held <<= 1
+                elif s.s_axi_bready:
+                    s.b_held <<= 0
+                if s.s_axi_awvalid & ~s.aw_held:
+                    s.aw_held <<= 1
+                if s.s_axi_wvalid & ~s.w_held:
+                    s.w_held <<= 1
+
+        @update_ff
+        def write_payloads():
+            if ~s.aw_held:
+                s.aw <<= s.s_axi_awaddr[2:ADDRESS_NBITS]
+            if ~s.w_held:
+                s.w <<= s.s_axi_wdata
+                s.strobes <<= s.s_axi_wstrb
+            if s.write:
+                s.b <<= OKAY
+                if s.write_refused:
+                    s.b <<= SLVERR
+
+        for octet in range(WORD_NBITS // 8):
+            for bit in range(8 * octet, 8 * octet + 8):
+                s.write_mask[bit] //= s.strobes[octet]
+        s.write_address //= s.aw
+
+        @update
+        def written_bytes():
+            s.write_data @= s.w & s.write_mask
+
+        # ---- channels of a read
+
+        s.ar_held = Wire()
+        s.ar = Wire(WORD_ADDRESS_NBITS)
+        s.r_held = Wire()
+        s.r = Wire(WORD_NBITS)
+        s.r_fault = Wire()
+        s.s_axi_rvalid //= s.r_held
+        s.s_axi_rdata //= s.r
+        s.read_address //= s.ar
+
+        @update
+        def read_handshakes():
+            s.s_axi_arready @= ~s.ar_held
+            s.s_axi_rresp @= OKAY
+            if s.r_fault:
+                s.s_axi_rresp @= SLVERR
+            s.read @= s.ar_held & (~s.r_held | s.s_axi_rready)
+
+        @update_ff
+        def read_channels():
+            if s.reset:
+                s.ar_held <<= 0
+                s.r_held <<= 0
+            else:
+                if s.read:
+                    s.ar_held <<= 0
+                    s.r_held <<= 1
+                elif s.s_axi_rready:
+                    s.r_held <<= 0
+                if s.s_axi_arvalid & ~s.ar_held:
+                    s.ar_held <<= 1
+
+        @update_ff
+        def read_payloads():
+            if ~s.ar_held:
+                s.ar <<= s.s_axi_araddr[2:ADDRESS_NBITS]
+            if s.read:
+                s.r <<= s.read_data
+                s.r_fault <<= s.read_refused
