@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .register_map import Register, find_register, read_map
 from .status import Status
 from .xcel import MASK, WORD_NBITS, words_of
 
@@ -30,33 +31,6 @@ BYTES = WORD_NBITS // 8
 ALL_BYTES = (1 << BYTES) - 1
 IDENTITY, VERSION = 0x4D58_4C42, 1  # "MXLB"
 OPERANDS = ("BASE", "EXPONENT", "MODULUS", "GIVEN_0", "GIVEN_1", "GIVEN_2")  # in the order of a request
-
-
-@dataclass(frozen=True)
-class Field:
-    """Some bits of a register."""
-
-    name: str
-    low: int
-    high: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Register:
-    """A register, or a row of them."""
-
-    name: str
-    address: int
-    count: int
-    readable: bool
-    writable: bool
-    fields: tuple[Field, ...]
-    text: str
-
-    def field(self, name: str) -> Field:
-        """The field of this name."""
-        return next(each for each in self.fields if each.name == name)
 
 
 @dataclass(frozen=True)
@@ -74,30 +48,7 @@ NO_TRAITS = Traits()
 @functools.cache
 def register_map(nbits: int, ngiven: int = 0) -> dict[str, Register]:
     """The map for operands of so many bits, by name."""
-    from systemrdl import RDLCompiler
-    from systemrdl.node import RegNode
-
-    compiler = RDLCompiler()
-    compiler.compile_file(str(MAP))
-    top = compiler.elaborate(parameters={"W": words_of(nbits), "GIVEN": ngiven}).top
-    found = {}
-    for node in top.children(unroll=False):
-        assert isinstance(node, RegNode)
-        array = node.is_array
-        fields = tuple(
-            Field(each.inst_name, each.low, each.high, each.get_property("desc") or "")
-            for each in node.fields()
-        )
-        found[node.inst_name] = Register(
-            node.inst_name,
-            node.raw_address_offset,
-            node.array_dimensions[0] if array and node.array_dimensions else 1,
-            node.has_sw_readable,
-            node.has_sw_writable,
-            fields,
-            node.get_property("name"),
-        )
-    return found
+    return read_map(MAP, {"W": words_of(nbits), "GIVEN": ngiven})
 
 
 def capabilities(nbits: int, ngiven: int, traits: Traits) -> int:
@@ -149,17 +100,9 @@ class Axi4LiteFL:
     def interrupt(self) -> bool:
         return bool(self.enabled & self.event)
 
-    def _find(self, address: int) -> tuple[Register, int] | None:
-        word = address // BYTES
-        for register in self.map.values():
-            place = word - register.address // BYTES
-            if 0 <= place < register.count:
-                return register, place
-        return None
-
     def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
         """A write access: its answer."""
-        found = self._find(address)
+        found = find_register(self.map, address)
         if found is None or not found[0].writable:
             return SLVERR
         register, place = found
@@ -179,7 +122,7 @@ class Axi4LiteFL:
 
     def read(self, address: int) -> tuple[int, int]:
         """A read access: data and answer."""
-        found = self._find(address)
+        found = find_register(self.map, address)
         if found is None or not found[0].readable:
             return 0, SLVERR
         register, place = found

@@ -12,11 +12,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...fl import axi4lite_000
 from ...fl.axi4lite import NO_TRAITS, OKAY, Axi4LiteFL, Traits, as_accesses
+from ...fl.axi4lite_000 import KEY, Axi4Lite000FL, KeyPorts, is_padded, push_key
 from ...fl.errors import unknown
+from ...fl.random_bytes import lfsr_not_random
 from ...fl.status import Status
 from ...fl.xcel import GIVEN, GO, STATUS, WORD_NBITS, XcelFL, operand_registers, to_words, words_of
-from .verilog_header import PROTOCOL, bus, messages, registers
+from .verilog_header import PROTOCOL, bus, messages, paper_bus, registers
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -202,17 +205,75 @@ class _Bus(Interface):
     def respond(
         self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
     ) -> list[Message]:
-        model = Axi4LiteFL(nbits, compute, [wide for _, wide in given])
-        responses: list[Message] = []
-        for write, wait, address, data, strobes in requests:
-            if write:
-                responses.append((1, 0, int(model.write(address, data, strobes) != OKAY)))
-            elif wait:
-                responses.append((0, 0, 0))
-            else:
-                found, answer = model.read(address)
-                responses.append((0, found, int(answer != OKAY)))
-        return responses
+        return _answers(Axi4LiteFL(nbits, compute, [wide for _, wide in given]), requests)
+
+
+class _PaperBus(_Bus):
+    """Paper 000's own registers (fl/axi4lite_000.py), without padding: exponentiations as all other interfaces carry them.
+
+    The key, which the paper has in hardware, is pushed first.
+    """
+
+    def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
+        return paper_bus()
+
+    def place_of_given(self, number: int) -> str:
+        return "at a port key_*"
+
+    def more_statuses(self, nbits: int) -> Collection[Status]:
+        return ()
+
+    def wrap(
+        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
+    ) -> Component:
+        from ...rtl.interfaces.axi4lite_000_system import Axi4Lite000System
+
+        is_padded(nbits)
+        return Axi4Lite000System(nbits, lambda _: mk_machine(), given)
+
+    def exported(
+        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
+    ) -> Component:
+        from ...rtl.interfaces.axi4lite_000 import Axi4Lite000
+
+        is_padded(nbits)
+        return Axi4Lite000(nbits, lambda _: mk_machine(), given)
+
+    def requests(self, nbits: int, operands: Carried) -> list[Message]:
+        base, exp, mod, *given = operands
+        key = push_key(nbits, (mod, exp, 0, *given))
+        return [*key, *axi4lite_000.as_accesses(nbits, base, nbits // 8, raw=True)]
+
+    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
+        code, _, value = axi4lite_000.outcome(nbits, responses)
+        return Status(code), value
+
+    def respond(
+        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
+    ) -> list[Message]:
+        pushes = [each for each in requests if each[0] and each[2] >= KEY]
+        numbers = [0] * (3 + len(given))
+        for _, _, address, data, _ in reversed(pushes):
+            number = (address - KEY) // 4
+            numbers[number] = numbers[number] << WORD_NBITS | data
+        modulus, public, private, *more = numbers
+        model = Axi4Lite000FL(nbits, compute, KeyPorts(modulus, public, private, more), lfsr_not_random())
+        rest = requests[len(pushes) :]
+        return [*([(1, 0, 0)] * len(pushes)), *_answers(model, rest)]
+
+
+def _answers(model: Axi4LiteFL | Axi4Lite000FL, requests: Sequence[Message]) -> list[Message]:
+    """The answers of a slave to accesses {write, wait, address, data, strobes}."""
+    responses: list[Message] = []
+    for write, wait, address, data, strobes in requests:
+        if write:
+            responses.append((1, 0, int(model.write(address, data, strobes) != OKAY)))
+        elif wait:
+            responses.append((0, 0, 0))
+        else:
+            found, answer = model.read(address)
+            responses.append((0, found, int(answer != OKAY)))
+    return responses
 
 
 STREAM = _Stream("stream", "machine alone", "a request and its response")
@@ -220,7 +281,13 @@ XCEL = _Registers(
     "xcel", "behind registers", "accelerator registers of 32 bits in front", counts_accesses=True
 )
 AXI4LITE = _Bus("axi4lite", "behind AXI4-Lite", "an AXI4-Lite slave with an interrupt", counts_accesses=True)
-INTERFACES: dict[str, Interface] = {each.name: each for each in (STREAM, XCEL, AXI4LITE)}
+AXI4LITE_000 = _PaperBus(
+    "axi4lite-000",
+    "behind paper 000's registers",
+    "paper 000's AXI4-Lite registers, the key at ports, padding",
+    counts_accesses=True,
+)
+INTERFACES: dict[str, Interface] = {each.name: each for each in (STREAM, XCEL, AXI4LITE, AXI4LITE_000)}
 DEFAULT = STREAM
 PROCESSOR_PORT = XCEL  # what a machine has behind the processor
 SYSTEM = "system"  # in the place of an interface: the machine with the processor in front

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...fl import axi4lite, xcel
+from ...fl import axi4lite, axi4lite_000, xcel
+from ...fl.register_map import Register
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -60,30 +61,60 @@ def messages(component: Component) -> list[str]:
     ]
 
 
+SLAVE = """\
+Protocol: AXI4-Lite with 32 bits of data; clk is its clock, reset (synchronous, active high) its reset,
+irq the interrupt, a level. Every output comes from a register or from one gate behind registers."""
+
+
 def bus(nbits: int, given: Sequence[tuple[str, int]]) -> list[str]:
     """The protocol and the registers of a slave."""
-    lines = [
-        "Protocol: AXI4-Lite with 32 bits of data; clk is its clock, reset (synchronous, active high) its reset,",
-        "irq the interrupt, a level. Every output comes from a register or from one gate behind registers.",
+    words = axi4lite.words_of(nbits)
+    return [
+        *SLAVE.split("\n"),
         "",
-        f"Registers (byte addresses; operands of {axi4lite.words_of(nbits)} words, the least significant first):",
+        f"Registers (byte addresses; operands of {words} words, the least significant first):",
+        *register_lines(axi4lite.register_map(nbits, len(given))),
+        "",
+        *_from("An access is", axi4lite.__doc__),
     ]
-    for each in axi4lite.register_map(nbits, len(given)).values():
+
+
+def paper_bus() -> list[str]:
+    """The same of paper 000's slave."""
+    return [
+        *SLAVE.split("\n"),
+        "",
+        "Registers (byte addresses):",
+        *register_lines(axi4lite_000.register_map()),
+        "",
+        *_from("The key is", axi4lite_000.__doc__),
+        "",
+        "random (where keys are padded) is a stream of random bytes, val/rdy, from a true source. Its health is tested here as in",
+        "NIST SP 800-90B, 4.4; the first 1,024 bytes are tested and thrown away. key_* must stay.",
+    ]
+
+
+def register_lines(registers: Mapping[str, Register]) -> Iterator[str]:
+    """A register map as lines of text."""
+    for each in registers.values():
         access = "rw" if each.readable and each.writable else "r" if each.readable else "w"
         last = each.address + axi4lite.BYTES * (each.count - 1)
         place = f"{each.address:#05x}" + (f"..{last:#05x}" if each.count > 1 else "")
-        lines += wrapped(f"  {place:<14} {each.name:<13} {access:<3} {each.text}", 36)
-        for field in each.fields if each.count == 1 and len(each.fields[0].text) else ():
+        yield from wrapped(f"  {place:<14} {each.name:<13} {access:<3} {each.text}", 36)
+        for field in each.fields if each.count == 1 and each.fields[0].text else ():
             bits = f"{field.high}:{field.low}" if field.high > field.low else str(field.low)
-            lines += wrapped(f"{'':<22} [{bits}] {field.name}: {field.text}", 30)
-    text = axi4lite.__doc__ or ""
-    return [*lines, "", *without_paths(text[text.index("An access is") :]).strip().split("\n")]
+            yield from wrapped(f"{'':<22} [{bits}] {field.name}: {field.text}", 30)
+
+
+def _from(begin: str, text: str | None) -> list[str]:
+    """The lines of a docstring from some words on."""
+    text = text or ""
+    return without_paths(text[text.index(begin) :]).strip().split("\n")
 
 
 def registers() -> list[str]:
     """The register protocol of accelerators, as the header of its model has it."""
-    text = xcel.__doc__ or ""
-    return ["", "Registers:", *without_paths(text[text.index("Each access") :]).strip().split("\n")]
+    return ["", "Registers:", *_from("Each access", xcel.__doc__)]
 
 
 def port_lines(body: str, top: str) -> list[str]:

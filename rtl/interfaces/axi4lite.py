@@ -20,7 +20,7 @@ from ...fl.axi4lite import (
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import WORD_NBITS, words_of
 from ..messages import mk_keyed_req, mk_modexp_req
-from .axi4lite_channels import WORD_ADDRESS_NBITS, Axi4LiteChannels, connect_bus, declare_slave
+from .axi4lite_channels import WORD_ADDRESS_NBITS, Axi4LiteChannels, connect_bus, declare_bus
 
 PLACE_NBITS = 7  # of a word in its window, which is what an operand of 4,096 bits has
 COUNTER_NBITS = 64
@@ -30,7 +30,7 @@ class Axi4Lite(Component):
     def construct(s, nbits, mk_machine, given=(), traits=NO_TRAITS):
         # ---- ports
 
-        declare_slave(s)
+        declare_bus(s, "s_axi")
         s.irq = OutPort()
 
         s.machine = mk_machine(nbits)

@@ -5,8 +5,8 @@ register, so that no path leads from an input to an output. An access is done wh
 two cycles, at most.
 
 Ports: s_axi_*, the bus. A write is done in the cycle in which `write` is 1: at `write_address` (of a word), the bytes of `write_mask` from
-`write_data`, which is 0 elsewhere; `write_refused` answers SLVERR. A read likewise: `read`, `read_address`; `read_data` and
-`read_refused` are looked at in that cycle.
+`write_data`, which is 0 elsewhere; `write_refused` answers SLVERR. A read has no effect: `read_data` and `read_refused` follow
+`read_address`.
 """
 
 from pymtl3 import *
@@ -15,52 +15,47 @@ from ...fl.axi4lite import ADDRESS_NBITS, OKAY, SLVERR
 from ...fl.xcel import WORD_NBITS
 
 WORD_ADDRESS_NBITS = ADDRESS_NBITS - 2
-TO_SLAVE = {
-    "awaddr": ADDRESS_NBITS,
-    "awvalid": 1,
-    "wdata": WORD_NBITS,
-    "wstrb": WORD_NBITS // 8,
-    "wvalid": 1,
-    "bready": 1,
-    "araddr": ADDRESS_NBITS,
-    "arvalid": 1,
-    "rready": 1,
-}
-TO_MASTER = {
-    "awready": 1,
-    "wready": 1,
-    "bresp": 2,
-    "bvalid": 1,
-    "arready": 1,
-    "rdata": WORD_NBITS,
-    "rresp": 2,
-    "rvalid": 1,
+BUS = {  # signals by channel: bits, and whether they come from the master
+    "awaddr": (ADDRESS_NBITS, True),
+    "awvalid": (1, True),
+    "awready": (1, False),
+    "wdata": (WORD_NBITS, True),
+    "wstrb": (WORD_NBITS // 8, True),
+    "wvalid": (1, True),
+    "wready": (1, False),
+    "bresp": (2, False),
+    "bvalid": (1, False),
+    "bready": (1, True),
+    "araddr": (ADDRESS_NBITS, True),
+    "arvalid": (1, True),
+    "arready": (1, False),
+    "rdata": (WORD_NBITS, False),
+    "rresp": (2, False),
+    "rvalid": (1, False),
+    "rready": (1, True),
 }
 
 
-def declare_slave(s):
-    """The ports of a slave: s_axi_*."""
-    for name, nbits in TO_SLAVE.items():
-        setattr(s, f"s_axi_{name}", InPort(nbits))
-    for name, nbits in TO_MASTER.items():
-        setattr(s, f"s_axi_{name}", OutPort(nbits))
+def declare_bus(s, prefix, master=False):
+    """The ports of a slave, or of a master."""
+    for name, (nbits, from_master) in BUS.items():
+        setattr(s, f"{prefix}_{name}", (OutPort if from_master == master else InPort)(nbits))
 
 
 def connect_bus(left, left_prefix, right, right_prefix):
     """All signals of a bus, from one component to another."""
-    for name in (*TO_SLAVE, *TO_MASTER):
+    for name in BUS:
         connect(getattr(left, f"{left_prefix}_{name}"), getattr(right, f"{right_prefix}_{name}"))
 
 
 class Axi4LiteChannels(Component):
     def construct(s):
-        declare_slave(s)
+        declare_bus(s, "s_axi")
         s.write = OutPort()
         s.write_address = OutPort(WORD_ADDRESS_NBITS)
         s.write_data = OutPort(WORD_NBITS)
         s.write_mask = OutPort(WORD_NBITS)
         s.write_refused = InPort()
-        s.read = OutPort()
         s.read_address = OutPort(WORD_ADDRESS_NBITS)
         s.read_data = InPort(WORD_NBITS)
         s.read_refused = InPort()
@@ -129,6 +124,7 @@ class Axi4LiteChannels(Component):
         s.r_held = Wire()
         s.r = Wire(WORD_NBITS)
         s.r_fault = Wire()
+        s.read = Wire()
         s.s_axi_rvalid //= s.r_held
         s.s_axi_rdata //= s.r
         s.read_address //= s.ar

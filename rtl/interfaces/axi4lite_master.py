@@ -12,17 +12,14 @@ from ...fl.axi4lite import OKAY
 from ...fl.xcel import WORD_NBITS
 from ..messages import mk_bus_req, mk_bus_resp
 from ..states import states
-from .axi4lite_channels import TO_MASTER, TO_SLAVE
+from .axi4lite_channels import declare_bus
 
 
 class Axi4LiteMaster(Component):
     def construct(s):
         s.istream = RecvIfcRTL(mk_bus_req())
         s.ostream = SendIfcRTL(mk_bus_resp())
-        for name, nbits in TO_SLAVE.items():
-            setattr(s, f"m_axi_{name}", OutPort(nbits))
-        for name, nbits in TO_MASTER.items():
-            setattr(s, f"m_axi_{name}", InPort(nbits))
+        declare_bus(s, "m_axi", master=True)
         s.irq = InPort()
 
         s.st = Wire(3)

@@ -1,0 +1,181 @@
+"""Paper 000's accelerator as its bus sees it (section 4.5): the registers of axi4lite_000.rdl, and what reads and writes of them do.
+
+The key is no register: the paper makes the hardware for it, and here it comes by ports. Encryption (E/D = 0) pads the input and takes the
+public exponent, decryption takes the private one and unpads (PKCS#1 v1.5, type 2), keys of 64 bits and less do neither. Input and output
+are words, the least significant first: a word is written to INPUT_FIFO and then its place to WRITE_ADDRESS; the place to READ_ADDRESS,
+and OUTPUT_FIFO is read. The end is signalled by the interrupt.
+
+An access is answered with OKAY or SLVERR; with SLVERR nothing has changed, and what was read is 0. That is the answer to an address
+without a register, a write to what is only read and the other way round, a place behind the last word, a read of OUTPUT_FIFO while there is
+no output, and any write but READ_ADDRESS while busy.
+
+The paper leaves open, and here is: how the interrupt goes (the next write of STATUS), what a failure is (OUTPUT_LENGTH 0 and a code), and
+a way without padding (`raw`), by which machines are compared. Its input of 30 words at 1,024 bits (section 4.5.2) is too short for a
+ciphertext of 32; ours is as long as the key.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import pkcs1
+from .axi4lite import ALL_BYTES, BYTES, OKAY, SLVERR, strobed
+from .errors import BadInput
+from .register_map import Register, find_register, read_map
+from .status import Status
+from .xcel import MASK, WORD_NBITS, words_of
+
+MAP = Path(__file__).with_name("axi4lite_000.rdl")
+LONGEST_BARE = 64  # bits of a key without padding
+NO_RANDOM, WRONG_PADDING = 8, 9  # codes beside those of Status
+KEY = 0x800  # in simulation, behind the registers: a word that is written there is pushed into a number of the key
+KEY_NUMBERS = ("modulus", "public", "private")  # and what the machine takes as given
+
+
+@functools.cache
+def register_map() -> dict[str, Register]:
+    """The map by name; it is the same for all widths."""
+    return read_map(MAP, {})
+
+
+def is_padded(nbits: int) -> bool:
+    """Whether keys of so many bits are padded; BadInput if they cannot be, and must."""
+    if nbits % 8:
+        raise BadInput(f"{nbits} bits: paper 000's accelerator takes whole bytes; give a multiple of 8")
+    if nbits <= LONGEST_BARE:
+        return False
+    pkcs1.nbytes_of(nbits)
+    return True
+
+
+@dataclass
+class KeyPorts:
+    """The key for which the hardware is made."""
+
+    modulus: int = 0
+    public: int = 0
+    private: int = 0
+    given: Sequence[int] = ()
+
+
+class Axi4Lite000FL:
+    """The registers over any machine: `compute(base, exp, mod, ...)` gives (status, result), at once."""
+
+    def __init__(
+        self,
+        nbits: int,
+        compute: Callable[..., tuple[Status, int]],
+        key: KeyPorts,
+        random: Iterator[int] | None = None,
+    ) -> None:
+        self.nbits, self.nbytes, self.compute, self.key, self.random = nbits, nbits // 8, compute, key, random
+        self.padded = is_padded(nbits)
+        self.map = register_map()
+        self.input = [0] * words_of(nbits)
+        self.fifo = self.length = self.place = self.code = self.output_length = self.output = 0
+        self.decrypt = self.raw = 0
+        self.interrupt = False
+
+    def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
+        """A write access: its answer."""
+        found = find_register(self.map, address)
+        if found is None or not found[0].writable:
+            return SLVERR
+        name, held = found[0].name, strobed(0, data, strobes)
+        if name == "INPUT_FIFO":
+            self.fifo = strobed(self.fifo, data, strobes)
+        elif name == "INPUT_LENGTH":
+            self.length = min(held, self.nbytes)
+        elif name in ("WRITE_ADDRESS", "READ_ADDRESS"):
+            if held >= len(self.input):
+                return SLVERR
+            if name == "WRITE_ADDRESS":
+                self.input[held] = self.fifo
+            else:
+                self.place = held
+        else:
+            self._status(held, strobes)
+        return OKAY
+
+    def read(self, address: int) -> tuple[int, int]:
+        """A read access: data and answer."""
+        found = find_register(self.map, address)
+        if found is None or not found[0].readable:
+            return 0, SLVERR
+        name = found[0].name
+        if name == "OUTPUT_FIFO":
+            if not self.output_length:
+                return 0, SLVERR
+            return self.output >> WORD_NBITS * self.place & MASK, OKAY
+        return self.output_length if name == "OUTPUT_LENGTH" else self.code << 8, OKAY
+
+    def _status(self, held: int, strobes: int) -> None:
+        self.interrupt = False
+        if strobes & 1:
+            self.decrypt, self.raw = held & 1, held >> 3 & 1
+        if held >> 2 & 1:
+            self.code, self.output_length, self.output = self._operate()
+            self.interrupt = True
+
+    def _operate(self) -> tuple[int, int, int]:
+        """Code, length and value of the output."""
+        frames = self.padded and not self.raw
+        base = sum(word << WORD_NBITS * place for place, word in enumerate(self.input))
+        base &= (1 << 8 * self.length) - 1
+        if frames and not self.decrypt:
+            length = min(self.length, pkcs1.longest(self.nbytes))
+            padded, base = pkcs1.pad(pkcs1.Kind.ENCRYPT, length, base, self.nbytes, self.random)
+            if padded is not pkcs1.Padded.OK:
+                return NO_RANDOM, 0, 0
+        key = self.key
+        status, result = self.compute(
+            base, key.private if self.decrypt else key.public, key.modulus, *key.given
+        )
+        if status != Status.OK:
+            return int(status), 0, 0
+        if not (frames and self.decrypt):
+            return 0, self.nbytes, result
+        opened = pkcs1.unpad(pkcs1.Kind.ENCRYPT, result, self.nbytes)
+        return (0 if opened.good else WRONG_PADDING), opened.length, opened.message
+
+
+def push_key(nbits: int, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+    """The numbers of a key as accesses: modulus, public and private exponent, what is given."""
+    return [
+        (1, 0, KEY + BYTES * number, value >> (WORD_NBITS * place) & MASK, ALL_BYTES)
+        for number, value in enumerate(numbers)
+        for place in range(words_of(nbits))
+    ]
+
+
+def as_accesses(
+    nbits: int, value: int, length: int, *, decrypt: bool = False, raw: bool = False
+) -> list[tuple[Any, ...]]:
+    """One operation as accesses {write, wait, address, data, strobes}; ends with status, output length, and all words of the output."""
+    at = {name: each.address for name, each in register_map().items()}
+    count = words_of(nbits)
+    command = int(decrypt) | 1 << 2 | int(raw) << 3
+
+    def write(name: str, data: int) -> tuple[Any, ...]:
+        return 1, 0, at[name], data, ALL_BYTES
+
+    accesses = []
+    for place in range(count):
+        accesses += [write("INPUT_FIFO", value >> (WORD_NBITS * place) & MASK), write("WRITE_ADDRESS", place)]
+    accesses += [write("INPUT_LENGTH", length), write("STATUS", command), (0, 1, 0, 0, 0)]
+    accesses += [write("STATUS", 0), (0, 0, at["STATUS"], 0, 0), (0, 0, at["OUTPUT_LENGTH"], 0, 0)]
+    for place in range(count):
+        accesses += [write("READ_ADDRESS", place), (0, 0, at["OUTPUT_FIFO"], 0, 0)]
+    return accesses
+
+
+def outcome(nbits: int, responses: Sequence[tuple[int, int, int]]) -> tuple[int, int, int]:
+    """Code, length and value of the output, from the answers to that."""
+    count = words_of(nbits)
+    status, length = (data for _, data, _ in responses[-2 * count - 2 : -2 * count])
+    words = [data for write, data, _ in responses[-2 * count :] if not write]
+    return status >> 8, length, sum(word << (WORD_NBITS * place) for place, word in enumerate(words))

@@ -1,0 +1,72 @@
+"""Register maps as SystemRDL has them, read: registers by name, with their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Field:
+    """Some bits of a register."""
+
+    name: str
+    low: int
+    high: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Register:
+    """A register, or a row of them."""
+
+    name: str
+    address: int
+    count: int
+    readable: bool
+    writable: bool
+    fields: tuple[Field, ...]
+    text: str
+
+    def field(self, name: str) -> Field:
+        """The field of this name."""
+        return next(each for each in self.fields if each.name == name)
+
+
+def read_map(path: Path, parameters: Mapping[str, int]) -> dict[str, Register]:
+    """The registers of the address map in a file, elaborated with these parameters, by name."""
+    from systemrdl import RDLCompiler
+    from systemrdl.node import RegNode
+
+    compiler = RDLCompiler()
+    compiler.compile_file(str(path))
+    top = compiler.elaborate(parameters=dict(parameters)).top
+    found = {}
+    for node in top.children(unroll=False):
+        assert isinstance(node, RegNode)
+        array = node.is_array
+        fields = tuple(
+            Field(each.inst_name, each.low, each.high, each.get_property("desc") or "")
+            for each in node.fields()
+        )
+        found[node.inst_name] = Register(
+            node.inst_name,
+            node.raw_address_offset,
+            node.array_dimensions[0] if array and node.array_dimensions else 1,
+            node.has_sw_readable,
+            node.has_sw_writable,
+            fields,
+            node.get_property("name"),
+        )
+    return found
+
+
+def find_register(registers: Mapping[str, Register], address: int) -> tuple[Register, int] | None:
+    """The register at a byte address, and which of its row; the bits below a word do not count."""
+    word = address // 4
+    for register in registers.values():
+        place = word - register.address // 4
+        if 0 <= place < register.count:
+            return register, place
+    return None

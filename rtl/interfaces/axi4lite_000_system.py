@@ -1,0 +1,79 @@
+"""Axi4Lite000System: paper 000's accelerator, a master on its bus, and its key in registers, so that streams drive it.
+
+Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. A write from address KEY on
+(fl/axi4lite_000.py) goes to no bus: it pushes a word into a number of the key, the least significant first; the paper has
+the key in the hardware. Padding takes the sequence that is not random (rtl/units/lfsr_not_random.py). For simulation alone.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.axi4lite_000 import KEY, KEY_NUMBERS, is_padded
+from ...fl.xcel import WORD_NBITS, words_of
+from ..messages import mk_bus_req, mk_bus_resp
+from ..units.lfsr_not_random import LfsrNotRandom
+from .axi4lite_000 import Axi4Lite000
+from .axi4lite_channels import connect_bus
+from .axi4lite_master import Axi4LiteMaster
+
+
+class Axi4Lite000System(Component):
+    UNREAD = (("istream__msg", "of the address of a push the number counts alone"),)
+
+    def construct(s, nbits, mk_machine, given=()):
+        s.istream = RecvIfcRTL(mk_bus_req())
+        s.ostream = SendIfcRTL(mk_bus_resp())
+        s.master = Axi4LiteMaster()
+        s.slave = Axi4Lite000(nbits, mk_machine, given, startup=0, has_raw=True)
+        connect_bus(s.master, "m_axi", s.slave, "s_axi")
+        s.slave.irq //= s.master.irq
+        if is_padded(nbits):
+            s.source = LfsrNotRandom()
+            s.source.ostream //= s.slave.random
+
+        # ---- the key
+
+        W = words_of(nbits)
+        names = (*KEY_NUMBERS, *(name for name, _ in given))
+        count = len(names)
+        TOP, PUSH, KEY_NBITS = KEY.bit_length() - 1, WORD_NBITS * (W - 1), WORD_NBITS * W
+        s.key = [Wire(KEY_NBITS) for _ in range(count)]
+        s.pushed_key = [Wire(KEY_NBITS) for _ in range(count)]
+        for i in range(count):
+            s.pushed_key[i][PUSH:KEY_NBITS] //= s.istream.msg.data
+            if W > 1:
+                s.pushed_key[i][0:PUSH] //= s.key[i][WORD_NBITS:KEY_NBITS]
+        s.pushes = Wire()
+        s.pushed = Wire()
+        for name, number in zip(names, s.key, strict=True):
+            port = getattr(s.slave, f"key_{name}")
+            connect(port, number[0 : port._dsl.Type.nbits])
+        s.master.istream.msg //= s.istream.msg
+
+        @update
+        def handshakes():
+            s.pushes @= s.istream.val & s.istream.msg.write & s.istream.msg.address[TOP]
+            s.master.istream.val @= s.istream.val & ~s.pushes & ~s.pushed
+            s.istream.rdy @= s.master.istream.rdy & ~s.pushed
+            s.master.ostream.rdy @= s.ostream.rdy & ~s.pushed
+            s.ostream.val @= s.master.ostream.val | s.pushed
+            s.ostream.msg @= s.master.ostream.msg
+            if s.pushed:
+                s.ostream.msg.write @= 1
+                s.ostream.msg.data @= 0
+                s.ostream.msg.fault @= 0
+
+        @update_ff
+        def push():
+            if s.reset:
+                s.pushed <<= 0
+            elif s.pushes & s.istream.rdy:
+                s.pushed <<= 1
+            elif s.ostream.rdy:
+                s.pushed <<= 0
+            for i in range(count):
+                if s.pushes & s.istream.rdy & (s.istream.msg.address[2:6] == i):
+                    s.key[i] <<= s.pushed_key[i]
+
+    def line_trace(s):
+        return f"{s.master.line_trace()}{s.slave.line_trace()}"

@@ -1,0 +1,274 @@
+"""Paper 000's accelerator behind its own registers: padding and unpadding around the machine, lengths, refusals, the interrupt."""
+
+import itertools
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import rsa
+from modexlab.eval.designs.catalogue import find
+from modexlab.eval.designs.interfaces import AXI4LITE_000
+from modexlab.fl import pkcs1
+from modexlab.fl.axi4lite import ALL_BYTES, OKAY, SLVERR
+from modexlab.fl.axi4lite_000 import (
+    NO_RANDOM,
+    WRONG_PADDING,
+    Axi4Lite000FL,
+    KeyPorts,
+    as_accesses,
+    outcome,
+    push_key,
+    register_map,
+)
+from modexlab.fl.errors import BadInput
+from modexlab.fl.pkcs1 import Kind
+from modexlab.fl.random_bytes import lfsr_not_random
+from modexlab.fl.status import Status
+from modexlab.rtl.interfaces.axi4lite_000 import Axi4Lite000
+from modexlab.rtl.sim import Stall, lint, simulate, translate
+from pymtl3 import DefaultPassGroup
+
+NBITS, NBYTES = 128, 16
+MACHINE = find("mont").at(NBITS)
+P, Q = (1 << 64) - 59, (1 << 63) + 29  # primes
+N, E = P * Q, 5
+D = pow(E, -1, (P - 1) * (Q - 1))
+AT = {name: each.address for name, each in register_map().items()}
+SHORT = 0x1F1
+Access = tuple[Any, ...]
+
+
+def model() -> Axi4Lite000FL:
+    return Axi4Lite000FL(NBITS, MACHINE.fl, KeyPorts(N, E, D), lfsr_not_random())
+
+
+def answers(model: Axi4Lite000FL, accesses: Sequence[Access]) -> list[tuple[int, int, int]]:
+    return [
+        (1, 0, int(model.write(address, data, strobes) != OKAY))
+        if write
+        else (0, 0, 0)
+        if wait
+        else (0, (found := model.read(address))[0], int(found[1] != OKAY))
+        for write, wait, address, data, strobes in accesses
+    ]
+
+
+def run(accesses: Sequence[Access], stage: str = "native", stall: Stall | None = None) -> Any:
+    with simulate(MACHINE.wrapped(AXI4LITE_000), stage) as sim:
+        key = push_key(NBITS, (N, E, D))
+        found = sim.run([*key, *accesses], stall=stall)
+    return [tuple(map(int, each)) for each in found.responses[len(key) :]], found
+
+
+def encoded(em: bytes) -> int:
+    """A ciphertext of any bytes, good or not."""
+    return pow(int.from_bytes(em, "big"), E, N)
+
+
+@pytest.mark.parametrize("length", [0, 1, 5, NBYTES - 11, NBYTES])
+@pytest.mark.parametrize("stage", ["native"])
+def test_what_is_encrypted_is_decrypted(length: int, stage: str) -> None:
+    """Through the hardware twice, the ciphertext by `pow` in between; a length that is too long counts as the longest."""
+    message = random.Random(length).getrandbits(8 * NBYTES)
+    there, _ = run(as_accesses(NBITS, message, length), stage)
+    assert there == answers(model(), as_accesses(NBITS, message, length))
+    code, size, ciphertext = outcome(NBITS, there)
+    assert (code, size) == (0, NBYTES)
+    em = pow(ciphertext, D, N).to_bytes(NBYTES, "big")
+    kept = min(length, NBYTES - 11)
+    assert em[:2] == b"\0\2" and em.index(0, 2) == NBYTES - kept - 1
+    assert int.from_bytes(em[NBYTES - kept :], "big") == message & ((1 << 8 * kept) - 1)
+    back, _ = run(as_accesses(NBITS, ciphertext, NBYTES, decrypt=True), stage)
+    assert back == answers(model(), as_accesses(NBITS, ciphertext, NBYTES, decrypt=True))
+    if kept:
+        assert outcome(NBITS, back) == (0, kept, message & ((1 << 8 * kept) - 1))
+    else:
+        assert outcome(NBITS, back)[:2] == (0, 0)
+
+
+def test_no_message_is_the_same_as_another() -> None:
+    """Each encryption draws other bytes."""
+    accesses = as_accesses(NBITS, 77, 2) * 3
+    found, _ = run(accesses)
+    size = len(accesses) // 3
+    values = {outcome(NBITS, found[size * i : size * (i + 1)])[2] for i in range(3)}
+    assert len(values) == 3
+
+
+def test_everything_wrong_is_one_answer_in_the_same_cycles() -> None:
+    """Bleichenbacher's question: what is wrong cannot be told from status, length, output, or from the clock."""
+    good = b"\0\2" + bytes(range(1, 10)) + b"\0" + b"mess"
+    assert len(good) == NBYTES
+    wrong = [
+        b"\0\1" + good[2:],
+        b"\1" + good[1:],
+        good[:5] + b"\0" + good[6:],  # 3 bytes of padding
+        good[:9] + b"\0" + good[10:],  # 7
+        good.replace(b"\0", b"\1")[:1].replace(b"\1", b"\0") + b"\2" + b"\1" * (NBYTES - 2),  # no end
+        b"\0" * NBYTES,
+    ]
+    accesses = [as_accesses(NBITS, encoded(em), NBYTES, decrypt=True) for em in (good, *wrong)]
+    found, timed = run([each for one in accesses for each in one])
+    size = len(accesses[0])
+    outcomes = [outcome(NBITS, found[size * i : size * (i + 1)]) for i in range(len(accesses))]
+    assert outcomes[0] == (0, 4, int.from_bytes(b"mess", "big"))
+    assert set(outcomes[1:]) == {(WRONG_PADDING, 0, 0)}
+    # the exponent is the same, but mont's cycles hang on the base not at all
+    first = len(push_key(NBITS, (N, E, D)))
+    waits = [place for place, each in enumerate(accesses[0]) if each[1]]
+    cycles = {timed.latencies[first + size * i + waits[0]] for i in range(len(accesses))}
+    assert len(cycles) == 1
+
+
+def test_messages_of_the_rsa_package() -> None:
+    """512 bits: they encrypt, the accelerator decrypts, and the other way round."""
+    public, private = rsa.newkeys(512)
+    machine = find("mont").at(512)
+    key = push_key(512, (public.n, public.e, private.d))
+    theirs = int.from_bytes(rsa.encrypt(b"to the chip", public), "big")
+    accesses = [
+        *as_accesses(512, theirs, 64, decrypt=True),
+        *as_accesses(512, int.from_bytes(b"from it", "big"), 7),
+    ]
+    with simulate(machine.wrapped(AXI4LITE_000)) as sim:
+        found = [tuple(map(int, each)) for each in sim.run([*key, *accesses]).responses][len(key) :]
+    half = len(accesses) // 2
+    assert outcome(512, found[:half]) == (0, 11, int.from_bytes(b"to the chip", "big"))
+    code, size, ciphertext = outcome(512, found[half:])
+    assert (code, size) == (0, 64)
+    assert rsa.decrypt(ciphertext.to_bytes(64, "big"), private) == b"from it"
+
+
+def drawn(rng: random.Random, count: int) -> list[Access]:
+    """Anything near the registers; after a start the interrupt is waited for."""
+    accesses: list[Access] = []
+    for _ in range(count):
+        address = rng.randrange(0, 0x28)
+        write = rng.random() < 0.7
+        data = rng.choice((rng.getrandbits(32), rng.randrange(20), rng.randrange(8)))
+        strobes = rng.choice((0, 1, 2, ALL_BYTES, ALL_BYTES, ALL_BYTES))
+        accesses.append((int(write), 0, address, data, strobes if write else 0))
+        if write and address < 4 and data & 4 and strobes & 1:
+            accesses.append((0, 1, 0, 0, 0))
+    return accesses
+
+
+@pytest.mark.parametrize("stage", ["python", "native"])
+def test_every_access_as_the_model_has_it(stage: str) -> None:
+    accesses = drawn(random.Random(stage), 60 if stage == "python" else 4000)
+    found, _ = run(accesses, stage, Stall(seed=3, source=0.3, sink=0.4))
+    wanted = answers(model(), accesses)
+    for place, (access, answer, expected) in enumerate(zip(accesses, found, wanted, strict=True)):
+        assert answer == expected, (place, access)
+    faults = sum(answer[2] for answer in found)
+    assert 0.2 < faults / len(found) < 0.8
+
+
+def test_refusals_of_the_model() -> None:
+    """Each alone, and nothing changes."""
+    slave = model()
+    for name in ("OUTPUT_LENGTH", "OUTPUT_FIFO"):
+        assert slave.write(AT[name], 1) == SLVERR
+    for name in ("INPUT_LENGTH", "WRITE_ADDRESS", "READ_ADDRESS", "INPUT_FIFO", "OUTPUT_FIFO"):
+        assert slave.read(AT[name]) == (0, SLVERR)
+    assert slave.read(0x1C) == (0, SLVERR) and slave.write(0x1C, 0) == SLVERR
+    assert slave.write(AT["WRITE_ADDRESS"], 4) == slave.write(AT["READ_ADDRESS"], 4) == SLVERR
+    assert slave.read(AT["OUTPUT_LENGTH"]) == slave.read(AT["STATUS"]) == (0, OKAY)
+
+
+@pytest.fixture
+def slave() -> Any:
+    """The hardware alone, with a random source that is stuck."""
+    unit = Axi4Lite000(NBITS, lambda _: MACHINE.rtl(), (), startup=0)
+    unit.elaborate()
+    unit.apply(DefaultPassGroup(linetrace=False))
+    unit.sim_reset()
+    unit.key_modulus @= N
+    unit.key_public @= E
+    unit.key_private @= SHORT  # as long as a test can wait in Python
+    unit.random.val @= 1
+    unit.random.msg @= 0x55
+    return unit
+
+
+def access(slave: Any, address: int, data: int | None = None) -> tuple[int, int]:
+    """A write, or a read: data and answer."""
+    channels = "aw w" if data is not None else "ar"
+    if data is not None:
+        slave.s_axi_awaddr @= address
+        slave.s_axi_wdata @= data
+        slave.s_axi_wstrb @= ALL_BYTES
+    else:
+        slave.s_axi_araddr @= address
+    slave.s_axi_bready @= 1
+    slave.s_axi_rready @= 1
+    for channel in channels.split():
+        valid = getattr(slave, f"s_axi_{channel}valid")
+        valid @= 1
+    slave.sim_tick()
+    for channel in channels.split():
+        valid = getattr(slave, f"s_axi_{channel}valid")
+        valid @= 0
+    for _ in range(5):
+        slave.sim_eval_combinational()
+        if data is not None and slave.s_axi_bvalid:
+            answer = 0, int(slave.s_axi_bresp)
+            break
+        if data is None and slave.s_axi_rvalid:
+            answer = int(slave.s_axi_rdata), int(slave.s_axi_rresp)
+            break
+        slave.sim_tick()
+    slave.sim_tick()
+    return answer
+
+
+def test_busy_and_a_source_that_is_stuck(slave: Any) -> None:
+    """While busy nothing can be written or taken; without random bytes there is no ciphertext; decryption goes on."""
+    for place, word in itertools.product(range(4), (9,)):
+        assert (
+            access(slave, AT["INPUT_FIFO"], word)[1] == access(slave, AT["WRITE_ADDRESS"], place)[1] == OKAY
+        )
+    assert access(slave, AT["INPUT_LENGTH"], 4)[1] == OKAY
+    assert access(slave, AT["STATUS"], 0b101)[1] == OKAY
+    assert access(slave, AT["STATUS"]) == (2, OKAY)
+    for name in ("STATUS", "INPUT_FIFO", "WRITE_ADDRESS", "INPUT_LENGTH"):
+        assert access(slave, AT[name], 0)[1] == SLVERR
+    assert access(slave, AT["OUTPUT_FIFO"]) == (0, SLVERR)
+    assert access(slave, AT["OUTPUT_LENGTH"]) == (0, OKAY)
+    while not slave.irq:
+        slave.sim_tick()
+    value = sum(9 << 32 * place for place in range(4)) & 0xFFFF_FFFF  # INPUT_LENGTH is 4
+    em = pow(value, SHORT, N)
+    opened = pkcs1.unpad(Kind.ENCRYPT, em, NBYTES)
+    assert not opened.good and access(slave, AT["STATUS"]) == (WRONG_PADDING << 8, OKAY)
+    assert access(slave, AT["STATUS"], 0b100)[1] == OKAY and not slave.irq
+    while not slave.irq:
+        slave.sim_tick()
+    assert access(slave, AT["STATUS"]) == (NO_RANDOM << 8, OKAY)
+    assert access(slave, AT["OUTPUT_FIFO"]) == (0, SLVERR)
+    assert access(slave, AT["STATUS"], 0b1101)[1] == OKAY  # there is no way without padding but in simulation
+    while not slave.irq:
+        slave.sim_tick()
+    assert access(slave, AT["STATUS"]) == (WRONG_PADDING << 8, OKAY)
+
+
+def test_what_the_machine_refuses() -> None:
+    """An input that is not below the modulus: no output, and the machine's status as the code."""
+    found, _ = run(as_accesses(NBITS, N, NBYTES, decrypt=True))
+    assert outcome(NBITS, found) == (Status.BASE_TOO_LARGE, 0, 0)
+    assert [each[2] for each in found[-8:]] == [0, 1] * 4, "places are written, words refused"
+
+
+@pytest.mark.parametrize("nbits", [72, 88, 129])
+def test_widths_without_room(nbits: int) -> None:
+    with pytest.raises(BadInput, match="multiple of 8"):
+        find("naive").at(nbits).wrapped(AXI4LITE_000)
+
+
+@pytest.mark.parametrize("nbits", [8, 64, 96])
+def test_verilog_is_clean(nbits: int) -> None:
+    """What others take: the slave, its key at ports."""
+    text = translate(find("mont").at(nbits).exported(AXI4LITE_000))
+    lint(text)
+    assert "key_modulus" in text and ("random__msg" in text) == (nbits > 64)
