@@ -1,4 +1,5 @@
-"""CsrFile: the control and status registers, in stage X (privileged manual, chapters 2 and 3: machine mode only, no interrupts).
+"""CsrFile: the control and status registers, in stage X (privileged manual, chapters 2 and 3: machine mode only). Those of interrupts
+are constant here; interrupt_csr_file.py has them.
 
 A read and the write of the same instruction happen together, when the instruction leaves X. Registers that stand for a port (the
 manager's and the accelerator's) are moved by the pipeline; here it is only decided whether an access is one that they allow.

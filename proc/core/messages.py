@@ -38,8 +38,12 @@ SYS_NONE, SYS_ECALL, SYS_EBREAK, SYS_MRET, SYS_FENCE_I, SYS_CSR = range(6)
     BUBBLE_DATA_MEMORY,
     BUBBLE_MANAGER,
     BUBBLE_FLUSH,
-) = range(10)
+    BUBBLE_SLEEP,
+) = range(11)
 BUBBLE_NBITS = 4
+
+# in the field `cause` of the commit port, for the interrupt: no exception has this number
+INTERRUPT_CODE = 15
 
 
 def _struct(name, **widths):

@@ -7,8 +7,8 @@ from ...rtl.messages import mk_xcel_req, mk_xcel_resp
 from .messages import mk_commit, mk_mem_req, mk_mem_resp
 
 
-def processor_ports(s: Component, *, xcel: bool = False, observed: bool = True) -> None:
-    """Memories, manager, entry and core_id, halted and stats_en; xcel: the accelerator's; observed: commit."""
+def processor_ports(s: Component, *, xcel: bool = False, bus: bool = False, observed: bool = True) -> None:
+    """Memories, manager, entry and core_id, halted and stats_en; xcel: the accelerator's; bus: that, and irq; observed: commit."""
     s.imem_req = SendIfcRTL(mk_mem_req())
     s.imem_resp = RecvIfcRTL(mk_mem_resp())
     s.dmem_req = SendIfcRTL(mk_mem_req())
@@ -16,6 +16,10 @@ def processor_ports(s: Component, *, xcel: bool = False, observed: bool = True) 
     if xcel:
         s.xcel_req = SendIfcRTL(mk_xcel_req())
         s.xcel_resp = RecvIfcRTL(mk_xcel_resp())
+    if bus:
+        s.bus_req = SendIfcRTL(mk_mem_req())
+        s.bus_resp = RecvIfcRTL(mk_mem_resp())
+        s.irq = InPort()
     s.mngr2proc = RecvIfcRTL(Bits32)
     s.proc2mngr = SendIfcRTL(Bits32)
     s.entry = InPort(32)

@@ -7,15 +7,19 @@ for a quotient. README.md has the datapath, the CSRs and the costs in full.
 Ports: imem and dmem (requests of aligned words, answers one or more cycles later), xcel (the accelerator's registers; its answer
 comes one or more cycles after the request, and the rdy of a request must not wait for the rdy of its answer), mngr2proc and proc2mngr
 (words from and to whoever drives the simulation), entry (first address) and core_id (static); halted, stats_en; commit
-(messages.mk_commit), the slot in W.
+(messages.mk_commit), the slot in W. With `bus` a second data port, bus, for the addresses of its window (memory.py), and irq, the
+machine external interrupt: accesses there wait in X for their answer (bus_unit.py), and the interrupt takes the place of the
+instruction in D (interrupt_unit.py).
 Area order: register file and CSRs 1,300 flip-flops, pipeline 600, multiplier, divider.
 """
 
 from pymtl3 import *
 
+from .bus_unit import BusUnit
 from .decoder import Decoder
 from .div_unit import DivUnit
 from .fetch_unit import FetchUnit
+from .interrupt_unit import InterruptUnit
 from .mul_unit import MulUnit
 from .pipeline_trace import line
 from .ports import processor_ports
@@ -24,15 +28,15 @@ from .proc_dpath import ProcDpath
 
 
 class Proc(Component):
-    def construct(s, mul_latency=1, div_bits=2):
-        processor_ports(s, xcel=True)
+    def construct(s, mul_latency=1, div_bits=2, bus=None):
+        processor_ports(s, xcel=True, bus=bool(bus))
 
         s.fetch = FetchUnit()
         s.decoder = Decoder()
         s.mul = MulUnit(mul_latency)
         s.div = DivUnit(div_bits)
-        s.ctrl = ProcCtrl()
-        s.dpath = ProcDpath()
+        s.ctrl = ProcCtrl(bus)
+        s.dpath = ProcDpath(bus)
 
         # ---- F
         s.fetch.imem_req //= s.imem_req
@@ -56,8 +60,16 @@ class Proc(Component):
 
         # ---- D
         s.decoder.inst //= s.dpath.inst_D
-        s.decoder.decoded //= s.dpath.decoded
-        s.decoder.decoded //= s.ctrl.decoded
+        if bus:
+            s.interrupts = InterruptUnit()
+            s.bus = BusUnit()
+            s.decoder.decoded //= s.interrupts.decoded_D
+            s.interrupts.decoded //= s.dpath.decoded
+            s.interrupts.decoded //= s.ctrl.decoded
+            join_interrupts(s)
+        else:
+            s.decoder.decoded //= s.dpath.decoded
+            s.decoder.decoded //= s.ctrl.decoded
         s.ctrl.inst_D //= s.dpath.inst_D
         s.ctrl.target_misaligned_D //= s.dpath.target_misaligned_D
         for i in range(2):
@@ -80,16 +92,20 @@ class Proc(Component):
         s.div.ostream.msg //= s.dpath.div_resp
         s.dpath.core_id //= s.core_id
         for name in (
-            *("branch_taken_X", "target_misaligned_X", "access_misaligned_X", "csr_illegal_X", "has_handler"),
+            *("branch_taken_X", "target_misaligned_X", "csr_illegal_X", "has_handler"),
             *("csr_from_manager_X", "csr_to_manager_X", "csr_to_xcel_X", "csr_go", "retire_X", "trap_X"),
             *("cause_X", "enable_M", "is_load_M", "is_xcel_M", "fault_M", "enable_W", "wen_W", "is_store_W"),
             *("rd_W", "stats_en"),
         ):
             connect(getattr(s.ctrl, name), getattr(s.dpath, name))
         s.dpath.stats_en //= s.stats_en
-        s.dmem_req.val //= s.ctrl.dmem_req_val
-        s.dmem_req.rdy //= s.ctrl.dmem_req_rdy
-        s.dmem_req.msg //= s.dpath.dmem_req
+        if bus:
+            join_bus(s)
+        else:
+            s.ctrl.access_misaligned_X //= s.dpath.access_misaligned_X
+            s.dmem_req.val //= s.ctrl.dmem_req_val
+            s.dmem_req.rdy //= s.ctrl.dmem_req_rdy
+            s.dmem_req.msg //= s.dpath.dmem_req
         s.xcel_req.val //= s.ctrl.xcel_req_val
         s.xcel_req.rdy //= s.ctrl.xcel_req_rdy
         s.xcel_req.msg //= s.dpath.xcel_req
@@ -101,10 +117,11 @@ class Proc(Component):
         s.proc2mngr.msg //= s.dpath.proc2mngr
 
         # ---- M
-        s.dmem_resp.val //= s.ctrl.dmem_resp_val
-        s.dmem_resp.rdy //= s.ctrl.dmem_resp_rdy
-        s.dmem_resp.msg //= s.dpath.dmem_resp
-        s.dmem_resp.msg.error //= s.ctrl.dmem_resp_error
+        if not bus:
+            s.dmem_resp.val //= s.ctrl.dmem_resp_val
+            s.dmem_resp.rdy //= s.ctrl.dmem_resp_rdy
+            s.dmem_resp.msg //= s.dpath.dmem_resp
+            s.dmem_resp.msg.error //= s.ctrl.dmem_resp_error
         s.xcel_resp.val //= s.ctrl.xcel_resp_val
         s.xcel_resp.rdy //= s.ctrl.xcel_resp_rdy
         s.xcel_resp.msg //= s.dpath.xcel_resp
@@ -117,7 +134,10 @@ class Proc(Component):
         s.commit.stats //= s.ctrl.stats_W
         s.commit.wen //= s.ctrl.wen_W
         s.commit.bubble //= s.ctrl.bubble_W
-        s.commit.cause //= s.ctrl.cause_W
+        if bus:
+            s.commit.cause //= s.interrupts.told_cause_W
+        else:
+            s.commit.cause //= s.ctrl.cause_W
         s.commit.rd //= s.ctrl.rd_W
         s.commit.pc //= s.dpath.pc_W
         s.commit.inst //= s.dpath.inst_W
@@ -126,3 +146,40 @@ class Proc(Component):
 
     def line_trace(s):
         return line(s)
+
+
+def join_interrupts(s):
+    """The interrupt unit of a processor and what it looks at."""
+    s.irq //= s.interrupts.irq
+    s.irq //= s.dpath.irq
+    s.interrupts.inst_D //= s.dpath.inst_D
+    s.interrupts.fetched_D //= s.ctrl.fetched_D
+    s.interrupts.waits_D //= s.ctrl.waits_D
+    s.interrupts.wait_reason_D //= s.ctrl.wait_reason_D
+    s.interrupts.is_csr_X //= s.ctrl.is_csr_instruction_X
+    s.interrupts.on //= s.dpath.interrupts_on
+    s.interrupts.wakes //= s.dpath.wakes
+    s.interrupts.has_handler //= s.dpath.has_handler
+    s.interrupts.refused_X //= s.bus.refused
+    s.interrupts.interrupt_X //= s.dpath.interrupt_X
+    s.interrupts.told_cause_X //= s.dpath.told_cause_X
+    for name in ("enable_X", "enable_M", "enable_W", "cause_X", "cause_W"):
+        connect(getattr(s.interrupts, name), getattr(s.ctrl, name))
+
+
+def join_bus(s):
+    """The bus unit of a processor between its data port, the memory and the bus."""
+    s.bus.istream.val //= s.ctrl.dmem_req_val
+    s.bus.istream.rdy //= s.ctrl.dmem_req_rdy
+    s.bus.istream.msg //= s.dpath.dmem_req
+    s.bus.ostream.val //= s.ctrl.dmem_resp_val
+    s.bus.ostream.rdy //= s.ctrl.dmem_resp_rdy
+    s.bus.ostream.msg //= s.dpath.dmem_resp
+    s.bus.ostream.msg.error //= s.ctrl.dmem_resp_error
+    s.bus.trap //= s.ctrl.trap_X
+    s.bus.misaligned //= s.dpath.access_misaligned_X
+    s.bus.fails //= s.ctrl.access_misaligned_X
+    s.bus.mem_req //= s.dmem_req
+    s.dmem_resp //= s.bus.mem_resp
+    s.bus.bus_req //= s.bus_req
+    s.bus_resp //= s.bus.bus_resp

@@ -10,6 +10,8 @@ and it halts the machine. Nothing that can be seen outside leaves X before M is 
 
 A bubble carries its reason to W, so that every cycle is accounted for at the commit port.
 
+With `bus`, interrupt_unit.py may hold D as well: what an interrupt takes the place of is decided there.
+
 Ports: status signals from the datapath and the handshakes of its units; enables, bypass selects, squash and redirect to it.
 """
 
@@ -59,7 +61,7 @@ REGISTERS, BYPASS_X, BYPASS_M, BYPASS_W = range(4)
 
 
 class ProcCtrl(Component):
-    def construct(s):
+    def construct(s, bus=None):
         Decoded = mk_decoded()
 
         # ---- F and D
@@ -195,15 +197,41 @@ class ProcCtrl(Component):
         s.hold_D = Wire()
         s.hold_reason_D = Wire(BUBBLE_NBITS)
 
-        @update
-        def hold_in_D():
-            s.hold_D @= s.load_use | (s.is_mul_D & ~s.mul_req_rdy) | (s.is_div_D & ~s.div_req_rdy)
-            if s.load_use:
-                s.hold_reason_D @= BUBBLE_LOAD_USE
-            elif s.is_mul_D:
-                s.hold_reason_D @= BUBBLE_MULTIPLIER
-            else:
+        if bus:
+            s.fetched_D = OutPort()  # there is an instruction in D
+            s.is_csr_instruction_X = OutPort()
+            s.waits_D = InPort()
+            s.wait_reason_D = InPort(BUBBLE_NBITS)
+
+            @update
+            def tell_interrupts():
+                s.fetched_D @= s.val_D & ~s.error_D
+                s.is_csr_instruction_X @= s.is_csr_X
+
+            @update
+            def hold_or_wait_in_D():
+                s.hold_D @= (
+                    s.waits_D | s.load_use | (s.is_mul_D & ~s.mul_req_rdy) | (s.is_div_D & ~s.div_req_rdy)
+                )
                 s.hold_reason_D @= BUBBLE_DIVIDER
+                if s.waits_D:
+                    s.hold_reason_D @= s.wait_reason_D
+                elif s.load_use:
+                    s.hold_reason_D @= BUBBLE_LOAD_USE
+                elif s.is_mul_D:
+                    s.hold_reason_D @= BUBBLE_MULTIPLIER
+
+        else:
+
+            @update
+            def hold_in_D():
+                s.hold_D @= s.load_use | (s.is_mul_D & ~s.mul_req_rdy) | (s.is_div_D & ~s.div_req_rdy)
+                if s.load_use:
+                    s.hold_reason_D @= BUBBLE_LOAD_USE
+                elif s.is_mul_D:
+                    s.hold_reason_D @= BUBBLE_MULTIPLIER
+                else:
+                    s.hold_reason_D @= BUBBLE_DIVIDER
 
         @update
         def stall_in_D():

@@ -20,6 +20,7 @@ from .alu import Alu
 from .branch_unit import BranchUnit
 from .csr_file import CsrFile
 from .imm_gen import ImmGen
+from .interrupt_csr_file import InterruptCsrFile
 from .load_store import LoadAlign, StoreAlign
 from .messages import (
     FROM_CSR,
@@ -41,7 +42,7 @@ from .register_file import RegisterFile
 
 
 class ProcDpath(Component):
-    def construct(s):
+    def construct(s, bus=None):
         s.core_id = InPort(32)
         # ---- F and D
         s.fetch_pc = InPort(32)
@@ -182,7 +183,7 @@ class ProcDpath(Component):
         s.branch.taken //= s.branch_taken_X
 
         s.trap_value_X = Wire(32)
-        s.csrs = CsrFile()
+        s.csrs = InterruptCsrFile() if bus else CsrFile()
         s.csrs.core_id //= s.core_id
         s.csrs.number //= s.inst_X[20:32]
         s.csrs.funct3 //= s.funct3_X
@@ -190,7 +191,26 @@ class ProcDpath(Component):
         s.csrs.retire //= s.retire_X
         s.csrs.trap //= s.trap_X
         s.csrs.trap_pc //= s.pc_X
-        s.csrs.trap_cause //= s.cause_X
+        if bus:
+            s.irq = InPort()
+            s.interrupt_X = InPort()
+            s.told_cause_X = InPort(4)  # cause_X says what mtval is, and this what mcause is
+            s.interrupts_on = OutPort()
+            s.wakes = OutPort()
+            s.mret_X = Wire()
+            s.csrs.irq //= s.irq
+            s.csrs.interrupt //= s.interrupt_X
+            s.csrs.trap_cause //= s.told_cause_X
+            s.csrs.mret //= s.mret_X
+            s.csrs.enabled //= s.interrupts_on
+            s.csrs.wakes //= s.wakes
+
+            @update
+            def returns():
+                s.mret_X @= s.retire_X & (s.decoded_X.system == SYS_MRET)
+
+        else:
+            s.csrs.trap_cause //= s.cause_X
         s.csrs.trap_value //= s.trap_value_X
         s.csrs.illegal //= s.csr_illegal_X
         s.csrs.from_manager //= s.csr_from_manager_X

@@ -9,6 +9,7 @@ LOAD_FAULT = 5
 MISALIGNED_STORE = 6
 STORE_FAULT = 7
 ECALL = 11
+EXTERNAL_INTERRUPT = 0x8000_000B  # no instruction trapped: the one at mepc is still to come
 
 MEANING = {
     MISALIGNED_FETCH: "misaligned jump target",
@@ -20,8 +21,10 @@ MEANING = {
     MISALIGNED_STORE: "misaligned store",
     STORE_FAULT: "store outside memory",
     ECALL: "ecall",
+    EXTERNAL_INTERRUPT: "external interrupt",
 }
 
+# Of memory. A refusal on the bus is known in X, and goes to mtvec like every trap; its cause is one of these two as well.
 # No handler is entered: the memory's answer says so in M, when the instruction behind it may already be in the multiplier or
 # divider, which cannot be flushed, and minstret has counted the access, which counts what leaves X.
 ALWAYS_HALT = (LOAD_FAULT, STORE_FAULT)

@@ -7,7 +7,8 @@ count, and the registers of an accelerator.
 It is not all that the specification asks for. Left out are mstatush, mconfigptr, mhpmcounter3 to 31 with their high
 words, and mhpmevent3 to 31, which might all be constant 0, and the counter time(h): a course's processor has no events
 to count and no clock but its own. They are illegal here, and a program finds out by the trap. The fields of mstatus
-are constant, too: there are no interrupts that MIE could enable.
+are constant, too, in a processor without a bus: there are no interrupts that MIE could enable. One with a bus has the
+machine external interrupt, and ON_BUS in place of the rows of these names.
 
 A port moves a word at each access, so an instruction may make one access only: csrrs, csrrc and their immediate
 forms with the field rs1 = 0 read, csrrw and csrrwi with rd = x0 write, and all else is an illegal instruction. So
@@ -32,6 +33,8 @@ MVENDORID, MARCHID, MIMPID, MHARTID = 0xF11, 0xF12, 0xF13, 0xF14
 
 MISA_VALUE = 0x4000_1100  # 32 bits, I and M
 MSTATUS_VALUE = 0x1800  # the mode before a trap was machine mode: there is no other
+MIE_BIT, MPIE_BIT = 3, 7  # of mstatus
+EXTERNAL_BIT = 11  # of mie and mip: MEIE and MEIP
 
 READ_ONLY, READ_WRITE, CONSTANT = "read only", "read, write", "writes ignored"
 READ_PORT, WRITE_PORT, PORT = "read port", "write port", "port"
@@ -84,6 +87,17 @@ CSRS = (
     Csr(MHARTID, "mhartid", READ_ONLY, "number of this core"),
     Csr(MNGR2PROC, "mngr2proc", READ_PORT, "a read takes the next word from the manager, and waits for it"),
     Csr(NUMCORES, "numcores", READ_ONLY, "1"),
+)
+
+ON_BUS = (
+    Csr(
+        MSTATUS,
+        "mstatus",
+        READ_WRITE,
+        "bit 3, MIE: interrupts are taken; bit 7, MPIE: MIE before the trap, and after mret; the rest 0x1800",
+    ),
+    Csr(MIE, "mie", READ_WRITE, "bit 11, MEIE: the external interrupt is enabled, and wakes from wfi"),
+    Csr(MIP, "mip", CONSTANT, "bit 11, MEIP: the line irq"),
 )
 
 BY_NUMBER = {csr.number + i: csr for csr in CSRS for i in range(csr.count)}

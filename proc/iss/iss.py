@@ -3,6 +3,10 @@
 Fast in plain Python: each instruction is decoded once, to a function without arguments that does it
 (`modexlab.proc.iss.semantics`), and straight lines of them are kept as blocks. A store into a word that has been decoded
 drops them all, and ends the block that it is in: what follows sees new code at once, without fence.i.
+
+With a bus there is the external interrupt. It is taken before an instruction, never before a wfi: the line is looked at between any two
+instructions when they are run singly, else where a block ends, which it does before and after every access to the bus and behind csr
+instructions, mret and wfi. For a line that changes by accesses only, that is the same.
 """
 
 from __future__ import annotations
@@ -13,14 +17,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...fl.errors import BadInput
 from ..isa import causes, csrs
-from ..isa.isa import Instruction, decode, imm, rd, rs1, rs2
-from ..software.memory import PAGE_SHIFT, AccessFault, Memory
+from ..isa.isa import BY_NAME, Instruction, decode, imm, rd, rs1, rs2
+from ..software.memory import PAGE_SHIFT, AccessFault, Memory, on_bus
+from .bus import Bus
 from .manager import out_of_words
-from .outcome import A0, LAST_PCS, TRAP_LOOP, Commit, Outcome, Stuck, Trap, Window
+from .outcome import A0, INTERRUPT_WAIT, LAST_PCS, TRAP_LOOP, Commit, Outcome, Stuck, Trap, Window
 from .semantics import BRANCHES, LOADS, MAKERS, STORES, VALUES, M, Step
 
 if TYPE_CHECKING:
     from ..software.elf import Program
+
+WFI = BY_NAME["wfi"].match
 
 SINK = 32  # the register that is written in place of x0
 
@@ -70,6 +77,20 @@ class _NewCode(Exception):
         self.pc = pc
 
 
+class _OnBus(Exception):
+    """The instruction at pc, which has not been done, accesses the bus: the block that has been begun ends before it."""
+
+    def __init__(self, pc: int) -> None:
+        self.pc = pc
+
+
+class _Asleep(Exception):
+    """The wfi at pc waits, and nothing will wake it."""
+
+    def __init__(self, pc: int) -> None:
+        self.pc = pc
+
+
 class _Operation(NamedTuple):
     """A decoded instruction, and what a commit tells of it."""
 
@@ -95,7 +116,8 @@ class _Block(NamedTuple):
 class ISS:
     """A processor with its memory. Each run starts from reset, with the program loaded anew.
 
-    xcel: what answers the accelerator registers; it is not reset between runs.
+    xcel: what answers the accelerator registers; it is not reset between runs. bus: likewise, what is in the window of the bus and raises
+    the interrupt; without one there is neither, and wfi does nothing.
     manager: the words that the program reads from mngr2proc.
     After a run, `x` has the registers and `memory` the memory.
     """
@@ -106,8 +128,10 @@ class ISS:
         xcel: Accelerator | None = None,
         manager: Sequence[int] = (),
         core_id: int = 0,
+        bus: Bus | None = None,
     ) -> None:
         self.program, self.xcel, self.manager, self.core_id = program, xcel, manager, core_id
+        self.bus = bus
 
     def run(
         self,
@@ -124,13 +148,22 @@ class ISS:
         self._reset(record)
         while self.retired < limit and self._stuck is None:
             # the last ones one at a time: a block would run past the limit
-            fast = not record and self.retired + MAX_BLOCK <= limit
+            fast = not record and not self._at_bus and self.retired + MAX_BLOCK <= limit
             stop = min(self.retired + SLICE, limit - MAX_BLOCK + 1 if fast else limit)
+            if self._at_bus:
+                stop = self.retired + 1
+            self._singly, self._at_bus = not fast, False
             try:
+                if self._interrupts_at(self.pc):
+                    raise _Trapped(self.pc, causes.EXTERNAL_INTERRUPT, 0)
                 if fast:
                     self._run_blocks(stop)
                 else:
                     self._run_single(stop)
+            except _OnBus:
+                self._at_bus = True
+            except _Asleep as asleep:
+                self.pc, self._stuck = asleep.pc, Stuck(INTERRUPT_WAIT, None)
             except _Trapped as trapped:
                 if not self._enter_handler(trapped):
                     return self._halted(trapped)
@@ -159,6 +192,10 @@ class ISS:
         self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
         self._commits: list[Commit] | None = [] if record else None
         self._stuck: Stuck | None = None
+        self._singly = False  # instructions are run one at a time
+        self._at_bus = False  # the next one accesses the bus, and is run alone
+        # mstatus.MIE, mstatus.MPIE, mie.MEIE
+        self._interrupts_on = self._were_on = self._external = False
         self._last_trap: Trap | None = None  # that a handler took
         self._last_trap_after = 0  # so many had retired
         self._operations: dict[int, _Operation] = {}
@@ -181,8 +218,10 @@ class ISS:
                 pc = block.last()
                 self.retired = retired = retired + block.size
                 recent.append(block)
-        except _Trapped as trapped:
-            self._leave(recent, pc, trapped.pc)
+                if self._external and self._interrupts_at(pc):
+                    break
+        except (_Trapped, _OnBus, _Asleep) as end:
+            self._leave(recent, pc, end.pc)
             raise
         except (_ToHost, _NewCode) as end:
             self._leave(recent, pc, end.pc + 4)
@@ -228,6 +267,8 @@ class ISS:
         commits, x = self._commits, self.x
         while self.retired < stop:
             pc = self.pc
+            if self._external and self._interrupts_at(pc):
+                return
             operation = self._operation(pc)
             addr = x[operation.base] + operation.offset & M if operation.base >= 0 else 0
             data = x[operation.source] if operation.source >= 0 else 0
@@ -257,8 +298,10 @@ class ISS:
     def _enter_handler(self, trapped: _Trapped) -> bool:
         """Go to mtvec, if there is a handler and it can be entered."""
         handler = self._csrs[csrs.MTVEC]
-        if not handler or trapped.cause in causes.ALWAYS_HALT:
+        refused = self.bus is not None and on_bus(trapped.tval)
+        if not handler or (trapped.cause in causes.ALWAYS_HALT and not refused):
             return False
+        self._were_on, self._interrupts_on = self._interrupts_on, False
         self._csrs |= {csrs.MEPC: trapped.pc, csrs.MCAUSE: trapped.cause, csrs.MTVAL: trapped.tval}
         self.pc = handler
         if self._last_trap is not None and self._last_trap_after == self.retired:
@@ -302,6 +345,8 @@ class ISS:
         """The word with this address, which is misaligned, in a page of which nothing was touched, or in none."""
         if at & nbytes - 1:
             raise _Trapped(pc, causes.MISALIGNED_LOAD, at)
+        if self.bus is not None and on_bus(at):
+            return self._bus_load(pc, at)
         try:
             return self.memory.read(at & ~3, 4)
         except AccessFault:
@@ -311,6 +356,9 @@ class ISS:
         """A store that is misaligned, or into a page that is new, that has code or tohost in it, or that is none."""
         if at & nbytes - 1:
             raise _Trapped(pc, causes.MISALIGNED_STORE, at)
+        if self.bus is not None and on_bus(at):
+            self._bus_store(pc, at, nbytes, value)
+            return
         try:
             page = self.memory.page(at)
         except AccessFault:
@@ -327,6 +375,36 @@ class ISS:
             raise _ToHost(pc, value)
         if changes_code:
             raise _NewCode(pc)
+
+    def _bus_load(self, pc: int, at: int) -> int:
+        """The word on the bus."""
+        assert self.bus is not None
+        if not self._singly:
+            raise _OnBus(pc)
+        word, refused = self.bus.read(at & ~3)
+        if refused:
+            raise _Trapped(pc, causes.LOAD_FAULT, at)
+        return word & M
+
+    def _bus_store(self, pc: int, at: int, nbytes: int, value: int) -> None:
+        """The value on the bytes that the store names, and their strobes; the others are copies, as in hardware."""
+        assert self.bus is not None
+        if not self._singly:
+            raise _OnBus(pc)
+        lane = value & (1 << 8 * nbytes) - 1
+        data = lane * (M // ((1 << 8 * nbytes) - 1))
+        if self.bus.write(at & ~3, data, (1 << nbytes) - 1 << (at & 3)):
+            raise _Trapped(pc, causes.STORE_FAULT, at)
+
+    # ---- the interrupt
+
+    def _interrupts_at(self, pc: int) -> bool:
+        """Whether the interrupt takes the place of this instruction."""
+        if not (self._interrupts_on and self._external and self._csrs[csrs.MTVEC]):
+            return False
+        if self.bus is None or not self.bus.interrupt:
+            return False
+        return self.memory.mapped(pc) and self.memory.read(pc, 4) != WFI
 
     def _forget(self) -> None:
         """Decode everything anew, as memory may have changed."""
@@ -423,9 +501,23 @@ class ISS:
         if each.name == "ebreak":
             return self._trapping(pc, word, causes.BREAKPOINT, 0)
         if each.name == "mret":
-            return _Operation(lambda: self._csrs[csrs.MEPC], word, ends=True)
+            return _Operation(self._return, word, ends=True)
         after = pc + 4 & M
-        return _Operation(lambda: after, word, ends=True)  # wfi: nothing to wait for
+
+        def wait() -> int:
+            """wfi; without a bus there is nothing to wait for."""
+            if self.bus is not None and not (self._external and self.bus.interrupt):
+                self.bus.sleep()
+                if not (self._external and self.bus.interrupt):
+                    raise _Asleep(pc)
+            return after
+
+        return _Operation(wait, word, ends=True)
+
+    def _return(self) -> int:
+        """mret."""
+        self._interrupts_on, self._were_on = self._were_on, True
+        return self._csrs[csrs.MEPC]
 
     # ---- control and status registers
 
@@ -466,6 +558,11 @@ class ISS:
             return self._accelerator(number).read(number - csrs.XCEL_FIRST) & M
         if number == csrs.MHARTID:
             return self.core_id
+        if self.bus is not None and number == csrs.MSTATUS:
+            on, were_on = self._interrupts_on << csrs.MIE_BIT, self._were_on << csrs.MPIE_BIT
+            return csrs.MSTATUS_VALUE | on | were_on
+        if self.bus is not None and number in (csrs.MIE, csrs.MIP):
+            return (self._external if number == csrs.MIE else self.bus.interrupt) << csrs.EXTERNAL_BIT
         return CONSTANTS.get(number, 0)
 
     def _write_csr(self, number: int, value: int) -> None:
@@ -484,6 +581,12 @@ class ISS:
             self._output.append(value)
         elif csrs.XCEL_FIRST <= number <= csrs.XCEL_LAST:
             self._accelerator(number).write(number - csrs.XCEL_FIRST, value)
+
+        elif self.bus is not None and number == csrs.MSTATUS:
+            self._interrupts_on = bool(value >> csrs.MIE_BIT & 1)
+            self._were_on = bool(value >> csrs.MPIE_BIT & 1)
+        elif self.bus is not None and number == csrs.MIE:
+            self._external = bool(value >> csrs.EXTERNAL_BIT & 1)
 
     def _write_stats_en(self, enable: int) -> None:
         """The instruction that writes is inside the window if the window was open."""

@@ -16,13 +16,15 @@ from typing import Any
 from ...fl.errors import BadInput
 from ...rtl.sim.base import Model, Options
 from ...rtl.sim.protocol import Progress
-from ..isa.causes import ECALL, FETCH_FAULT
+from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_SLEEP, INTERRUPT_CODE
+from ..isa.causes import ECALL, EXTERNAL_INTERRUPT, FETCH_FAULT
 from ..iss.manager import out_of_words
 from ..iss.outcome import (
     ACCELERATOR_WAIT,
     BUBBLES,
     CAUSES_OF_CYCLES,
     HANG,
+    INTERRUPT_WAIT,
     TRAP_LOOP,
     Commit,
     Outcome,
@@ -34,7 +36,7 @@ from ..software.elf import Program
 from .timing import MemoryTiming
 
 # A run is given up after so many cycles in which no instruction retired, whatever max_cycles is. Waiting for an
-# accelerator does not count: it may take that long, and has the limit of `rtl.sim.protocol.hang_cycles`.
+# accelerator, or in wfi for its interrupt, does not count: it may take that long, and has the limit of `rtl.sim.protocol.hang_cycles`.
 HANG_CYCLES = 1_000_000
 MOST_WAITS = 10  # for the memory, which may be slower than that; an instruction has less
 LOOP_TRAPS = (
@@ -101,7 +103,7 @@ class Tally:
     trap: Trap | None  # that ended the run
     last_trap: Trap | None  # that a handler took
     since: int  # cycles since an instruction retired
-    waiting: int  # those of them in which one waited for the accelerator
+    waiting: int  # those of them in which one waited for the accelerator, or for an interrupt
     last_pcs: list[int]
     output: list[int]
     commits: list[Commit] | None
@@ -109,10 +111,11 @@ class Tally:
     def outcome(self, stage: str) -> Outcome:
         """The run in the terms of all levels."""
         reason, exit_code, trap, stuck = self.end, None, None, None
-        if self.end in (TRAP_LOOP, ACCELERATOR_WAIT, HANG):
+        if self.end in (TRAP_LOOP, ACCELERATOR_WAIT, INTERRUPT_WAIT, HANG):
             reason, stuck = "limit", Stuck(self.end, self.since)
         elif self.end == "limit" and 2 * self.waiting > self.cycles:
-            stuck = Stuck(ACCELERATOR_WAIT, self.since)
+            asleep = self.where[BUBBLE_SLEEP] > self.where[BUBBLE_ACCELERATOR]
+            stuck = Stuck(INTERRUPT_WAIT if asleep else ACCELERATOR_WAIT, self.since)
         if self.end == "tohost":
             exit_code = self.stored >> 1
         elif self.end == "halt":
@@ -144,7 +147,9 @@ def _report(progress: Progress, max_cycles: int, cycle: int) -> None:
 
 
 def _as_told(trap: Trap) -> Trap:
-    """Of an instruction that could not be fetched, there is no word."""
+    """The cause as mcause has it; of an instruction that could not be fetched, there is no word."""
+    if trap.cause == INTERRUPT_CODE:
+        return trap._replace(cause=EXTERNAL_INTERRUPT)
     return trap._replace(inst=0) if trap.cause == FETCH_FAULT else trap
 
 

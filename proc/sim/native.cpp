@@ -19,7 +19,7 @@ constexpr uint32_t CSR_WORD = CSR_PROC2MNGR << 20 | SYSTEM, CSR_MASK = 0xfffu <<
 // Further ways to finish, in the order of native.py.
 constexpr Outcome end(uint32_t number) { return Outcome(FIRST_END + number); }
 constexpr Outcome HALTED = end(0), TOHOST = end(1), LIMIT = end(2), STARVED = end(3), MISALIGNED = end(4);
-constexpr Outcome IN_TRAP_LOOP = end(5), WAITING = end(6), HANGING = end(7);
+constexpr Outcome IN_TRAP_LOOP = end(5), WAITING = end(6), HANGING = end(7), ASLEEP = end(8);
 
 // Mirrored by `_Job` in native.py.
 struct Job {
@@ -61,7 +61,7 @@ struct Tally {
     uint32_t last_trap[4];
     uint64_t traps;  // that a handler took
     uint64_t since;  // cycles since an instruction has retired
-    uint64_t waiting;  // for the accelerator, of these
+    uint64_t waiting;  // for the accelerator or an interrupt, of these
     uint32_t last_pcs[LAST_PCS];
     uint32_t broken_port;
     uint32_t broken_addr;
@@ -219,7 +219,7 @@ class Testbench : public Model {
         output.clear();
         commits.clear();
         sent = written = starved = quiet = waiting = looping = 0;
-        offered = false;
+        offered = asleep = false;
 
         top->entry = job.entry;
         top->core_id = job.core_id;
@@ -288,7 +288,12 @@ class Testbench : public Model {
         starved = slot == BUBBLE_MANAGER && sent == manager.size() && !t.proc2mngr_val ? starved + 1 : 0;
         if (t.commit_stats) tally.stats_where[slot]++;
         if (t.commit_val) return retire();
-        (slot == BUBBLE_ACCELERATOR ? waiting : quiet)++;
+        if (slot == BUBBLE_ACCELERATOR || slot == BUBBLE_SLEEP) {
+            waiting++;
+            asleep = slot == BUBBLE_SLEEP;
+        } else {
+            quiet++;
+        }
         if (t.commit_trap) {
             const uint32_t trap[] = {t.commit_pc, t.commit_inst, t.commit_cause, t.commit_data};
             std::memcpy(t.commit_halt ? tally.trap : tally.last_trap, trap, sizeof trap);
@@ -324,7 +329,7 @@ class Testbench : public Model {
     // Whether the run is to be given up.
     Outcome limit() const {
         if (looping >= job.loop_traps) return IN_TRAP_LOOP;
-        if (waiting >= job.accelerator_cycles) return WAITING;
+        if (waiting >= job.accelerator_cycles) return asleep ? ASLEEP : WAITING;
         if (quiet >= job.hang_cycles) return HANGING;
         if (job.max_cycles && tally.cycle >= job.max_cycles) return LIMIT;
         return starved >= job.starved_cycles ? STARVED : RUNNING;
@@ -374,6 +379,7 @@ class Testbench : public Model {
     uint64_t quiet = 0, waiting = 0;  // cycles since an instruction has retired, as in pybench.py
     uint64_t looping = 0;             // traps since then
     bool offered = false;
+    bool asleep = false;              // the last wait was that of wfi
 };
 
 std::unique_ptr<Model> make_driver(const char* waves, int seed) {

@@ -18,24 +18,25 @@ from ...rtl.sim.build import WAVES
 from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel
 from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, hang_cycles
 from ...rtl.sim.translate import top_name, translate
-from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER
+from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, BUBBLE_SLEEP
 from ..isa.csrs import PROC2MNGR
 from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM
-from ..iss.outcome import A0, ACCELERATOR_WAIT, HANG, LAST_PCS, TRAP_LOOP, Commit, Trap
+from ..iss.outcome import A0, ACCELERATOR_WAIT, HANG, INTERRUPT_WAIT, LAST_PCS, TRAP_LOOP, Commit, Trap
 from ..software.memory import REGIONS
 from . import ports
 from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
 from .harness import harness
 from .timing import PORTS
 
-HALTED, TOHOST, LIMIT, STARVED, MISALIGNED, IN_TRAP_LOOP, WAITING, HANGING = range(16, 24)
+HALTED, TOHOST, LIMIT, STARVED, MISALIGNED, IN_TRAP_LOOP, WAITING, HANGING, ASLEEP = range(16, 25)
 ENDS = {HALTED: "halt", TOHOST: "tohost", LIMIT: "limit", STARVED: "starved"}
-ENDS |= {IN_TRAP_LOOP: TRAP_LOOP, WAITING: ACCELERATOR_WAIT, HANGING: HANG}
+ENDS |= {IN_TRAP_LOOP: TRAP_LOOP, WAITING: ACCELERATOR_WAIT, HANGING: HANG, ASLEEP: INTERRUPT_WAIT}
 CONSTANTS = {
     "ISSUE": ISSUE,
     "LAST_PCS": LAST_PCS,
     "BUBBLE_ACCELERATOR": BUBBLE_ACCELERATOR,
     "BUBBLE_MANAGER": BUBBLE_MANAGER,
+    "BUBBLE_SLEEP": BUBBLE_SLEEP,
     "LOAD": LOAD,
     "STORE": STORE,
     "SYSTEM": SYSTEM,

@@ -10,10 +10,20 @@ from ...rtl.sim import interrupt
 from ...rtl.sim.protocol import RESET_CYCLES, Promise, Trace, hang_cycles, xorshift32
 from ...rtl.sim.pydriver import PROGRESS_SECONDS
 from ...rtl.sim.pymodel import halves_of_a_cycle, maker
-from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, mk_mem_resp
+from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, BUBBLE_SLEEP, mk_mem_resp
 from ..isa.csrs import PROC2MNGR
 from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM, disassemble
-from ..iss.outcome import A0, ACCELERATOR_WAIT, BUBBLES, HANG, LAST_PCS, TRAP_LOOP, Commit, Trap
+from ..iss.outcome import (
+    A0,
+    ACCELERATOR_WAIT,
+    BUBBLES,
+    HANG,
+    INTERRUPT_WAIT,
+    LAST_PCS,
+    TRAP_LOOP,
+    Commit,
+    Trap,
+)
 from ..software.memory import Memory
 from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, Tally
 from .timing import MemoryTiming
@@ -146,6 +156,7 @@ class _Observer:
         self._traps = 0  # since an instruction has retired
         self._written = 0  # words to the manager by instructions that have retired
         self._quiet = self._waiting = 0  # cycles since the last one; waiting for an accelerator is apart
+        self._asleep = False  # the last wait was that of wfi
         self._starved = 0
 
     def sample(self) -> str | None:
@@ -159,8 +170,9 @@ class _Observer:
         self._starved = self._starved + 1 if slot == BUBBLE_MANAGER and self._manager.idle else 0
         if port.val:
             return self._retire() or self._limit()
-        if slot == BUBBLE_ACCELERATOR:
+        if slot in (BUBBLE_ACCELERATOR, BUBBLE_SLEEP):
             self._waiting += 1
+            self._asleep = slot == BUBBLE_SLEEP
         else:
             self._quiet += 1
         if port.trap:
@@ -202,7 +214,7 @@ class _Observer:
         if self._traps >= LOOP_TRAPS:
             return TRAP_LOOP
         if self._waiting >= self._accelerator_cycles:
-            return ACCELERATOR_WAIT
+            return INTERRUPT_WAIT if self._asleep else ACCELERATOR_WAIT
         if self._quiet >= self._job.hang_cycles:
             return HANG
         if self._job.max_cycles and self._cycles >= self._job.max_cycles:

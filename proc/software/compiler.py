@@ -21,6 +21,7 @@ from pathlib import Path
 
 from ...fl.errors import BadInput
 from ...rtl.sim import cache
+from .memory import BUS_BASE
 
 SOFTWARE = Path(__file__).parent
 START = SOFTWARE / "crt0.S"
@@ -56,6 +57,7 @@ FLAGS = (
     "-fno-common",
     "-ffunction-sections",
     "-fdata-sections",
+    f"-DBUS_BASE={BUS_BASE:#x}",
     "-fno-tree-loop-distribute-patterns",  # a loop is what is measured, and no call of memset in its place
 )
 LINK = ("-nostdlib", "-static", "-Wl,--gc-sections")

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 # (first address, address after the last); the second is where the community's test programs are linked
 REGIONS = ((0x0000_0200, 0x0040_0000), (0x8000_0000, 0x8100_0000))
 
+# A processor with a bus has no memory here, but the registers of what is on it: loads and stores leave by the port `bus`. Programs
+# know the first address as BUS_BASE (compiler.py).
+BUS_BASE = 0x4000_0000
+BUS_NBITS = 28  # of an address in the window
+
 PAGE_SHIFT = 8  # pages of 256 bytes: the simulator watches stores into those with code in them
 PAGE_WORDS = 1 << PAGE_SHIFT - 2
 
@@ -26,6 +31,11 @@ class AccessFault(Exception):
 def mapped(addr: int) -> bool:
     """Whether there is memory at this address."""
     return any(first <= addr < end for first, end in REGIONS)
+
+
+def on_bus(addr: int) -> bool:
+    """Whether the address is in the window of the bus."""
+    return addr >> BUS_NBITS == BUS_BASE >> BUS_NBITS
 
 
 def map_text() -> str:

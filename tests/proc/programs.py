@@ -249,6 +249,8 @@ class RandomProgram:
     user: only what every system lets a program do, and `end` writes how it ends.
     """
 
+    handler = HANDLER
+
     def __init__(self, seed: int, minimum: int = 200, *, user: bool = False, base: int = CODE) -> None:
         draw = self.random = random.Random(seed)
         self.name = f"random program {seed}"
@@ -281,7 +283,7 @@ class RandomProgram:
             self.asm.label(function)
             self.block(MAX_DEPTH, leaf=True)
             self.asm.emit("jalr", 0, RA)
-        self.asm.text(HANDLER)
+        self.asm.text(self.handler)
         self.asm.label(last)
         end(self.asm)
         return self.asm.program(self.name)

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ from modexlab.eval.cli.commands.proc import NAMES
 from modexlab.eval.cli.main import main
 from modexlab.proc.core import pipeline_trace
 from modexlab.proc.isa import causes
-from modexlab.proc.isa.csrs import CSRS
+from modexlab.proc.isa.csrs import CSRS, ON_BUS, Csr
 from modexlab.proc.iss.outcome import CAUSES_OF_CYCLES
 from modexlab.proc.software.memory import REGIONS
 
@@ -77,9 +77,9 @@ def legend() -> str:
     return fenced((pipeline_trace.__doc__ or "").split("\n\n", 1)[1].strip())
 
 
-def csr_table() -> str:
+def csr_table(csrs: Iterable[Csr] = CSRS) -> str:
     rows = []
-    for csr in CSRS:
+    for csr in csrs:
         last = csr.number + csr.count - 1
         many = csr.count > 1
         name = f"`{csr.name}` to `{csr.name[:-1]}{csr.count - 1}`" if many else f"`{csr.name}`"
@@ -96,6 +96,7 @@ def memory_map() -> str:
 SOURCES: dict[str, Callable[[], str]] = {
     "pipeline_trace.py": legend,
     "csrs.py": csr_table,
+    "csrs.py, with a bus": lambda: csr_table(ON_BUS),
     "memory.py": memory_map,
     "cost_table": lambda: proc_costs.cost_table() + "<!-- end -->",
     "parameter_table": lambda: proc_costs.parameter_table() + "<!-- end -->",
@@ -137,8 +138,8 @@ def test_reasons_of_bubbles() -> None:
 
 def test_causes_of_traps() -> None:
     rows = rows_under("| mcause | trap | mtval | goes to |")
-    assert [(int(cause), meaning) for cause, meaning, _, _ in rows] == list(causes.MEANING.items())
-    assert {int(row[0]) for row in rows if row[3] == "halt"} == set(causes.ALWAYS_HALT)
+    assert [(int(cause, 0), meaning) for cause, meaning, _, _ in rows] == list(causes.MEANING.items())
+    assert {int(row[0], 0) for row in rows if row[3] == "halt"} == set(causes.ALWAYS_HALT)
 
 
 # ---- what can be run

@@ -65,6 +65,7 @@ NAMES = {  # of CAUSES_OF_CYCLES, for the table
     "data_memory": "data memory wait",
     "manager": "manager wait",
     "flush": "flush (traps, fence.i)",
+    "sleep": "interrupt wait (wfi)",
     "start": "start",
 }
 
@@ -381,7 +382,9 @@ def _lines(program: Program, outcome: Outcome, xcel: Xcel, stats: bool) -> Itera
         return
     yield ""
     head = ["where the cycles went", "cycles", "share (%)"] + (["in window", "share (%)"] if stats else [])
-    yield table(head, [[name, *_spent(cause, runs)] for cause, name in NAMES.items()])
+    # without a bus nothing sleeps
+    names = {cause: name for cause, name in NAMES.items() if cause != "sleep" or outcome.where[cause]}
+    yield table(head, [[name, *_spent(cause, runs)] for cause, name in names.items()])
 
 
 def _signed(outcome: Outcome) -> str:

@@ -1,0 +1,33 @@
+"""ProcBus: a processor with an accelerator behind its xcel port and a slave on its bus.
+
+`mk_proc()` makes a processor with a bus, `mk_xcel()` what is behind the accelerator port (proc_xcel.py), `mk_slave()` a component with
+the streams istream {write, strobe, addr, data} and ostream {error, data}, and the line irq. It answers every request, in order, one or
+more cycles after it. The memory is outside.
+
+Ports: those of ProcXcel.
+"""
+
+from pymtl3 import *
+
+from .ports import join_processor, processor_ports
+
+
+class ProcBus(Component):
+    def construct(s, mk_proc, mk_xcel, mk_slave, observed=True):
+        processor_ports(s, observed=observed)
+
+        s.proc = mk_proc()
+        s.xcel = mk_xcel()
+        s.slave = mk_slave()
+
+        join_processor(s, s.proc)
+        s.proc.xcel_req //= s.xcel.istream
+        s.xcel.ostream //= s.proc.xcel_resp
+        s.proc.bus_req //= s.slave.istream
+        s.slave.ostream //= s.proc.bus_resp
+        s.slave.irq //= s.proc.irq
+        if observed:
+            s.proc.commit //= s.commit
+
+    def line_trace(s):
+        return f"{s.proc.line_trace()} {s.xcel.line_trace()}{s.slave.line_trace()}".rstrip()

@@ -1,0 +1,70 @@
+"""What is on the bus of a processor at the functional level: a slave at the first addresses of the window, and its interrupt line.
+
+There is no clock. A slave does what an access asks for before it answers, so that its line can only change by an access;
+`sleep` is for models that raise it by themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ...fl.axi4lite import ADDRESS_NBITS, OKAY
+from ..software.memory import BUS_BASE
+
+
+class Bus(Protocol):
+    """The third port of the instruction-set simulator. Addresses are those of words."""
+
+    def read(self, addr: int) -> tuple[int, bool]:
+        """The word, and whether the access is refused."""
+
+    def write(self, addr: int, data: int, strobes: int) -> bool:
+        """Write the bytes that the strobes name; whether it is refused."""
+
+    @property
+    def interrupt(self) -> bool:
+        """The line."""
+
+    def sleep(self) -> None:
+        """The processor waits for the line; it does not change after this by itself."""
+
+
+class Slave(Protocol):
+    """Registers behind AXI4-Lite: modexlab.fl.axi4lite.Axi4LiteFL has them."""
+
+    def read(self, address: int) -> tuple[int, int]:
+        """Data and answer."""
+
+    def write(self, address: int, data: int, strobes: int) -> int:
+        """The answer."""
+
+    @property
+    def interrupt(self) -> bool:
+        """The line."""
+
+
+class Axi4LiteBus:
+    """A slave alone on the bus; what is beyond its addresses is refused."""
+
+    def __init__(self, slave: Slave) -> None:
+        self.slave = slave
+
+    def read(self, addr: int) -> tuple[int, bool]:
+        """The word of the slave."""
+        offset = addr - BUS_BASE
+        if offset >> ADDRESS_NBITS:
+            return 0, True
+        word, answer = self.slave.read(offset)
+        return word, answer != OKAY
+
+    def write(self, addr: int, data: int, strobes: int) -> bool:
+        """A write to the slave."""
+        offset = addr - BUS_BASE
+        return bool(offset >> ADDRESS_NBITS) or self.slave.write(offset, data, strobes) != OKAY
+
+    @property
+    def interrupt(self) -> bool:
+        return self.slave.interrupt
+
+    def sleep(self) -> None:
+        """Nothing happens by itself."""

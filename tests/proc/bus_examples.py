@@ -1,0 +1,171 @@
+"""A device for the bus of a processor: four words, a count that shows every access, a timer that raises the interrupt; in hardware, and at
+the functional level, where it raises the line at given instructions.
+
+    0x00 to 0x0C  words, written by bytes
+    0x10          count: a read gives it and adds 1, a write adds what is written
+    0x14          timer: the line rises so many cycles after the write
+    0x18          a write lowers the line
+
+All else is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+
+from modexlab.fl.axi4lite import strobed
+from modexlab.proc.core.messages import mk_mem_req, mk_mem_resp
+from modexlab.proc.core.null_xcel import NullXcel
+from modexlab.proc.core.proc import Proc
+from modexlab.proc.core.proc_bus import ProcBus
+from modexlab.proc.iss.iss import ISS
+from modexlab.proc.software.memory import BUS_BASE
+from pymtl3 import Component, OutPort, Wire, concat, update, update_ff
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+WORDS, COUNT, TIMER, LOWER = 0x00, 0x10, 0x14, 0x18
+
+
+class TimerDevice(Component):
+    """The device. stalls: it takes a request and answers one only when two bits of a shift register say so."""
+
+    def construct(s, stalls):
+        s.istream = RecvIfcRTL(mk_mem_req())
+        s.ostream = SendIfcRTL(mk_mem_resp())
+        s.irq = OutPort()
+
+        s.words = [Wire(32) for _ in range(4)]
+        s.count = Wire(32)
+        s.timer = Wire(32)
+        s.line = Wire()
+        s.draw = Wire(16)
+        s.feedback = Wire()
+        s.go_on = Wire(2)
+        s.full = Wire()
+        s.fires = Wire()
+        s.place = Wire(5)
+        s.mask = Wire(32)
+        s.known = Wire()
+        s.error = Wire()
+        s.word = Wire(32)
+        s.irq //= s.line
+        s.place //= s.istream.msg.addr[2:7]
+        for i in range(32):
+            s.mask[i] //= s.istream.msg.strobe[i // 8]
+        if stalls:
+            s.go_on[0] //= s.draw[1]
+            s.go_on[1] //= s.draw[4]
+        else:
+            s.go_on //= 3
+
+        @update
+        def handshakes():
+            s.feedback @= s.draw[0] ^ s.draw[2] ^ s.draw[3] ^ s.draw[5]
+            s.istream.rdy @= ~s.full & s.go_on[0]
+            s.fires @= s.istream.val & s.istream.rdy
+            s.known @= (s.place < 7) & (s.istream.msg.addr[7:28] == 0)
+
+        @update
+        def answer():
+            s.ostream.val @= s.full & s.offered
+            s.ostream.msg.error @= s.error
+            s.ostream.msg.data @= s.word
+
+        s.offered = Wire()
+
+        @update_ff
+        def access():
+            s.draw <<= concat(s.feedback, s.draw[1:16])
+            if s.timer != 0:
+                s.timer <<= s.timer - 1
+                if s.timer == 1:
+                    s.line <<= 1
+            if s.full & s.offered & s.ostream.rdy:
+                s.full <<= 0
+                s.offered <<= 0
+            elif s.full & s.go_on[1]:
+                s.offered <<= 1
+            if s.fires:
+                s.full <<= 1
+                s.offered <<= s.go_on[1]
+                s.error <<= ~s.known
+                s.word <<= 0
+                for i in range(4):
+                    if s.place == i:
+                        s.word <<= s.words[i]
+                        if s.istream.msg.write & s.known:
+                            s.words[i] <<= (s.words[i] & ~s.mask) | (s.istream.msg.data & s.mask)
+                if s.known & (s.place == 4):
+                    s.word <<= s.count
+                    s.count <<= s.count + 1
+                    if s.istream.msg.write:
+                        s.count <<= s.count + s.istream.msg.data
+                if s.istream.msg.write & s.known & (s.place == 5):
+                    s.timer <<= s.istream.msg.data
+                if s.istream.msg.write & s.known & (s.place == 6):
+                    s.timer <<= 0
+                    s.line <<= 0
+            if s.reset:
+                s.draw <<= 0xACE1
+                s.full <<= 0
+                s.offered <<= 0
+                s.count <<= 0
+                s.timer <<= 0
+                s.line <<= 0
+                for i in range(4):
+                    s.words[i] <<= 0
+
+    def line_trace(s):
+        return "!" if s.irq else ""
+
+
+class TimerBus:
+    """The same at the functional level. The line rises before the instructions with these numbers (of those that have retired), and in wfi
+    if the timer is set."""
+
+    def __init__(self, rises: Collection[int] = ()) -> None:
+        self.rises = rises
+        self.iss: ISS | None = None
+        self.words, self.count, self.timer, self.line = [0] * 4, 0, 0, False
+
+    @property
+    def interrupt(self) -> bool:
+        if self.iss is not None and self.iss.retired in self.rises:
+            self.line = True
+        return self.line
+
+    def read(self, addr: int) -> tuple[int, bool]:
+        """A load."""
+        place = addr - BUS_BASE
+        if place < COUNT:
+            return self.words[place // 4], False
+        if place == COUNT:
+            self.count += 1
+            return self.count - 1, False
+        return 0, place > LOWER
+
+    def write(self, addr: int, data: int, strobes: int) -> bool:
+        """A store."""
+        place = addr - BUS_BASE
+        if place < COUNT:
+            self.words[place // 4] = strobed(self.words[place // 4], data, strobes)
+        elif place == COUNT:
+            self.count = (self.count + data) % 2**32
+        elif place == TIMER:
+            self.timer = data
+        elif place == LOWER:
+            self.timer, self.line = 0, False
+        return place > LOWER
+
+    def sleep(self) -> None:
+        """The timer rings."""
+        if self.timer:
+            self.timer, self.line = 0, True
+
+
+def mk_system(stalls: bool = False, mul_latency: int = 1, div_bits: int = 2) -> ProcBus:
+    """A processor with the device."""
+    return ProcBus(
+        partial(Proc, mul_latency, div_bits, bus=True), NullXcel, partial(TimerDevice, stalls=stalls)
+    )

@@ -1,0 +1,413 @@
+"""A processor with a bus: accesses, refusals, and the external interrupt at every cycle, FL beside RTL.
+
+The interrupt comes by the clock, which the functional level has not: it is told from the commits of the RTL before which instructions the
+line was seen, and has to do the same. And without the handler's, the commits of a run are those of a run without interrupt.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import pytest
+from modexlab.proc.core.null_xcel import NullXcelFL
+from modexlab.proc.isa import causes, csrs
+from modexlab.proc.isa.isa import BY_NAME, encode
+from modexlab.proc.iss.iss import ISS
+from modexlab.proc.iss.outcome import INTERRUPT_WAIT, Commit, Outcome
+from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
+from modexlab.proc.software.elf import Program
+from modexlab.proc.software.memory import BUS_BASE, BUS_NBITS, REGIONS
+
+from tests.harness import RTL_STAGES, examples
+from tests.proc.bus_examples import COUNT, LOWER, TIMER, TimerBus, mk_system
+from tests.proc.programs import NUMBER, Assembler, RandomProgram, check
+
+BASE = 0x1000  # of programs: what is below it, a handler reaches without a register
+MAX_CYCLES = 100_000
+EXTERNAL = 1 << csrs.EXTERNAL_BIT
+MRET, READ_CAUSE = BY_NAME["mret"].match, encode("csrrs", 31, imm=csrs.MCAUSE)
+MEMORIES = (MemoryTiming(), MemoryTiming(3), MemoryTiming(2, stall=0.3, extra=3, seed=11))
+
+HANDLER = """
+handler:
+    sw    t5, 0x600(zero)
+    sw    t6, 0x604(zero)
+    csrrs t6, mcause, zero
+    blt   t6, zero, external
+    csrrw zero, proc2mngr, t6
+    csrrs t6, mtval, zero
+    csrrw zero, proc2mngr, t6
+    csrrs t6, mepc, zero
+    addi  t6, t6, 4
+    csrrw zero, mepc, t6
+    jal   zero, leave
+external:
+    lui   t6, 0x40000
+    sw    zero, 0x18(t6)
+    lw    t5, 0x608(zero)
+    addi  t5, t5, 1
+    sw    t5, 0x608(zero)
+leave:
+    lw    t5, 0x600(zero)
+    lw    t6, 0x604(zero)
+    mret
+"""
+# the bus in gp, the handler, and the interrupt enabled in mie
+START = f"li gp, {BUS_BASE}; la t0, handler; csrrw zero, mtvec, t0; li t0, {EXTERNAL}; csrrw zero, mie, t0"
+
+
+@cache
+def simulation(stage: str = "native", stalls: bool = False) -> ProcSimulation:
+    """The system, once for all tests."""
+    return simulate_proc(mk_system(stalls), stage)
+
+
+def program(source: str, name: str = "program") -> Program:
+    """The start, a text, its end, and the handler."""
+    asm = Assembler(BASE)
+    asm.text(START.replace(";", "\n"))
+    asm.text(source)
+    asm.end()
+    asm.text(HANDLER)
+    return asm.program(name)
+
+
+def on_iss(
+    what: Program, rises: tuple[int, ...] = (), record: bool = True, manager: tuple[int, ...] = ()
+) -> Outcome:
+    """The functional level, where the line rises before these instructions."""
+    bus = TimerBus(rises)
+    bus.iss = ISS(what, NullXcelFL(), manager, bus=bus)
+    return bus.iss.run(200_000, record=record)
+
+
+def taken(outcome: Outcome, what: Program) -> list[tuple[int, int]]:
+    """First and last commit of each run of the handler that was an interrupt's."""
+    commits, handler, found = outcome.commits or [], what.symbols["handler"], []
+    for i, commit in enumerate(commits):
+        if commit.pc == handler and commits[i + 2].inst == READ_CAUSE and commits[i + 2].data >> 31:
+            last = next(k for k in range(i, len(commits)) if commits[k].inst == MRET)
+            found.append((i, last))
+    return found
+
+
+def without_handler(outcome: Outcome, what: Program) -> list[Commit]:
+    """The commits that are not those of interrupts."""
+    commits = list(outcome.commits or [])
+    for first, last in reversed(taken(outcome, what)):
+        del commits[first : last + 1]
+    return commits
+
+
+# ---- accesses
+
+ACCESSES = """
+    li t0, 0x89ABCDEF; sw t0, 0(gp); sb t0, 5(gp); sb t0, 6(gp); sh t0, 10(gp); sh t0, 12(gp); lw a0, 0(gp); lb a1, 5(gp)
+    lbu a2, 6(gp); lh a3, 10(gp); lhu a4, 12(gp); lw a5, 4(gp); lw s2, 16(gp); lw s3, 16(gp); add s4, s2, s3; sw s4, 16(gp); lw s5, 16(gp)
+    sw t0, 0x700(zero); lw s6, 0x700(zero); lw s7, 0(gp); mul s8, s7, s6; divu s9, s7, s2; csrrw zero, proc2mngr, a0
+    csrrw zero, proc2mngr, s5; sb s7, 0x701(zero); lw s10, 0x700(zero)
+"""
+REFUSALS = """
+    li s2, 7; mul s3, s2, s2; lw s2, 0x20(gp); mul s4, s2, s2; sw s2, 0x20(gp); divu s5, s4, s2; lb s2, 0x123(gp); addi s2, s2, 1
+    lui s6, 0x4FFFF; sh s2, 2(s6); lhu s2, 2(s6); mul s7, s2, s2; csrrs s8, minstret, zero; lw s2, 1(gp); sw s2, 2(gp)
+    lw s9, 16(gp); sw s9, 0x7FC(gp); lw s9, 16(gp)
+"""
+
+
+@pytest.mark.parametrize("stage", RTL_STAGES)
+def test_accesses(stage: str) -> None:
+    """Words, half words and bytes, each once and in order, beside those of memory; what is refused traps, and nothing behind it is done."""
+    for name, source in (("accesses", ACCESSES), ("refusals", REFUSALS)):
+        what = program(source, name)
+        expected = on_iss(what)
+        for stalls in (False, True) if stage != "verilog" else (True,):
+            for timing in MEMORIES if stage == "native" else MEMORIES[:1]:
+                found = simulation(stage, stalls).run(what, timing=timing, max_cycles=MAX_CYCLES, record=True)
+                check(expected, found, f"{name} at stage {stage}, {timing}")
+        assert on_iss(what, record=False).output == expected.output
+
+
+def test_what_a_refusal_says() -> None:
+    """mcause and mtval of each."""
+    told = on_iss(program(REFUSALS)).output
+    load, store = causes.LOAD_FAULT, causes.STORE_FAULT
+    far = 0x4FFF_F002
+    assert told == [
+        *(load, BUS_BASE + 0x20, store, BUS_BASE + 0x20, load, BUS_BASE + 0x123, store, far, load, far),
+        *(
+            causes.MISALIGNED_LOAD,
+            BUS_BASE + 1,
+            causes.MISALIGNED_STORE,
+            BUS_BASE + 2,
+            store,
+            BUS_BASE + 0x7FC,
+        ),
+    ]
+
+
+def test_refusal_without_a_handler_halts() -> None:
+    """As every trap does."""
+    what = program("csrrw zero, mtvec, zero; lw a0, 0x40(gp)")
+    for outcome in (on_iss(what), simulation().run(what, max_cycles=MAX_CYCLES)):
+        assert outcome.trap is not None
+        assert outcome.trap[2:] == (causes.LOAD_FAULT, BUS_BASE + 0x40)
+
+
+def test_window() -> None:
+    """It is not memory, and a block of its own by the upper bits of an address."""
+    for first, end in REGIONS:
+        assert end <= BUS_BASE or first >= BUS_BASE + (1 << BUS_NBITS)
+    assert BUS_BASE % (1 << BUS_NBITS) == 0
+
+
+# ---- the interrupt
+
+# the first word of the manager sets the timer; 0: no interrupt comes
+MIX = f"""
+    csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp)
+    csrrsi zero, mstatus, 8
+    li s2, 3; li s3, 1000; sw s2, 0(gp); lw s4, 16(gp); mul s5, s4, s3; divu s6, s3, s2; csrrw zero, xr0, s6; csrrs s7, xr0, zero
+    li t2, 3
+loop:
+    lw s8, 16(gp); add s9, s8, s4; sw s9, 0x700(zero); lw s10, 0x700(zero); csrrw zero, proc2mngr, s10
+    jal ra, function; addi t2, t2, -1; bne t2, zero, loop; lw s11, 0x40(gp); csrrs a1, mngr2proc, zero; sb s11, 1(gp); lw a2, 0(gp); fence.i
+    csrrci zero, mstatus, 8; lw a3, 16(gp); addi a3, a3, 1; csrrsi zero, mstatus, 8; remu a4, s3, a3; sw a4, 16(gp); ecall; jal zero, over
+function:
+    mulhu a5, s9, s10; jalr zero, 0(ra); addi a5, a5, 1
+over:
+    csrrci zero, mstatus, 8
+"""
+MANAGER = (0x1234,)
+CASES = [(MEMORIES[0], False), (MEMORIES[1], False), (MEMORIES[2], True)]
+
+
+def plain(commits: list[Commit]) -> list[Commit]:
+    """Without the time that the timer was set to."""
+    return [
+        each._replace(data=0) if each.rd == NUMBER["t1"] or each.addr == BUS_BASE + TIMER else each
+        for each in commits
+    ]
+
+
+def run(what: Program, time: int, timing: MemoryTiming, stalls: bool, stage: str = "native") -> Outcome:
+    """A run with the interrupt at this time, compared with the functional level."""
+    words = (time, *MANAGER)
+    found = simulation(stage, stalls).run(
+        what, manager=words, timing=timing, max_cycles=MAX_CYCLES, record=True
+    )
+    where = f"{what.name}, interrupt after {time}, {timing}, stalls {stalls}, stage {stage}"
+    assert found.reason == "exit", where
+    check(on_iss(what, tuple(first for first, _ in taken(found, what)), manager=words), found, where)
+    return found
+
+
+@pytest.mark.parametrize(("timing", "stalls"), CASES)
+def test_interrupt_at_every_cycle(timing: MemoryTiming, stalls: bool) -> None:
+    """No instruction is lost or done twice, wherever the interrupt comes; it is taken at most places, and at none where it is off."""
+    what = program(MIX, "mix")
+    alone = run(what, 0, timing, stalls)
+    assert alone.cycles is not None and not taken(alone, what)
+    count = 0
+    for time in range(1, alone.cycles):
+        found = run(what, time, timing, stalls)
+        assert plain(without_handler(found, what)) == plain(alone.commits or []), time
+        assert found.output == alone.output
+        count += len(taken(found, what))
+    assert 0.7 * alone.cycles < count < alone.cycles
+
+
+@pytest.mark.parametrize("stage", ["python", pytest.param("verilog", marks=pytest.mark.regress)])
+def test_interrupt_at_other_stages(stage: str) -> None:
+    """The same in every cycle."""
+    what = program(MIX, "mix")
+    for time in (20, 77):
+        found, native = (run(what, time, MEMORIES[0], True, each) for each in (stage, "native"))
+        assert (found.cycles, found.where, found.commits) == (native.cycles, native.where, native.commits)
+
+
+# the program sleeps until its handler has counted an interrupt
+WAITING = f"""
+    csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp)
+    csrrci zero, mstatus, 8; li s2, 0
+again:
+    lw s3, 0x608(zero); bne s3, zero, woken; wfi; addi s2, s2, 1; csrrsi zero, mstatus, 8; csrrci zero, mstatus, 8; jal zero, again
+woken:
+    csrrw zero, proc2mngr, s3
+"""
+# with interrupts off, wfi goes on when the line is up, and nothing is taken
+AWAKE = f"""
+    csrrs t1, mngr2proc, zero; sw t1, {TIMER}(gp); csrrci zero, mstatus, 8
+    wfi; csrrs s2, mip, zero; csrrw zero, proc2mngr, s2; wfi; sw zero, {LOWER}(gp); csrrs s2, mip, zero; csrrw zero, proc2mngr, s2
+    lw s3, 0x608(zero); csrrw zero, proc2mngr, s3
+"""
+# interrupts are on: the one that wakes takes the place of the instruction behind wfi
+ASLEEP = f"csrrs t1, mngr2proc, zero; csrrsi zero, mstatus, 8; sw t1, {TIMER}(gp); wfi; lw s3, 0x608(zero); csrrw zero, proc2mngr, s3"
+
+
+@pytest.mark.parametrize(("timing", "stalls"), CASES[::2])
+def test_sleep(timing: MemoryTiming, stalls: bool) -> None:
+    """wfi waits, however long, and wakes with interrupts on or off; a wait that is written as it should be loses no interrupt."""
+    for time in (*range(1, 60), 5000):
+        found = run(program(WAITING), time, timing, stalls)
+        assert found.output == [1]
+        assert time < 5000 or found.where["sleep"] > 4900
+        awake = simulation("native", stalls).run(
+            program(AWAKE), manager=(time,), timing=timing, max_cycles=MAX_CYCLES
+        )
+        assert awake.output == [EXTERNAL, 0, 0]
+    for time in (40, 5000):
+        what = program(ASLEEP)
+        found = run(what, time, timing, stalls)
+        assert found.output == [1]
+        first, _ = taken(found, what)[0]
+        assert (found.commits or [])[first - 1].inst == BY_NAME["wfi"].match
+    assert on_iss(program(AWAKE), manager=(1,)).output == [EXTERNAL, 0, 0]
+    assert on_iss(program(ASLEEP), manager=(1,), record=False).output == [1]
+
+
+def test_sleep_for_ever() -> None:
+    """Nobody raises the line: both levels say so."""
+    what = program("wfi")
+    for outcome in (on_iss(what), simulation().run(what, max_cycles=5000)):
+        assert outcome.reason == "limit" and outcome.stuck is not None
+        assert outcome.stuck.why == INTERRUPT_WAIT
+        assert INTERRUPT_WAIT in outcome.explain(what)
+
+
+STATUS = """
+    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; li t2, -1; csrrw a0, mstatus, t2; csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0
+    csrrci zero, mstatus, 8; csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; csrrw zero, mstatus, zero
+    csrrw a0, mie, t2; csrrw zero, proc2mngr, a0; csrrs a0, mie, zero; csrrw zero, proc2mngr, a0; csrrc zero, mie, t2
+    csrrs a0, mie, zero; csrrw zero, proc2mngr, a0; csrrw zero, mip, t2; csrrs a0, mip, zero; csrrw zero, proc2mngr, a0
+    la t2, resume; csrrw zero, mepc, t2; li t2, 128; csrrw zero, mstatus, t2; mret
+resume:
+    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; ecall
+    csrrs a0, mstatus, zero; csrrw zero, proc2mngr, a0; li t2, -8; csrrw zero, mcause, t2; csrrs a0, mcause, zero; csrrw zero, proc2mngr, a0
+"""
+BOTH = 1 << csrs.MIE_BIT | 1 << csrs.MPIE_BIT
+
+
+def test_status() -> None:
+    """The bits of mstatus, mie, mip and mcause: what they are at first, which can be written, what traps and mret do."""
+    what = program(STATUS)
+    expected = on_iss(what)
+    check(expected, simulation().run(what, max_cycles=MAX_CYCLES, record=True), "status")
+    plain_status = csrs.MSTATUS_VALUE
+    assert expected.output == [
+        *(plain_status, plain_status | BOTH, plain_status | 1 << csrs.MPIE_BIT, EXTERNAL, EXTERNAL, 0, 0),
+        *(plain_status | BOTH, causes.ECALL, 0, plain_status | BOTH, 2**32 - 8),
+    ]
+
+
+# the line is up before interrupts are switched on, or off: the very next instruction is taken, or is not
+SWITCHES = f"""
+    li t1, 1; sw t1, {TIMER}(gp); nop; nop; nop; nop; nop; li s2, 0
+    csrrsi zero, mstatus, 8; addi s2, s2, 1; csrrci zero, mstatus, 8; sw t1, {TIMER}(gp); nop; nop; nop; nop; nop
+    csrrw zero, mie, zero; csrrsi zero, mstatus, 8; li t2, {EXTERNAL}; csrrs zero, mie, t2; addi s2, s2, 1; csrrc zero, mie, t2
+    sw t1, {TIMER}(gp); nop; nop; nop; nop; nop; csrrs zero, mie, t2; csrrci zero, mstatus, 8
+"""
+
+
+@pytest.mark.parametrize("timing", MEMORIES)
+def test_switches_count_at_once(timing: MemoryTiming) -> None:
+    """A write to mstatus or mie counts for the next instruction."""
+    what = program(SWITCHES)
+    found = simulation().run(what, timing=timing, max_cycles=MAX_CYCLES, record=True)
+    entries = taken(found, what)
+    check(on_iss(what, tuple(first for first, _ in entries)), found, "switches")
+    commits = found.commits or []
+    before = [commits[first - 1].inst for first, _ in entries]
+    assert before == [
+        *(encode("csrrsi", 0, 8, imm=csrs.MSTATUS), encode("csrrs", 0, NUMBER["t2"], imm=csrs.MIE)),
+        encode("csrrs", 0, NUMBER["t2"], imm=csrs.MIE),
+    ]
+
+
+def test_no_interrupt_without_a_handler() -> None:
+    """While mtvec is 0 it waits."""
+    what = program(
+        f"csrrsi zero, mstatus, 8; csrrw zero, mtvec, zero; li t1, 1; sw t1, {TIMER}(gp); nop; nop; nop; nop; nop; nop"
+    )
+    outcome = simulation().run(what, max_cycles=MAX_CYCLES)
+    assert outcome.exit_code == 0 and outcome.last_trap is None
+
+
+class BusProgram(RandomProgram):
+    """A random program that accesses the bus between everything else, and is interrupted."""
+
+    handler = HANDLER
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed, base=BASE)
+
+    def _start(self) -> None:
+        super()._start()
+        self.with_traps = True
+        for name, weight in (("bus", 12), ("switch", 5), ("timer", 4)):
+            self.kinds.append(name)
+            self.weights.append(weight)
+        self.asm.text(START.replace(";", "\n").replace("t0", "t6").replace(f"li gp, {BUS_BASE}", ""))
+        self.asm.text("csrrsi zero, mstatus, 8")
+
+    def fence(self) -> int:
+        """No wfi: it would sleep for ever."""
+        self.asm.emit(self.random.choice(["fence", "fence.i"]))
+        return 1
+
+    def csr(self) -> int:
+        """What an interrupt does not change."""
+        self.asm.emit(self.random.choice(["csrrw", "csrrs"]), self.target(), self.source(), imm=csrs.MSCRATCH)
+        return 1
+
+    def trap(self) -> int:
+        """What the handler skips by four bytes."""
+        self.asm.emit(self.random.choice(["ecall", "ebreak"]))
+        return 1
+
+    def bus(self) -> int:
+        """An access, now and then to where nothing is."""
+        pointer = self.written()
+        self.asm.li(pointer, BUS_BASE + self.random.choice([0, 0, 0x20, 0x1000]))
+        offset = self.random.choice([0, 4, 8, 12, COUNT])
+        if self.random.random() < 0.5:
+            name = self.random.choice(["lw", "lh", "lbu"])
+            rd = self.target()
+            self.asm.emit(name, rd, pointer, imm=offset)
+            self.asm.emit(self.random.choice(["add", "mul", "divu"]), self.target(), rd, self.source())
+        else:
+            self.asm.emit(self.random.choice(["sw", "sh", "sb"]), 0, pointer, self.source(), offset)
+        return 2
+
+    def switch(self) -> int:
+        """Interrupts on or off."""
+        self.asm.emit(self.random.choice(["csrrsi", "csrrsi", "csrrci"]), 0, 8, imm=csrs.MSTATUS)
+        return 1
+
+    def timer(self) -> int:
+        """An interrupt soon."""
+        pointer, time = self.random.sample(range(5, 8), 2)
+        self.asm.li(pointer, BUS_BASE)
+        self.asm.li(time, self.random.randint(1, 60))
+        self.asm.emit("sw", 0, pointer, time, TIMER)
+        return 3
+
+
+@pytest.mark.usefixtures("untraced")
+@pytest.mark.parametrize("stalls", [False, True])
+def test_random_programs(stalls: bool) -> None:
+    """Accesses, refusals and interrupts among all other instructions, commit by commit."""
+    interrupts = 0
+    for seed in range(examples(40)):
+        drawn = BusProgram(seed + 1000 * stalls)
+        what = drawn.program()
+        draw = random.Random(seed)
+        timing = draw.choice([MEMORIES[0], MemoryTiming(draw.randint(1, 4), 0.3, draw.randint(0, 4), seed)])
+        found = simulation("native", stalls).run(
+            what, manager=drawn.manager, timing=timing, max_cycles=MAX_CYCLES, record=True
+        )
+        entries = taken(found, what)
+        interrupts += len(entries)
+        expected = on_iss(what, tuple(first for first, _ in entries), manager=tuple(drawn.manager))
+        check(expected, found, f"{drawn.name}, {timing}, stalls {stalls}")
+    assert interrupts > 100
