@@ -10,8 +10,8 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.axi4lite import ADDRESS_NBITS
+from ...rtl.interfaces.axi4lite_channels import connect_bus
 from ...rtl.interfaces.axi4lite_master import Axi4LiteMaster
-from ...rtl.interfaces.axi4lite_system import TO_MASTER, TO_SLAVE
 from ..software.memory import BUS_NBITS
 from .messages import mk_mem_req, mk_mem_resp
 
@@ -24,8 +24,7 @@ class Axi4LiteSlave(Component):
 
         s.master = Axi4LiteMaster()
         s.slave = mk_slave()
-        for name in (*TO_SLAVE, *TO_MASTER):
-            connect(getattr(s.master, f"m_axi_{name}"), getattr(s.slave, f"s_axi_{name}"))
+        connect_bus(s.master, "m_axi", s.slave, "s_axi")
         s.slave.irq //= s.irq
         s.master.irq //= 0
 

@@ -100,7 +100,7 @@ def test_text(cli: Cli) -> None:
     share = f"{100 * report['where']['divider'] / report['cycles']:.1f}"
     assert cells["divider"] == [str(report["where"]["divider"]), share]
     causes = [line for line in lines[lines.index("") :] if line.startswith(tuple(command.NAMES.values()))]
-    assert len(causes) == len(CAUSES_OF_CYCLES) == len(command.NAMES)
+    assert len(causes) + 1 == len(CAUSES_OF_CYCLES) == len(command.NAMES)  # without a bus nothing sleeps
     assert causes[0].startswith("issue")
 
 
