@@ -19,9 +19,10 @@ from collections import Counter
 from collections.abc import Callable
 
 from ...fl.errors import BadInput, shown
+from ...fl.pkcs1 import Kind
 from ..designs.widths import MAX_NBITS
 from . import encoding
-from .items import Item, ModExp, NotApplicable, Verdict
+from .items import Frame, Item, ModExp, NotApplicable, Verdict
 from .numbers import hex_bytes, hex_int, shorten
 
 FORMAT = "NIST CAVP response file"
@@ -246,7 +247,8 @@ class _Reader:
                 return encoding.x931_holds(sha, message, n, result)
 
         claim = f"{scheme} signature with {written}: {values.get('result', 'P')}"
-        verdict = Verdict(lambda result: signature < n and holds(result), not refused, claim)
+        frame = Frame(Kind.SIGN, encoding.octets(nbits)) if scheme == "PKCS#1 v1.5" else None
+        verdict = Verdict(lambda result: signature < n and holds(result), not refused, claim, frame)
         return ModExp(name, signature, e, n, None, verdict)
 
     def _encoded(

@@ -166,10 +166,12 @@ def oaep_decode(name: str, mgf: str, value: int, nbytes: int, label: bytes = b""
     return rest[start + 1 :]
 
 
-def pkcs1_decode(value: int, nbytes: int) -> bytes | None:
-    """EME-PKCS1-v1_5 decoding of `value` = ciphertext^d mod n; None where the padding is wrong."""
+def pkcs1_decode(value: int, nbytes: int, kind: int = 2) -> bytes | None:
+    """The message of an encoding of PKCS#1 v1.5, type 2 (`value` = ciphertext^d mod n) or 1; None where the padding is wrong."""
     if value >> (8 * nbytes):
         return None
     em = value.to_bytes(nbytes, "big")
     end = em.find(b"\x00", 2)
-    return em[end + 1 :] if em[:2] == b"\x00\x02" and end >= 10 else None
+    if em[:2] != bytes([0, kind]) or end < 10 or (kind == 1 and em[2:end].strip(b"\xff")):
+        return None
+    return em[end + 1 :]

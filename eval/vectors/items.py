@@ -8,18 +8,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ...fl.pkcs1 import Kind
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A PKCS#1 v1.5 encoding of so many bytes."""
+
+    kind: Kind
+    nbytes: int
+
 
 @dataclass(frozen=True)
 class Verdict:
     """A second judge beside the golden value: what an encoding (a padding, a signature) makes of the result.
 
     `holds` decides on the number that the hardware computed, `expect` is the file's own word on it
-    (None where the file allows either), and `claim` says in words what was asked.
+    (None where the file allows either), and `claim` says in words what was asked. `frame` says that the number is an encoding
+    of PKCS#1 v1.5, which the unit for unpadding opens as well.
     """
 
     holds: Callable[[int], bool]
     expect: bool | None
     claim: str
+    frame: Frame | None = None
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown
+from ...fl.pkcs1 import NBYTES_MIN, Kind, Opened, unpad
 from ...fl.status import MEANING, Status
 from ...fl.xcel import WORD_NBITS
 from ..designs.session import stage_at
 from ..designs.widths import MAX_NBITS, width_for
 from ..progress import Progress
+from . import encoding
 from .answers import Answers
-from .items import Item, ModExp, ModMul, NotApplicable
+from .items import Item, ModExp, ModMul, NotApplicable, Verdict
 
 if TYPE_CHECKING:
     from ..designs.catalogue import Design
@@ -40,9 +42,10 @@ class Outcome:
     result: int | None = None
     golden: int | None = None
     either: bool = False
+    opened: bool = False  # by the unit for unpadding, too
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Job:
     """An item that will be computed: where its outcome goes, and its operands as the machine gets them."""
 
@@ -106,9 +109,10 @@ class Judge:
         with Progress(self.design.name, total=len(jobs), unit="vector", quiet=self.quiet) as progress:
             if powers:
                 self.answers.of([job.power for job in powers], lambda done, _: progress(done, len(jobs)))
+            opened = self._unpadded(powers)
             for job in powers:
                 status, result = self.answers.known[job.power]
-                outcomes[job.file][job.place] = _judged(job, result, status)
+                outcomes[job.file][job.place] = _judged(job, result, status, opened.get(job))
             for done, (job, result) in enumerate(self._products(products), len(powers) + 1):
                 outcomes[job.file][job.place] = _judged(job, result, Status.OK)
                 progress(done, len(jobs))
@@ -170,6 +174,35 @@ class Judge:
                 self._unmakeable[nbits] = f"{self.design.name} does not exist at {nbits} bits: {error}"
         return self._unmakeable[nbits]
 
+    def _unpadded(self, jobs: Sequence[_Job]) -> dict[_Job, Opened]:
+        """What the unit for unpadding finds in the results that are encodings of PKCS#1 v1.5, by the level of the judge."""
+        framed: dict[int, list[tuple[_Job, Kind, int]]] = {}
+        for job in jobs:
+            status, result = self.answers.known[job.power]
+            frame = job.item.verdict.frame if isinstance(job.item, ModExp) and job.item.verdict else None
+            if (
+                frame
+                and status is Status.OK
+                and frame.nbytes >= NBYTES_MIN
+                and not result >> 8 * frame.nbytes
+            ):
+                framed.setdefault(frame.nbytes, []).append((job, frame.kind, result))
+        opened = {}
+        for nbytes, encodings in framed.items():
+            if self.stage is None:
+                found = [unpad(kind, em, nbytes) for _, kind, em in encodings]
+            else:
+                from ...cl.pkcs1 import Pkcs1UnpadCL
+                from ...rtl.sim import simulate
+                from ...rtl.units.pkcs1_unpad import Pkcs1Unpad
+
+                unit = Pkcs1UnpadCL if self.level == "cl" else Pkcs1Unpad
+                with simulate(unit(8 * nbytes), self.stage) as simulation:
+                    run = simulation.run([(int(kind is Kind.SIGN), em) for _, kind, em in encodings])
+                found = [Opened(*map(int, each)) for each in run.responses]
+            opened.update(zip((job for job, _, _ in encodings), found, strict=True))
+        return opened
+
     def _products(self, jobs: Sequence[_Job]) -> Iterator[tuple[_Job, int]]:
         """Each with what the multiplier alone makes of it, by width."""
         for nbits in sorted({job.nbits for job in jobs}):
@@ -198,8 +231,8 @@ class Judge:
             yield multiply
 
 
-def _judged(job: _Job, result: int, status: Status) -> Outcome:
-    """Both judges on one result: the golden value, and the file's result or verdict."""
+def _judged(job: _Job, result: int, status: Status, opened: Opened | None = None) -> Outcome:
+    """The judges on one result: the golden value, the file's result or verdict, and unpadding in hardware beside that in Python."""
     item = job.item
     golden = item.golden()
     either = False
@@ -216,6 +249,29 @@ def _judged(job: _Job, result: int, status: Status) -> Outcome:
         if not either and verdict.holds(result) != verdict.expect:
             said = "invalid" if verdict.expect else "valid"
             reason = f"the result equals the golden value, but the encoding is {said} ({verdict.claim})"
+        elif opened is not None and (wrong := _wrongly_opened(verdict, result, opened)):
+            reason = wrong
     return Outcome(
-        item, "failed" if reason else "passed", reason, job.nbits, job.operands, result, golden, either
+        item,
+        "failed" if reason else "passed",
+        reason,
+        job.nbits,
+        job.operands,
+        result,
+        golden,
+        either,
+        opened is not None,
+    )
+
+
+def _wrongly_opened(verdict: Verdict, result: int, opened: Opened) -> str:
+    """The reason why an encoding was not opened as it should be; empty if it was."""
+    assert verdict.frame is not None
+    message = encoding.pkcs1_decode(result, verdict.frame.nbytes, verdict.frame.kind)
+    expected = (False, 0, 0) if message is None else (True, len(message), int.from_bytes(message, "big"))
+    if opened == expected:
+        return ""
+    return (
+        f"the encoding is {'good' if expected[0] else 'wrong'}, of {expected[1]} bytes; "
+        f"the unit for unpadding says {'good' if opened.good else 'wrong'}, {opened.length} bytes, {shown(opened.message)}"
     )

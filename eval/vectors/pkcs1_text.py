@@ -14,8 +14,9 @@ from __future__ import annotations
 import re
 
 from ...fl.errors import BadInput
+from ...fl.pkcs1 import Kind
 from . import encoding
-from .items import Item, ModExp, NotApplicable, Verdict
+from .items import Frame, Item, ModExp, NotApplicable, Verdict
 from .numbers import hex_bytes, shorten
 
 FORMAT = "PKCS#1 vectors of RSA Laboratories"
@@ -152,5 +153,6 @@ class _Reader:
             return encoding.pkcs1_decode(result, size) == message
 
         base = int.from_bytes(example["encryption"], "big")
-        verdict = Verdict(holds, True, f"{scheme} decryption gives the message back")
+        frame = None if scheme == "OAEP" else Frame(Kind.ENCRYPT, size)
+        verdict = Verdict(holds, True, f"{scheme} decryption gives the message back", frame)
         return ModExp(self.name, base, self.key["d"], self.key["n"], None, verdict)

@@ -18,8 +18,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...fl.errors import BadInput
+from ...fl.pkcs1 import Kind
 from . import eip198, encoding
-from .items import Item, ModExp, NotApplicable, Verdict
+from .items import Frame, Item, ModExp, NotApplicable, Verdict
 from .numbers import Key, hex_bytes, hex_int, key_from_der, key_from_jwk, key_from_pem, shorten
 
 FORMAT = "Project Wycheproof JSON"
@@ -184,7 +185,8 @@ class _Group:
 
         scheme = "PSS" if "pss" in self.scheme else "PKCS#1 v1.5"
         claim = f"{scheme} signature with {written}: {test['result']}"
-        return ModExp(name, value, key.e, key.n, None, Verdict(holds, expect, claim))
+        frame = None if "pss" in self.scheme else Frame(Kind.SIGN, size)
+        return ModExp(name, value, key.e, key.n, None, Verdict(holds, expect, claim, frame))
 
     def _decryption(self, key: Key, test: dict[str, Any], name: str, where: str) -> Item:
         if key.d is None:
@@ -211,5 +213,6 @@ class _Group:
             def holds(result: int) -> bool:
                 return in_range and encoding.pkcs1_decode(result, size) == message
 
-        verdict = Verdict(holds, _EXPECT[test["result"]], f"{scheme}: {test['result']}")
+        frame = None if "oaep" in self.scheme else Frame(Kind.ENCRYPT, size)
+        verdict = Verdict(holds, _EXPECT[test["result"]], f"{scheme}: {test['result']}", frame)
         return ModExp(name, value, key.d, key.n, None, verdict)

@@ -8,9 +8,11 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.session import Answer, Session
-from modexlab.eval.vectors.items import Item, ModExp, ModMul, NotApplicable, Verdict
+from modexlab.eval.vectors import judge
+from modexlab.eval.vectors.items import Frame, Item, ModExp, ModMul, NotApplicable, Verdict
 from modexlab.eval.vectors.judge import Judge, Outcome
 from modexlab.fl.errors import BadInput
+from modexlab.fl.pkcs1 import Kind, Opened
 from modexlab.fl.status import Status
 
 from tests.harness import later
@@ -160,3 +162,31 @@ def test_a_refusing_machine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
         Session, "run", lambda _, operands, *__: [Answer(Status.NO_RESULT, 5, 9)] * len(operands)
     )
     assert "the machine answered status 6" in judged(ModExp("x", 3, 5, 7, 5)).reason
+
+
+@pytest.mark.parametrize("level", ["fl", "rtl"])
+def test_encodings_are_opened_by_the_unit_too(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Good ones and wrong ones of both types; a unit that is wrong makes the vector fail."""
+    modulus = (1 << 128) - 159
+    good, short = b"\0\2" + b"\7" * 9 + b"\0mess", b"\0\2" + b"\7" * 5 + b"\0message!"
+    signed = b"\0\1" + b"\xff" * 9 + b"\0info"
+    items = [
+        ModExp(
+            em.hex(), int.from_bytes(em, "big"), 1, modulus, None, Verdict(lambda _: True, True, "any", frame)
+        )
+        for em, frame in (
+            (good, Frame(Kind.ENCRYPT, 16)),
+            (short, Frame(Kind.ENCRYPT, 16)),
+            (signed, Frame(Kind.SIGN, 16)),
+            (good, None),
+        )
+    ]
+    (outcomes,) = Judge(catalogue.find("mont"), level=level).run([items])
+    assert [(each.kind, each.opened) for each in outcomes] == [("passed", True)] * 3 + [("passed", False)]
+    if level == "fl":
+        monkeypatch.setattr(judge, "unpad", lambda kind, em, nbytes: Opened(True, 4, 0))
+        (outcomes,) = Judge(catalogue.find("mont"), level=level).run([items])
+        assert [each.kind for each in outcomes] == ["failed"] * 3 + ["passed"]
+        assert outcomes[1].reason.startswith(
+            "the encoding is wrong, of 0 bytes; the unit for unpadding says good"
+        )

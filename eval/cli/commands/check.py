@@ -34,6 +34,7 @@ INTERRUPTED = 130
 TEXT = f"""\
 Every usable vector is computed by the design and
 judged twice: by Python's own power, and by the file (its result, or what the padding says to its verdict).
+A result that is an encoding of PKCS#1 v1.5 is opened by the unit for unpadding as well, at the same level.
 What a design cannot compute (an even modulus on a Montgomery machine, a base not below the modulus) is
 counted as skipped, with the reason. A file that cannot be read is reported, and the others are checked. Exit code: 0 nothing failed,
 1 a vector failed, 2 a file cannot be read or not one vector was checked.
@@ -161,6 +162,7 @@ def _count(outcomes: list[Outcome]) -> dict[str, Any]:
         "beyond_limit": kinds["beyond"],
         "reasons": dict(reasons.most_common()),
         "either": sum(outcome.either for outcome in outcomes),
+        "unpadded": sum(outcome.opened for outcome in outcomes),
     }
 
 
@@ -187,6 +189,12 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
             yield f"    not applicable, {count}: {reason}"
         if part["either"]:
             yield f"    passed, {part['either']}: the file accepts either verdict; the power itself is right"
+        if part["unpadded"]:
+            yield (
+                f"    unpadded in hardware as well, {part['unpadded']}"
+                if report["stage"]
+                else (f"    unpadded by the functional model as well, {part['unpadded']}")
+            )
     for failure in report["failures"][:SHOWN_FAILURES]:
         yield f"FAILED {failure['file']}: {failure['name']}: {failure['reason']}"
         for name, value in failure["operands"].items():
