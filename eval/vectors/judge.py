@@ -187,7 +187,7 @@ class Judge:
                 and not result >> 8 * frame.nbytes
             ):
                 framed.setdefault(frame.nbytes, []).append((job, frame.kind, result))
-        opened = {}
+        opened: dict[_Job, Opened] = {}
         for nbytes, encodings in framed.items():
             if self.stage is None:
                 found = [unpad(kind, em, nbytes) for _, kind, em in encodings]
@@ -199,7 +199,8 @@ class Judge:
                 unit = Pkcs1UnpadCL if self.level == "cl" else Pkcs1Unpad
                 with simulate(unit(8 * nbytes), self.stage) as simulation:
                     run = simulation.run([(int(kind is Kind.SIGN), em) for _, kind, em in encodings])
-                found = [Opened(*map(int, each)) for each in run.responses]
+                responses: list[Any] = run.responses
+                found = [Opened(bool(good), length, message) for good, length, message in responses]
             opened.update(zip((job for job, _, _ in encodings), found, strict=True))
         return opened
 
