@@ -122,6 +122,12 @@ class ISS:
     After a run, `x` has the registers and `memory` the memory.
     """
 
+    pc: int
+    retired: int
+    _stuck: Stuck | None
+    _singly: bool  # instructions are run one at a time
+    _at_bus: bool  # the next one accesses the bus, and is run alone
+
     def __init__(
         self,
         program: Program,
@@ -191,9 +197,8 @@ class ISS:
         self._output: list[int] = []
         self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
         self._commits: list[Commit] | None = [] if record else None
-        self._stuck: Stuck | None = None
-        self._singly = False  # instructions are run one at a time
-        self._at_bus = False  # the next one accesses the bus, and is run alone
+        self._stuck = None
+        self._singly = self._at_bus = False
         # mstatus.MIE, mstatus.MPIE, mie.MEIE
         self._interrupts_on = self._were_on = self._external = False
         self._last_trap: Trap | None = None  # that a handler took
