@@ -74,7 +74,44 @@ def positive(text: str) -> int:
 
 
 def add_design(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
+    parser.add_argument(
+        "design", metavar="DESIGN", nargs="?", help="a design of the catalogue (see `modexlab designs`)"
+    )
+    add_manifests(parser)
+
+
+def add_manifests(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--design",
+        metavar="FILE",
+        action="append",
+        default=[],
+        dest="manifests",
+        help="Verilog of your own as a design, by its design.toml, or a folder of them (see `modexlab design --help`); may be repeated",
+    )
+
+
+def designs_of(args: argparse.Namespace) -> list[Design]:
+    """The designs that a command is for: one of the catalogue, or those of manifests."""
+    from ..designs import catalogue  # not at the top: it brings PyMTL3, and --help must be quick
+
+    found: list[Design] = [] if args.design is None else [catalogue.find(args.design)]
+    found += catalogue.by_manifests(args.manifests)
+    if not found:
+        raise BadInput(
+            "no design; give one of the catalogue (see `modexlab designs`), or --design FILE for your own"
+        )
+    return found
+
+
+def one_design(args: argparse.Namespace) -> Design:
+    """The design of a command that takes one."""
+    first, *others = designs_of(args)
+    if others:
+        raise BadInput(
+            f"{first.name} and {others[0].name}: this command takes one design at a time; name one"
+        )
+    return first
 
 
 def add_width(parser: argparse._ActionsContainer, default: str) -> None:

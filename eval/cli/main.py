@@ -24,6 +24,7 @@ from .commands import (
     compare,
     completion,
     cycles,
+    design,
     designs,
     draw,
     explore,
@@ -101,7 +102,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version, and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     for command in (
-        *(designs, run, cycles, verilog, check, bench, report),
+        *(designs, design, run, cycles, verilog, check, bench, report),
         *(proc, systems),
         *(asic, fpga),
         *(explore, ledger, reproduce, compare, papers),

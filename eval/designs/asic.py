@@ -32,6 +32,7 @@ from .systems import BY_XCEL, DUMMY, HARDWARE, NBITS_001, OPERATIONS, SOFTWARE, 
 from .widths import check_width
 
 if TYPE_CHECKING:
+    from ...rtl.sim.ports import Ports
     from .design import Design
     from .machine import Machine
     from .workloads import Workload
@@ -173,6 +174,11 @@ class Chip(Source):
             return ProcXcel(partial(Proc, 1, 2), Xcel(self.design, self.nbits, self.settings).rtl)
         return self.machine.wrapped(find_interface(self.interface))
 
+    def _ports(self, component: Any) -> Ports:
+        from ...rtl.sim.ports import Ports
+
+        return Ports.of(component)
+
     # ---- what it is asked
 
     def energy(self) -> list[Workload]:
@@ -277,10 +283,10 @@ class Chip(Source):
 
     def _streams(self, component: Any) -> dict[str, Any]:
         from ...flow.workload import STREAM, ports_json
-        from ...rtl.sim.ports import Ports
 
-        ports = Ports.of(component)
-        interface, machine = find_interface(self.interface), self.machine
+        ports = self._ports(component)
+        machine = self.machine
+        interface = machine.interface(self.interface)
 
         def messages(operands: Operands) -> dict[str, list[str]]:
             requests = interface.requests(self.nbits, machine.carried(*operands))
@@ -295,7 +301,7 @@ class Chip(Source):
         windows = {work.name: self._window(work) for work in energy}
         asked = [operands for _, operands in named] + [operands for operands, _ in windows.values()]
         # the formula is only asked for what the machine takes
-        cycles = sum(machine.cycles(*each) for each in asked if self._expected(*each)[0] == Status.OK)
+        cycles = machine.most_cycles([each for each in asked if self._expected(*each)[0] == Status.OK])
         rows: list[dict[str, Any]] = []
         for index, (name, operands) in enumerate(named):
             source, sink = DELAYS[index % len(DELAYS)]

@@ -6,7 +6,11 @@ To add one, append an entry to DESIGNS.
 
 from __future__ import annotations
 
-from ...fl.errors import unknown
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...fl.errors import BadInput, unknown
 from .control import (
     BARE,
     CONVERTED,
@@ -27,6 +31,8 @@ from .control import (
     one_modulus_control,
 )
 from .design import Design
+from .foreign.foreign import ForeignDesign
+from .foreign.manifest import FILE
 from .multipliers import one_modulus, shift_sub
 from .multipliers.digit_serial import DIGIT_SERIAL, WORD_SERIAL
 from .multipliers.gating import GATED
@@ -214,7 +220,45 @@ def designs() -> list[Design]:
 
 
 def find(name: str) -> Design:
-    """The design with this name."""
-    if name not in _BY_NAME:
-        raise unknown("design", name, _BY_NAME)
-    return _BY_NAME[name]
+    """The design with this name; or, where the name is that of a file or a folder, or NAME@FILE, the design of that manifest."""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    _, at, path = name.partition("@")
+    if at or name.endswith(".toml") or "/" in name:
+        return by_manifest(Path(path if at else name))
+    raise unknown("design", name, _BY_NAME)
+
+
+def by_manifest(path: Path) -> ForeignDesign:
+    """The design of a manifest, which must not have the name of one here; read once, unless the file changes."""
+    file = (path / FILE if path.is_dir() else path).absolute()
+    stamp = file.stat().st_mtime_ns if file.is_file() else 0
+    return _loaded(file, stamp)
+
+
+@functools.lru_cache(256)
+def _loaded(file: Path, stamp: int) -> ForeignDesign:
+    design = ForeignDesign.load(file)
+    if design.name in _BY_NAME:
+        raise design.manifest.error(
+            ("name",), f"name {design.name!r} is that of a design of the catalogue; give another"
+        )
+    return design
+
+
+def by_manifests(paths: Sequence[str]) -> list[ForeignDesign]:
+    """The designs of manifests, and of all in folders; BadInput for a name that two of them have."""
+    found: dict[str, ForeignDesign] = {}
+    for name in paths:
+        path = Path(name)
+        folder = path.is_dir() and not (path / FILE).is_file()
+        files = sorted({*path.glob(f"*/{FILE}"), *path.glob("*.toml")}) if folder else [path]
+        if not files:
+            raise BadInput(f"{name}: there is no {FILE} in this folder or in one below it; give a manifest")
+        for file in files:
+            design = by_manifest(file)
+            if (other := found.setdefault(design.name, design)) is not design:
+                raise design.manifest.error(
+                    ("name",), f"name {design.name!r} is that of {other.manifest.path} too; give another"
+                )
+    return list(found.values())

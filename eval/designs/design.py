@@ -17,7 +17,7 @@ from .control import Control
 from .machine import Machine
 from .multipliers.multiplier import Multiplier
 from .param import Param
-from .widths import check_width
+from .widths import check_width, width_for
 
 MOST_PLANNED = 1024  # machines that are kept
 
@@ -56,6 +56,20 @@ class Design:
             for param in self.params
         )
         return _planned(self, nbits, *values)
+
+    def width_for(self, *numbers: int) -> int:
+        """The width of machine for these numbers."""
+        return width_for(*numbers)
+
+    @property
+    def reference(self) -> str:
+        """The name by which it is found again, in another process too (catalogue.find)."""
+        return self.name
+
+    @property
+    def identity(self) -> str:
+        """What tells it from all others: the name, as the sources are told by digests of their own."""
+        return self.name
 
     @property
     def schedule(self) -> str:

@@ -9,22 +9,24 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...cl.timing import UnitTiming, product_count
 from ...fl.axi4lite import Traits
 from ...fl.domains import Domain, make_domain
 from ...fl.errors import BadInput, shown
 from ...fl.mod_exp import mod_exp, operand_status
-from ...fl.status import Status
+from ...fl.status import MEANING, Status
 from ...rtl.machines.mod_exp_plan import Plan
 from .given import Given
-from .interfaces import DEFAULT, Carried, GivenFields, Interface
+from .interfaces import DEFAULT, Carried, GivenFields, Interface, Operands
+from .interfaces import find as find_interface
 from .multipliers.multiplier import Unit
 
 if TYPE_CHECKING:
     from pymtl3 import Component
 
+    from ...rtl.sim import Simulation
     from .design import Design
     from .session import Session
 
@@ -54,6 +56,8 @@ class Machine:
     nbits: int
     values: tuple[tuple[str, Any], ...]  # of all parameters, in the order of the design
     build: Build = field(repr=False)
+
+    measured: ClassVar[bool] = False  # there is no formula: cycles are counted by running it
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -105,6 +109,11 @@ class Machine:
             return Status.WRONG_MODULUS
         design = self.design
         return operand_status(base, mod, odd_only=design.odd_only, reduced_only=design.reduced_only)
+
+    def refusal(self, base: int, exp: int, mod: int) -> str:
+        """Why the machine does not take these operands, in words; empty if it does."""
+        status = self.check(base, exp, mod)
+        return "" if status == Status.OK else MEANING[status]
 
     def require(self, base: int, exp: int, mod: int) -> None:
         """BadInput, with the remedy, for operands that the machine answers with a status other than 0."""
@@ -184,6 +193,31 @@ class Machine:
     def cycles(self, base: int, exp: int, mod: int) -> int:
         """Cycles from request to answer, by the closed formula."""
         return self.build.cycles(base, exp, mod)
+
+    def most_cycles(self, operands: Sequence[Operands]) -> int:
+        """Cycles that these operations take at most."""
+        return sum(self.cycles(*each) for each in operands)
+
+    def interface(self, name: str) -> Interface:
+        """The interface of this name, as this machine has it."""
+        return find_interface(name)
+
+    def simulation(
+        self,
+        interface: Interface,
+        level: str,
+        stage: str,
+        *,
+        vcd: Path | None = None,
+        trace: Callable[[int, str], None] | None = None,
+    ) -> Simulation:
+        """This machine behind an interface, in simulation."""
+        from ...rtl.sim import simulate
+
+        wrapped = interface.wrap(
+            self.nbits, self.cl if level == "cl" else self.rtl, self.given_fields, self.traits
+        )
+        return simulate(wrapped, stage, vcd=vcd, trace=trace)
 
     def session(
         self,

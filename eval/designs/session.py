@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput
 from ...fl.status import MEANING, Status
 from .interfaces import DEFAULT, Message, Operands
-from .interfaces import find as find_interface
 
 if TYPE_CHECKING:
+    from ...rtl.sim import Simulation
     from .machine import Machine
 
 LEVELS = ("fl", "cl", "rtl")
@@ -80,23 +80,16 @@ class Session:
         self.machine = machine
         self.level = level
         self.stage = stage_at(level, stage)
-        self.interface = find_interface(interface)
+        self.interface = machine.interface(interface)
         self.cycles: list[int] = []
+        self.works: list[int] = []  # cycles of a core's own work among them, of designs that tell them apart
         self.accesses = 0
-        self._simulation = None
+        self._simulation: Simulation | None = None
         if self.stage is None:
             if vcd is not None or trace is not None:
                 raise BadInput("the functional level has no clock to trace; use --level cl or --level rtl")
             return
-        from ...rtl.sim import simulate
-
-        make = machine.cl if level == "cl" else machine.rtl
-        self._simulation = simulate(
-            self.interface.wrap(machine.nbits, make, machine.given_fields, machine.traits),
-            self.stage,
-            vcd=vcd,
-            trace=trace,
-        )
+        self._simulation = machine.simulation(self.interface, level, self.stage, vcd=vcd, trace=trace)
 
     def run(
         self, operands: Sequence[Operands], progress: Callable[[int, int], None] | None = None
@@ -107,7 +100,7 @@ class Session:
         if self._simulation is None:
             return self._functional(sequences, progress)
         # long operations are no hang: the formula says how long they may take
-        longest = sum(machine.cycles(*each) for each in operands)
+        longest = machine.most_cycles(operands)
         flat = [request for sequence in sequences for request in sequence]
         most = 2 * (longest + len(flat)) + 1000
         run = self._simulation.run(flat, progress=progress, max_cycles=most)

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .asic import DELAYS, RANDOM_ROWS, SPARE_CYCLES, Chip
+from .foreign.foreign import ForeignDesign
+from .foreign.foreign_chip import ForeignChip
 from .interfaces import DEFAULT, UNIT, UNIT_TITLE
 from .mixes import PRODUCT
 from .widths import check_width
@@ -33,8 +35,10 @@ def chip(
     system: bool = False,
     **kernel: str,
 ) -> Chip:
-    """What goes through the flow: a machine, or its multiplier alone."""
+    """What goes through the flow: a machine, its multiplier alone, or the core of a manifest."""
     kind = UnitChip if interface == UNIT else Chip
+    if isinstance(design, ForeignDesign):
+        kind = ForeignChip
     return kind(design, nbits, settings, interface, system, **kernel)
 
 

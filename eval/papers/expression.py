@@ -51,6 +51,10 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "ceil": math.ceil,
     "floor": math.floor,
     "log2": math.log2,
+    "bits": lambda value: operator.index(value).bit_length(),
+    "words": lambda value, nbits: -(-operator.index(value).bit_length() // nbits),
+    "inverse": lambda value, modulus: pow(value, -1, modulus),
+    "pow": lambda value, exponent, modulus: pow(value, operator.index(exponent), operator.index(modulus)),
 }
 WORDS = {"true": True, "false": False}  # as TOML and the command line have them
 ALLOWED = "numbers, words in quotes, names, + - * / // % **, comparisons, in, and, or, not, " + ", ".join(

@@ -71,7 +71,7 @@ class Answers:
         from ...rtl.sim import cache
 
         measured_at = {"fl": "formula", "cl": "cl"}.get(self.level, self.stage or "")
-        what = [self.design.name, sorted(self.settings.items()), self.level, self.stage]
+        what = [self.design.identity, sorted(self.settings.items()), self.level, self.stage]
         tools = [keys.sources_of(False, False), dict(keys.tools_of(measured_at))]
         return cache.root() / f"check-{cache.key(json.dumps([what, tools]))}.jsonl"
 
@@ -131,10 +131,10 @@ class Answers:
                 part.append(operands)
                 size += nbits * max(1, operands[1].bit_length())
                 if size >= STEP:
-                    yield Chunk(self.design.name, settings, self.level, self.stage, nbits, tuple(part))
+                    yield Chunk(self.design.reference, settings, self.level, self.stage, nbits, tuple(part))
                     part, size = [], 0
             if part:
-                yield Chunk(self.design.name, settings, self.level, self.stage, nbits, tuple(part))
+                yield Chunk(self.design.reference, settings, self.level, self.stage, nbits, tuple(part))
 
 
 def _there(chunk: Chunk) -> tuple[Chunk, list[Answer]]:

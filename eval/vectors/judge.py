@@ -16,7 +16,7 @@ from ...fl.pkcs1 import NBYTES_MIN, Kind, Opened, unpad
 from ...fl.status import MEANING, Status
 from ...fl.xcel import WORD_NBITS
 from ..designs.session import stage_at
-from ..designs.widths import MAX_NBITS, width_for
+from ..designs.widths import MAX_NBITS
 from ..progress import Progress
 from . import encoding
 from .answers import Answers
@@ -140,7 +140,7 @@ class Judge:
             return f"wider than {MAX_NBITS} bits"
         if self.nbits is not None and length > self.nbits:
             return f"wider than the {self.nbits} bits of --nbits"
-        nbits = self.nbits or width_for(item.mod, *names.values())
+        nbits = self.nbits or self.design.width_for(item.mod, *names.values())
         if reason := self._cannot_make(nbits):
             return reason
         if self.nbits is None and item.mod.bit_length() > self._machine(nbits).modulus_nbits:
@@ -156,7 +156,7 @@ class Judge:
             if status is Status.BASE_TOO_LARGE and isinstance(item, ModMul):
                 return "a factor is not below the modulus"
             if status is not Status.OK:
-                return MEANING[status]
+                return self._machine(nbits).refusal(factor, names.get("exp", 1), item.mod)
         return _Job(file, place, item, nbits, {**names, "mod": item.mod})
 
     def _machine(self, nbits: int) -> Machine:

@@ -31,7 +31,7 @@ SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
 
 LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
 LOOP = re.compile(r"Warning: found logic loop in module (\S+):\n((?:    .*\n)+)")
-LINT = ["--lint-only", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wwarn-UNDRIVEN"]
+LINT = ["--lint-only", "--no-timing", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wwarn-UNDRIVEN"]
 UNDRIVEN = re.compile(
     r"^%Warning-UNDRIVEN: (?P<file>[^:\n]+):(?P<line>\d+):\d+: Signal is not driven: '(?P<net>[^']+)'",
     re.MULTILINE,

@@ -14,9 +14,10 @@ from . import cache, toolchain
 
 # Loops longer than 16 turns stay loops, and so do operations on more than 64 bits. Unrolled, a 4096-bit machine
 # with 16 carry-save steps takes 45 s of compilation in place of 5 s and is no faster, as the compiler makes
-# vector instructions of the loops.
+# vector instructions of the loops. Delays, which Verilog of others may have, are left out.
 VERILATE = [
     "--cc",
+    "--no-timing",
     "-O3",
     "-Wno-fatal",
     "-Wno-lint",

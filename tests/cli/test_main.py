@@ -17,7 +17,7 @@ from modexlab.eval.designs.session import Session
 from ..command_line import ENCRYPT, Cli
 
 COMMANDS = (
-    *("designs", "run", "cycles", "verilog", "check", "bench", "report"),
+    *("design", "designs", "run", "cycles", "verilog", "check", "bench", "report"),
     *("proc", "systems", "asic", "fpga", "papers", "pseudo", "draw", "completion"),
     *("ledger", "reproduce", "compare"),
 )
@@ -240,7 +240,7 @@ def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> No
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["modexlab", "des"], {"designs"}),
+        (["modexlab", "des"], {"design", "designs"}),
         (["modexlab", "run", "mont-c"], {"mont-ct"}),
         (["modexlab", "run", "mont", "--level", "c"], {"cl"}),
         (["modexlab", "check", "--design", "naive-0"], {"naive-001"}),

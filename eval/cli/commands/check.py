@@ -57,7 +57,12 @@ def add(commands: Commands) -> None:
         execute=execute,
     )
     parser.add_argument("files", metavar="FILE", nargs="+", help="file of test vectors")
-    parser.add_argument("--design", metavar="DESIGN", default="mont", help="the design (default: mont)")
+    parser.add_argument(
+        "--design",
+        metavar="DESIGN",
+        default="mont",
+        help="the design, or the design.toml of your own (default: mont)",
+    )
     parser.add_argument(
         "--level", choices=LEVELS, default="rtl", help="functional, cycle-level or hardware (default: rtl)"
     )

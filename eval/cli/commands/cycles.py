@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ...designs.param import PAPER_NBITS
-from ...designs.widths import check_fit, check_width, width_for
+from ...designs.widths import check_fit, check_width
 from ...designs.workloads import some_operands
 from ..arguments import (
     Commands,
@@ -19,7 +19,7 @@ from ..arguments import (
     add_width,
     add_workload,
     answer,
-    find_design,
+    designs_of,
     json_number,
     json_value,
     refuse_with_workload,
@@ -33,12 +33,14 @@ if TYPE_CHECKING:
 TEXT = """\
 Cycles from the handshake of the request to that of the
 response, by the design's formula; operands that are not given are fixed pseudo-random numbers.
-Products in turn: two that are made side by side count once."""
+Products in turn: two that are made side by side count once. A design by a manifest (--design)
+has no formula: it is run, and its result checked."""
 EXAMPLES = """\
   modexlab cycles mont --nbits 1024 --exp 65537
   modexlab cycles mont-ct --nbits 4096 --exp 0xffff --set nstages=8 --json
   modexlab cycles ssmm --nbits 2048 --workload sign+9verify
-  modexlab cycles naive-001 --base 1119317562 --exp 65537 --mod 2603398711"""
+  modexlab cycles naive-001 --base 1119317562 --exp 65537 --mod 2603398711
+  modexlab cycles --design cores/mine/design.toml --nbits 512 --workload decrypt"""
 
 
 def add(commands: Commands) -> None:
@@ -54,13 +56,20 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    design = find_design(args.design)
+    told = [_of(args, design) for design in designs_of(args)]
+    reports = [report for report, _ in told]
+    answer(args, lambda: reports if len(reports) > 1 else reports[0], lambda: [line for _, line in told])
+    return 0
+
+
+def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], str]:
+    """The cycles of one design, for scripts and in words."""
     settings = settings_of(design, args.settings)
     if args.workload is not None:
         return _named(args, design, settings)
     if args.nbits is None and args.mod is None:
         raise BadInput("neither --nbits nor --mod; give the width of the machine, as in --nbits 1024")
-    nbits = check_width(args.nbits) if args.nbits is not None else width_for(args.mod)
+    nbits = check_width(args.nbits) if args.nbits is not None else design.width_for(args.mod)
     machine = design.at(nbits, **settings)
     some = some_operands(machine, args.mod)
     given = (args.base, args.exp, args.mod)
@@ -68,15 +77,17 @@ def execute(args: argparse.Namespace) -> int:
     check_fit(nbits, [(base, exp, mod)])
     machine.require(base, exp, mod)
     cycles = machine.cycles(base, exp, mod)
-    about: dict[str, Any] = {"products": machine.products(exp), "product_cycles": machine.product_cycles}
+    about: dict[str, Any] = {}
+    if not machine.measured:
+        about = {"products": machine.products(exp), "product_cycles": machine.product_cycles}
     about |= {"base": json_number(base), "exp": json_number(exp), "mod": json_number(mod)}
     what = f"exponent of {exp.bit_length()} bits"
     if args.exp is None and (args.base is not None or args.mod is not None):
         what += " (drawn; give --exp for yours)"
-    return _put(args, machine, cycles, about, what)
+    return _told(machine, cycles, about, what)
 
 
-def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> int:
+def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Of a workload by its name."""
     from ...designs.mixes import (
         PRODUCT,
@@ -89,10 +100,12 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
     machine = design.at(nbits, **settings)
     parts = parts_of(args.workload, machine, nbits)
     cycles = sum(part.times * cycles_of(args.workload, machine, part.work) for part in parts)
-    products = sum(part.times * machine.products(part.work.exp) for part in parts)
-    products = 1 if args.workload == PRODUCT else products
-    about = {"workload": args.workload, "products": products, "product_cycles": machine.product_cycles}
-    return _put(args, machine, cycles, about, args.workload)
+    about: dict[str, Any] = {"workload": args.workload}
+    if not machine.measured:
+        products = sum(part.times * machine.products(part.work.exp) for part in parts)
+        about["products"] = 1 if args.workload == PRODUCT else products
+        about["product_cycles"] = machine.product_cycles
+    return _told(machine, cycles, about, args.workload)
 
 
 def _products(about: dict[str, Any]) -> str:
@@ -102,18 +115,13 @@ def _products(about: dict[str, Any]) -> str:
     return f"{count:,} product{'' if count == 1 else 's'}{each} in turn"
 
 
-def _put(
-    args: argparse.Namespace,
-    machine: Machine,
-    cycles: int,
-    about: dict[str, Any],
-    what: str,
-) -> int:
+def _told(machine: Machine, cycles: int, about: dict[str, Any], what: str) -> tuple[dict[str, Any], str]:
     design, nbits = machine.design, machine.nbits
     params = {name: json_value(value) for name, value in machine.parameters.items()}
-    answer(
-        args,
-        lambda: {"design": design.name, "nbits": nbits, "cycles": cycles, "params": params, **about},
-        lambda: f"{design.name}, {nbits} bits, {what}: {cycles} cycles ({_products(about)})",
+    how = "measured by running it" if machine.measured else _products(about)
+    if machine.measured:
+        about = {**about, "measured": True}
+    return (
+        {"design": design.name, "nbits": nbits, "cycles": cycles, "params": params, **about},
+        f"{design.name}, {nbits} bits, {what}: {cycles} cycles ({how})",
     )
-    return 0

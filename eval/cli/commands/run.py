@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
-from ...designs.interfaces import find as find_interface
 from ...designs.param import PAPER_NBITS
 from ...designs.session import LEVELS
-from ...designs.widths import check_fit, check_width, width_for
+from ...designs.widths import check_fit, check_width
 from ...progress import Progress
 from ..arguments import (
     Commands,
@@ -26,7 +25,7 @@ from ..arguments import (
     add_workload,
     answer,
     check_directory,
-    find_design,
+    designs_of,
     json_number,
     json_value,
     number,
@@ -38,6 +37,7 @@ from ..arguments import (
 if TYPE_CHECKING:
     from ....fl.rsa_keys import RSAKey
     from ...designs.design import Design
+    from ...designs.interfaces import Interface
 
 Result = int | list[int]  # of one exponentiation, or of each of a workload
 
@@ -51,7 +51,8 @@ EXAMPLES = """\
   modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
   modexlab run mont --nbits 64 --workload sign+9verify
   modexlab run mont --key key.pem --encrypt 42 --json
-  modexlab run mont --key key.pem --decrypt 0x1234 --crt"""
+  modexlab run mont --key key.pem --decrypt 0x1234 --crt
+  modexlab run --design cores/mine/design.toml --base 7 --exp 65537 --mod 2603398711"""
 
 
 def add(commands: Commands) -> None:
@@ -80,7 +81,22 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    design = find_design(args.design)
+    """The operation on each of the designs."""
+    designs = designs_of(args)
+    if len(designs) > 1 and args.vcd is not None:
+        raise BadInput(f"--vcd with {len(designs)} designs: they would write one file; name one design")
+    told = [_on(args, design) for design in designs]
+    reports = [report for report, _ in told]
+    answer(
+        args,
+        lambda: reports if len(reports) > 1 else reports[0],
+        lambda: [line for _, lines in told for line in lines],
+    )
+    return 0 if all(report["ok"] for report in reports) else 1
+
+
+def _on(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[str]]:
+    """The operation on one design, for scripts and in words."""
     settings = settings_of(design, args.settings)
     if args.vcd is not None:
         check_directory("--vcd", args.vcd)
@@ -90,7 +106,7 @@ def execute(args: argparse.Namespace) -> int:
         operation = _named(args, design, settings)
     else:
         operation = _operation_with_key(args) if args.key is not None else _operation(args)
-    nbits = args.nbits or width_for(operation.mod)
+    nbits = args.nbits or design.width_for(operation.mod)
     machine = design.at(nbits, **settings)
     check_fit(nbits, operation.parts)
     for base, exp, mod in operation.parts:
@@ -130,8 +146,11 @@ def execute(args: argparse.Namespace) -> int:
         report["cycles_of_parts"] = session.cycles
         if max(operation.times) > 1:
             report["times"] = operation.times
-    answer(args, lambda: report, lambda: _lines(report, operation, counted))
-    return 0 if ok else 1
+    if any(session.works):
+        report["core_cycles"] = sum(
+            times * work for times, work in zip(operation.times, session.works, strict=False)
+        )
+    return report, list(_lines(report, operation, counted, session.interface))
 
 
 class _Operation:
@@ -230,9 +249,11 @@ def _numbers(result: Result) -> Any:
     return list(map(json_number, result)) if isinstance(result, list) else json_number(result)
 
 
-def _lines(report: dict[str, Any], operation: _Operation, parts: list[int]) -> Iterator[str]:
+def _lines(
+    report: dict[str, Any], operation: _Operation, parts: list[int], interface: Interface
+) -> Iterator[str]:
     where = ", ".join(filter(None, (report["level"], report["stage"])))
-    where += find_interface(report["interface"]).behind
+    where += interface.behind
     settings = " ".join(f"{name}={short(str(value))}" for name, value in report["params"].items())
     yield f"{report['design']}, {report['nbits']} bits ({where}){': ' if settings else ''}{settings}"
     for base, exp, mod in operation.parts:
@@ -245,7 +266,8 @@ def _lines(report: dict[str, Any], operation: _Operation, parts: list[int]) -> I
         yield (
             f"{'accesses':<14}  {report['accesses']}: of registers, for operands, start, status and result; each takes a cycle or more"
         )
-    yield f"{'cycles':<14}  {'none: this level has no clock' if cycles is None else f'{cycles}{split}'}"
+    core = f", {report['core_cycles']} of them from start to done" if "core_cycles" in report else ""
+    yield f"{'cycles':<14}  {'none: this level has no clock' if cycles is None else f'{cycles}{split}{core}'}"
 
 
 def _value(number: int | str | list[int | str]) -> str:
