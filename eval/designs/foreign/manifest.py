@@ -96,7 +96,7 @@ Condition = str | list[str]
 Order = Literal["least", "most"]
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Table(msgspec.Struct, forbid_unknown_fields=True):
     """A table in which no other keys may stand."""
 
 
@@ -237,9 +237,9 @@ class _File(_Table):
     order: Order = "least"
     timeout: Number = "1000 + 64 * nbits ** 2"
     parameters: dict[str, int | str | Choice] = {}
-    clock: Clock = Clock()
+    clock: Clock = msgspec.field(default_factory=Clock)
     reset: Reset | None = None
-    limits: Limits = Limits()
+    limits: Limits = msgspec.field(default_factory=Limits)
     prepare: dict[str, str | Prepared] = {}
     answer: Answer | None = None
     ports: dict[str, Value] = {}
