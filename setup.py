@@ -22,6 +22,7 @@ setup(
         "modexlab.proc.software": ["driver/*"],
         "modexlab.flow.synth": ["styles/*", "mapping/*"],
         "modexlab.flow.prove": ["*.v"],
+        "modexlab.rtl.interfaces": ["*.sv"],
         "modexlab.flow": ["construct.py", "examples/*"],
         "modexlab.flow.graph": ["steps/**"],
         "modexlab.eval": ["examples/*"],

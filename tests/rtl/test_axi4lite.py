@@ -27,8 +27,6 @@ from modexlab.rtl.interfaces.axi4lite import Axi4Lite
 from modexlab.rtl.sim import Stall, simulate
 from pymtl3 import DefaultPassGroup
 
-from tests.harness import examples
-
 NBITS = 40  # a word and a quarter
 MACHINE = find("mont").at(NBITS)
 KEY = (65537, (1 << 40) - 87)  # an odd modulus of full length
@@ -96,11 +94,13 @@ def drawn(rng: random.Random) -> Iterator[tuple[int, int, int, int, int]]:
                 yield 1, 0, MAP["IRQ_STATUS"].address, 1, ALL_BYTES
 
 
-@pytest.mark.parametrize("stage", ["python", "native"])
-def test_every_access_as_the_model_has_it(stage: str) -> None:
+@pytest.mark.parametrize(
+    ("stage", "count"),
+    [("python", 250), ("native", 3000), pytest.param("native", 100_000, marks=pytest.mark.regress)],
+)
+def test_every_access_as_the_model_has_it(stage: str, count: int) -> None:
     """Operands of any bits, most of them refused by the machine; delays of requests and answers."""
-    rng = random.Random(stage)
-    count = 250 if stage == "python" else examples(3000)
+    rng = random.Random(f"{stage} {count}")
     accesses = [each for each, _ in zip(drawn(rng), range(count), strict=False)]
     expected = AXI4LITE.respond(NBITS, MACHINE.fl, accesses)
     with simulate(MACHINE.wrapped(AXI4LITE), stage) as sim:

@@ -1,0 +1,132 @@
+// AXI4-Lite as its rules bind a slave, and the master that drives it (AMBA AXI, chapters A3 and B1): a checker that
+// stands beside any bus of 32 bits. In simulation a broken rule ends the run (Verilator: --assert); with FORMAL
+// defined the rules of the master are assumed, and those of the slave are to be proved.
+//
+// LIMIT: cycles in which the slave answers or becomes ready, as long as the master takes its answers.
+
+module axi4lite_properties #(
+  parameter int ADDRESS_NBITS = 12,
+  parameter int LIMIT = 4
+) (
+  input logic clk,
+  input logic reset,
+  input logic [ADDRESS_NBITS-1:0] awaddr,
+  input logic awvalid,
+  input logic awready,
+  input logic [31:0] wdata,
+  input logic [3:0] wstrb,
+  input logic wvalid,
+  input logic wready,
+  input logic [1:0] bresp,
+  input logic bvalid,
+  input logic bready,
+  input logic [ADDRESS_NBITS-1:0] araddr,
+  input logic arvalid,
+  input logic arready,
+  input logic [31:0] rdata,
+  input logic [1:0] rresp,
+  input logic rvalid,
+  input logic rready
+);
+
+`ifdef FORMAL
+  `define AXI4LITE_MASTER assume
+`else
+  `define AXI4LITE_MASTER assert
+`endif
+
+  localparam int OPEN_MOST = 3;  // of accesses that a slave may have taken without an answer
+
+  // ---- the cycle before
+
+  logic was_reset = 1'b1;
+  logic [ADDRESS_NBITS-1:0] was_awaddr, was_araddr;
+  logic [31:0] was_wdata, was_rdata;
+  logic [3:0] was_wstrb;
+  logic [1:0] was_bresp, was_rresp;
+  logic aw_waits = 1'b0, w_waits = 1'b0, b_waits = 1'b0, ar_waits = 1'b0, r_waits = 1'b0;
+
+  always_ff @(posedge clk) begin
+    was_reset <= reset;
+    was_awaddr <= awaddr;
+    was_araddr <= araddr;
+    was_wdata <= wdata;
+    was_wstrb <= wstrb;
+    was_bresp <= bresp;
+    was_rdata <= rdata;
+    was_rresp <= rresp;
+    aw_waits <= !reset && awvalid && !awready;
+    w_waits <= !reset && wvalid && !wready;
+    b_waits <= !reset && bvalid && !bready;
+    ar_waits <= !reset && arvalid && !arready;
+    r_waits <= !reset && rvalid && !rready;
+  end
+
+  // ---- what is open: taken, and not yet answered
+
+  logic [2:0] aw_open = 3'd0, w_open = 3'd0, ar_open = 3'd0;
+
+  always_ff @(posedge clk) begin
+    if (reset) begin
+      aw_open <= 3'd0;
+      w_open <= 3'd0;
+      ar_open <= 3'd0;
+    end else begin
+      aw_open <= aw_open + 3'(awvalid && awready) - 3'(bvalid && bready);
+      w_open <= w_open + 3'(wvalid && wready) - 3'(bvalid && bready);
+      ar_open <= ar_open + 3'(arvalid && arready) - 3'(rvalid && rready);
+    end
+  end
+
+  // ---- how long the slave has been waited for
+
+  logic [7:0] b_late = 8'd0, r_late = 8'd0, aw_late = 8'd0, w_late = 8'd0, ar_late = 8'd0;
+
+  always_ff @(posedge clk) begin
+    b_late <= (reset || bvalid || aw_open == 3'd0 || w_open == 3'd0) ? 8'd0 : b_late + 8'd1;
+    r_late <= (reset || rvalid || ar_open == 3'd0) ? 8'd0 : r_late + 8'd1;
+    // an address may wait for data that are not there, and both for an answer that is not taken
+    aw_late <= (reset || !awvalid || awready || b_waits || w_open < aw_open) ? 8'd0 : aw_late + 8'd1;
+    w_late <= (reset || !wvalid || wready || b_waits || aw_open < w_open) ? 8'd0 : w_late + 8'd1;
+    ar_late <= (reset || !arvalid || arready || r_waits) ? 8'd0 : ar_late + 8'd1;
+  end
+
+  // ---- the rules
+
+  always_ff @(posedge clk) begin
+    if (!reset) begin
+      // the master: what is offered stays until it is taken
+      master_keeps_awvalid : `AXI4LITE_MASTER (!aw_waits || awvalid);
+      master_keeps_awaddr : `AXI4LITE_MASTER (!aw_waits || awaddr == was_awaddr);
+      master_keeps_wvalid : `AXI4LITE_MASTER (!w_waits || wvalid);
+      master_keeps_wdata : `AXI4LITE_MASTER (!w_waits || (wdata == was_wdata && wstrb == was_wstrb));
+      master_keeps_arvalid : `AXI4LITE_MASTER (!ar_waits || arvalid);
+      master_keeps_araddr : `AXI4LITE_MASTER (!ar_waits || araddr == was_araddr);
+
+      // the slave: the same of its answers
+      keeps_bvalid : assert (!b_waits || bvalid);
+      keeps_bresp : assert (!b_waits || bresp == was_bresp);
+      keeps_rvalid : assert (!r_waits || rvalid);
+      keeps_rdata : assert (!r_waits || (rdata == was_rdata && rresp == was_rresp));
+
+      // nothing is answered out of reset, nor without having been asked, and nothing twice
+      quiet_after_reset : assert (!was_reset || (!bvalid && !rvalid));
+      answers_a_write : assert (!bvalid || (aw_open != 3'd0 && w_open != 3'd0));
+      answers_a_read : assert (!rvalid || ar_open != 3'd0);
+
+      // OKAY, SLVERR or DECERR: there is no exclusive access
+      knows_bresp : assert (!bvalid || bresp != 2'b01);
+      knows_rresp : assert (!rvalid || rresp != 2'b01);
+
+      // what is taken is answered, and what is offered is taken
+      bounds_writes : assert (aw_open <= 3'(OPEN_MOST) && w_open <= 3'(OPEN_MOST));
+      bounds_reads : assert (ar_open <= 3'(OPEN_MOST));
+      answers_writes_soon : assert (b_late < 8'(LIMIT));
+      answers_reads_soon : assert (r_late < 8'(LIMIT));
+      takes_addresses_soon : assert (aw_late < 8'(LIMIT));
+      takes_data_soon : assert (w_late < 8'(LIMIT));
+      takes_reads_soon : assert (ar_late < 8'(LIMIT));
+    end
+  end
+
+endmodule

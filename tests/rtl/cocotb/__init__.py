@@ -1,0 +1,1 @@
+"""What cocotb runs inside a simulator: masters that we did not write, on the slaves that we did."""
