@@ -27,6 +27,7 @@ setup(
         "modexlab.flow.graph": ["steps/**"],
         "modexlab.eval": ["examples/*"],
         "modexlab.eval.lab": ["spaces/*"],
+        "modexlab.eval.soc": ["software/*"],
         "modexlab.eval.report": ["page/*"],
     },
 )

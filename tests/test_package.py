@@ -47,7 +47,9 @@ def imported(file: Path) -> set[str]:
 def test_all_that_is_imported_is_declared() -> None:
     core = {name_of(each) for each in PROJECT["dependencies"]}
     extras = {
-        name_of(each) for extra in ("flow", "report") for each in PROJECT["optional-dependencies"][extra]
+        name_of(each)
+        for extra in ("flow", "report", "soc")
+        for each in PROJECT["optional-dependencies"][extra]
     }
     for room in ROOMS:
         for file in (ROOT / room).rglob("*.py"):
@@ -82,6 +84,10 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("pyosys", "pyosys is not installed: run `pip install 'modexlab[flow]'`"),
         ("yaml", "PyYAML is not installed: run `pip install 'modexlab[flow]'`"),
+        (
+            "pythondata_cpu_vexriscv",
+            "pythondata-cpu-vexriscv is not installed: run `pip install 'modexlab[soc]'`",
+        ),
         ("dask_jobqueue", "dask-jobqueue is not installed: run `pip install 'modexlab[report]'`"),
     ],
 )

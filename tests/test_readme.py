@@ -28,7 +28,9 @@ GCC = "12.2.0"  # made the programs whose cycles are quoted
 TABLES = {  # command, first column of its table
     "report mont-001 mont --cycles --text": "Design",
     "systems": "system",
+    "soc systolic --nbits 1024 --wait interrupt": "operation",
 }
+LONG = ("soc systolic --nbits 1024 --wait interrupt",)  # in the long regression
 
 
 def protocol() -> str:
@@ -70,7 +72,10 @@ def test_protocol() -> None:
     assert quotations()["fl/xcel.py"] == protocol()
 
 
-@pytest.mark.parametrize(("command", "first"), TABLES.items())
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [pytest.param(*each, marks=[pytest.mark.regress] if each[0] in LONG else []) for each in TABLES.items()],
+)
 def test_table(command: str, first: str, capsys: pytest.CaptureFixture[str]) -> None:
     quoted, present = quotations()[f"modexlab {command}"], table(run(command, capsys), first)
     assert comparable(quoted) == comparable(present)

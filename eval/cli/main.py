@@ -36,6 +36,7 @@ from .commands import (
     report,
     reproduce,
     run,
+    soc,
     systems,
     verilog,
 )
@@ -103,7 +104,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     for command in (
         *(designs, design, run, cycles, verilog, check, bench, report),
-        *(proc, systems),
+        *(proc, systems, soc),
         *(asic, fpga),
         *(explore, ledger, reproduce, compare, papers),
         *(pseudo, draw, completion),
@@ -174,7 +175,7 @@ def _extra_of(error: ModuleNotFoundError) -> str:
     from importlib.metadata import requires
 
     wanted = re.compile(
-        rf"{re.escape(_distribution(error))}\b.*extra == ['\"](flow|report)['\"]", re.IGNORECASE
+        rf"{re.escape(_distribution(error))}\b.*extra == ['\"](flow|report|soc)['\"]", re.IGNORECASE
     )
     found = (wanted.match(each) for each in requires(PACKAGE) or ())
     return next((match[1] for match in found if match), "")

