@@ -110,7 +110,7 @@ class _Soc(SoCCore):
     def __init__(self, platform: _Platform, accelerator: str, cpu: str) -> None:
         self.cd_sys = ClockDomain()
         # LiteX has one table for all chips of a process, and a CPU writes into it
-        self.mem_map, self.csr_map, self.interrupt_map = dict(PLACES), {}, {}
+        self.mem_map = dict(PLACES)
         super().__init__(
             platform,
             CLOCK,
