@@ -7,9 +7,9 @@ An access is answered with OKAY or SLVERR. With SLVERR nothing has changed, and 
     a read of the result before there is one
 
 Addresses are those of words: the last two bits do not count. Bytes without their strobe keep their value. Operands stay for the next
-computation (a modulus and its exponent are a key that is loaded once) and cannot be read. Zeroise clears them and the result; what is
-running then goes on to its end (busy), without an answer. A computation ends with the interrupt, if it is enabled, with a result, or
-with a status code and no result.
+computation (a modulus and its exponent are a key that is loaded once) and cannot be read. A computation ends with the interrupt, if it is
+enabled, with a result, or with a status code and no result. Zeroise clears operands and result and then the machine, by a computation on
+zeros, whose end raises the interrupt as well (busy until then); what is running goes on to its end first, without an answer.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Traits:
     constant_time: bool = False
     odd_only: bool = False
     reduced_only: bool = False
+    modulus: int = 1  # one for which it computes: the only one, if it has one
 
 
 NO_TRAITS = Traits()
@@ -116,6 +117,7 @@ class Axi4LiteFL:
             self.event &= ~held
         elif held >> register.field("zeroise").low & 1:
             self.zeroise()
+            self.event = 1
         elif held >> register.field("start").low & 1:
             self._start()
         return OKAY

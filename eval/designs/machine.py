@@ -184,7 +184,7 @@ class Machine:
     def traits(self) -> Traits:
         """What it says of itself on a bus."""
         design = self.design
-        return Traits(design.constant_time, design.odd_only, design.reduced_only)
+        return Traits(design.constant_time, design.odd_only, design.reduced_only, self.modulus or 1)
 
     def top(self, interface: Interface) -> str:
         """The name of the top module of that."""

@@ -3,8 +3,9 @@
 Its channels are those of Axi4LiteChannels: no path from an input to an output, one write and one read every two cycles.
 
 Ports: s_axi_*, the bus; irq, the interrupt. `mk_machine(nbits)` makes a machine with the ports of ModExp, whose requests may hold more:
-`given`, names and bits. Zeroise forgets what is running: it goes on to its end, and nobody gets its answer. Constant time as the machine
-is. Cycles: busy for one more than the machine takes; the interrupt comes 2 later. Area order: 4 W words of registers.
+`given`, names and bits. Zeroise clears operands and result; what runs goes on to its end, and nobody gets its answer; then the machine
+computes 0^3, after which nothing of its state hangs on what it had before. Constant time as the machine is. Cycles: busy for one more than
+the machine takes; the interrupt comes 2 later. Area order: 4 W words of registers.
 """
 
 from pymtl3 import *
@@ -18,12 +19,13 @@ from ...fl.axi4lite import (
     register_map,
 )
 from ...fl.status import STATUS_NBITS, Status
-from ...fl.xcel import WORD_NBITS, words_of
+from ...fl.xcel import MASK, WORD_NBITS, words_of
 from ..messages import mk_keyed_req, mk_modexp_req
 from .axi4lite_channels import WORD_ADDRESS_NBITS, Axi4LiteChannels, connect_bus, declare_bus
 
 PLACE_NBITS = 7  # of a word in its window, which is what an operand of 4,096 bits has
 COUNTER_NBITS = 64
+WIPING_EXPONENT = 3  # every product unit gets operands of 0
 
 
 class Axi4Lite(Component):
@@ -125,13 +127,39 @@ class Axi4Lite(Component):
 
         s.request = Wire(mk_keyed_req(nbits, given) if given else mk_modexp_req(nbits))
         s.machine.istream.msg //= s.request
+
+        # after zeroise the machine computes 0^3, so that nothing is left in it of what it had
+        s.wiping = Wire()
+        wiped = {W: WIPING_EXPONENT}  # words that are not 0 then
+        wiped |= {2 * W + k: traits.modulus >> (WORD_NBITS * k) & MASK for k in range(W)}
+        wiped = {j: word for j, word in wiped.items() if word}
+        s.sent = [Wire(WORD_NBITS) for _ in range(noperands * W)]
+        s.kept = [Wire(WORD_NBITS) for _ in wiped]
+        s.wipes_with = [Wire(WORD_NBITS) for _ in wiped]
+        s.kept_or_wiped = [Wire(WORD_NBITS) for _ in wiped]
+        nwiped = len(wiped)
+        for i, (j, word) in enumerate(wiped.items()):
+            s.kept[i] //= s.words[j]
+            s.wipes_with[i] //= word
+            s.sent[j] //= s.kept_or_wiped[i]
+        for j in range(noperands * W):
+            if j not in wiped:
+                s.sent[j] //= s.words[j]
+
+        @update
+        def choose_sent():
+            for i in range(nwiped):
+                s.kept_or_wiped[i] @= s.kept[i]
+                if s.wiping:
+                    s.kept_or_wiped[i] @= s.wipes_with[i]
+
         spilt = []  # bits of an operand that its field has not
         for i, (name, used) in enumerate(fields):
             target = getattr(s.request, name)
             for k in range(W):
                 low, high = k * WORD_NBITS, min((k + 1) * WORD_NBITS, used)
                 if low < high:
-                    target[low:high] //= s.words[i * W + k][0 : high - low]
+                    target[low:high] //= s.sent[i * W + k][0 : high - low]
                 if high < (k + 1) * WORD_NBITS:
                     spilt.append((i * W + k, max(0, high - low)))
         s.too_wide = Wire()
@@ -167,6 +195,8 @@ class Axi4Lite(Component):
         s.enabled = Wire()
         s.pending = Wire()
         s.interrupt = Wire()
+        s.wants_wiping = Wire()
+        s.forgot = Wire()
         s.dropped = Wire()  # what runs was forgotten by zeroise: nobody gets its answer
         s.irq //= s.interrupt
 
@@ -174,22 +204,33 @@ class Axi4Lite(Component):
         def machine_handshakes():
             s.machine.istream.val @= s.st == SEND
             s.machine.ostream.rdy @= s.st == RUN
-            s.busy @= s.st != FREE
+            s.busy @= (s.st != FREE) | s.wants_wiping
             s.over @= (s.st == RUN) & s.machine.ostream.val
-            s.ends @= s.over & ~s.dropped & ~s.zeroise
+            s.ends @= s.over & ~s.dropped & ~s.wiping & ~s.zeroise
+            s.forgot @= s.over & s.wiping & ~s.wants_wiping & ~s.zeroise
 
         @update_ff
         def control():
             if s.reset:
                 s.st <<= FREE
                 s.dropped <<= 0
+                s.wants_wiping <<= 0
+                s.wiping <<= 0
             else:
-                if s.start & ~s.too_wide:
+                if (s.st == FREE) & s.wants_wiping:
+                    s.st <<= SEND
+                    s.wiping <<= 1
+                elif s.start & ~s.too_wide:
                     s.st <<= SEND
                 elif (s.st == SEND) & s.machine.istream.rdy:
                     s.st <<= RUN
                 elif s.over:
                     s.st <<= FREE
+                    s.wiping <<= 0
+                if s.zeroise:
+                    s.wants_wiping <<= 1
+                elif s.st == FREE:
+                    s.wants_wiping <<= 0
                 if s.over:
                     s.dropped <<= 0
                 elif s.zeroise & s.busy:
@@ -219,9 +260,9 @@ class Axi4Lite(Component):
 
         @update_ff
         def count():
-            if s.reset | s.start:
+            if s.reset | s.start | s.zeroise:
                 s.cycles <<= 0
-            elif s.busy:
+            elif s.busy & ~s.dropped & ~s.wiping & ~s.wants_wiping:
                 s.cycles <<= s.cycles + 1
 
         @update_ff
@@ -234,7 +275,7 @@ class Axi4Lite(Component):
                 s.interrupt <<= s.enabled & s.pending
                 if s.write & s.is_enable & s.mask[0]:
                     s.enabled <<= s.data[0]
-                if s.ends | (s.start & s.too_wide):
+                if s.ends | s.forgot | (s.start & s.too_wide):
                     s.pending <<= 1
                 elif s.write & s.is_pending & s.data[0]:
                     s.pending <<= 0

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from modexlab.eval.designs.catalogue import find
+from modexlab.eval.designs.catalogue import designs, find
+from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import AXI4LITE
 from modexlab.fl.axi4lite import (
     ALL_BYTES,
@@ -26,6 +27,7 @@ from modexlab.fl.status import Status
 from modexlab.rtl.interfaces.axi4lite import Axi4Lite
 from modexlab.rtl.sim import Stall, simulate
 from pymtl3 import DefaultPassGroup
+from pymtl3.dsl import Signal
 
 NBITS = 40  # a word and a quarter
 MACHINE = find("mont").at(NBITS)
@@ -89,7 +91,7 @@ def drawn(rng: random.Random) -> Iterator[tuple[int, int, int, int, int]]:
         yield int(write), 0, address % 4096, data, strobes if write else 0
         if write and name == "CONTROL":
             held = strobed(0, data, strobes)
-            if held & START and not held & ZEROISE:
+            if held & (START | ZEROISE):
                 yield 0, 1, 0, 0, 0
                 yield 1, 0, MAP["IRQ_STATUS"].address, 1, ALL_BYTES
 
@@ -127,6 +129,13 @@ def test_capabilities_cycles_and_keys() -> None:
 
 
 # ---- channels on their own
+
+
+OTHERS = [
+    pytest.param(each, marks=pytest.mark.regress)
+    for each in designs()
+    if each.name not in ("mont", "systolic")
+]
 
 
 @dataclass
@@ -263,15 +272,17 @@ def test_what_is_refused_while_busy_changes_nothing(bus: Bus) -> None:
 def test_zeroise_forgets_everything(bus: Bus) -> None:
     """Idle and busy; what was running answers to nobody, and the next computation is a new one."""
     load(bus, 7, 0xFFFF, 0xFFF1)
-    for pause in (0, 40):
+    for pause in (0, 40, 3000):
         assert bus.write(MAP["CONTROL"].address, START) == OKAY
         for _ in range(pause):
             bus.cycle()
         assert bus.write(MAP["CONTROL"].address, ZEROISE | START) == OKAY
         assert not any(int(word) for word in (*bus.slave.words, *bus.slave.result))
+        assert bus.write(MAP["BASE"].address, 1) == SLVERR, "busy with it"
         while bus.read(MAP["STATUS"].address)[0] & 1:
             pass
-        assert bus.read(MAP["STATUS"].address) == bus.read(MAP["IRQ_STATUS"].address) == (0, OKAY)
+        assert bus.read(MAP["STATUS"].address) == bus.read(MAP["CYCLES_LOW"].address) == (0, OKAY)
+        assert bus.read(MAP["IRQ_STATUS"].address) == (1, OKAY), "it tells when it is over"
         assert bus.read(MAP["RESULT"].address) == (0, SLVERR)
         load(bus, 3, 5, 1000)
         assert bus.write(MAP["CONTROL"].address, START) == OKAY
@@ -279,3 +290,70 @@ def test_zeroise_forgets_everything(bus: Bus) -> None:
             pass
         assert bus.read(MAP["RESULT"].address) == (243, OKAY)
         assert bus.write(MAP["IRQ_STATUS"].address, 1) == OKAY
+        load(bus, 7, 0xFFFF, 0xFFF1)
+
+
+def registers_of(component: Any) -> dict[str, str]:
+    """Every signal of a component and of all that is in it."""
+    signals = component.get_all_object_filter(
+        lambda each: isinstance(each, Signal) and each.is_top_level_signal()
+    )
+    return {repr(each): str(eval(repr(each), {"s": component})) for each in signals}
+
+
+def after_zeroise(design: Design, nbits: int, key: tuple[int, int, int], at: int | None) -> dict[str, str]:
+    """The whole state of a slave that has computed with a key, and has then been told to forget it; at a cycle, or at the end."""
+    machine = design.at(nbits)
+    base, exp, mod = key
+    slave = machine.exported(AXI4LITE)
+    slave.elaborate()
+    slave.apply(DefaultPassGroup(linetrace=False))
+    slave.sim_reset()
+    bus = Bus(slave, random.Random(1), 1.0)
+    registers = register_map(nbits, len(machine.given))
+    carried = machine.carried(base % mod, exp, mod)
+    for name, value in zip(OPERANDS, carried, strict=False):
+        for place in range(registers[name].count):
+            assert (
+                bus.write(registers[name].address + BYTES * place, value >> 32 * place & 0xFFFF_FFFF) == OKAY
+            )
+    assert bus.write(registers["CONTROL"].address, START) == OKAY
+    if at is None:
+        while bus.read(registers["STATUS"].address)[0] & 1:
+            pass
+        assert bus.read(registers["RESULT"].address)[0] == pow(base % mod, exp, mod) & 0xFFFF_FFFF
+    else:
+        for _ in range(at):
+            bus.cycle()
+    assert bus.write(registers["CONTROL"].address, ZEROISE) == OKAY
+    while bus.read(registers["STATUS"].address)[0] & 1:
+        pass
+    return registers_of(slave)
+
+
+def forgets(design: Design, nbits: int, at: int | None = None) -> None:
+    """After zeroise two keys have left the same state, bit by bit."""
+    top = 1 << nbits - 1
+    fixed = design.at(nbits).modulus
+    keys = [
+        (0x1234567 % top, top | 0x2F1, fixed or top | 0x3A9),
+        (0x765432 % top, top | 0x155, fixed or top | 0x1F5),
+    ]
+    first, second = (after_zeroise(design, nbits, key, at) for key in keys)
+    assert {name for name in first if first[name] != second[name]} == set(), (
+        f"{design.name} has kept something"
+    )
+
+
+@pytest.mark.parametrize("design", [*map(find, ("mont", "systolic")), *OTHERS])
+def test_nothing_of_a_key_is_left(design: Design) -> None:
+    """In no register of slave or machine: the one in which the key was, or what was computed with it."""
+    forgets(design, 16)
+    forgets(design, 16, 30)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("name", ["serial", "serial-003", "systolic-002", "mont-001"])
+def test_nothing_of_a_long_key_is_left(name: str) -> None:
+    """Operands of two words and more, in memories of several digits."""
+    forgets(find(name), 48)

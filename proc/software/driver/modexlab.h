@@ -130,7 +130,8 @@ int modexlab_read(modexlab_t *machine, uint32_t *result, uint32_t words);
 // Cycles of the last computation, by the machine's own counter.
 uint64_t modexlab_cycles(const modexlab_t *machine);
 
-// Clear key, base and result in the machine, at any time; what is running goes on to its end without an answer.
+// Clear key, base and result in the machine, at any time, and then whatever is left of them inside: it is busy until that is over, and
+// modexlab_wait then says MODEXLAB_NOT_STARTED. What is running goes on to its end first, without an answer.
 int modexlab_zeroise(modexlab_t *machine);
 
 // A code in words.

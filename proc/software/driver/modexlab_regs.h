@@ -31,7 +31,7 @@
 #define MODEXLAB_REG_CONTROL 0x00Cu // w: commands
 #define MODEXLAB_CONTROL_START_SHIFT 0 // compute base^exponent mod modulus; refused while busy
 #define MODEXLAB_CONTROL_START_MASK 0x00000001u
-#define MODEXLAB_CONTROL_ZEROISE_SHIFT 1 // clear all operands and the result; what is running goes on to its end without an answer
+#define MODEXLAB_CONTROL_ZEROISE_SHIFT 1 // clear operands, result, and then the machine (busy); what is running goes on to its end without an answer
 #define MODEXLAB_CONTROL_ZEROISE_MASK 0x00000002u
 
 #define MODEXLAB_REG_STATUS 0x010u // r: how things stand
@@ -45,11 +45,11 @@
 #define MODEXLAB_STATUS_CODE_MASK 0x0000FF00u
 
 #define MODEXLAB_REG_IRQ_ENABLE 0x014u // rw: which events raise the interrupt
-#define MODEXLAB_IRQ_ENABLE_DONE_SHIFT 0 // the end of a computation
+#define MODEXLAB_IRQ_ENABLE_DONE_SHIFT 0 // the end of a computation, or of zeroise
 #define MODEXLAB_IRQ_ENABLE_DONE_MASK 0x00000001u
 
 #define MODEXLAB_REG_IRQ_STATUS 0x018u // rw: which events have come; writing 1 clears
-#define MODEXLAB_IRQ_STATUS_DONE_SHIFT 0 // the end of a computation
+#define MODEXLAB_IRQ_STATUS_DONE_SHIFT 0 // the end of a computation, or of zeroise
 #define MODEXLAB_IRQ_STATUS_DONE_MASK 0x00000001u
 
 #define MODEXLAB_REG_CYCLES_LOW 0x01Cu // r: cycles of the last computation, low word
