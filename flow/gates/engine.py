@@ -387,6 +387,17 @@ class Engine:
         nets = self.tables.netlist.ports[port][1]
         return sum(self._lib.gates_get(self._handle, net) << bit for bit, net in enumerate(nets))
 
+    def state(self) -> dict[str, int]:
+        """The output of every flip-flop, by the name of its net."""
+        netlist, library = self.tables.netlist, self.tables.library
+        nets = [
+            netlist.cells[name].pins[pin]
+            for name in self.tables.registers
+            for pin in library.cells[netlist.cells[name].kind].outputs
+            if pin in netlist.cells[name].pins
+        ]
+        return {netlist.nets[net]: self._lib.gates_get(self._handle, net) for net in nets}
+
     @property
     def edges(self) -> int:
         """Rising edges of the clock so far."""

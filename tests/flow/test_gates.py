@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.asic import Chip
+from modexlab.eval.designs.interfaces import AXI4LITE
+from modexlab.fl.axi4lite import ALL_BYTES, register_map
 from modexlab.fl.errors import BadInput
+from modexlab.fl.status import Status
 from modexlab.flow import product, workload
 from modexlab.flow.description import Description
 from modexlab.flow.gates import activity, activity_file, engine, gates, glitches
@@ -833,3 +836,35 @@ def test_processor_at_gates() -> None:
         other.where,
     )
     assert one.commits == other.commits and one.exit_code == (120 * 120) % 256
+
+
+# ---- what is left in a netlist
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(("name", "nbits"), [("mont", 32), ("mont-ct", 40), ("serial", 16)])
+def test_no_flip_flop_knows_a_key_after_zeroise(name: str, nbits: int) -> None:
+    """Behind AXI4-Lite, at gates: two keys, their results read; without zeroise their states differ, after it in no flip-flop."""
+    machine = catalogue.find(name).at(nbits)
+    top = 1 << nbits - 1
+    registers = register_map(nbits, len(machine.given))
+    control = registers["CONTROL"]
+    forget = [
+        (1, 0, control.address, 1 << control.field("zeroise").low, ALL_BYTES),
+        (0, 1, 0, 0, 0),
+        (1, 0, registers["IRQ_STATUS"].address, 1, ALL_BYTES),
+        (0, 0, registers["ID"].address, 0, 0),
+    ]
+    last = [(0, 0, registers["ID"].address, 0, 0)]  # what the bus has carried is the same
+    keys = ((5, top | 0x55, top | 0x1D), (7, top | 0x6B, top | 0x27))
+    states: dict[bool, list[dict[str, int]]] = {False: [], True: []}
+    for forgets, key in itertools.product((False, True), keys):
+        accesses = AXI4LITE.requests(nbits, machine.carried(*key))
+        with simulate(machine.wrapped(AXI4LITE), "gates") as sim:
+            run = sim.run([*accesses, *(forget if forgets else last)])
+            states[forgets].append(sim.engine.state())
+        assert AXI4LITE.outcome(nbits, run.responses[: len(accesses)]) == (Status.OK, pow(*key))
+    assert len(states[True][0]) > 7 * nbits
+    kept = [net for net in states[False][0] if states[False][0][net] != states[False][1][net]]
+    assert len(kept) > nbits, "without zeroise the keys are there"
+    assert states[True][0] == states[True][1]
