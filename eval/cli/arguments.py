@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput
 from ...proc.core.parameters import DIV_BITS
 from ..designs.interfaces import DEFAULT, INTERFACES, UNIT, UNIT_SUMMARY
-from ..designs.system import Xcel
+from ..designs.system import COUPLINGS, Xcel
 from ..json_values import json_number as json_number  # for the commands
 from ..json_values import json_value as json_value
 
@@ -242,14 +242,26 @@ def find_design(name: str) -> Design:
     return catalogue.find(name)
 
 
-def xcel_of(name: str | None, nbits: int | None, settings: list[str]) -> Xcel:
+def add_coupling(group: Any) -> None:
+    """`--interface` of a machine that stands behind a processor."""
+    group.add_argument(
+        "--interface",
+        choices=COUPLINGS,
+        default=COUPLINGS[0],
+        help="xcel: at the accelerator port; axi4lite: on the bus, with its interrupt (default: xcel)",
+    )
+
+
+def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface: str = COUPLINGS[0]) -> Xcel:
     """What is behind a processor: a design with its `--nbits` and `--set`, or without a name the null accelerator."""
     if name is None:
+        if interface != COUPLINGS[0]:
+            raise BadInput(f"--interface {interface} without an accelerator; name one with --xcel DESIGN")
         if settings:
             raise BadInput("--set without an accelerator; name one with --xcel DESIGN")
         return Xcel()
     design = find_design(name)
-    xcel = Xcel(design, 32 if nbits is None else nbits, settings_of(design, settings))
+    xcel = Xcel(design, 32 if nbits is None else nbits, settings_of(design, settings), interface)
     _ = xcel.machine  # refuses what makes no machine, before anything is built
     return xcel
 

@@ -1,7 +1,8 @@
-"""One system, ready to run programs: the processor with an accelerator behind its port, at one level and stage.
+"""One system, ready to run programs: the processor with an accelerator behind its port or on its bus, at one level and stage.
 
 fl: the instruction-set simulator with the accelerator's function, no cycles. rtl: the pipeline with the accelerator's
-hardware, at any stage of `modexlab.proc.sim`.
+hardware, at any stage of `modexlab.proc.sim`. A machine on the bus is a slave of AXI4-Lite, and its interrupt is the processor's; the
+accelerator port then has the null accelerator.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput
 from ...fl.xcel import XcelFL
 from ...proc.core.parameters import check_units
-from .interfaces import PROCESSOR_PORT
+from .interfaces import AXI4LITE, PROCESSOR_PORT
 from .session import stage_at
 
 if TYPE_CHECKING:
     from pymtl3 import Component
 
+    from ...proc.iss.bus import Bus
     from ...proc.iss.iss import Accelerator
     from ...proc.iss.outcome import Outcome
     from ...proc.sim import MemoryTiming
@@ -29,15 +31,33 @@ if TYPE_CHECKING:
     from .machine import Machine
 
 LEVELS = ("fl", "rtl")
+COUPLINGS = (
+    PROCESSOR_PORT.name,
+    AXI4LITE.name,
+)  # how a machine stands behind the processor: tightly, loosely
 
 
 @dataclass(frozen=True)
 class Xcel:
-    """What is behind the accelerator port: a design of the catalogue at a width, or the null accelerator."""
+    """What is behind the accelerator port, or on the bus: a design of the catalogue at a width, or the null accelerator at the port."""
 
     design: Design | None = None
     nbits: int = 32
     settings: Mapping[str, Any] = field(default_factory=dict)
+    interface: str = PROCESSOR_PORT.name
+
+    def __post_init__(self) -> None:
+        if self.interface not in COUPLINGS:
+            raise BadInput(
+                f"interface {self.interface!r} behind a processor: give one of {' and '.join(COUPLINGS)}"
+            )
+        if self.on_bus and self.design is None:
+            raise BadInput(f"interface {self.interface}: there is nothing to put on the bus; name a design")
+
+    @property
+    def on_bus(self) -> bool:
+        """Whether it is loosely coupled."""
+        return self.interface == AXI4LITE.name
 
     @property
     def name(self) -> str:
@@ -58,15 +78,41 @@ class Xcel:
         from ...proc.core.null_xcel import NullXcelFL
 
         machine = self.machine
-        if machine is None:
+        if machine is None or self.on_bus:
             return NullXcelFL()
         return XcelFL(self.nbits, machine.fl, [wide for _, wide in machine.given_fields])
 
+    def bus(self) -> Bus | None:
+        """What is on the bus, as the instruction-set simulator takes it."""
+        machine = self.machine
+        if machine is None or not self.on_bus:
+            return None
+        from ...fl.axi4lite import Axi4LiteFL
+        from ...proc.iss.bus import Axi4LiteBus
+
+        given = [wide for _, wide in machine.given_fields]
+        return Axi4LiteBus(Axi4LiteFL(self.nbits, machine.fl, given, machine.traits))
+
     def rtl(self) -> Component:
-        """A new one in hardware."""
+        """A new one in hardware, as it is behind the accelerator port."""
         from ...proc.core.null_xcel import NullXcel
 
-        return NullXcel() if self.machine is None else self.machine.wrapped(PROCESSOR_PORT)
+        return NullXcel() if self.machine is None or self.on_bus else self.machine.wrapped(PROCESSOR_PORT)
+
+    def system(self, mul_latency: int = 1, div_bits: int = 2, observed: bool = True) -> Component:
+        """The processor with it in hardware; `observed`: with the commit port."""
+        from ...proc.core.proc import Proc
+
+        machine = self.machine
+        if machine is None or not self.on_bus:
+            from ...proc.core.proc_xcel import ProcXcel
+
+            return ProcXcel(partial(Proc, mul_latency, div_bits), self.rtl, observed=observed)
+        from ...proc.core.axi4lite_slave import Axi4LiteSlave
+        from ...proc.core.proc_bus import ProcBus
+
+        slave = partial(Axi4LiteSlave, partial(machine.exported, AXI4LITE))
+        return ProcBus(partial(Proc, mul_latency, div_bits, bus=True), self.rtl, slave, observed=observed)
 
 
 class System:
@@ -95,11 +141,9 @@ class System:
             if vcd is not None or trace is not None:
                 raise BadInput("the functional level has no clock to trace; use --level rtl")
             return
-        from ...proc.core.proc import Proc
-        from ...proc.core.proc_xcel import ProcXcel
         from ...proc.sim import simulate_proc
 
-        component = ProcXcel(partial(Proc, mul_latency, div_bits), self.xcel.rtl)
+        component = self.xcel.system(mul_latency, div_bits)
         self._simulation = simulate_proc(component, self.stage, vcd=vcd, trace=trace)
 
     def run(
@@ -126,7 +170,7 @@ class System:
             raise BadInput("the functional level has no memory to wait for; use --level rtl")
         from ...proc.iss.iss import ISS
 
-        return ISS(program, self.xcel.fl(), manager).run(limit, record, progress)
+        return ISS(program, self.xcel.fl(), manager, bus=self.xcel.bus()).run(limit, record, progress)
 
     def close(self) -> None:
         """Free the simulation and finish its waveform file."""

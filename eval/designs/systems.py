@@ -1,14 +1,16 @@
 """Table 1 of paper 001, measured: systems that compute RSA in software, or by an accelerator, in cycles.
 
 A system is named by what is special in it: `proc-naive` is the processor alone with the kernel `naive` of
-`modexlab.proc.software.kernels`, `procxcel-mont` the processor with the catalogue's `mont` behind its port. What counts is
-the stats window, in which a program has nothing but the call of its kernel; normalised, as in the paper's section
-5.1, it is less the window of the dummy, which returns the expected answer.
+`modexlab.proc.software.kernels`, `procxcel-mont` the processor with the catalogue's `mont` behind its port, `procbus-mont`
+with `mont` on its bus, where a driver in C polls; `procbus-irq-mont` sleeps until the interrupt, and `procbus-key-mont` has
+its key from before. What counts is the stats window, in which a program has nothing but the call of its kernel; normalised,
+as in the paper's section 5.1, it is less the window of the dummy, which returns the expected answer.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +20,7 @@ from ...fl.errors import BadInput, bits, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
 from ..errors import NoMeasurement
 from ..papers.published import by_name
+from .interfaces import AXI4LITE, PROCESSOR_PORT
 from .system import System, Xcel
 from .widths import MAX_NBITS
 from .workloads import MODULUS_001, Workload
@@ -35,8 +38,14 @@ PUBLISHED: Mapping[str, Mapping[str, float | int]] = by_name("001", "1")
 # the paper's four, and the fastest of ours by each kind of multiplier
 DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-scaled")
 
-SOFTWARE, HARDWARE = "proc-", "procxcel-"
-DUMMY, BY_XCEL = "dummy", "xcel"  # kernels that are no system's own
+SOFTWARE, HARDWARE, ON_BUS = "proc-", "procxcel-", "procbus-"
+DUMMY, BY_XCEL, BY_BUS = "dummy", "xcel", "bus"  # kernels that are no system's own
+# the ways to work on the bus, by the kernel
+WAYS = {f"{ON_BUS}": BY_BUS, f"{ON_BUS}irq-": "bus-irq", f"{ON_BUS}key-": "bus-key"}
+WORD = 32
+
+# beside each, in the table of couplings, the same on the bus: the paper's machine, and our fastest
+DEFAULT_ON_BUS = ("procxcel-mont", "procxcel-scaled")
 
 # software of 2048 bits takes hundreds of millions of cycles
 MOST_SOFTWARE_NBITS = 1024
@@ -51,12 +60,24 @@ class SystemKind:
     design: Design | None
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the design
 
+    @property
+    def on_bus(self) -> bool:
+        """Loosely coupled."""
+        return self.name.startswith(ON_BUS)
+
+    @property
+    def hardware(self) -> tuple[str, bool, tuple[tuple[str, Any], ...]]:
+        """What it shares with others that differ in their program only."""
+        name = self.design.name if self.design is not None else ""
+        return name, self.on_bus, tuple(self.settings.items())
+
     def xcel(self, nbits: int, mod: int) -> Xcel:
         """What is behind the port at this width; a machine for one modulus is made for this one."""
         if self.design is None:
             return Xcel()
         own_modulus = any(param.name == "modulus" for param in self.design.params)
-        return Xcel(self.design, nbits, ({"modulus": mod} if own_modulus else {}) | dict(self.settings))
+        settings = ({"modulus": mod} if own_modulus else {}) | dict(self.settings)
+        return Xcel(self.design, nbits, settings, (AXI4LITE if self.on_bus else PROCESSOR_PORT).name)
 
     @property
     def modulus(self) -> int:
@@ -91,8 +112,11 @@ def system_names() -> list[str]:
     from ...proc.software.kernels import KERNELS
     from .catalogue import designs
 
-    software = [name for name in KERNELS if name not in (DUMMY, BY_XCEL)]
-    return [f"{SOFTWARE}{name}" for name in software] + [f"{HARDWARE}{each.name}" for each in designs()]
+    software = [name for name, each in KERNELS.items() if name != DUMMY and not each.accelerated]
+    hardware = (HARDWARE, *WAYS)
+    return [f"{SOFTWARE}{name}" for name in software] + [
+        f"{prefix}{each.name}" for prefix in hardware for each in designs()
+    ]
 
 
 def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemKind:
@@ -103,6 +127,9 @@ def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemK
         raise unknown("system", name, system_names())
     if name.startswith(HARDWARE):
         return SystemKind(name, BY_XCEL, find(name.removeprefix(HARDWARE)), settings or {})
+    for prefix in sorted(WAYS, key=len, reverse=True):
+        if name.startswith(prefix):
+            return SystemKind(name, WAYS[prefix], find(name.removeprefix(prefix)), settings or {})
     if settings:
         raise BadInput(f"{name} has no parameter {next(iter(settings))}: software has none; drop it")
     return SystemKind(name, name.removeprefix(SOFTWARE), None)
@@ -151,6 +178,20 @@ class Row:
     outcome: Outcome | None
     dummy: int = 0
     note: str = ""
+    work: int | None = None  # cycles of the machine, of which a machine on the bus tells
+
+    def is_tight_of(self, other: Row) -> bool:
+        """Whether this is the same operation on the same machine, behind the accelerator port."""
+        names = {f"{prefix}{self.system.removeprefix(HARDWARE)}" for prefix in WAYS}
+        same = (self.operation, self.nbits) == (other.operation, other.nbits)
+        return same and self.system.startswith(HARDWARE) and other.system in names
+
+    @property
+    def transfer(self) -> int | None:
+        """All that is neither the call nor the machine's work: operands, start, the wait as far as it is longer, the result."""
+        if self.normalised is None or self.work is None:
+            return None
+        return self.normalised - self.work
 
     @property
     def ok(self) -> bool:
@@ -180,6 +221,29 @@ class Row:
         return round(self.normalised / self.published, 3)
 
 
+def loosely_coupled(kinds: Sequence[SystemKind]) -> list[SystemKind]:
+    """Those behind the accelerator port, and after each the same machine on the bus, in all ways; others as they are."""
+    found = []
+    for kind in kinds:
+        found.append(kind)
+        if kind.kernel == BY_XCEL and kind.design is not None:
+            found += [find_system(f"{prefix}{kind.design.name}", kind.settings) for prefix in WAYS]
+    return list({kind.name: kind for kind in found}.values())
+
+
+def with_work(rows: Sequence[Row]) -> list[Row]:
+    """The machine's cycles of a row on the bus in that of the same machine behind the accelerator port as well."""
+    works = {
+        (row.system.removeprefix(ON_BUS), row.operation, row.nbits): row.work
+        for row in rows
+        if row.work is not None
+    }
+    return [
+        replace(row, work=works.get((row.system.removeprefix(HARDWARE), row.operation, row.nbits), row.work))
+        for row in rows
+    ]
+
+
 @dataclass(frozen=True)
 class Measurement:
     """How rows are measured.
@@ -205,21 +269,22 @@ class Measurement:
         with System(stage=self.stage) as bare:
             for nbits in widths:
                 dummies = {work.name: self._overhead(bare, nbits, work) for work in works[nbits]}
-                for kind in kinds:
-                    for row in self._rows_of(kind, bare, nbits, works[nbits]):
+                for _, alike in itertools.groupby(kinds, key=lambda kind: kind.hardware):
+                    for row in self._rows_of(list(alike), bare, nbits, works[nbits]):
                         yield replace(row, dummy=dummies[row.operation])
 
     def _rows_of(
-        self, kind: SystemKind, bare: System, nbits: int, works: Sequence[Workload]
+        self, kinds: Sequence[SystemKind], bare: System, nbits: int, works: Sequence[Workload]
     ) -> Iterator[Row]:
-        """The operations on one system, which is built once."""
-        if kind.design is not None:
-            self.begin(f"{kind.name}, {nbits} bits, {self.stage}")
-            with System(kind.xcel(nbits, works[0].mod), stage=self.stage) as system:
-                for work in works:
+        """The operations on systems of the same hardware, which is built once."""
+        first = kinds[0]
+        if first.design is not None:
+            self.begin(f"{first.name}, {nbits} bits, {self.stage}")
+            with System(first.xcel(nbits, works[0].mod), stage=self.stage) as system:
+                for kind, work in itertools.product(kinds, works):
                     yield self._row_of(kind, system, nbits, work)
             return
-        for work in works:
+        for kind, work in itertools.product(kinds, works):
             if self.full or nbits <= MOST_SOFTWARE_NBITS:
                 yield replace(self._run(bare, kind.kernel, nbits, work), system=kind.name)
             else:
@@ -260,4 +325,8 @@ class Measurement:
         )
         outcome = system.run(program, progress=self.progress)
         note = "" if outcome.exit_code == 0 else outcome.explain(program)
-        return Row(kernel, work.name, nbits, outcome, note=note)
+        counted = None
+        if system.xcel.on_bus and outcome.exit_code == 0:
+            low, high = outcome.output[-2:]  # of the register, which counts one more than the machine takes
+            counted = (high << WORD | low) - 1
+        return Row(kernel, work.name, nbits, outcome, note=note, work=counted)

@@ -37,6 +37,7 @@ LIBRARY = tuple(
         "mod_exp_words.c",
         "mont_mod_exp_words.c",
         "mont_mod_exp_ct_words.c",
+        "bus_mod_exp.c",
         "division.c",
         "memory.c",
         "driver/modexlab.c",

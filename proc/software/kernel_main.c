@@ -4,9 +4,12 @@
 // all operands of a width. The stats window holds the call and nothing else: arguments are in their registers
 // before it opens, and the call is the same for every kernel and for the dummy.
 // Output: the words of the result. Exit code: 0 if they are as expected.
+// -DBUS: the kernel works on the bus; the machine is prepared before, and its own count of cycles, two words, goes out as well.
+// -DBUS_IRQ: by interrupt.
 
 #include "kernel_main.h"
 
+#include "interrupts.h"
 #include "manager.h"
 #include "modexp.h"
 #include "stats.h"
@@ -48,8 +51,21 @@ static void call_kernel(void) {
 }
 
 int main(void) {
+#ifdef BUS
+#ifndef BUS_IRQ
+#define BUS_IRQ 0
+#endif
+  if (bus_prepare(operand_exp, operand_mod, BUS_IRQ) != 0)
+    return 2;
+#endif
   call_kernel();
   emit_words(result, WORDS);
+#ifdef BUS
+  uint64_t cycles = bus_cycles();
+  emit((uint32_t)cycles);
+  emit((uint32_t)(cycles >> 32));
+  set_handler(0); // or the ecall at the end would go there
+#endif
   uint32_t wrong = xcel_status;
   for (unsigned i = 0; i < WORDS; i++)
     wrong |= result[i] ^ operand_expected[i];

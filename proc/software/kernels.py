@@ -31,10 +31,12 @@ class Kernel(NamedTuple):
 
     name: str
     summary: str
-    one_word: str  # function of values
+    one_word: str  # function of values; "": none, it takes addresses at every width
     many_words: str  # function of addresses
     odd_only: bool = False
     accelerated: bool = False
+    bus: bool = False  # the accelerator is on the bus, and has a count of cycles, which the program sends after the result
+    interrupt: bool = False
     constant_time: bool = False
 
 
@@ -64,12 +66,41 @@ KERNELS = {
             constant_time=True,
         ),
         Kernel("xcel", "by the accelerator", "xcel_mod_exp", "xcel_mod_exp_words", accelerated=True),
+        Kernel(
+            "bus",
+            "by a machine on the bus: the driver loads the key and polls",
+            "",
+            "bus_mod_exp",
+            accelerated=True,
+            bus=True,
+        ),
+        Kernel(
+            "bus-irq",
+            "the same; the processor sleeps until the interrupt",
+            "",
+            "bus_mod_exp_irq",
+            accelerated=True,
+            bus=True,
+            interrupt=True,
+        ),
+        Kernel(
+            "bus-key",
+            "the driver polls; the key is in the machine already",
+            "",
+            "bus_mod_exp_key",
+            accelerated=True,
+            bus=True,
+        ),
     )
 }
 
 
 # those that can stand behind encrypt() and decrypt() of software/rsa.c
-RSA_KERNELS = tuple(name for name, kernel in KERNELS.items() if name != "dummy" and not kernel.constant_time)
+RSA_KERNELS = tuple(
+    name
+    for name, kernel in KERNELS.items()
+    if name != "dummy" and not kernel.constant_time and not kernel.bus
+)
 
 
 def find_kernel(name: str) -> Kernel:
@@ -198,7 +229,9 @@ def _build(main: str, kernel: str, words: int, opt: str, ngiven: int = 0) -> Pro
     defines: dict[str, str | int] = {"WORDS": words}
     if ngiven:
         defines["XCEL_NGIVEN"] = ngiven
-    if words == 1:
+    if chosen.bus:
+        defines |= {"BUS": 1, "BUS_IRQ": int(chosen.interrupt)}
+    if words == 1 and chosen.one_word:
         defines["KERNEL"] = chosen.one_word
     else:
         defines |= {"KERNEL": chosen.many_words, "BY_ADDRESS": 1}

@@ -28,7 +28,25 @@ void mont_mod_exp_ct_words(uint32_t result[WORDS], const uint32_t base[WORDS],
 void xcel_mod_exp_words(uint32_t result[WORDS], const uint32_t base[WORDS], const uint32_t exponent[WORDS],
                         const uint32_t modulus[WORDS]);
 
-// status of the last operation of the accelerator (fl/status.py); 0: its result is valid
+// By a machine on the bus: key and base go, and the processor polls, or sleeps until the interrupt; or the key is there since
+// bus_prepare, which has to be called before any of them, with or without the interrupt. It returns a code of driver/modexlab.h.
+int bus_prepare(const uint32_t exponent[WORDS], const uint32_t modulus[WORDS], int with_interrupt);
+void bus_mod_exp(uint32_t result[WORDS], const uint32_t base[WORDS], const uint32_t exponent[WORDS],
+                 const uint32_t modulus[WORDS]);
+void bus_mod_exp_irq(uint32_t result[WORDS], const uint32_t base[WORDS], const uint32_t exponent[WORDS],
+                     const uint32_t modulus[WORDS]);
+void bus_mod_exp_key(uint32_t result[WORDS], const uint32_t base[WORDS]);
+uint64_t bus_cycles(void); // of the last computation, by the machine's own counter
+
+// status of the last operation of the accelerator (fl/status.py), or the driver's code; 0: its result is valid
 extern uint32_t xcel_status;
+
+// what the accelerator takes as given beside the modulus (kernels.py)
+#ifndef XCEL_NGIVEN
+#define XCEL_NGIVEN 0
+#endif
+#if XCEL_NGIVEN
+extern uint32_t xcel_given[XCEL_NGIVEN][WORDS];
+#endif
 
 #endif

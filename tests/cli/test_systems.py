@@ -92,6 +92,32 @@ def test_text_and_progress(cli: Cli, tmp_path: Path) -> None:
     assert path.read_text() == result.out
 
 
+def test_loosely_coupled(cli: Cli, tmp_path: Path) -> None:
+    """The same machine behind the port and on the bus, in all ways: cycles are call, transfer and work, of which the last is the same."""
+    path = tmp_path / "couplings.txt"
+    argv = ("systems", "--interface", "axi4lite", "--system", "procxcel-mont", "--operation", "enc")
+    rows = cli(*argv, "--json", "--output", path).json()
+    lines = path.read_text().splitlines()
+    assert all(len(line) <= 120 for line in lines)
+    check(rows)
+    names = ["procxcel-mont", "procbus-mont", "procbus-irq-mont", "procbus-key-mont"]
+    assert [row["system"] for row in rows] == names == [line.split()[0] for line in lines[2:6]]
+    machine = catalogue.find("mont").at(32)
+    work, _ = workloads(32)
+    for row, line in zip(rows, lines[2:6], strict=True):
+        assert row["cycles"] == row["call"] + row["transfer"] + row["work"]
+        assert row["work"] == machine.cycles(*work.operands)
+        assert [row[name] for name in ("cycles", "call", "transfer", "work")] == list(
+            map(int, line.split()[4:8])
+        )
+    tight, polls, sleeps, keyed = rows
+    assert tight["slower_percent"] is None
+    assert polls["slower_percent"] == round(100 * (polls["normalised"] / tight["normalised"] - 1), 3) > 0
+    assert 0 < tight["transfer"] < keyed["transfer"] < polls["transfer"] < sleeps["transfer"]
+    assert polls["where"]["data_memory"] > 0 == polls["where"]["sleep"]
+    assert sleeps["where"]["sleep"] > sleeps["work"] / 2
+
+
 def test_wider_operands(cli: Cli) -> None:
     """Nothing is published for them; the rows say which stage they are from."""
     result = cli("systems", "--nbits", 64, 96, "--system", "proc-montgomery-ct", "--json")

@@ -147,6 +147,12 @@ def test_lint_clean_and_self_contained(cli: Cli, design: str, nbits: int) -> Non
             ["mont, 16 bits: ", "nstages = 2: ", "div_bits = 4: ", "xr1  write  push the next word of"],
             "commit",
         ),
+        (
+            ["--xcel", "naive", "--nbits", 16, "--interface", "axi4lite"],
+            "proc_naive_16_axi4lite",
+            ["naive, 16 bits, on the bus", "mie          read, write: bit 11", "0x010          STATUS"],
+            "no interrupts",
+        ),
     ],
 )
 def test_processor(cli: Cli, options: list[object], top: str, words: list[str], absent: str) -> None:
@@ -239,7 +245,11 @@ def test_an_error_leaves_the_old_file(cli: Cli, tmp_path: Path, monkeypatch: pyt
         (["mont", "--xcel", "mont"], "--xcel: only the processor has it; give proc, or drop it"),
         (["mont", "--no-commit"], "--no-commit: only the processor has it"),
         (["mont", "--mul-latency", 2], "--mul-latency: only the processor has it"),
-        (["proc", "--interface", "xcel"], "--interface: the processor has its own; drop it"),
+        (
+            ["proc", "--interface", "axi4lite-000"],
+            "a machine stands behind the processor by xcel or axi4lite",
+        ),
+        (["proc", "--interface", "axi4lite"], "--interface axi4lite without an accelerator; name one with"),
         (["proc", "--nbits", 32], "--nbits without an accelerator; name one with --xcel DESIGN"),
         (["proc", "--set", "nstages=2"], "--set without an accelerator"),
         (["proc", "--xcel", "none", "--no-commit"], "--no-commit with --xcel none: only a whole system"),

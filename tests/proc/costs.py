@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
+from modexlab.eval.designs.systems import Measurement, Row, find_system, loosely_coupled, with_work
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
@@ -20,6 +21,7 @@ from tests.proc.programs import DATA, NUMBER, Assembler
 
 FEW, MANY = 8, 24  # repetitions
 MAX_CYCLES = 100_000
+COUPLED_WIDTHS = (32, 64, 128, 256, 512, 1024, 2048)
 MUL_LATENCIES, DIV_BITS, LATENCIES = (1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 3, 5)
 
 
@@ -145,6 +147,22 @@ def memory_table() -> str:
         for latency in LATENCIES
     ]
     return markdown(("latency of the memories", *cases), rows)
+
+
+def coupling_table() -> str:
+    """A machine behind the accelerator port and on the bus, by width: cycles, and how much longer the bus takes."""
+    kinds = loosely_coupled([find_system("procxcel-mont")])
+    found: dict[tuple[int, str], list[Row]] = {}
+    for row in with_work(list(Measurement().rows(kinds, COUPLED_WIDTHS))):
+        assert row.ok
+        found.setdefault((row.nbits, row.operation), []).append(row)
+    lines: list[tuple[object, ...]] = []
+    for (nbits, operation), (tight, *others) in found.items():
+        assert tight.normalised
+        slower = [f"{100 * ((other.normalised or 0) / tight.normalised - 1):.1f} %" for other in others]
+        lines.append((nbits, operation, tight.work, tight.cycles, others[0].cycles, *slower))
+    head = ("bits", "operation", "work", "at the port", "on the bus", "polling", "interrupt", "key there")
+    return markdown(head, lines)
 
 
 def markdown(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:

@@ -10,6 +10,9 @@ import random
 from functools import cache
 
 import pytest
+from modexlab.eval.designs.catalogue import designs, find
+from modexlab.eval.designs.system import System, Xcel
+from modexlab.eval.designs.systems import workloads
 from modexlab.proc.core.null_xcel import NullXcelFL
 from modexlab.proc.isa import causes, csrs
 from modexlab.proc.isa.isa import BY_NAME, encode
@@ -17,6 +20,7 @@ from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import INTERRUPT_WAIT, Commit, Outcome
 from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
 from modexlab.proc.software.elf import Program
+from modexlab.proc.software.kernels import kernel_program
 from modexlab.proc.software.memory import BUS_BASE, BUS_NBITS, REGIONS
 
 from tests.harness import RTL_STAGES, examples
@@ -159,6 +163,30 @@ def test_window() -> None:
     for first, end in REGIONS:
         assert end <= BUS_BASE or first >= BUS_BASE + (1 << BUS_NBITS)
     assert BUS_BASE % (1 << BUS_NBITS) == 0
+
+
+REGISTERS = """
+    lw s2, 0(gp); lw s3, 8(gp); lw s4, 0x200(gp); sw s2, 0(gp); li t0, 0xE00; add t0, t0, gp; lw s5, 0(t0); lw s6, 0x7FC(gp); lui t1, 1
+    add t1, t1, gp; lw s7, 0(t1); sw s7, 4(t1); li s8, 4; sb s8, 0x200(gp); sw zero, 0x210(gp); li s9, 3; sw s9, 0x400(gp); li s10, 5
+    sh s10, 0x600(gp); li s11, 1; sw s11, 12(gp); mul a1, s8, s9
+poll:
+    lw a2, 16(gp); andi a3, a2, 1; bne a3, zero, poll; lw a4, 0(t0); csrrw zero, proc2mngr, a4; lw a5, 16(gp); csrrw zero, proc2mngr, a5
+"""
+
+
+@pytest.mark.parametrize("stage", ["native", pytest.param("python", marks=pytest.mark.regress)])
+def test_registers_behind_axi4lite(stage: str) -> None:
+    """Loads and stores over AXI4-Lite: the answers, and the refusals, are those of the functional model of the registers."""
+    xcel = Xcel(find("mont"), interface="axi4lite")
+    what = program(REGISTERS, "registers")
+    expected = ISS(what, xcel.fl(), bus=xcel.bus()).run(10_000)
+    assert expected.output[-2:] == [pow(4, 3, 5), 2]
+    load, store = causes.LOAD_FAULT, causes.STORE_FAULT
+    assert expected.output[:-2:2] == [load, store, load, load, load, store, store]
+    with simulate_proc(xcel.system(), stage) as sim:
+        for timing in MEMORIES:
+            found = sim.run(what, timing=timing, max_cycles=MAX_CYCLES)
+            assert (found.output, found.reason) == (expected.output, "exit"), timing
 
 
 # ---- the interrupt
@@ -411,3 +439,41 @@ def test_random_programs(stalls: bool) -> None:
         expected = on_iss(what, tuple(first for first, _ in entries), manager=tuple(drawn.manager))
         check(expected, found, f"{drawn.name}, {timing}, stalls {stalls}")
     assert interrupts > 100
+
+
+# ---- the driver on a machine
+
+
+@pytest.mark.parametrize(
+    ("design", "nbits"), [("mont", 32), pytest.param("scaled", 64, marks=pytest.mark.regress)]
+)
+def test_driver(design: str, nbits: int) -> None:
+    """It computes in all ways at both levels; the machine's own count, which the program reads, is that of the formula."""
+    xcel = Xcel(find(design), nbits, interface="axi4lite")
+    machine = xcel.machine
+    assert machine is not None
+    work, _ = workloads(nbits)
+    given = machine.given_of(work.mod)
+    with System(xcel) as rtl, System(xcel, level="fl") as fl:
+        cycles = {}
+        for kernel in ("bus", "bus-irq", "bus-key"):
+            what = kernel_program(kernel, nbits, *work.operands, given=given)
+            expected, found = fl.run(what), rtl.run(what)
+            assert expected.exit_code == found.exit_code == 0, kernel
+            assert expected.output[:-2] == found.output[:-2]
+            assert found.output[-2:] == [machine.cycles(*work.operands) + 1, 0]
+            assert (found.window.where["sleep"] > 0) == (kernel == "bus-irq")
+            cycles[kernel] = found.window.cycles or 0
+    assert cycles["bus-key"] < cycles["bus"] < cycles["bus-irq"]
+
+
+@pytest.mark.parametrize("level", ["fl", pytest.param("rtl", marks=pytest.mark.regress)])
+def test_driver_with_numbers_that_are_given(level: str) -> None:
+    """They go with the key."""
+    design = next(each for each in designs() if each.at(32).given)
+    xcel = Xcel(design, 32, interface="axi4lite")
+    work, _ = workloads(32)
+    assert xcel.machine is not None
+    what = kernel_program("bus-irq", 32, *work.operands, given=xcel.machine.given_of(work.mod))
+    with System(xcel, level=level) as system:
+        assert system.run(what).exit_code == 0

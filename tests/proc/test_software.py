@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from modexlab.fl.axi4lite import Axi4LiteFL
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.fl.xcel import BASE, EXP, GO, MOD, STATUS, XcelFL, words_of
 from modexlab.proc.isa.isa import decode
+from modexlab.proc.iss.bus import Axi4LiteBus
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import Outcome
 from modexlab.proc.software import compiler, seeded_keys
@@ -28,6 +30,7 @@ from modexlab.proc.software.kernels import (
     patched,
     rsa_program,
 )
+from modexlab.proc.software.memory import BUS_BASE
 from modexlab.proc.software.seeded_keys import seeded_key
 
 from tests.harness import examples
@@ -57,6 +60,11 @@ ADD_BACK = [
 def accelerator(nbits: int) -> XcelFL:
     """One that takes every modulus."""
     return XcelFL(nbits, lambda base, exp, mod: (Status.OK, pow(base, exp, mod)))
+
+
+def machine_on_bus(nbits: int, status: Status = Status.OK) -> Axi4LiteBus:
+    """Likewise."""
+    return Axi4LiteBus(Axi4LiteFL(nbits, lambda base, exp, mod: (status, pow(base, exp, mod))))
 
 
 def run(kernel: str, nbits: int, base: int, exp: int, mod: int, **options: int) -> Outcome:
@@ -242,12 +250,28 @@ def test_a_refusing_accelerator_fails_the_program(nbits: int) -> None:
 
 
 @pytest.mark.parametrize("nbits", [32, 96])
+@pytest.mark.parametrize("kernel", [name for name, each in KERNELS.items() if each.bus])
+def test_on_the_bus(kernel: str, nbits: int) -> None:
+    """By the driver, in all ways; what the machine refuses fails the program. At this level the machine counts no cycles."""
+    operands = (3, (1 << nbits) - 5, (1 << nbits) - 17)
+    program = kernel_program(kernel, nbits, *operands)
+    outcome = ISS(program, bus=machine_on_bus(nbits)).run()
+    count = words_of(nbits)
+    assert outcome.exit_code == 0 and outcome.output[count:] == [0, 0]
+    assert sum(word << 32 * i for i, word in enumerate(outcome.output[:count])) == pow(*operands)
+    refused = ISS(kernel_program(kernel, nbits, 3, 5, 1), bus=machine_on_bus(nbits, Status.EVEN_MODULUS))
+    assert refused.run().exit_code == 1
+    with_nothing = ISS(program).run()
+    assert with_nothing.trap is not None and with_nothing.trap.tval == BUS_BASE
+
+
+@pytest.mark.parametrize("nbits", [32, 96])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_wrong_result_fails_the_program(kernel: str, nbits: int) -> None:
     base, exp, mod = 3, 5, (1 << nbits) - 1
     for bit in (0, nbits - 1):
         program = kernel_program(kernel, nbits, base, exp, mod, expected=pow(base, exp, mod) ^ 1 << bit)
-        code = ISS(program, accelerator(nbits)).run().exit_code
+        code = ISS(program, accelerator(nbits), bus=machine_on_bus(nbits)).run().exit_code
         assert code == (0 if kernel == "dummy" else 1)
 
 

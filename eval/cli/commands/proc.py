@@ -17,6 +17,7 @@ from ...table import table
 from ..arguments import (
     Commands,
     add_command,
+    add_coupling,
     add_json,
     add_settings,
     add_units,
@@ -98,6 +99,7 @@ def add(commands: Commands) -> None:
     )
     add_width(xcel, "default: 32")
     add_settings(xcel)
+    add_coupling(xcel)
     timing = parser.add_argument_group("the hardware around the pipeline (level rtl)")
     timing.add_argument(
         "--latency", type=number, metavar="L", help="cycles until the memories answer, at least (default: 1)"
@@ -145,7 +147,7 @@ def execute(args: argparse.Namespace) -> int:
             check_directory(f"--{option}", getattr(args, option))
     if args.max_cycles is not None and args.max_cycles >= MOST_CYCLES:
         raise BadInput(f"--max-cycles {shown(args.max_cycles)} is out of range; give less than 2^63")
-    xcel = xcel_of(args.xcel, args.nbits, args.settings)
+    xcel = xcel_of(args.xcel, args.nbits, args.settings, args.interface)
     timing, units = _timing(args), _units(args)
     stage = "python" if args.trace and args.level == "rtl" and not args.stage else args.stage
     program = _program(args)
@@ -304,8 +306,13 @@ def _remedy(trap: Trap) -> str:
     """What to do about it."""
     from ....proc.isa import causes
     from ....proc.isa.isa import decode
-    from ....proc.software.memory import map_text
+    from ....proc.software.memory import map_text, on_bus
 
+    if trap.cause in causes.ALWAYS_HALT and on_bus(trap.tval):
+        return (
+            "with --interface axi4lite this is on the bus, and has been refused (the registers are in fl/axi4lite.py); "
+            "without it there is no bus"
+        )
     if trap.cause in causes.ALWAYS_HALT or trap.cause == causes.FETCH_FAULT:
         return f"stay in memory, which is {map_text()}"
     if trap.cause == causes.ILLEGAL:
@@ -333,6 +340,7 @@ def _as_json(program: Program, outcome: Outcome, xcel: Xcel) -> dict[str, Any]:
         "stage": outcome.stage,
         "xcel": xcel.name,
         "nbits": xcel.nbits if xcel.design is not None else None,
+        "interface": xcel.interface,
         "params": {name: json_value(value) for name, value in xcel.parameters.items()},
         "where": dict(outcome.where),
         "window": {
@@ -360,6 +368,7 @@ def _cpi(value: float | None) -> float | None:
 def _lines(program: Program, outcome: Outcome, xcel: Xcel, stats: bool) -> Iterator[str]:
     where = ", ".join(filter(None, (outcome.level, outcome.stage)))
     behind = f"{xcel.name}, {xcel.nbits} bits" if xcel.design is not None else xcel.name
+    behind += " on the bus" if xcel.on_bus else ""
     yield f"{program.name} ({where}; accelerator: {behind})"
     failed = f": test {outcome.exit_code} failed" if outcome.reason == "tohost" and outcome.exit_code else ""
     yield f"{'exit code':<14}  {outcome.exit_code}{_signed(outcome)}{failed}"

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
+from ...designs.system import COUPLINGS
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
@@ -32,12 +33,17 @@ RSA by software on the processor and
 by accelerators behind it, in cycles of the stats window, beside the published figures. Every result is
 compared with the expected one; exit code 1 if one is wrong.
 
-A system is proc-KERNEL (software: naive, montgomery, montgomery-ct) or procxcel-DESIGN (a design of the
-catalogue behind the processor's accelerator port)."""
+A system is proc-KERNEL (software: naive, montgomery, montgomery-ct), procxcel-DESIGN (a design of the
+catalogue behind the processor's accelerator port) or procbus-DESIGN (the same on its bus, behind AXI4-Lite, where a
+driver in C polls; procbus-irq-DESIGN sleeps until the interrupt, procbus-key-DESIGN has its key in the machine already).
+
+--interface axi4lite puts loosely coupled systems beside tightly coupled ones: every procxcel-DESIGN, and the
+same machine on the bus in the three ways, with cycles of the call, of the transfer and of the work."""
 EXAMPLES = """\
   modexlab systems
   modexlab systems --system proc-naive procxcel-mont --operation decrypt --json
-  modexlab systems --nbits 64 128 256 512 1024 2048 --output systems.txt"""
+  modexlab systems --nbits 64 128 256 512 1024 2048 --output systems.txt
+  modexlab systems --interface axi4lite --nbits 32 512"""
 
 NOTE = (
     "Cycles: of the stats window, in which the processor calls the kernel, and nothing else happens. Normalised: "
@@ -57,6 +63,13 @@ OPERANDS_001 = (
 )
 OPERANDS = "a key of each width, e = 65537, the same in every run"
 LINE = 116
+COUPLED = (
+    "Cycles: of the stats window, in which the processor calls the kernel. Call: those of the dummy, which returns the expected answer. "
+    "Work: those of the machine alone, by its own counter. Transfer: the rest: operands, start, result, and what noticing the end takes "
+    "longer than the work. Slower: over the same machine behind the accelerator port (procxcel), both without the call.",
+    "procbus: the driver in C (modexlab.h) loads the key and the base over AXI4-Lite, starts, polls, reads. procbus-irq: it sleeps (wfi) "
+    "until the handler of the interrupt has seen the end. procbus-key: as procbus, with a key that has been loaded before.",
+)
 BASELINE, CONSTANT_TIME = "proc-naive", "proc-montgomery-ct"
 
 
@@ -86,6 +99,12 @@ def add(commands: Commands) -> None:
     )
     add_settings(parser)
     parser.add_argument(
+        "--interface",
+        choices=COUPLINGS,
+        default=COUPLINGS[0],
+        help="how machines stand behind the processor: xcel, at its accelerator port, or axi4lite, on its bus as well (default: xcel)",
+    )
+    parser.add_argument(
         "--operation",
         type=_operation,
         choices=("encrypt", "decrypt"),
@@ -109,11 +128,22 @@ def _operation(text: str) -> str:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...designs.systems import DEFAULT_SYSTEMS, OPERATIONS, Measurement, check_key_width, find_system
+    from ...designs.systems import (
+        DEFAULT_ON_BUS,
+        DEFAULT_SYSTEMS,
+        OPERATIONS,
+        Measurement,
+        check_key_width,
+        find_system,
+        loosely_coupled,
+        with_work,
+    )
 
-    kinds = [
-        _kind(find_system(name), args.settings) for name in dict.fromkeys(args.systems or DEFAULT_SYSTEMS)
-    ]
+    loosely = args.interface != COUPLINGS[0]
+    default = DEFAULT_ON_BUS if loosely else DEFAULT_SYSTEMS
+    kinds = [_kind(find_system(name), args.settings) for name in dict.fromkeys(args.systems or default)]
+    if loosely:
+        kinds = loosely_coupled(kinds)
     widths = [check_key_width(nbits) for nbits in dict.fromkeys(args.nbits)]
     operations = [args.operation] if args.operation else OPERATIONS
     if args.output is not None:
@@ -139,11 +169,14 @@ def execute(args: argparse.Namespace) -> int:
             what = f"{row.system}, {row.nbits} bits, {row.operation}"
             how = f"WRONG: {row.note}" if not row.ok else row.note or f"{row.normalised:,} cycles"
             print(f"[{len(rows)}/{total}] {what}: {how} ({seconds:.1f} s)", file=sys.stderr, flush=True)
-    text = _text(rows)
+    if loosely:
+        rows = with_work(rows)
+    text = _text_of_couplings(rows) if loosely else _text(rows)
     if args.output is not None:
         with writing(args.output) as write:
             write(text + "\n")
-    answer(args, lambda: [_as_json(row, rows) for row in rows], lambda: text)
+    as_json = _coupling_as_json if loosely else _as_json
+    answer(args, lambda: [as_json(row, rows) for row in rows], lambda: text)
     return 0 if all(row.ok for row in rows) else 1
 
 
@@ -230,6 +263,59 @@ def _text(rows: list[Row]) -> str:
     )
     text = "\n".join(textwrap.fill(note.format(**words), LINE) for note in notes)
     return f"{table(head, lines)}\n\n{text}"
+
+
+# ---- loosely coupled beside tightly coupled
+
+
+def _tight(row: Row, rows: list[Row]) -> Row | None:
+    """The same operation on the same machine behind the accelerator port."""
+    return next((other for other in rows if other.is_tight_of(row)), None)
+
+
+def _slower(row: Row, rows: list[Row]) -> float | None:
+    """How much longer it takes than at the accelerator port, in percent of that."""
+    tight = _tight(row, rows)
+    if tight is None or not tight.normalised or row.normalised is None:
+        return None
+    return 100 * (row.normalised / tight.normalised - 1)
+
+
+def _coupling_as_json(row: Row, rows: list[Row]) -> dict[str, Any]:
+    slower = _slower(row, rows)
+    return _as_json(row, rows) | {
+        "call": row.dummy,
+        "transfer": row.transfer,
+        "work": row.work,
+        "slower_percent": None if slower is None else round(slower, 3),
+    }
+
+
+def _text_of_couplings(rows: list[Row]) -> str:
+    head = ["system", "operation", "bits", "result", "cycles", "call", "transfer", "work", "transfer (%)"]
+    head += ["slower by (%)", "instructions"]
+    lines = []
+    for row in rows:
+        run = row.outcome
+        share = None if row.transfer is None or not row.cycles else 100 * row.transfer / row.cycles
+        slower = _slower(row, rows)
+        lines.append(
+            [
+                row.system,
+                row.operation,
+                str(row.nbits),
+                "-" if run is None else "ok" if row.ok else "WRONG",
+                *(_cell(count, "d") for count in (row.cycles, row.dummy, row.transfer, row.work)),
+                _cell(share, ".1f"),
+                _cell(slower, ".1f"),
+                _cell(run.window.instructions if run is not None else None, "d"),
+            ]
+        )
+    notes = [*COUPLED]
+    notes += dict.fromkeys(
+        f"{row.system}: {row.note}." for row in rows if row.outcome is not None and row.note
+    )
+    return f"{table(head, lines)}\n\n" + "\n".join(textwrap.fill(note, LINE) for note in notes)
 
 
 def _cell(value: float | None, form: str) -> str:

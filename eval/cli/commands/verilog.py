@@ -10,6 +10,7 @@ from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT, Interface
 from ...designs.interfaces import find as find_interface
 from ...designs.processor_verilog import PROCESSOR
+from ...designs.system import COUPLINGS
 from ...designs.verilog_header import comment, parameters, port_lines, wrapped
 from ...designs.widths import check_width
 from ...designs.workloads import some_operands
@@ -36,7 +37,8 @@ TEXT = """\
 The header says what the machine computes and in how
 many cycles, its parameters, the ports and the protocol. Without -o the text goes to stdout; a file is written whole or not at all.
 
-`proc` is the processor: with the null accelerator behind its port, with --xcel a design of the catalogue."""
+`proc` is the processor: with the null accelerator behind its port, with --xcel a design of the catalogue, at the port or
+(--interface axi4lite) on its bus."""
 EXAMPLES = """\
   modexlab verilog mont -o mont.sv
   modexlab verilog mont-001 --nbits 64 --set nstages=8 -o mont_001_64.sv
@@ -90,13 +92,19 @@ def _processor(args: argparse.Namespace) -> int:
     """The processor, with what is behind its accelerator port."""
     from ...designs.processor_verilog import processor_verilog
 
-    if args.interface != DEFAULT.name:
-        raise BadInput("--interface: the processor has its own; drop it")
+    # the default of designs is not one of the processor's
+    interface = COUPLINGS[0] if args.interface == DEFAULT.name else args.interface
+    if interface not in COUPLINGS:
+        raise BadInput(
+            f"--interface {interface}: a machine stands behind the processor by {' or '.join(COUPLINGS)}; give one, or drop it"
+        )
     if args.xcel in (None, OPEN):
+        if interface != COUPLINGS[0]:
+            raise BadInput(f"--interface {interface} without an accelerator; name one with --xcel DESIGN")
         for option, given in (("--nbits", args.nbits is not None), ("--set", bool(args.settings))):
             if given:
                 raise BadInput(f"{option} without an accelerator; name one with --xcel DESIGN")
-    xcel = None if args.xcel == OPEN else xcel_of(args.xcel, args.nbits, args.settings)
+    xcel = None if args.xcel == OPEN else xcel_of(args.xcel, args.nbits, args.settings, interface)
     if xcel is None and args.no_commit:
         raise BadInput(f"--no-commit with --xcel {OPEN}: only a whole system can do without; name a DESIGN")
     units = {
