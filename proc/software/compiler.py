@@ -61,6 +61,7 @@ FLAGS = (
     f"-DBUS_BASE={BUS_BASE:#x}",
     "-fno-tree-loop-distribute-patterns",  # a loop is what is measured, and no call of memset in its place
 )
+ARCHIVE = "library.a"
 LINK = ("-nostdlib", "-static", "-Wl,--gc-sections")
 WARNINGS = ("-Wall",)
 SHOWN_ERRORS = 2
@@ -116,15 +117,27 @@ def compile_program(
         key = cache.key(*map(cache.file_digest, objects), *ours, *compile_, *LINK, fingerprint())
 
         def make(directory: Path) -> Path:
-            _gcc(names, [*compile_, "-c", *map(str, LIBRARY)], cwd=directory)
-            archive, product = directory / "library.a", directory / "program"
-            members = [f"{path.stem}.o" for path in LIBRARY]
-            _run(names, [_archiver(), "rc", archive.name, *members], cwd=directory)
-            inputs = [str(START), *map(str, objects), str(archive), "-lgcc"]
+            product = directory / "program"
+            inputs = [str(START), *map(str, objects), str(_library(names, compile_, ours)), "-lgcc"]
             _gcc(names, [*compile_, *LINK, "-T", str(LINK_SCRIPT), *inputs, "-o", str(product)])
             return product
 
         return cache.cached(f"{stem}-{key}", make)
+
+
+def _library(names: str, compile_: Sequence[str], ours: Sequence[str]) -> Path:
+    """The archive of our functions, compiled in this way; many programs share it."""
+
+    def make(directory: Path) -> None:
+        with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
+            _gcc(names, [*compile_, "-c", *map(str, LIBRARY)], cwd=Path(own))
+            members = [str(Path(own) / f"{path.stem}.o") for path in LIBRARY]
+            _run(names, [_archiver(), "rc", str(directory / ARCHIVE), *members], cwd=directory)
+
+    return (
+        cache.cached_tree(cache.tree_name("library", cache.key(*ours, *compile_, fingerprint())), make)
+        / ARCHIVE
+    )
 
 
 def _source(source: str | Path) -> Path:
