@@ -120,7 +120,7 @@ int modexlab_irq_enable(modexlab_t *machine, bool enable);
 // To be called by the interrupt handler: true if it was this machine's interrupt, which is then cleared.
 bool modexlab_irq_handle(modexlab_t *machine);
 
-// Whether modexlab_irq_handle has seen the end of the computation that was started last.
+// Whether modexlab_irq_handle has seen the end of the computation that was started last, or of zeroise after it.
 bool modexlab_finished(const modexlab_t *machine);
 
 // The result, in an array of so many words (those of its key at least; what is above them becomes 0). With any code but
