@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import AXI4LITE
+from ...designs.machine_verilog import verilog
 from ...progress import Progress
 from ...soc.cpus import CPUS
 from ...table import table
@@ -23,7 +24,6 @@ from ..arguments import (
     json_value,
     settings_of,
 )
-from .verilog import verilog
 
 if TYPE_CHECKING:
     from ...soc.chip import RoundTrip
