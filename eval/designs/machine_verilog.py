@@ -1,4 +1,4 @@
-"""A machine of the catalogue as one self-contained SystemVerilog file, behind an interface: a header for whoever has it alone, and the design."""
+"""A machine of the catalogue as one self-contained SystemVerilog file: the design behind an interface, and a header with all one must know."""
 
 from __future__ import annotations
 
