@@ -1,4 +1,4 @@
-"""A machine of the catalogue as one self-contained SystemVerilog file: the design behind an interface, and a header with all one must know."""
+"""A machine of the catalogue as one self-contained SystemVerilog file: a header with all one must know, and the design."""
 
 from __future__ import annotations
 
