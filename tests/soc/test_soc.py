@@ -17,6 +17,7 @@ from modexlab.eval.soc import chip as chips
 from modexlab.eval.soc.board import make_board
 from modexlab.eval.soc.chip import Chip, ChipError, round_trip, works
 from modexlab.eval.soc.cpus import CPUS
+from modexlab.eval.soc.program import operands_header
 from modexlab.fl.axi4lite import IDENTITY
 from modexlab.rtl.sim import toolchain
 
@@ -163,6 +164,29 @@ def test_round_trips(cli: Cli, cpu: str, name: str, nbits: int) -> None:
     assert polling["ok"] and interrupt["ok"]
     for one, other in zip(polling["calls"], interrupt["calls"], strict=True):
         assert one["machine"] == other["machine"] and one["result"] == other["result"]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("interrupt", [False, True])
+def test_errors_on_the_chip(interrupt: bool) -> None:
+    """The machine's code comes to the program as words; a wrong expectation, and a given number too few, too."""
+    chip = Chip(find("mont").at(16), "picorv32")
+    good = {"modulus": 40001, "public_exponent": 3, "private_exponent": 5, "message": 2, "ciphertext": 8}
+    cases = (
+        (
+            good | {"modulus": 40000},
+            [],
+            2,
+            "encrypt: the modulus is even, and a Montgomery machine needs an odd one",
+        ),
+        (good | {"message": 40001}, [], 2, "encrypt: the base is not below the modulus"),
+        (good | {"ciphertext": 9}, [], 1, "encrypt: WRONG"),
+        (good, [7], 2, "encrypt: not as many numbers are given as the machine takes"),
+    )
+    for numbers, given, code, said in cases:
+        operands = operands_header(16, numbers, given)
+        output = chip.run(chip.software("round_trip.c", operands, by_interrupt=interrupt), 50_000)
+        assert (output.code, output.text) == (code, [said])
 
 
 @pytest.mark.regress

@@ -9,19 +9,26 @@ enum { LOAD = 1, START, WAIT, READ, END }; // of the phases of a call, each begi
 
 static modexlab_t machine;
 static uint32_t result[WORDS];
+static const char *doing = "init";
 
 void on_machine(void) { modexlab_irq_handle(&machine); }
 
+static void say(const char *text) {
+  print(doing);
+  print(": ");
+  print(text);
+  print("\n");
+}
+
 void on_fault(uint32_t cause) {
-  print("a trap that nobody expects\n");
+  say("a trap that nobody expects");
   word(cause);
   stop(3);
 }
 
 static void check(int code) {
   if (code != MODEXLAB_OK) {
-    print(modexlab_message(code));
-    print("\n");
+    say(modexlab_message(code));
     stop(2);
   }
 }
@@ -36,7 +43,8 @@ static int wait(void) {
 #endif
 }
 
-static void mod_exp(const modexlab_key_t *key, const uint32_t *base, const uint32_t *expected) {
+static void mod_exp(const char *name, const modexlab_key_t *key, const uint32_t *base, const uint32_t *expected) {
+  doing = name;
   mark(LOAD);
   int code = modexlab_load_key(&machine, key);
   mark(START);
@@ -58,7 +66,7 @@ static void mod_exp(const modexlab_key_t *key, const uint32_t *base, const uint3
     word(result[i]);
     same = same && result[i] == expected[i];
   }
-  print(same ? ": ok\n" : ": WRONG\n");
+  say(same ? "ok" : "WRONG");
   if (!same)
     stop(1);
 }
@@ -71,10 +79,9 @@ int main(void) {
   check(modexlab_irq_enable(&machine, true));
   interrupts_on();
 #endif
-  print("encrypt");
-  mod_exp(&public_key, message, ciphertext);
-  print("decrypt");
-  mod_exp(&private_key, ciphertext, message);
+  mod_exp("encrypt", &public_key, message, ciphertext);
+  mod_exp("decrypt", &private_key, ciphertext, message);
+  doing = "zeroise";
   check(modexlab_zeroise(&machine));
   return 0;
 }
