@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 
 from ...fl.xcel import WORD_NBITS, words_of
 from ...proc.software.seeded_keys import seeded_key
-from ...rtl.sim import build, translate
+from ...rtl.sim import build
 from ..designs.interfaces import AXI4LITE
+from ..designs.machine_verilog import verilog
 from ..designs.workloads import Workload
 from .program import Software, operands_header, software
 
@@ -73,8 +74,8 @@ class Chip:
 
     @functools.cached_property
     def accelerator(self) -> str:
-        """Its Verilog."""
-        return translate(self.machine.exported(AXI4LITE), self.top, unique=True)
+        """Its Verilog, as `modexlab verilog` writes it."""
+        return verilog(self.machine, AXI4LITE.name)
 
     @functools.cached_property
     def board(self) -> Board:

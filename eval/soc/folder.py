@@ -67,8 +67,8 @@ all is right, 1 if a result is wrong, 2 if the driver has given an error, 3 afte
 """
 
 
-def folder_files(chip: Chip, program: Software, accelerator: str, wait: str) -> dict[str, str]:
-    """The texts by path. accelerator: its Verilog; wait: how the program waits, in words."""
+def folder_files(chip: Chip, program: Software, wait: str) -> dict[str, str]:
+    """The texts by path. wait: how the program waits, in words."""
     from .board import BASE
 
     board, machine = chip.board, chip.machine
@@ -95,7 +95,7 @@ def folder_files(chip: Chip, program: Software, accelerator: str, wait: str) -> 
         "README.md": README.format(**words),
         "Makefile": makefile,
         "soc.v": board.verilog,
-        own: accelerator,
+        own: chip.accelerator,
         **board.cpu_verilog,
         **chip.memories(program),
         "map.json": board.map_json,

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
-from ...designs.interfaces import AXI4LITE
-from ...designs.machine_verilog import verilog
 from ...progress import Progress
 from ...soc.cpus import CPUS
 from ...table import table
@@ -104,7 +102,7 @@ def execute(args: argparse.Namespace) -> int:
         if directory is not None:
             waits = f"and waits by {args.wait}"
             program = round_trip_software(chip, by_interrupt)
-            write_folder(directory, folder_files(chip, program, verilog(machine, AXI4LITE.name), waits))
+            write_folder(directory, folder_files(chip, program, waits))
         _ = chip.model
         progress.describe(f"{label}: simulate")
         trip = round_trip(chip, by_interrupt, lambda cycle: progress(cycle, expected_cycles(machine)))
