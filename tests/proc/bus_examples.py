@@ -24,6 +24,8 @@ from modexlab.proc.software.memory import BUS_BASE
 from pymtl3 import Component, OutPort, Wire, concat, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from tests.proc.examples import SlowXcel
+
 WORDS, COUNT, TIMER, LOWER = 0x00, 0x10, 0x14, 0x18
 
 
@@ -165,7 +167,6 @@ class TimerBus:
 
 
 def mk_system(stalls: bool = False, mul_latency: int = 1, div_bits: int = 2) -> ProcBus:
-    """A processor with the device."""
-    return ProcBus(
-        partial(Proc, mul_latency, div_bits, bus=True), NullXcel, partial(TimerDevice, stalls=stalls)
-    )
+    """A processor with the device; stalls: it, and the accelerator, make the processor wait."""
+    device = partial(TimerDevice, stalls=stalls)
+    return ProcBus(partial(Proc, mul_latency, div_bits, bus=True), SlowXcel if stalls else NullXcel, device)
