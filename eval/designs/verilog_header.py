@@ -24,6 +24,8 @@ Protocol: clk rising edge; reset is synchronous and active high. Both streams ar
 every cycle in which val and rdy are both 1; val, once 1, stays until the message has moved. Responses come in
 the order of the requests."""
 
+LONGEST = 137  # of a line without the sign of a comment
+
 
 def comment(lines: list[str]) -> str:
     """These lines as comments."""
@@ -107,9 +109,13 @@ def register_lines(registers: Mapping[str, Register]) -> Iterator[str]:
 
 
 def _from(begin: str, text: str | None) -> list[str]:
-    """The lines of a docstring from some words on."""
+    """The lines of a docstring from some words on; as comments they must not be longer than others."""
     text = text or ""
-    return without_paths(text[text.index(begin) :]).strip().split("\n")
+    found: list[str] = []
+    for paragraph in without_paths(text[text.index(begin) :]).strip().split("\n\n"):
+        lines = paragraph.split("\n")
+        found += ["", *(wrapped(paragraph, 0) if max(map(len, lines)) > LONGEST else lines)]
+    return found[1:]
 
 
 def registers() -> list[str]:
