@@ -6,9 +6,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,7 @@ from modexlab.rtl.sim import toolchain
 from ..command_line import Cli
 
 UNTOUCHED = 0xA5A5_A5A5
+MOST_WORDS = 4096 // 32
 ILLEGAL_INSTRUCTION = 2  # the cause of VexRiscv; PicoRV32's interrupt 1
 
 
@@ -233,10 +236,17 @@ def test_the_folder_builds_by_itself(cli: Cli, tmp_path: Path, cpu: str) -> None
 
 
 @pytest.mark.regress
-@pytest.mark.parametrize("cpu", CPUS)
-def test_refused_accesses(cpu: str) -> None:
-    """Neither CPU sees the error of the bus: a read gives 0, a write does nothing, and the machine stays as it was."""
+@pytest.mark.parametrize(
+    ("cpu", "error"),
+    [("vexriscv", r"\.dBusWishbone_ERR\s*\((\w+)\)"), ("picorv32", r"assign (\w*idbus_err) =")],
+)
+def test_refused_accesses(cpu: str, error: str) -> None:
+    """The error comes to the CPU's port, and the CPU does not look: a read gives 0, a write does nothing, there is no trap."""
     chip = Chip(find("mont").at(256), cpu)
+    (line,) = re.findall(error, chip.board.verilog)
+    seen = f'\nalways @(posedge sys_clk) if ({line}) $display("text refused");\nendmodule'
+    told = replace(chip.board, verilog=chip.board.verilog.replace("\nendmodule", seen))
+    chip.__dict__["board"] = told  # before it is used
     output = chip.run(chip.software("refused.c"), 100_000)
     assert output.code == 0
     found = [tuple(output.words[at : at + 3]) for at in range(0, len(output.words), 3)]
@@ -248,3 +258,5 @@ def test_refused_accesses(cpu: str) -> None:
         *[(UNTOUCHED, 0, busy)] * 2,
         (UNTOUCHED, ILLEGAL_INSTRUCTION, busy),
     ]
+    beyond = 2 * (MOST_WORDS - 256 // 32)  # words of operands that this machine has not
+    assert output.text == ["refused"] * (3 + 2 + beyond + 2)
