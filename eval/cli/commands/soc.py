@@ -13,7 +13,6 @@ from ...table import table
 from ..arguments import (
     Commands,
     add_command,
-    add_design,
     add_json,
     add_settings,
     add_width,
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
 TEXT = """\
 The chip is made
 with LiteX: a RISC-V CPU, ROM, SRAM, and the machine behind AXI4-Lite on its bus, with its interrupt. Verilator
-simulates it. Its program is C on the bare metal, with the driver modexlab.h: it loads the longest key that the machine takes,
-encrypts a message and decrypts the ciphertext. Results are compared by the program, and once more here; exit code 1
-if one is wrong."""
+simulates it. Its program is C on the bare metal, with the driver modexlab.h: it loads the longest key that the
+machine takes, encrypts a message and decrypts the ciphertext. Results are compared by the program, and once more
+here; exit code 1 if one is wrong."""
 EXAMPLES = """\
   modexlab soc mont --nbits 64
   modexlab soc mont --nbits 64 --cpu picorv32 --wait interrupt
@@ -53,7 +52,7 @@ def add(commands: Commands) -> None:
         examples=EXAMPLES,
         execute=execute,
     )
-    add_design(parser)
+    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
     add_width(parser, f"an even number from 16, default: {DEFAULT_NBITS}")
     add_settings(parser)
     parser.add_argument("--cpu", choices=CPUS, default=DEFAULT_CPU, help=f"the CPU (default: {DEFAULT_CPU})")
