@@ -17,6 +17,7 @@ from typing import Any
 import colorama
 from litex.build.generic_platform import GenericPlatform, Pins, Subsignal
 from litex.gen import LiteXModule
+from litex.soc.cores.cpu import CPU
 from litex.soc.integration import export
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCCore
@@ -109,7 +110,8 @@ class _Soc(SoCCore):
 
     def __init__(self, platform: _Platform, accelerator: str, cpu: str) -> None:
         self.cd_sys = ClockDomain()
-        # LiteX has one table for all chips of a process, and a CPU writes into it
+        # LiteX has tables for all chips of a process, of places and of interrupts, and a CPU writes into them
+        CPU.interrupts.clear()
         self.mem_map = dict(PLACES)
         super().__init__(
             platform,
