@@ -5,7 +5,7 @@
 // before it opens, and the call is the same for every kernel and for the dummy.
 // Output: the words of the result. Exit code: 0 if they are as expected.
 // -DBUS: the kernel works on the bus; the machine is prepared before, and its own count of cycles, two words, goes out as well.
-// -DBUS_IRQ: by interrupt.
+// -DBUS_IRQ=1: by interrupt.
 
 #include "kernel_main.h"
 
@@ -52,9 +52,6 @@ static void call_kernel(void) {
 
 int main(void) {
 #ifdef BUS
-#ifndef BUS_IRQ
-#define BUS_IRQ 0
-#endif
   if (bus_prepare(operand_exp, operand_mod, BUS_IRQ) != 0)
     return 2;
 #endif

@@ -37,6 +37,7 @@ class Kernel(NamedTuple):
     accelerated: bool = False
     bus: bool = False  # the accelerator is on the bus, and has a count of cycles, which the program sends after the result
     interrupt: bool = False
+    keyed: bool = False  # the key is in the machine before the call
     constant_time: bool = False
 
 
@@ -90,6 +91,7 @@ KERNELS = {
             "bus_mod_exp_key",
             accelerated=True,
             bus=True,
+            keyed=True,
         ),
     )
 }
@@ -99,7 +101,7 @@ KERNELS = {
 RSA_KERNELS = tuple(
     name
     for name, kernel in KERNELS.items()
-    if name != "dummy" and not kernel.constant_time and not kernel.bus
+    if name != "dummy" and not kernel.constant_time and not kernel.keyed
 )
 
 

@@ -30,6 +30,9 @@ void xcel_mod_exp_words(uint32_t result[WORDS], const uint32_t base[WORDS], cons
 
 // By a machine on the bus: key and base go, and the processor polls, or sleeps until the interrupt; or the key is there since
 // bus_prepare, which has to be called before any of them, with or without the interrupt. It returns a code of driver/modexlab.h.
+#ifndef BUS_IRQ
+#define BUS_IRQ 0
+#endif
 int bus_prepare(const uint32_t exponent[WORDS], const uint32_t modulus[WORDS], int with_interrupt);
 void bus_mod_exp(uint32_t result[WORDS], const uint32_t base[WORDS], const uint32_t exponent[WORDS],
                  const uint32_t modulus[WORDS]);

@@ -2,9 +2,10 @@
 //
 // The key and the message are written into the program's image by proc/software/kernels.py, which generates them. As it
 // stands here the program has the key of paper 001, Figure 1. -DKERNEL=xcel_mod_exp lets the accelerator compute;
-// with -DBY_ADDRESS the kernel takes addresses of words.
+// with -DBY_ADDRESS the kernel takes addresses of words, with -DBUS it works on the bus, with -DBUS_IRQ=1 by interrupt.
 // Output: the words of the ciphertext, then those of the decrypted message. Exit code: 0 if it is the message.
 
+#include "interrupts.h"
 #include "manager.h"
 #include "modexp.h"
 #include "stats.h"
@@ -39,11 +40,18 @@ static void decrypt(uint32_t message[WORDS], const uint32_t cipher[WORDS]) {
 
 int main(void) {
   static uint32_t cipher[WORDS], decrypted[WORDS];
+#ifdef BUS
+  if (bus_prepare(rsa_e, rsa_n, BUS_IRQ) != 0)
+    return 2;
+#endif
   stats_on();
   encrypt(cipher, rsa_message);
   uint32_t wrong = xcel_status;
   decrypt(decrypted, cipher);
   stats_off();
+#ifdef BUS
+  set_handler(0); // or the ecall at the end would go there
+#endif
 
   emit_words(cipher, WORDS);
   emit_words(decrypted, WORDS);

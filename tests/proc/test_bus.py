@@ -22,8 +22,9 @@ from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import INTERRUPT_WAIT, Commit, Outcome
 from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
 from modexlab.proc.software.elf import Program
-from modexlab.proc.software.kernels import kernel_program
+from modexlab.proc.software.kernels import kernel_program, rsa_program
 from modexlab.proc.software.memory import BUS_BASE, BUS_NBITS, REGIONS
+from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim import translate
 
 from tests.harness import RTL_STAGES, examples, regress_if
@@ -519,3 +520,20 @@ def test_driver_with_numbers_that_are_given(level: str) -> None:
     what = kernel_program("bus-irq", 32, *work.operands, given=xcel.machine.given_of(work.mod))
     with System(xcel, level=level) as system:
         assert system.run(what).exit_code == 0
+
+
+@pytest.mark.parametrize("kernel", ["bus", "bus-irq"])
+@pytest.mark.parametrize("nbits", [32, pytest.param(1024, marks=pytest.mark.regress)])
+def test_rsa_on_the_bus(kernel: str, nbits: int) -> None:
+    """Encrypts and decrypts with a key of this length, and compares; both keys go through the driver."""
+    key = seeded_key(nbits)
+    message = random.Random(nbits).randrange(key.n)
+    xcel = Xcel(find("mont"), nbits, interface="axi4lite")
+    with System(xcel) as system:
+        outcome = system.run(rsa_program(kernel, key, message))
+    words = outcome.output
+    cipher, decrypted = (
+        sum(word << 32 * i for i, word in enumerate(part))
+        for part in (words[: len(words) // 2], words[len(words) // 2 :])
+    )
+    assert (outcome.exit_code, cipher, decrypted) == (0, key.encrypt(message), message)

@@ -316,7 +316,7 @@ def test_rsa_program(kernel: str, nbits: int) -> None:
     key = seeded_key(nbits)
     message = random.Random(nbits).randrange(key.n)
     program = rsa_program(kernel, key, message)
-    outcome = ISS(program, accelerator(nbits)).run()
+    outcome = ISS(program, accelerator(nbits), bus=machine_on_bus(nbits)).run()
     count = words_of(nbits)
     values = [
         sum(word << 32 * i for i, word in enumerate(part))
