@@ -163,11 +163,17 @@ class Axi4Lite000(Component):
         s.answer = Wire(nbits)
         s.answer_length = Wire(LENGTH_NBITS)
 
+        # wires of their own: Icarus takes no message of which some fields are connected and others are chosen
+        s.exponent = Wire(nbits)
+        s.base = Wire(nbits)
+        s.request.exp //= s.exponent
+        s.request.base //= s.base
+
         @update
-        def exponent():
-            s.request.exp @= s.key_public
+        def choose_exponent():
+            s.exponent @= s.key_public
             if s.decrypt:
-                s.request.exp @= s.key_private
+                s.exponent @= s.key_private
 
         if padded:
             IDLE, PAD, PADS, SEND, RUN, OPEN = states(s, "st", IDLE=0, PAD=1, PADS=2, SEND=3, RUN=4, OPEN=5)
@@ -187,17 +193,20 @@ class Axi4Lite000(Component):
             s.is_padded = Wire()
             PAD_NBITS, PAD_OK = clog2(nbytes), int(Padded.OK)
 
+            s.clipped = Wire(PAD_NBITS)
+            s.pad.istream.msg.length //= s.clipped
+
             @update
             def clip():
-                s.pad.istream.msg.length @= MOST
+                s.clipped @= MOST
                 if s.length < MOST:
-                    s.pad.istream.msg.length @= s.length[0:PAD_NBITS]
+                    s.clipped @= s.length[0:PAD_NBITS]
 
             @update
             def choose_base():
-                s.request.base @= s.message
+                s.base @= s.message
                 if s.is_padded:
-                    s.request.base @= s.pad.ostream.msg.em
+                    s.base @= s.pad.ostream.msg.em
 
             s.starts_raw = Wire()
             if has_raw:
@@ -272,7 +281,7 @@ class Axi4Lite000(Component):
 
         else:
             IDLE, SEND, RUN = states(s, "st", IDLE=0, SEND=1, RUN=2)
-            s.request.base //= s.message
+            s.base //= s.message
 
             @update
             def handshakes():
