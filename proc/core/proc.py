@@ -28,6 +28,7 @@ from .proc_dpath import ProcDpath
 
 
 class Proc(Component):
+    # None and not False: the Verilog of a processor without a bus has no word of it, and its figures stay those that were measured
     def construct(s, mul_latency=1, div_bits=2, bus=None):
         processor_ports(s, xcel=True, bus=bool(bus))
 

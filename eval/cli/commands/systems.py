@@ -43,7 +43,7 @@ EXAMPLES = """\
   modexlab systems
   modexlab systems --system proc-naive procxcel-mont --operation decrypt --json
   modexlab systems --nbits 64 128 256 512 1024 2048 --output systems.txt
-  modexlab systems --interface axi4lite --nbits 32 512"""
+  modexlab systems --interface axi4lite --system procxcel-mont"""
 
 NOTE = (
     "Cycles: of the stats window, in which the processor calls the kernel, and nothing else happens. Normalised: "

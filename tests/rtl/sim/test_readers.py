@@ -69,6 +69,7 @@ MACHINES: dict[str, Callable[[], Component]] = {
 }
 PROCESSORS: dict[str, Callable[[], Component]] = {
     "proc-open": Proc,
+    "proc-bus": lambda: Proc(bus=True),
     "proc": lambda: ProcXcel(Proc, NullXcel, observed=True),
 }
 
