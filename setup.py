@@ -28,6 +28,7 @@ setup(
         "modexlab.eval": ["examples/*"],
         "modexlab.eval.lab": ["spaces/*"],
         "modexlab.eval.soc": ["software/*"],
+        "modexlab.eval.package": ["bench/*", "texts/*", "*.css"],
         "modexlab.eval.report": ["page/*"],
     },
 )

@@ -23,7 +23,7 @@ INSIDE = {
     "rtl": ["", "sim", "units", "machines", "interfaces"],
     "proc": ["", "isa", "software", "iss", "core", "sim"],
     "flow": ["", "kit", "netlist", "timing", "synth", "prove", "gates", "power", "layout", "fpga", "graph"],
-    "eval": ["", "papers", "designs", "lab", "report", "vectors", "soc", "api", "cli"],
+    "eval": ["", "papers", "designs", "lab", "report", "vectors", "soc", "package", "api", "cli"],
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]

@@ -30,6 +30,7 @@ from .commands import (
     explore,
     fpga,
     ledger,
+    package,
     papers,
     proc,
     pseudo,
@@ -104,7 +105,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     for command in (
         *(designs, design, run, cycles, verilog, check, bench, report),
-        *(proc, systems, soc),
+        *(proc, systems, soc, package),
         *(asic, fpga),
         *(explore, ledger, reproduce, compare, papers),
         *(pseudo, draw, completion),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
 
 from .chip import BENCH, ROM, Chip, works
 from .cpus import CPUS
@@ -102,11 +101,3 @@ def folder_files(chip: Chip, program: Software, wait: str) -> dict[str, str]:
         "bench.cpp": BENCH.read_text(),
         **{f"software/{name}": text for name, text in program.files.items()},
     }
-
-
-def write_folder(directory: Path, files: Mapping[str, str]) -> None:
-    """Make the directory if need be, and write these files into it."""
-    for name, text in files.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)

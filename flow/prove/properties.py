@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,11 @@ class Verdict:
     cycle: int | None = None
 
 
+def script(files: Sequence[str], top: str) -> str:
+    """For yosys: files of SystemVerilog to TOP.aig, in which outputs are assertions and then assumptions."""
+    return SCRIPT.format(files=" ".join(files), top=top)
+
+
 def prove(files: list[Path], top: str, directory: Path, *, limit: float = 120) -> Verdict:
     """All assertions below `top`, in at most `limit` seconds; BadInput where neither answer is found in that time."""
     run = yosys.run(
@@ -51,9 +57,9 @@ def prove(files: list[Path], top: str, directory: Path, *, limit: float = 120) -
     if not re.search(r"\$assert|assert", run.log):
         raise BadInput(f"{top}: there is nothing to prove; give files with assertions")
     # constraints go into the circuit: an assertion counts as long as all assumptions have held
-    script = f"read_aiger {top}.aig; fold; strash; pdr -T {limit:.0f}"
+    command = f"read_aiger {top}.aig; fold; strash; pdr -T {limit:.0f}"
     done = subprocess.run(
-        [str(yosys.abc()), "-c", script], cwd=directory, capture_output=True, text=True, errors="replace"
+        [str(yosys.abc()), "-c", command], cwd=directory, capture_output=True, text=True, errors="replace"
     )
     (directory / f"{top}.abc.log").write_text(done.stdout + done.stderr)
     if HOLDS in done.stdout and "Verification of invariant" in done.stdout:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ....fl.errors import BadInput
+from ...folders import new_directory, write_folder
 from ...progress import Progress
 from ...soc.cpus import CPUS
 from ...table import table
@@ -82,12 +81,12 @@ def execute(args: argparse.Namespace) -> int:
         workloads,
         works,
     )
-    from ...soc.folder import folder_files, write_folder
+    from ...soc.folder import folder_files
 
     design = find_design(args.design)
     settings = settings_of(design, args.settings)
     nbits = check_key_width(DEFAULT_NBITS if args.nbits is None else args.nbits)
-    directory = _directory(args.output)
+    directory = None if args.output is None else new_directory("--output", args.output)
     if any(param.name == "modulus" for param in design.params):  # made for one, and so for that of the key
         settings.setdefault("modulus", workloads(nbits)[0].mod)
     machine = design.at(nbits, **settings)
@@ -107,20 +106,6 @@ def execute(args: argparse.Namespace) -> int:
         trip = round_trip(chip, by_interrupt, lambda cycle: progress(cycle, expected_cycles(machine)))
     answer(args, lambda: _as_json(trip, args), lambda: _lines(trip, args))
     return 0 if trip.ok else 1
-
-
-def _directory(path: str | None) -> Path | None:
-    """Where the chip goes; BadInput before long work, if it cannot."""
-    if path is None:
-        return None
-    directory = Path(path)
-    if directory.exists() and not directory.is_dir():
-        raise BadInput(f"--output {path}: this is a file; give a directory")
-    if not directory.absolute().parent.is_dir():
-        raise BadInput(
-            f"--output {path}: there is no such directory; make it first: mkdir -p {directory.absolute().parent}"
-        )
-    return directory
 
 
 def _as_json(trip: RoundTrip, args: argparse.Namespace) -> dict[str, Any]:

@@ -1,0 +1,103 @@
+"""`modexlab package`: a machine as a folder of intellectual property that another team can use."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ....fl.errors import BadInput
+from ...designs.interfaces import AXI4LITE, INTERFACES
+from ...designs.widths import check_width
+from ...folders import new_directory, write_folder
+from ...progress import Progress
+from ..arguments import (
+    Commands,
+    add_command,
+    add_json,
+    add_ledger,
+    add_settings,
+    add_width,
+    answer,
+    find_design,
+    ledger_of,
+    settings_of,
+)
+
+TEXT = """\
+The folder has the Verilog, a self-checking testbench for
+Verilator and Icarus, the protocol's rules as assertions, a FuseSoC core, constraints, a data sheet (block diagram, timing,
+registers, cycles, area and energy from the ledger, security, limits); behind AXI4-Lite also the register map in
+SystemRDL, a driver in C, and a proof of the rules. Nothing in it needs modexlab."""
+EXAMPLES = """\
+  modexlab package mont-ct --nbits 64 -o mont_ct
+  modexlab package systolic --nbits 1024 --interface stream -o systolic
+  modexlab package mont --nbits 128 --interface axi4lite-000 -o rsa"""
+
+DEFAULT_NBITS = 32
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands, "package", "pack a design as an IP core", text=TEXT, examples=EXAMPLES, execute=execute
+    )
+    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
+    parser.add_argument("--output", "-o", metavar="DIR", required=True, help="the directory to make")
+    add_width(parser, f"default: {DEFAULT_NBITS}")
+    add_settings(parser)
+    parser.add_argument(
+        "--interface",
+        choices=list(INTERFACES),
+        default=AXI4LITE.name,
+        help="how operands reach it (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="write into a directory that has files of another package"
+    )
+    add_ledger(parser)
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    from ...package.package import Package
+
+    design = find_design(args.design)
+    settings = settings_of(design, args.settings)
+    nbits = check_width(args.nbits) if args.nbits is not None else DEFAULT_NBITS
+    machine = design.at(nbits, **settings)
+    directory = _directory(args.output, args.force)
+    rows = [
+        row
+        for row in ledger_of(args, read_only=True).rows(
+            subject=design.name, nbits=nbits, interface=args.interface
+        )
+        if dict(row.parameters) == machine.parameters
+    ]
+    package = Package(machine, machine.interface(args.interface), rows)
+    label = f"{design.name}, {nbits} bits"
+    with Progress(label, quiet=args.json) as progress:
+        files = package.files(lambda part: progress.describe(f"{label}: {part}"))
+    write_folder(directory, files)
+    report = {
+        "name": package.name,
+        "directory": str(directory),
+        "files": sorted(files),
+        "figures": len(rows),
+    }
+    answer(
+        args,
+        lambda: report,
+        lambda: [
+            f"{args.output}: {package.title}, {len(files)} files",
+            f"  read       {directory / 'doc' / 'datasheet.html'}",
+            f"  simulate   fusesoc --cores-root {args.output} run --target=sim modexlab:ip:{package.name}, or make -C {args.output} sim",
+        ],
+    )
+    return 0
+
+
+def _directory(path: str, force: bool) -> Path:
+    """Where the package goes; BadInput before long work, if it cannot."""
+    directory = new_directory("--output", path)
+    if directory.is_dir() and any(directory.iterdir()) and not force:
+        raise BadInput(f"--output {path}: there are files in it; give an empty directory, or --force")
+    return directory

@@ -1,0 +1,20 @@
+// The clock of the testbench, for Verilator of any release.
+
+#include <memory>
+
+#include "Vtb.h"
+#include "verilated.h"
+
+int main(int argc, char **argv) {
+  const auto context = std::make_unique<VerilatedContext>();
+  context->commandArgs(argc, argv);
+  const auto bench = std::make_unique<Vtb>(context.get());
+  bench->clk = 0;
+  while (!context->gotFinish()) {
+    bench->clk = !bench->clk;
+    context->timeInc(1);
+    bench->eval();
+  }
+  bench->final();
+  return 0;
+}

@@ -1,0 +1,9 @@
+// The clock of the testbench, for simulators with events.
+
+`timescale 1ns / 1ps
+
+module tb_clock;
+  logic clk = 1'b0;
+  always #1.5 clk = ~clk;
+  tb bench (.clk(clk));
+endmodule

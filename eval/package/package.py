@@ -1,0 +1,181 @@
+"""A machine behind an interface as a folder that another team takes without us: Verilog, testbench, properties, FuseSoC core, SystemRDL,
+driver, constraints, data sheet. Its tests need a simulator, and nothing of modexlab."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...fl import axi4lite, axi4lite_000
+from ...fl.errors import BadInput
+from ...fl.xcel import words_of
+from ...flow.kit.constraints import CLOCK_NS
+from ...flow.prove.properties import script as proof_script
+from ...proc.software.compiler import DRIVER
+from ...rtl.interfaces.axi4lite_properties import PROPERTIES
+from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
+from ..designs.machine_verilog import verilog
+from ..designs.verilog_header import port_lines
+from . import datasheet
+from .block_diagram import block_diagram
+from .plain_verilog import plain_verilog
+from .timing import diagrams
+from .vectors import vectors
+
+if TYPE_CHECKING:
+    from ..designs.machine import Machine
+    from ..lab.rows import Row
+
+BENCH = Path(__file__).parent / "bench"
+TEXTS = Path(__file__).parent / "texts"  # with {fields}
+BUSES = (AXI4LITE, AXI4LITE_000)
+CLOCKING = ("clk, reset", "in")
+
+
+@dataclass(frozen=True)
+class Package:
+    """A machine behind an interface, to be packed."""
+
+    machine: Machine
+    interface: Interface
+    rows: list[Row] = field(default_factory=list)  # of the ledger
+
+    @property
+    def name(self) -> str:
+        """Of the top module, and of the core."""
+        return self.machine.top(self.interface)
+
+    @property
+    def title(self) -> str:
+        place = f" {self.interface.title}" if self.interface.behind else ""
+        return f"Modular exponentiation of {self.machine.nbits} bits{place} (modexlab {self.machine.design.name})"
+
+    @property
+    def on_bus(self) -> bool:
+        return self.interface in BUSES
+
+    def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
+        """The texts by path; `progress` hears of each part before it is made."""
+        from ...rtl.sim.base import elaborate
+
+        name, machine = self.name, self.machine
+        version = importlib.metadata.version("modexlab")
+        progress("Verilog")
+        hardware = verilog(machine, self.interface.name)
+        declarations = port_lines(hardware, name)
+        progress("Verilog-2001")
+        plain = plain_verilog(hardware, name)
+        progress("vectors")
+        tests = vectors(machine, self.interface)
+        progress("diagrams")
+        drawn = diagrams(self.interface)
+        component = machine.exported(self.interface)
+        elaborate(component)
+        pictures = {"block.svg": block_diagram(component, name, self._port_groups(declarations))}
+        pictures |= {f"wave_{each.name}.svg": each.svg for each in drawn}
+        facts = datasheet.Facts(
+            machine, self.interface, name, version, declarations, self.rows, drawn, len(tests.requests)
+        )
+        sheet = datasheet.markdown(facts)
+        properties = PROPERTIES if self.on_bus else BENCH / "stream_properties.sv"
+        words = {
+            "name": name,
+            "title": self.title,
+            "version": version,
+            "properties": properties.stem,
+            "clock": f"{CLOCK_NS:g}",
+            "licence": importlib.metadata.metadata("modexlab")["License-Expression"],
+        }
+        more = self._more(hardware)
+        proves = "properties/prove.ys" in more
+        progress("files")
+        return {
+            "README.md": _text("README.md", **words, more=self._more_lines(more)),
+            "LICENSE": _licence(),
+            "Makefile": _text(
+                "Makefile",
+                **words,
+                more=_text("prove.mk") if proves else "",
+                more_phony=" prove" if proves else "",
+                more_help="# make prove    the rules of the bus, proved (yosys)\n" if proves else "",
+            ),
+            f"{name}.core": _text("package.core", **words),
+            f"rtl/{name}.sv": hardware,
+            f"rtl/{name}.v": plain,
+            f"sdc/{name}.sdc": _text("constraints.sdc", **words),
+            f"properties/{properties.name}": properties.read_text(),
+            "bench/tb.sv": (BENCH / ("tb_bus.sv" if self.on_bus else "tb_stream.sv")).read_text(),
+            "bench/tb_clock.sv": (BENCH / "tb_clock.sv").read_text(),
+            "bench/main.cpp": (BENCH / "main.cpp").read_text(),
+            "bench/vectors.svh": tests.macros,
+            "bench/rows.svh": tests.rows,
+            **more,
+            "doc/datasheet.md": sheet,
+            "doc/datasheet.html": datasheet.page(sheet, f"{name} {version}", pictures),
+            **{f"doc/{file}": text for file, text in pictures.items()},
+        }
+
+    def _port_groups(self, declarations: list[str]) -> list[tuple[str, str]]:
+        names = [each.split()[-1] for each in declarations]
+        if not self.on_bus:
+            return [CLOCKING, ("istream (val/rdy)", "in"), ("ostream (val/rdy)", "out")]
+        groups = [CLOCKING, ("s_axi_* (AXI4-Lite)", "both"), ("irq", "out")]
+        for prefix, title in (("key_", "key_*"), ("random", "random (val/rdy)")):
+            if any(name.startswith(prefix) for name in names):
+                groups.append((title, "in"))
+        return groups
+
+    def _more(self, hardware: str) -> dict[str, str]:
+        """What an interface has that others have not: a map of registers, a driver, a proof."""
+        if not self.on_bus:
+            return {}
+        name = self.name
+        own = self.interface is AXI4LITE
+        text = (axi4lite.MAP if own else axi4lite_000.MAP).read_text()
+        if own:  # the map of this machine: its width and numbers are no parameters any more
+            for parameter, value in (("W", words_of(self.machine.nbits)), ("GIVEN", len(self.machine.given))):
+                text, count = re.subn(rf"(unsigned {parameter} = )\d+", rf"\g<1>{value}", text)
+                assert count == 1, parameter
+        more = {f"regs/{name}.rdl": text}
+        if own:
+            more |= {f"sw/{path.name}": path.read_text() for path in sorted(DRIVER.glob("modexlab*.[ch]"))}
+            more["properties/proof.sv"] = self._proof_top(port_lines(hardware, name))
+            files = [f"../rtl/{name}.sv", f"../properties/{PROPERTIES.name}", "../properties/proof.sv"]
+            more["properties/prove.ys"] = proof_script(files, "proof")
+        return more
+
+    def _proof_top(self, declarations: list[str]) -> str:
+        bus = [each for each in declarations if "s_axi_" in each]
+        names = [each.split()[-1] for each in bus]
+        bare = [name.removeprefix("s_axi_") for name in names]
+        inputs = ",\n".join(f"  {each}" for each in bus if each.startswith("input"))
+        outputs = "\n".join(f"  {each.removeprefix('output ')};" for each in bus if each.startswith("output"))
+        pins = ",\n".join(f"    .{name}({name})" for name in names)
+        rules = ",\n".join(f"    .{short}({name})" for short, name in zip(bare, names, strict=True))
+        return _text("proof.sv", name=self.name, inputs=inputs, outputs=outputs, pins=pins, rules=rules)
+
+    @staticmethod
+    def _more_lines(more: dict[str, str]) -> str:
+        lines = ""
+        if any(name.startswith("regs/") for name in more):
+            lines += "| `regs/` | the register map in SystemRDL |\n"
+        if any(name.startswith("sw/") for name in more):
+            lines += "| `sw/` | the driver in C, for bare metal: modexlab.h says how it is used |\n"
+        return lines
+
+
+def _text(file: str, **words: str) -> str:
+    """A text with its fields filled in."""
+    return (TEXTS / file).read_text().format(**words)
+
+
+def _licence() -> str:
+    """The text that is installed with modexlab."""
+    text = importlib.metadata.distribution("modexlab").read_text("licenses/LICENSE")
+    if text is None:
+        raise BadInput("the licence of modexlab is not installed; run `make setup` again")
+    return text

@@ -1,0 +1,301 @@
+"""What the testbench of a package sends, and what it must get: messages of a stream, or accesses of a bus.
+
+Operands are those of the flow (eval/designs/asic.py): corners of the mathematics, refused ones, pseudo-random ones; answers are by the
+functional model, which is compared here with `pow` once more. A bus is asked for more: what it must refuse, and to forget its key.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...fl import axi4lite, axi4lite_000, pkcs1
+from ...fl.axi4lite import ALL_BYTES, BYTES, OKAY, Axi4LiteFL
+from ...fl.axi4lite_000 import Axi4Lite000FL, KeyPorts, is_padded
+from ...fl.random_bytes import LFSR_SEED, lfsr_not_random
+from ...fl.status import Status
+from ...proc.software.seeded_keys import seeded_key
+from ...rtl.units.random_health import STARTUP
+from ..designs.asic import Chip
+from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
+from ..designs.workloads import some_operands
+
+if TYPE_CHECKING:
+    from ..designs.machine import Machine
+
+MOST_ROWS = 24  # of operands behind a bus, where each is many accesses
+REQUEST_NBITS, RESPONSE_NBITS = (
+    50,
+    34,
+)  # of an access: {write, wait, address[12], data[32], strobes[4]} and {write, data[32], refused}
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Packed messages side by side, with comments; what the testbench must know beside them."""
+
+    request_nbits: int
+    response_nbits: int
+    requests: list[int]
+    expected: list[int]
+    comments: dict[int, str]  # before the row of a number
+    longest: int  # cycles for one answer
+    defines: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, tuple[int, int]] = field(default_factory=dict)  # name: bits, value
+
+    @property
+    def macros(self) -> str:
+        """The text of vectors.svh."""
+        return "\n".join(
+            ["// made by modexlab", *(f"`define {name} {text}" for name, text in self.defines.items()), ""]
+        )
+
+    @property
+    def rows(self) -> str:
+        """The text of rows.svh, for the inside of a module."""
+        lines = [
+            "  // made by modexlab: what is sent, and what must come back",
+            f"  localparam int ROWS = {len(self.requests)};",
+            f"  localparam int REQUEST_NBITS = {self.request_nbits};",
+            f"  localparam int RESPONSE_NBITS = {self.response_nbits};",
+            f"  localparam int LONGEST = {self.longest};",
+        ]
+        lines += [
+            f"  localparam logic [{nbits - 1}:0] {name} = {nbits}'h{value:x};"
+            for name, (nbits, value) in self.constants.items()
+        ]
+        lines += [
+            "  logic [REQUEST_NBITS-1:0] requests [0:ROWS-1];",
+            "  logic [RESPONSE_NBITS-1:0] expected [0:ROWS-1];",
+            "",
+            "  initial begin",
+        ]
+        for place, (request, answer) in enumerate(zip(self.requests, self.expected, strict=True)):
+            if place in self.comments:
+                lines.append(f"    // {self.comments[place]}")
+            lines.append(f"    requests[{place}] = {self.request_nbits}'h{request:x};")
+            lines.append(f"    expected[{place}] = {self.response_nbits}'h{answer:x};")
+        return "\n".join([*lines, "  end", ""])
+
+
+def vectors(machine: Machine, interface: Interface) -> Vectors:
+    """All that the testbench of this machine sends."""
+    defines = {"DUT": machine.top(interface)}
+    if interface is AXI4LITE:
+        return _accesses(_of_bus(machine), _longest(machine), defines)
+    if interface is AXI4LITE_000:
+        return _of_paper_bus(machine, defines)
+    return _messages(machine, interface, defines)
+
+
+def _operands(machine: Machine) -> list[tuple[str, tuple[int, int, int]]]:
+    return Chip(machine.design, machine.nbits, machine.parameters).rows()
+
+
+def _longest(machine: Machine) -> int:
+    """Cycles for one operation, with as many to spare."""
+    taken = [row for _, row in _operands(machine) if machine.check(*row) == Status.OK]
+    return 2 * max(machine.cycles(*row) for row in taken) + 10_000
+
+
+def _computed(machine: Machine, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
+    """By the functional model; a result must be that of `pow`."""
+    status, result = machine.fl(base, exp, mod)
+    assert status != Status.OK or result == pow(base, exp, mod)
+    return status, result
+
+
+def _messages(machine: Machine, interface: Interface, defines: dict[str, str]) -> Vectors:
+    from ...rtl.sim.base import elaborate
+    from ...rtl.sim.ports import Ports
+
+    component = machine.exported(interface)
+    elaborate(component)
+    ports = Ports.of(component)
+    requests: list[int] = []
+    expected: list[int] = []
+    comments = {}
+    for name, operands in _operands(machine):
+        comments[len(requests)] = name
+        sent = interface.requests(machine.nbits, machine.carried(*operands))
+        answers = interface.respond(
+            machine.nbits, lambda *each: _computed(machine, *each), sent, machine.given_fields
+        )
+        requests += [ports.request.pack(each, "request") for each in sent]
+        expected += [ports.response.pack(tuple(map(int, each)), "answer") for each in answers]
+    longest = _longest(machine)
+    return Vectors(ports.request.nbits, ports.response.nbits, requests, expected, comments, longest, defines)
+
+
+# ---- on a bus
+
+Access = tuple[Any, ...]
+Commented = tuple[str, list[tuple[Access, tuple[int, int, int]]]]  # accesses with their answers
+
+
+def _accesses(
+    parts: Iterable[Commented],
+    longest: int,
+    defines: dict[str, str],
+    constants: dict[str, tuple[int, int]] | None = None,
+) -> Vectors:
+    requests: list[int] = []
+    expected: list[int] = []
+    comments = {}
+    for comment, part in parts:
+        comments[len(requests)] = comment
+        for (write, wait, address, data, strobes), (wrote, found, fault) in part:
+            requests.append(write << 49 | wait << 48 | address << 36 | data << 4 | strobes)
+            expected.append(wrote << 33 | found << 1 | fault)
+    return Vectors(
+        REQUEST_NBITS, RESPONSE_NBITS, requests, expected, comments, longest, defines, constants or {}
+    )
+
+
+def _done(model: Axi4LiteFL | Axi4Lite000FL, accesses: Sequence[Access]) -> Commented:
+    """Accesses, each with the model's answer."""
+    answered: list[tuple[Access, tuple[int, int, int]]] = []
+    for access in accesses:
+        write, wait, address, data, strobes = access
+        if wait:
+            answered.append((access, (0, 0, 0)))
+        elif write:
+            answered.append((access, (1, 0, int(model.write(address, data, strobes) != OKAY))))
+        else:
+            found, answer = model.read(address)
+            answered.append((access, (0, found, int(answer != OKAY))))
+    return "", answered
+
+
+def _read(address: int) -> Access:
+    return 0, 0, address, 0, 0
+
+
+def _write(address: int, data: int, strobes: int = ALL_BYTES) -> Access:
+    return 1, 0, address, data, strobes
+
+
+def _of_bus(machine: Machine) -> Iterator[Commented]:
+    """Axi4Lite: who it is, what it refuses, exponentiations, a key that is used twice, and zeroise."""
+    nbits, given = machine.nbits, machine.given_fields
+    model = Axi4LiteFL(
+        nbits, lambda *each: _computed(machine, *each), [wide for _, wide in given], machine.traits
+    )
+    registers = axi4lite.register_map(nbits, len(given))
+    at = {name: each.address for name, each in registers.items()}
+    readable = [each for each in registers.values() if each.readable and not each.name.startswith("CYCLES")]
+
+    def part(comment: str, accesses: Sequence[Access]) -> Commented:
+        return comment, _done(model, accesses)[1]
+
+    yield part("every register that can be read", [_read(each.address) for each in readable])
+    yield part(
+        "refused: what cannot be read, what cannot be written, what is no register",
+        [
+            *(_read(each.address) for each in registers.values() if not each.readable),
+            *(_write(each.address, 1) for each in registers.values() if not each.writable),
+            _read(0x024),
+            _write(0x024, 1),
+            _read(0x1FC),
+            _read(at["RESULT"] + BYTES * registers["RESULT"].count),
+        ],
+    )
+    yield part(
+        "bytes by strobes, in a word that can be read back",
+        [
+            *(_write(at["IRQ_ENABLE"], 0xFFFF_FFFF, strobes) for strobes in (0b1110, 0b0000)),
+            _read(at["IRQ_ENABLE"]),
+            _write(at["IRQ_ENABLE"], 1, 0b0001),
+            _read(at["IRQ_ENABLE"]),
+        ],
+    )
+    rows = _operands(machine)
+    for name, operands in rows[:MOST_ROWS]:
+        yield part(name, axi4lite.as_accesses(nbits, machine.carried(*operands)))
+    _, (base, exp, mod) = rows[-1]
+    again = axi4lite.as_accesses(nbits, machine.carried(base // 2, exp, mod))
+    first = [each for each in again if each[1] or not at["EXPONENT"] <= each[2] < at["RESULT"]]
+    whole = axi4lite.as_accesses(nbits, machine.carried(base, exp, mod))
+    yield part("a key", whole)
+    yield part("another base with the same key", first)
+    forget = 1 << registers["CONTROL"].field("zeroise").low
+    start = 1 << registers["CONTROL"].field("start").low
+    wait = [(0, 1, 0, 0, 0), _write(at["IRQ_STATUS"], 1)]
+    yield part(
+        "zeroise: no result, and no key: what is started then has the modulus 0",
+        [
+            _write(at["CONTROL"], forget),
+            *wait,
+            _read(at["RESULT"]),
+            _read(at["STATUS"]),
+            _write(at["CONTROL"], start),
+            *wait,
+            _read(at["STATUS"]),
+            _read(at["RESULT"]),
+        ],
+    )
+    yield part("and a computation after it", whole)
+
+
+def _of_paper_bus(machine: Machine, defines: dict[str, str]) -> Vectors:
+    """Axi4Lite000, with one key: what it refuses, encryptions and decryptions, and encodings that are wrong."""
+    nbits, nbytes = machine.nbits, machine.nbits // 8
+    padded = is_padded(nbits)
+    base, _, mod = some_operands(machine)
+    public, private, back = 0x11, 0x1D3, 0  # short: what is tested here is what is around the machine
+    if padded and not machine.modulus and machine.modulus_nbits == nbits:
+        pair = seeded_key(nbits)
+        assert pair.d is not None
+        mod, private, back = pair.n, pair.e, pair.d  # encodings are hidden by d, and found by e
+        base %= mod
+    key = KeyPorts(mod, public, private, machine.given_of(mod))
+    random = itertools.islice(lfsr_not_random(), STARTUP, None)  # the first bytes are thrown away
+    model = Axi4Lite000FL(nbits, lambda *each: _computed(machine, *each), key, random)
+    at = {name: each.address for name, each in axi4lite_000.register_map().items()}
+
+    def part(comment: str, accesses: Sequence[Access]) -> Commented:
+        return comment, _done(model, accesses)[1]
+
+    def operation(value: int, length: int, decrypt: bool = False) -> list[Access]:
+        return axi4lite_000.as_accesses(nbits, value, length, decrypt=decrypt)
+
+    parts = [
+        part("refused: what cannot be read or written, places without a word", [
+            *(_read(at[name]) for name in ("INPUT_LENGTH", "WRITE_ADDRESS", "READ_ADDRESS", "INPUT_FIFO", "OUTPUT_FIFO")),
+            *(_write(at[name], 0) for name in ("OUTPUT_LENGTH", "OUTPUT_FIFO")),
+            _write(at["WRITE_ADDRESS"], 200),
+            _write(at["READ_ADDRESS"], 200),
+            _read(0x1C),
+        ]),
+    ]  # fmt: skip
+    most = pkcs1.longest(nbytes) if padded else nbytes
+    for length in sorted({0, 1, most // 2, most, most + 1, nbytes}):
+        parts.append(part(f"encrypt {length} bytes", operation(base, length)))
+    if back:
+        for comment, em in _encodings(nbytes):
+            parts.append(part(f"decrypt {comment}", operation(pow(em, back, mod), nbytes, True)))
+    parts.append(part("decrypt anything", operation(base, nbytes, True)))
+    parts.append(part("an input that is not below the modulus", operation(mod, nbytes, True)))
+    constants = {
+        f"KEY_{name.upper()}": (nbits, getattr(key, name)) for name in ("modulus", "public", "private")
+    }
+    constants["RANDOM_SEED"] = (32, LFSR_SEED)
+    more = {"KEYED": "", **({"RANDOM": ""} if padded else {})}
+    if machine.given:
+        pins = []
+        for each, value in zip(machine.given_fields, key.given, strict=True):
+            name, wide = each
+            constants[f"KEY_{name.upper()}"] = (wide, value)
+            pins.append(f".key_{name}(KEY_{name.upper()}),")
+        more["KEY_GIVEN_PORTS"] = " ".join(pins)
+    return _accesses(parts, _longest(machine), {**defines, **more}, constants)
+
+
+def _encodings(nbytes: int) -> Iterator[tuple[str, int]]:
+    good = b"\0\2" + b"\x5a" * (nbytes - 7) + b"\0mess"
+    yield "a good encoding", int.from_bytes(good, "big")
+    yield "another type", int.from_bytes(b"\0\1" + good[2:], "big")
+    yield "too little padding", int.from_bytes(good[:6] + b"\0" + good[7:], "big")
+    yield "no end of the padding", int.from_bytes(good.replace(b"\0mess", b"\7mess"), "big")

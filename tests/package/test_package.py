@@ -1,0 +1,194 @@
+"""IP packages: what is in the folder holds together, and its own tests run without us, find what is wrong, and prove what they say."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from modexlab.eval.designs.catalogue import find
+from modexlab.eval.designs.interfaces import AXI4LITE, INTERFACES
+from modexlab.eval.folders import write_folder
+from modexlab.eval.package.package import Package
+from modexlab.eval.package.timing import wave
+from modexlab.fl.axi4lite import register_map
+from modexlab.fl.register_map import read_map
+from modexlab.flow.prove.properties import prove
+from modexlab.rtl.sim.toolchain import verilator_root
+
+from tests.command_line import Cli
+
+TOP = "mont_16_axi4lite"
+PATH = f"{verilator_root() / 'bin'}:{os.environ['PATH']}"
+
+
+def packed(directory: Path, design: str, nbits: int, interface: str, **settings: object) -> Path:
+    machine = find(design).at(nbits, **settings)
+    write_folder(directory, Package(machine, machine.interface(interface)).files())
+    return directory
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Without anything of ours on the way."""
+    env = {"PATH": PATH, "HOME": str(folder)}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return packed(tmp_path_factory.mktemp("ip"), "mont", 16, "axi4lite")
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+# ---- the folder
+
+
+def test_every_file_that_is_named_is_there(small: Path) -> None:
+    """In README, core, makefile and data sheet; nothing names us, or a place on this machine."""
+    readme, core = (small / "README.md").read_text(), (small / f"{TOP}.core").read_text()
+    for name in re.findall(r"`([\w./]+\.(?:sv|html|sdc|core|v))`", readme) + re.findall(
+        r"- ([\w./]+\.\w+)", core
+    ):
+        assert (small / name).is_file(), name
+    sheet = (small / "doc" / "datasheet.md").read_text()
+    pictures = re.findall(r"\]\((\w+\.svg)\)", sheet)
+    assert pictures == ["block.svg", "wave_write.svg", "wave_refused.svg", "wave_computation.svg"]
+    for name in pictures:
+        assert ElementTree.parse(small / "doc" / name).getroot().tag.endswith("svg")
+    for path in small.rglob("*"):
+        if path.is_file():
+            text = path.read_text()
+            assert str(Path.home()) not in text and "/tmp/" not in text and "import modexlab" not in text, (
+                path
+            )
+
+
+def test_the_page_has_all_in_it(small: Path) -> None:
+    page = (small / "doc" / "datasheet.html").read_text()
+    assert page.count("<figure>") == 4 and "<img" not in page and "src=" not in page
+    for word in ("s_axi_awaddr", "IRQ_ENABLE", "SLVERR", "Zeroise", "Known limits", "Even moduli"):
+        assert word in page, word
+
+
+def test_the_map_is_that_of_the_machine(small: Path) -> None:
+    """Without parameters: the width is in it."""
+    assert read_map(small / "regs" / f"{TOP}.rdl", {}) == register_map(16, 0)
+    wide = Package(find("systolic-002").at(34), AXI4LITE)
+    text = wide._more(wide.files()[f"rtl/{wide.name}.sv"])[f"regs/{wide.name}.rdl"]
+    (small / "wide.rdl").write_text(text)
+    assert read_map(small / "wide.rdl", {}) == register_map(34, len(wide.machine.given))
+
+
+def test_a_cut_leaves_what_changes() -> None:
+    rows = [{"a": 0, "v": 0, "d": 7}] * 20 + [{"a": 1, "v": 1, "d": 7}, {"a": 1, "v": 1, "d": 9}]
+    drawn = wave(rows, [{"name": "", "of": ["a", ("d", "v")]}])["signal"]
+    assert [each["wave"] for each in drawn] == ["p|...", "0|.1.", "x|.=="]
+    assert drawn[2]["data"] == ["7", "9"]
+
+
+# ---- its tests
+
+
+def test_it_passes_in_icarus(small: Path) -> None:
+    done = run(small, "make", "icarus")
+    assert done.returncode == 0 and re.search(r"^PASS: \d+ accesses in \d+ cycles$", done.stdout, re.M), done
+
+
+def test_a_wrong_answer_is_found(small: Path, tmp_path: Path) -> None:
+    """Of the hardware: who it is."""
+    before, after, words = "32'd1297632322", "32'd1297632323", "data 4d584c43, refused 0"
+    folder = tmp_path / "ip"
+    shutil.copytree(small, folder)
+    path = folder / "rtl" / f"{TOP}.v"
+    text = path.read_text()
+    assert text.lower().count(before) >= 1
+    path.write_text(re.sub(before, after, text, flags=re.I))
+    done = run(folder, "make", "icarus")
+    assert done.returncode != 0 and words in done.stdout and "FAIL: 1 of" in done.stdout, done.stdout
+
+
+def test_a_machine_that_hangs_is_found(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "ip"
+    shutil.copytree(small, folder)
+    bench = folder / "bench" / "tb.sv"
+    bench.write_text(bench.read_text().replace(".s_axi_arvalid(arvalid)", ".s_axi_arvalid(1'b0)"))
+    rows = folder / "bench" / "rows.svh"
+    rows.write_text(re.sub(r"LONGEST = \d+", "LONGEST = 500", rows.read_text()))
+    done = run(folder, "make", "icarus")
+    assert done.returncode != 0 and "FAIL: no answer to access 0 in 500 cycles" in done.stdout, done.stdout
+
+
+def test_the_rules_are_proved_of_the_whole(small: Path, tmp_path: Path) -> None:
+    files = [
+        small / "rtl" / f"{TOP}.sv",
+        small / "properties" / "axi4lite_properties.sv",
+        small / "properties" / "proof.sv",
+    ]
+    assert prove(files, "proof", tmp_path).holds
+    script = (small / "properties" / "prove.ys").read_text()
+    assert all(f"../{path.relative_to(small)}" in script for path in files)
+
+
+CASES = [
+    ("mont", 16, "axi4lite", {}),
+    ("mont-ct", 64, "stream", {}),
+    ("systolic-002", 48, "xcel", {}),
+    ("serial-003", 40, "axi4lite", {}),
+    ("mont", 128, "axi4lite-000", {}),
+    ("systolic-002", 96, "axi4lite-000", {}),
+    ("dm-m-000", 8, "axi4lite", {}),
+    ("systolic", 1024, "axi4lite", {}),
+]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(("design", "nbits", "interface", "settings"), CASES)
+def test_every_interface(
+    design: str, nbits: int, interface: str, settings: dict[str, object], tmp_path: Path
+) -> None:
+    """Lint without a warning, PASS in Verilator beside the rules, and in Icarus."""
+    assert {each[2] for each in CASES} == set(INTERFACES)
+    folder = packed(tmp_path, design, nbits, interface, **settings)
+    for target in ("lint", "sim", *(["icarus"] if nbits < 1024 else [])):
+        done = run(folder, "make", target)
+        assert done.returncode == 0, (target, done.stdout, done.stderr)
+        assert "%Warning" not in done.stderr or target == "sim", done.stderr
+        assert target == "lint" or "PASS" in done.stdout
+
+
+@pytest.mark.regress
+def test_fusesoc(small: Path, tmp_path: Path) -> None:
+    """As the README of the package says."""
+    command = [str(Path(sys.executable).with_name("fusesoc")), "--cores-root", str(small), "run"]
+    core = f"modexlab:ip:{TOP}"
+    for more in (["--target=sim"], ["--target=sim", "--tool=icarus"], ["--target=lint"]):
+        done = run(tmp_path, *command, *more, core)
+        assert done.returncode == 0, (more, done.stdout, done.stderr)
+        assert "PASS" in done.stdout + done.stderr or more == ["--target=lint"], done
+
+
+# ---- the command
+
+
+def test_the_command(cli: Cli, tmp_path: Path) -> None:
+    """It says where to go on; into a directory with files it goes only by force."""
+    directory = tmp_path / "ip"
+    done = cli("package", "naive", "--nbits", 8, "--interface", "stream", "-o", directory)
+    assert done.code == 0 and "naive_8" in done.out and (directory / "rtl" / "naive_8.sv").is_file()
+    again = cli("package", "naive", "--nbits", 8, "--interface", "stream", "-o", directory)
+    assert again.code == 2 and "--force" in again.err
+    assert (
+        cli("package", "naive", "--nbits", 8, "--interface", "stream", "-o", directory, "--force").code == 0
+    )
+    (tmp_path / "file").write_text("")
+    assert "this is a file" in cli("package", "naive", "-o", tmp_path / "file").err
+    assert "mkdir -p" in cli("package", "naive", "-o", tmp_path / "a" / "b").err
+    refused = cli("package", "naive", "--nbits", 72, "--interface", "axi4lite-000", "-o", tmp_path / "x")
+    assert refused.code == 2 and "multiple of 8 from 96" in refused.err and not (tmp_path / "x").exists()
