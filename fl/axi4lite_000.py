@@ -32,6 +32,10 @@ from .xcel import MASK, WORD_NBITS, words_of
 MAP = Path(__file__).with_name("axi4lite_000.rdl")
 LONGEST_BARE = 64  # bits of a key without padding
 NO_RANDOM, WRONG_PADDING = 8, 9  # codes beside those of Status
+MEANING = {
+    NO_RANDOM: "the source of random bytes has failed its health test",
+    WRONG_PADDING: "what was decrypted is no encoding",
+}
 KEY = 0x800  # in simulation, behind the registers: a word that is written there is pushed into a number of the key
 KEY_NUMBERS = ("modulus", "public", "private")  # and what the machine takes as given
 

@@ -8,7 +8,7 @@ rtl/interfaces and append an entry to INTERFACES.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,10 @@ class Interface(ABC):
     def more_statuses(self, nbits: int) -> Collection[Status]:
         """The statuses that the interface adds to those of the machine."""
         return ()
+
+    def further_codes(self, nbits: int) -> Mapping[int, str]:
+        """Codes of the interface's own, beside the statuses of machines, with their meaning."""
+        return {}
 
     @abstractmethod
     def wrap(
@@ -219,6 +223,9 @@ class _PaperBus(_Bus):
 
     def place_of_given(self, number: int) -> str:
         return "at a port key_*"
+
+    def further_codes(self, nbits: int) -> Mapping[int, str]:
+        return axi4lite_000.MEANING if is_padded(nbits) else {}
 
     def more_statuses(self, nbits: int) -> Collection[Status]:
         return ()

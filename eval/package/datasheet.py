@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...fl import axi4lite, axi4lite_000
-from ...fl.status import MEANING
 from ...fl.xcel import words_of
 from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
-from ..designs.machine_verilog import computes, constant_time, statuses
+from ..designs.machine_verilog import codes, computes, constant_time
 from ..designs.verilog_header import without_paths
 from ..designs.workloads import some_operands
 from ..lab.metrics import METRICS
@@ -83,7 +82,8 @@ def markdown(facts: Facts) -> str:
         "## Status codes",
         "",
         *_table(
-            ("code", "meaning"), [(str(int(each)), MEANING[each]) for each in statuses(machine, interface)]
+            ("code", "meaning"),
+            [(str(code), meaning) for code, meaning in codes(machine, interface).items()],
         ),
         "",
         "## Timing",
