@@ -280,6 +280,9 @@ def _figures(facts: Facts) -> Iterator[str]:
     yield from _table(("stage", "figure", "value", "measured", "mark"), rows)
     yield ""
     yield f"From the ledger of modexlab; a netlist of the FreePDK45 library, its tests passed. `{command}` measures again."
+    if facts.interface in (AXI4LITE, AXI4LITE_000):
+        yield ""
+        yield "Measured with the small master that drives the slave in the laboratory, which is not in this package."
     yield ""
 
 

@@ -275,3 +275,28 @@ def test_what_is_given_is_told(cli: Cli) -> None:
         assert line in header, line
     assert "for odd moduli of up to 510 bits" in header
     assert "Given" not in cli("verilog", "systolic", "--nbits", 64).out
+
+
+@pytest.mark.parametrize("name", ["pkcs1-pad", "pkcs1-unpad", "pkcs1-unpad-implicit"])
+def test_units_of_padding(name: str, cli: Cli) -> None:
+    """A file each, clean, with what one must know in its header."""
+    done = cli("verilog", name, "--nbits", 96)
+    top = f"{name.replace('-', '_')}_96"
+    assert done.code == 0 and f"module {top}\n" in done.out and "messages 1 at most" in done.out
+    assert "Cycles: nbytes" in done.out and "istream__msg  {" in done.out
+    assert ("fallback[95:0]" in done.out) == name.endswith("implicit")
+    lint(done.out)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--nbits", 100], "multiple of 8 from 96"),
+        (["--set", "a=1"], "--set: pkcs1-pad has a width"),
+        (["--interface", "xcel"], "streams of its own"),
+        (["--xcel", "mont"], "--xcel: pkcs1-pad has a width"),
+    ],
+)
+def test_units_of_padding_have_a_width_alone(options: list[object], words: str, cli: Cli) -> None:
+    done = cli("verilog", "pkcs1-pad", *options)
+    assert done.code == 2 and words in done.err

@@ -7,6 +7,7 @@ import argparse
 from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT
 from ...designs.machine_verilog import verilog
+from ...designs.padding_verilog import PADDING, padding_verilog
 from ...designs.processor_verilog import PROCESSOR
 from ...designs.system import COUPLINGS
 from ...designs.widths import check_width
@@ -30,14 +31,15 @@ The header says what the machine computes and in how
 many cycles, its parameters, the ports and the protocol. Without -o the text goes to stdout; a file is written whole or not at all.
 
 `proc` is the processor: with the null accelerator behind its port, with --xcel a design of the catalogue, at the port or
-(--interface axi4lite) on its bus."""
+(--interface axi4lite) on its bus. pkcs1-pad, pkcs1-unpad and pkcs1-unpad-implicit are the units for padding by PKCS#1 v1.5."""
 EXAMPLES = """\
   modexlab verilog mont -o mont.sv
   modexlab verilog mont-001 --nbits 64 --set nstages=8 -o mont_001_64.sv
   modexlab verilog mont --interface xcel -o mont_xcel.sv
-  modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv"""
+  modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv
+  modexlab verilog pkcs1-unpad --nbits 2048 -o unpad.sv"""
 
-DEFAULT_NBITS = 32
+DEFAULT_NBITS, PADDING_NBITS = 32, 1024
 OPEN = "none"  # for --xcel: nothing behind the port
 
 
@@ -46,7 +48,9 @@ def add(commands: Commands) -> None:
         commands, "verilog", "write a design as SystemVerilog", text=TEXT, examples=EXAMPLES, execute=execute
     )
     parser.add_argument(
-        "design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`), or proc"
+        "design",
+        metavar="DESIGN",
+        help="a design of the catalogue (see `modexlab designs`), proc, or a unit of padding",
     )
     parser.add_argument("--output", "-o", metavar="FILE", help="the file to write (default: stdout)")
     add_width(parser, f"default: {DEFAULT_NBITS}")
@@ -67,6 +71,8 @@ def add(commands: Commands) -> None:
 def execute(args: argparse.Namespace) -> int:
     if args.design == PROCESSOR:
         return _processor(args)
+    if args.design in PADDING:
+        return _padding(args)
     for option in ("xcel", "mul_latency", "div_bits", "no_commit"):
         if getattr(args, option):
             raise BadInput(f"--{option.replace('_', '-')}: only the processor has it; give proc, or drop it")
@@ -78,6 +84,22 @@ def execute(args: argparse.Namespace) -> int:
     with Progress(f"{design.name}, {nbits} bits"):
         text = verilog(design.at(nbits, **settings), args.interface)
     return _put(text, args.output, f"{design.name}, {nbits} bits")
+
+
+def _padding(args: argparse.Namespace) -> int:
+    """A unit of PKCS#1 v1.5, which has a width and nothing else."""
+    for option in ("settings", "xcel", "mul_latency", "div_bits", "no_commit"):
+        if getattr(args, option):
+            name = "set" if option == "settings" else option.replace("_", "-")
+            raise BadInput(f"--{name}: {args.design} has a width and nothing else; drop it")
+    if args.interface != DEFAULT.name:
+        raise BadInput(f"--interface: {args.design} has streams of its own; drop it")
+    nbits = check_width(args.nbits) if args.nbits is not None else PADDING_NBITS
+    if args.output not in (None, "-"):
+        check_directory("--output", args.output)
+    with Progress(f"{args.design}, {nbits} bits"):
+        text = padding_verilog(args.design, nbits)
+    return _put(text, args.output, f"{args.design}, {nbits} bits")
 
 
 def _processor(args: argparse.Namespace) -> int:
