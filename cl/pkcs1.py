@@ -34,6 +34,7 @@ class Pkcs1PadCL(Component):
         s.full = Wire()
         s.left = Wire(32)  # steps before the answer
         s.draws = Wire()
+        s.draws_some = Wire()  # this request does
         s.answer = Wire(mk_pad_resp(nbits))
         s.ostream.msg //= s.answer
         s.nbytes = nbytes_of(nbits)
@@ -68,13 +69,14 @@ class Pkcs1PadCL(Component):
                 if s.istream.val:
                     left = take(s.istream.msg)
                     s.full <<= 1
+                    s.draws_some <<= ~s.istream.msg.sign & (left != 0)
                     s.left <<= left
                     if left == 0:
                         s.answer <<= finish()
             elif s.left == 0:
                 if s.ostream.rdy:
                     s.full <<= 0
-            elif s.draws & s.random_failed:
+            elif s.draws_some & s.random_failed:
                 s.left <<= 0
                 s.draws <<= 0
                 s.answer <<= mk_pad_resp(nbits)(int(Padded.NO_RANDOM), 0)

@@ -8,14 +8,18 @@ from pathlib import Path
 from ..fl.errors import BadInput
 
 
-def new_directory(option: str, path: str) -> Path:
-    """Where a folder goes; BadInput before long work, if it cannot."""
+def new_directory(option: str, path: str, force: bool = False) -> Path:
+    """Where a folder goes; BadInput before long work, if it cannot, or if there are files in it and nobody has said `force`."""
     directory = Path(path)
+    if not path:
+        raise BadInput(f"{option} {path!r}: this is not the name of a directory; give one")
     if directory.exists() and not directory.is_dir():
         raise BadInput(f"{option} {path}: this is a file; give a directory")
     parent = directory.absolute().parent
     if not parent.is_dir():
         raise BadInput(f"{option} {path}: there is no such directory; make it first: mkdir -p {parent}")
+    if directory.is_dir() and any(directory.iterdir()) and not force:
+        raise BadInput(f"{option} {path}: there are files in it; give an empty directory, or --force")
     return directory
 
 

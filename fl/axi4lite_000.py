@@ -9,8 +9,8 @@ An access is answered with OKAY or SLVERR; with SLVERR nothing has changed, and 
 without a register, a write to what is only read and the other way round, a place behind the last word, a read of OUTPUT_FIFO while there is
 no output, and any write but READ_ADDRESS while busy.
 
-The paper leaves open, and here is: how the interrupt goes (the next write of STATUS), what a failure is (OUTPUT_LENGTH 0 and a code), and
-a way without padding (`raw`), by which machines are compared. Its input of 30 words at 1,024 bits (section 4.5.2) is too short for a
+The paper leaves open, and here is: how the interrupt goes (the next write of STATUS), and what a failure is (OUTPUT_LENGTH 0 and a code).
+Its input of 30 words at 1,024 bits (section 4.5.2) is too short for a
 ciphertext of 32; ours is as long as the key.
 """
 
@@ -41,9 +41,9 @@ KEY_NUMBERS = ("modulus", "public", "private")  # and what the machine takes as 
 
 
 @functools.cache
-def register_map() -> dict[str, Register]:
-    """The map by name; it is the same for all widths."""
-    return read_map(MAP, {})
+def register_map(has_raw: bool = False) -> dict[str, Register]:
+    """The map by name; it is the same for all widths. has_raw: with the way without padding."""
+    return read_map(MAP, {"RAW": int(has_raw)})
 
 
 def is_padded(nbits: int) -> bool:
@@ -67,7 +67,10 @@ class KeyPorts:
 
 
 class Axi4Lite000FL:
-    """The registers over any machine: `compute(base, exp, mod, ...)` gives (status, result), at once."""
+    """The registers over any machine: `compute(base, exp, mod, ...)` gives (status, result), at once.
+
+    has_raw: with a way without padding, by which machines are compared in simulation.
+    """
 
     def __init__(
         self,
@@ -75,6 +78,8 @@ class Axi4Lite000FL:
         compute: Callable[..., tuple[Status, int]],
         key: KeyPorts,
         random: Iterator[int] | None = None,
+        *,
+        has_raw: bool = False,
     ) -> None:
         self.nbits, self.nbytes, self.compute, self.key, self.random = nbits, nbits // 8, compute, key, random
         self.padded = is_padded(nbits)
@@ -82,6 +87,7 @@ class Axi4Lite000FL:
         self.input = [0] * words_of(nbits)
         self.fifo = self.length = self.place = self.code = self.output_length = self.output = 0
         self.decrypt = self.raw = 0
+        self.raw_bit = register_map(True)["STATUS"].field("raw").low if has_raw else WORD_NBITS  # or none
         self.interrupt = False
 
     def write(self, address: int, data: int, strobes: int = ALL_BYTES) -> int:
@@ -120,7 +126,7 @@ class Axi4Lite000FL:
     def _status(self, held: int, strobes: int) -> None:
         self.interrupt = False
         if strobes & 1:
-            self.decrypt, self.raw = held & 1, held >> 3 & 1
+            self.decrypt, self.raw = held & 1, held >> self.raw_bit & 1
         if held >> 2 & 1:
             self.code, self.output_length, self.output = self._operate()
             self.interrupt = True
@@ -162,7 +168,8 @@ def as_accesses(
     """One operation as accesses {write, wait, address, data, strobes}; ends with status, output length, and all words of the output."""
     at = {name: each.address for name, each in register_map().items()}
     count = words_of(nbits)
-    command = int(decrypt) | 1 << 2 | int(raw) << 3
+    raw_bit = register_map(True)["STATUS"].field("raw").low
+    command = int(decrypt) | 1 << 2 | int(raw) << raw_bit
 
     def write(name: str, data: int) -> tuple[Any, ...]:
         return 1, 0, at[name], data, ALL_BYTES

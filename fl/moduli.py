@@ -174,3 +174,8 @@ def family(n: int) -> tuple[Modulus, Modulus]:
         )
     value = ((1 << (n + 2)) - 1) // 3
     return classify(value) if n == 2 else Modulus("2^n+k", n, value - (1 << n)), Modulus("2^n-1", n + 2, 1)
+
+
+def has_known_factors(modulus: int, nbits: int) -> bool:
+    """Whether it divides 2^nbits - 1, as paper 000's moduli do: a benchmark of multipliers, and no RSA key."""
+    return modulus != 0 and ((1 << nbits) - 1) % modulus == 0

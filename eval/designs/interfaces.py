@@ -72,6 +72,10 @@ class Interface(ABC):
         """Codes of the interface's own, beside the statuses of machines, with their meaning."""
         return {}
 
+    def transfers(self, nbits: int, operands: Carried) -> int:
+        """How many requests an operation takes of who uses the hardware."""
+        return len(self.requests(nbits, operands))
+
     @abstractmethod
     def wrap(
         self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
@@ -201,6 +205,9 @@ class _Bus(Interface):
     def requests(self, nbits: int, operands: Carried) -> list[Message]:
         return as_accesses(nbits, operands)
 
+    def transfers(self, nbits: int, operands: Carried) -> int:
+        return sum(not wait for _, wait, *_ in self.requests(nbits, operands))
+
     def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
         # status and result are read after the wait, before the last write
         status, *words = [data for write, data, _ in responses[-2 - words_of(nbits) : -1]]
@@ -209,7 +216,7 @@ class _Bus(Interface):
     def respond(
         self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
     ) -> list[Message]:
-        return _answers(Axi4LiteFL(nbits, compute, [wide for _, wide in given]), requests)
+        return answers(Axi4LiteFL(nbits, compute, [wide for _, wide in given]), requests)
 
 
 class _PaperBus(_Bus):
@@ -251,6 +258,10 @@ class _PaperBus(_Bus):
         key = push_key(nbits, (mod, exp, 0, *given))
         return [*key, *axi4lite_000.as_accesses(nbits, base, nbits // 8, raw=True)]
 
+    def transfers(self, nbits: int, operands: Carried) -> int:
+        # the key comes by ports
+        return sum(not wait and address < KEY for _, wait, address, *_ in self.requests(nbits, operands))
+
     def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
         code, _, value = axi4lite_000.outcome(nbits, responses)
         return Status(code), value
@@ -264,12 +275,14 @@ class _PaperBus(_Bus):
             number = (address - KEY) // 4
             numbers[number] = numbers[number] << WORD_NBITS | data
         modulus, public, private, *more = numbers
-        model = Axi4Lite000FL(nbits, compute, KeyPorts(modulus, public, private, more), lfsr_not_random())
+        model = Axi4Lite000FL(
+            nbits, compute, KeyPorts(modulus, public, private, more), lfsr_not_random(), has_raw=True
+        )
         rest = requests[len(pushes) :]
-        return [*([(1, 0, 0)] * len(pushes)), *_answers(model, rest)]
+        return [*([(1, 0, 0)] * len(pushes)), *answers(model, rest)]
 
 
-def _answers(model: Axi4LiteFL | Axi4Lite000FL, requests: Sequence[Message]) -> list[Message]:
+def answers(model: Axi4LiteFL | Axi4Lite000FL, requests: Sequence[Message]) -> list[Message]:
     """The answers of a slave to accesses {write, wait, address, data, strobes}."""
     responses: list[Message] = []
     for write, wait, address, data, strobes in requests:

@@ -92,7 +92,9 @@ def paper_bus() -> list[str]:
         *_from("The key is", axi4lite_000.__doc__),
         "",
         "random (where keys are padded) is a stream of random bytes, val/rdy, from a true source. Its health is tested here as in",
-        "NIST SP 800-90B, 4.4; the first 1,024 bytes are tested and thrown away. key_* must stay.",
+        "NIST SP 800-90B, 4.4; the first 1,024 bytes are tested and thrown away. Where it gives none, an encryption waits for ever.",
+        "random__rdy is the one output that comes from logic. key_* must stay. Padding takes two cycles more than there are bytes in a",
+        "key, unpadding as many.",
     ]
 
 

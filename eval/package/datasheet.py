@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...fl import axi4lite, axi4lite_000
+from ...fl.axi4lite_000 import is_padded
+from ...fl.moduli import has_known_factors
 from ...fl.xcel import words_of
 from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
 from ..designs.machine_verilog import codes, computes, constant_time
@@ -51,7 +53,8 @@ class Facts:
     ports: Sequence[str]  # declarations of the top module
     rows: Sequence[Row]  # of the ledger
     diagrams: Sequence[Diagram]
-    vectors: int
+    transfers: int
+    tried: Sequence[str]  # what the rows of the testbench are for
 
 
 def markdown(facts: Facts) -> str:
@@ -109,10 +112,11 @@ def markdown(facts: Facts) -> str:
         "",
         "## Tested",
         "",
-        f"The testbench in this package makes {facts.vectors} transfers and compares every answer: corners of the mathematics "
-        "(exponents 0, 1 and all ones; bases 0, 1, n - 1; the largest modulus; zero divisors), operands that are refused, and "
-        "pseudo-random ones; with pauses on all sides. Expected answers are by Python's `pow`. Beside it stand assertions of the "
-        "protocol (`properties/`).",
+        f"The testbench in this package makes {facts.transfers} transfers, with pauses on all sides, and compares every answer; expected "
+        "answers are by a model whose results are those of Python's `pow`. Beside it stand assertions of the protocol (`properties/`). "
+        "It tries:",
+        "",
+        *(f"- {each}" for each in _tried(facts.tried)),
         "",
     ]
     return "\n".join(lines)
@@ -175,14 +179,12 @@ def _protocol(facts: Facts) -> Iterator[str]:
     text = facts.interface.protocol(component, facts.machine.nbits, facts.machine.given_fields)
     if facts.interface in (AXI4LITE, AXI4LITE_000):
         first = text.index("")
-        last = len(text) - 1 - text[::-1].index("")
         source = axi4lite if facts.interface is AXI4LITE else axi4lite_000
         begin = "An access is" if source is axi4lite else "The key is"
         document = source.__doc__ or ""
         yield " ".join(text[:first])
         yield ""
         yield from _paragraphs(without_paths(document[document.index(begin) :]).strip())
-        del last
     else:
         yield "```"
         yield from text
@@ -250,7 +252,7 @@ def _cycles(machine: Machine, interface: Interface) -> Iterator[str]:
     yield from _table(("exponent", "cycles"), rows)
     yield ""
     if interface.counts_accesses:
-        count = len(interface.requests(machine.nbits, machine.carried(base, exp, mod)))
+        count = interface.transfers(machine.nbits, machine.carried(base, exp, mod))
         yield f"Loading all operands, starting, and reading the result are {count} accesses beside that."
         yield ""
 
@@ -286,6 +288,14 @@ def _figures(facts: Facts) -> Iterator[str]:
     yield ""
 
 
+def _tried(comments: Sequence[str]) -> Iterator[str]:
+    """The rows in words; pseudo-random ones are a number."""
+    drawn = sum(each.startswith("random ") for each in comments)
+    yield from (each for each in comments if not each.startswith("random "))
+    if drawn:
+        yield f"pseudo-random operands, {drawn} times"
+
+
 def _security(facts: Facts) -> Iterator[str]:
     machine, interface = facts.machine, facts.interface
     yield f"Constant time: {constant_time(machine).replace(': ', ', ', 1)}. Nothing is claimed of power, radiation or faults."
@@ -297,12 +307,15 @@ def _security(facts: Facts) -> Iterator[str]:
         )
         yield "Whoever is on the bus can use the key that is loaded: a system keeps others off this address."
     elif interface is AXI4LITE_000:
-        yield "The key comes by ports, and cannot be read by the bus. Input and output stay in their registers until others come, or reset."
+        yield (
+            "The key comes by ports, and cannot be read by the bus. There is no zeroise: reset clears input and output, but neither the "
+            "machine's registers nor those of padding, where the last message still is."
+        )
         yield (
             "What is wrong with an encoding cannot be told from answers or cycles. That it is wrong can: for strangers' ciphertexts that "
             "is enough for an attack (Bleichenbacher, 1998); use such a machine for keys of which no stranger asks."
         )
-        yield "Random bytes must come from a true source; the health tests see one that is stuck or biased, and no more."
+        yield "Random bytes must come from a true source; the health tests see bytes that are stuck or biased, and no more."
     else:
         yield "Operands stay in the machine's registers until others replace them, or an operation ends; reset does not clear all of them."
 
@@ -314,7 +327,10 @@ def _limits(facts: Facts) -> Iterator[str]:
     if machine.design.reduced_only:
         yield "A base at or above the modulus is refused: reduce it first."
     if machine.modulus:
-        yield "It is made for one modulus."
+        known = has_known_factors(machine.modulus, machine.nbits)
+        yield f"It is made for one modulus{', whose factors are known: arithmetic, and no key for RSA' if known else ''}."
+    if facts.interface is AXI4LITE_000 and is_padded(machine.nbits):
+        yield "Where the random source gives no bytes, an encryption does not end; reset ends it."
     if machine.modulus_nbits < machine.nbits:
         yield f"Moduli have {machine.modulus_nbits} bits at most."
     yield "RSA alone is no encryption and no signature: padding is the caller's, except where this sheet says otherwise."

@@ -15,7 +15,7 @@ from ...fl.errors import BadInput
 from ...fl.xcel import words_of
 from ...flow.kit.constraints import CLOCK_NS
 from ...flow.prove.properties import script as proof_script
-from ...proc.software.compiler import DRIVER
+from ...proc.software.compiler import DRIVER_FILES
 from ...rtl.interfaces.axi4lite_properties import PROPERTIES
 from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
 from ..designs.machine_verilog import verilog
@@ -78,7 +78,15 @@ class Package:
         pictures = {"block.svg": block_diagram(component, name, self._port_groups(declarations))}
         pictures |= {f"wave_{each.name}.svg": each.svg for each in drawn}
         facts = datasheet.Facts(
-            machine, self.interface, name, version, declarations, self.rows, drawn, len(tests.requests)
+            machine,
+            self.interface,
+            name,
+            version,
+            declarations,
+            self.rows,
+            drawn,
+            len(tests.requests),
+            list(tests.comments.values()),
         )
         sheet = datasheet.markdown(facts)
         properties = PROPERTIES if self.on_bus else BENCH / "stream_properties.sv"
@@ -106,7 +114,12 @@ class Package:
             f"{name}.core": _text("package.core", **words),
             f"rtl/{name}.sv": hardware,
             f"rtl/{name}.v": plain,
-            f"sdc/{name}.sdc": _text("constraints.sdc", **words),
+            f"sdc/{name}.sdc": _text(
+                "constraints.sdc",
+                **words,
+                inputs=" ".join(self._sdc_ports(declarations, "input")),
+                outputs=" ".join(self._sdc_ports(declarations, "output")),
+            ),
             f"properties/{properties.name}": properties.read_text(),
             "bench/tb.sv": (BENCH / ("tb_bus.sv" if self.on_bus else "tb_stream.sv")).read_text(),
             "bench/tb_clock.sv": (BENCH / "tb_clock.sv").read_text(),
@@ -118,6 +131,16 @@ class Package:
             "doc/datasheet.html": datasheet.page(sheet, f"{name} {version}", pictures),
             **{f"doc/{file}": text for file, text in pictures.items()},
         }
+
+    @staticmethod
+    def _sdc_ports(declarations: list[str], direction: str) -> list[str]:
+        """The ports of a direction but the clock, as patterns: a bus is all of its bits."""
+        names = [each.split()[-1] for each in declarations if each.startswith(direction)]
+        return [
+            f"{name}*" if f"] {name}" in " ".join(declarations) or "__msg" in name else name
+            for name in names
+            if name != "clk"
+        ]
 
     def _port_groups(self, declarations: list[str]) -> list[tuple[str, str]]:
         names = [each.split()[-1] for each in declarations]
@@ -142,7 +165,7 @@ class Package:
                 assert count == 1, parameter
         more = {f"regs/{name}.rdl": text}
         if own:
-            more |= {f"sw/{path.name}": path.read_text() for path in sorted(DRIVER.glob("modexlab*.[ch]"))}
+            more |= {f"sw/{path.name}": path.read_text() for path in DRIVER_FILES}
             more["properties/proof.sv"] = self._proof_top(port_lines(hardware, name))
             files = [f"../rtl/{name}.sv", f"../properties/{PROPERTIES.name}", "../properties/proof.sv"]
             more["properties/prove.ys"] = proof_script(files, "proof")

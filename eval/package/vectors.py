@@ -12,20 +12,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...fl import axi4lite, axi4lite_000, pkcs1
-from ...fl.axi4lite import ALL_BYTES, BYTES, OKAY, Axi4LiteFL
+from ...fl.axi4lite import ALL_BYTES, BYTES, Axi4LiteFL
 from ...fl.axi4lite_000 import Axi4Lite000FL, KeyPorts, is_padded
 from ...fl.random_bytes import LFSR_SEED, lfsr_not_random
 from ...fl.status import Status
 from ...proc.software.seeded_keys import seeded_key
 from ...rtl.units.random_health import STARTUP
 from ..designs.asic import Chip
-from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
+from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface, answers
 from ..designs.workloads import some_operands
 
 if TYPE_CHECKING:
     from ..designs.machine import Machine
 
-MOST_ROWS = 24  # of operands behind a bus, where each is many accesses
 REQUEST_NBITS, RESPONSE_NBITS = (
     50,
     34,
@@ -132,7 +131,7 @@ def _messages(machine: Machine, interface: Interface, defines: dict[str, str]) -
 # ---- on a bus
 
 Access = tuple[Any, ...]
-Commented = tuple[str, list[tuple[Access, tuple[int, int, int]]]]  # accesses with their answers
+Commented = tuple[str, list[tuple[Access, Access]]]  # accesses with their answers
 
 
 def _accesses(
@@ -154,21 +153,6 @@ def _accesses(
     )
 
 
-def _done(model: Axi4LiteFL | Axi4Lite000FL, accesses: Sequence[Access]) -> Commented:
-    """Accesses, each with the model's answer."""
-    answered: list[tuple[Access, tuple[int, int, int]]] = []
-    for access in accesses:
-        write, wait, address, data, strobes = access
-        if wait:
-            answered.append((access, (0, 0, 0)))
-        elif write:
-            answered.append((access, (1, 0, int(model.write(address, data, strobes) != OKAY))))
-        else:
-            found, answer = model.read(address)
-            answered.append((access, (0, found, int(answer != OKAY))))
-    return "", answered
-
-
 def _read(address: int) -> Access:
     return 0, 0, address, 0, 0
 
@@ -188,7 +172,7 @@ def _of_bus(machine: Machine) -> Iterator[Commented]:
     readable = [each for each in registers.values() if each.readable and not each.name.startswith("CYCLES")]
 
     def part(comment: str, accesses: Sequence[Access]) -> Commented:
-        return comment, _done(model, accesses)[1]
+        return comment, list(zip(accesses, answers(model, accesses), strict=True))
 
     yield part("every register that can be read", [_read(each.address) for each in readable])
     yield part(
@@ -212,7 +196,7 @@ def _of_bus(machine: Machine) -> Iterator[Commented]:
         ],
     )
     rows = _operands(machine)
-    for name, operands in rows[:MOST_ROWS]:
+    for name, operands in rows:
         yield part(name, axi4lite.as_accesses(nbits, machine.carried(*operands)))
     _, (base, exp, mod) = rows[-1]
     again = axi4lite.as_accesses(nbits, machine.carried(base // 2, exp, mod))
@@ -256,7 +240,7 @@ def _of_paper_bus(machine: Machine, defines: dict[str, str]) -> Vectors:
     at = {name: each.address for name, each in axi4lite_000.register_map().items()}
 
     def part(comment: str, accesses: Sequence[Access]) -> Commented:
-        return comment, _done(model, accesses)[1]
+        return comment, list(zip(accesses, answers(model, accesses), strict=True))
 
     def operation(value: int, length: int, decrypt: bool = False) -> list[Access]:
         return axi4lite_000.as_accesses(nbits, value, length, decrypt=decrypt)

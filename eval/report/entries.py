@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ...fl.moduli import has_known_factors
 from ..designs import interfaces
 from ..designs.systems import HARDWARE
 from ..lab import stages
@@ -116,7 +117,7 @@ class Entry:
     @cached_property
     def known_factors(self) -> bool:
         """Made for one modulus that divides 2^n - 1, whose factors are known: a benchmark of multipliers, and no RSA."""
-        return self.modulus != 0 and ((1 << self.nbits) - 1) % self.modulus == 0
+        return has_known_factors(self.modulus, self.nbits)
 
     def value(self, name: str) -> float | int | None:
         """A figure; None if it was not measured."""

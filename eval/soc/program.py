@@ -11,13 +11,12 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from ...fl.xcel import to_words
-from ...proc.software.compiler import DRIVER, FLAGS, LINK, compiler
+from ...proc.software.compiler import DRIVER_FILES, FLAGS, LINK, compiler
 from ...rtl.sim.toolchain import ToolError
 from .cpus import CPUS
 
 SOFTWARE = Path(__file__).with_name("software")
 SHARED = tuple(SOFTWARE / name for name in ("start.S", "platform.c", "platform.h", "link.ld"))
-DRIVER_FILES = tuple(DRIVER / name for name in ("modexlab.c", "modexlab.h", "modexlab_regs.h"))
 STRICT = ("-O2", "-Wall", "-Wextra", "-Werror")
 
 

@@ -20,6 +20,7 @@ read_verilog -sv -formal -DFORMAL {files}
 prep -top {top} -flatten
 async2sync
 chformal -lower
+select -assert-min 1 t:$assert
 formalff -clk2ff -ff2anyinit
 setundef -anyseq
 opt -keepdc -fast
@@ -51,11 +52,12 @@ def script(files: Sequence[str], top: str) -> str:
 
 def prove(files: list[Path], top: str, directory: Path, *, limit: float = 120) -> Verdict:
     """All assertions below `top`, in at most `limit` seconds; BadInput where neither answer is found in that time."""
-    run = yosys.run(
-        top, SCRIPT.format(files=" ".join(str(file.resolve()) for file in files), top=top), directory
-    )
-    if not re.search(r"\$assert|assert", run.log):
-        raise BadInput(f"{top}: there is nothing to prove; give files with assertions")
+    try:
+        yosys.run(top, script([str(file.resolve()) for file in files], top), directory)
+    except BadInput as error:
+        if "selection contains" in str(error):
+            raise BadInput(f"{top}: there is nothing to prove; give files with assertions") from None
+        raise
     # constraints go into the circuit: an assertion counts as long as all assumptions have held
     command = f"read_aiger {top}.aig; fold; strash; pdr -T {limit:.0f}"
     done = subprocess.run(
@@ -66,4 +68,5 @@ def prove(files: list[Path], top: str, directory: Path, *, limit: float = 120) -
         return Verdict(True)
     if broken := BREAKS.search(done.stdout):
         return Verdict(False, int(broken[1]))
-    raise BadInput(f"{top}: neither proved nor broken in {limit:.0f} s; see {directory / f'{top}.abc.log'}")
+    why = f" in {limit:.0f} s" if "timeout" in done.stdout else ""
+    raise BadInput(f"{top}: neither proved nor broken{why}; see {directory / f'{top}.abc.log'}")

@@ -27,6 +27,7 @@ SOFTWARE = Path(__file__).parent
 START = SOFTWARE / "crt0.S"
 LINK_SCRIPT = SOFTWARE / "link.ld"
 DRIVER = SOFTWARE / "driver"  # of a machine behind AXI4-Lite
+DRIVER_FILES = tuple(DRIVER / name for name in ("modexlab.c", "modexlab.h", "modexlab_regs.h"))
 LIBRARY = tuple(
     SOFTWARE / name
     for name in (

@@ -5,7 +5,7 @@ of bytes for padding, and with it the health test of rtl/units/random_health.py.
 The way without padding is there with `has_raw` alone: who may use it takes the private key without looking at what comes out.
 `mk_machine(nbits)` makes a machine with the ports of ModExp, whose requests may hold more: `given`, names and bits.
 
-Cycles of an operation: those of the machine, 2 around them, nbytes + 3 for padding (and what it waits for bytes), nbytes + 2 for unpadding.
+Cycles of an operation: those of the machine, 2 around them, nbytes + 2 for padding (and what it waits for bytes), nbytes + 2 for unpadding.
 Constant time as the machine is. Area order: 2 W words, and the register of each padding unit.
 """
 
@@ -42,7 +42,7 @@ class Axi4Lite000(Component):
         s.channels = Axi4LiteChannels()
         connect_bus(s, "s_axi", s.channels, "s_axi")
 
-        MAP = register_map()
+        MAP = register_map(True)  # of which the way without padding is there with has_raw
         W, nbytes = words_of(nbits), nbits // 8
         PLACE_NBITS = max(1, clog2(W))
         LENGTH_NBITS = clog2(nbytes + 1)

@@ -155,6 +155,10 @@ class Axi4LiteChannels(Component):
         def read_payloads():
             if ~s.ar_held:
                 s.ar <<= s.s_axi_araddr[2:ADDRESS_NBITS]
-            if s.read:
+            if s.reset:
+                s.r <<= 0
+            elif s.read:
                 s.r <<= s.read_data
                 s.r_fault <<= s.read_refused
+            elif s.s_axi_rready:
+                s.r <<= 0  # taken: a word of a result does not stay on the bus

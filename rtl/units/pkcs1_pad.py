@@ -3,7 +3,7 @@
 One register holds the message, which leaves at its low end, while the encoding comes in at its high end.
 
 Ports: istream {sign, length, message} -> ostream {status, em}; random, a stream of bytes, read for type 2 alone (sign = 0), those that
-are 0 thrown away; random_failed says that its health test has failed: no encoding. Type 1 with sign = 1.
+are 0 thrown away; random_failed says that its health test has failed: no encoding, at once. Type 1 with sign = 1.
 Cycles: nbytes + 1, and one more for each cycle in which a byte of padding is wanted and there is none, or a 0; 1 where the message is
 too long. They say nothing of the message. Area order: nbits registers.
 """
@@ -39,6 +39,7 @@ class Pkcs1Pad(Component):
         s.octet = Wire(8)
         s.draws = Wire()
         s.steps = Wire()
+        s.fails = Wire()
         s.ostream.msg.status //= s.status
         s.ostream.msg.em //= s.octets
 
@@ -64,6 +65,7 @@ class Pkcs1Pad(Component):
         def handshakes():
             s.istream.rdy @= s.st == IDLE
             s.ostream.val @= s.st == DONE
+            s.fails @= (s.st == BYTES) & ~s.sign & s.random_failed
             s.random.rdy @= (s.st == BYTES) & s.draws & ~s.random_failed
             s.steps @= (s.st == BYTES) & (~s.draws | (s.random.val & (s.random.msg != 0)))
 
@@ -77,7 +79,7 @@ class Pkcs1Pad(Component):
                     if s.istream.msg.length > LONGEST:
                         s.st <<= DONE
             elif s.st == BYTES:
-                if (s.steps & (s.place == LAST_PLACE)) | (s.draws & s.random_failed):
+                if (s.steps & (s.place == LAST_PLACE)) | s.fails:
                     s.st <<= DONE
             elif s.ostream.rdy:
                 s.st <<= IDLE
@@ -93,7 +95,7 @@ class Pkcs1Pad(Component):
                 if s.istream.val & (s.istream.msg.length > LONGEST):
                     s.octets <<= 0
                     s.status <<= TOO_LONG
-            elif (s.st == BYTES) & s.draws & s.random_failed:
+            elif s.fails:
                 s.octets <<= 0
                 s.status <<= NO_RANDOM
             elif s.steps:

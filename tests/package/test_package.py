@@ -16,6 +16,7 @@ from modexlab.eval.package.package import Package
 from modexlab.eval.package.timing import wave
 from modexlab.fl.axi4lite import register_map
 from modexlab.fl.register_map import read_map
+from modexlab.flow.netlist import yosys
 from modexlab.flow.prove.properties import prove
 from modexlab.rtl.sim.toolchain import verilator_root
 
@@ -31,9 +32,9 @@ def packed(directory: Path, design: str, nbits: int, interface: str, **settings:
     return directory
 
 
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *command: str, tools: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Without anything of ours on the way."""
-    env = {"PATH": PATH, "HOME": str(folder)}
+    env = {"PATH": f"{tools}:{PATH}" if tools else PATH, "HOME": str(folder)}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
 
 
@@ -125,6 +126,52 @@ def test_a_machine_that_hangs_is_found(small: Path, tmp_path: Path) -> None:
     assert done.returncode != 0 and "FAIL: no answer to access 0 in 500 cycles" in done.stdout, done.stdout
 
 
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs yosys and yosys-abc, as others have them: ours are in a package of Python."""
+    directory = tmp_path_factory.mktemp("tools")
+    code = 'import sys; from pyosys import libyosys as y; y.run_pass(f"script {sys.argv[-1]}")'
+    script = f"#!/bin/sh\nexec {sys.executable} -c '{code}' \"$@\"\n"
+    (directory / "yosys").write_text(script)
+    (directory / "yosys").chmod(0o755)
+    (directory / "yosys-abc").symlink_to(yosys.abc())
+    return directory
+
+
+@pytest.mark.parametrize("defect", ["", "else if ( s_axi_bready ) begin"])
+def test_make_prove(defect: str, small: Path, tools: Path, tmp_path: Path) -> None:
+    """It ends well for the slave, and not for one that drops an answer."""
+    folder = tmp_path / "ip"
+    shutil.copytree(small, folder)
+    path = folder / "rtl" / f"{TOP}.sv"
+    text = path.read_text()
+    if defect:
+        assert text.count(defect) == 1
+        path.write_text(text.replace(defect, "else begin"))
+    done = run(folder, "make", "prove", tools=tools)
+    assert (done.returncode == 0) == (not defect), done
+    assert ("\nProperty proved" in done.stdout) == (not defect)
+
+
+@pytest.mark.skipif(shutil.which("sta") is None, reason="OpenSTA is not installed")
+def test_constraints_are_read(small: Path, tmp_path: Path) -> None:
+    """By OpenSTA, on a module that has the ports: every one of them but the clock has a delay."""
+    text = (small / "rtl" / f"{TOP}.v").read_text()
+    top = text[text.index(f"module {TOP}(") :].split("endmodule")[0]
+    ports = re.findall(r"^  (input|output) (\[\d+:0\] )?(\w+);$", top, re.M)
+    names = ", ".join(name for *_, name in ports)
+    declared = "\n".join(f"  {way} {bits}{name};" for way, bits, name in ports)
+    (tmp_path / "ports.v").write_text(f"module {TOP}({names});\n{declared}\nendmodule\n")
+    (tmp_path / "t.tcl").write_text(
+        f"read_verilog ports.v\nlink_design {TOP}\nsource {small}/sdc/{TOP}.sdc\nwrite_sdc out.sdc\nexit\n"
+    )
+    done = run(tmp_path, "sta", "-no_splash", "-exit", "t.tcl")
+    assert "rror" not in done.stdout + done.stderr, done
+    written = (tmp_path / "out.sdc").read_text()
+    bits = sum(int(each[1].strip("[] ").split(":")[0]) + 1 if each[1] else 1 for each in ports)
+    assert written.count("set_input_delay") + written.count("set_output_delay") == bits - 1
+
+
 def test_the_rules_are_proved_of_the_whole(small: Path, tmp_path: Path) -> None:
     files = [
         small / "rtl" / f"{TOP}.sv",
@@ -189,6 +236,7 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
     )
     (tmp_path / "file").write_text("")
     assert "this is a file" in cli("package", "naive", "-o", tmp_path / "file").err
+    assert "not the name of a directory" in cli("package", "naive", "-o", "").err
     assert "mkdir -p" in cli("package", "naive", "-o", tmp_path / "a" / "b").err
     refused = cli("package", "naive", "--nbits", 72, "--interface", "axi4lite-000", "-o", tmp_path / "x")
     assert refused.code == 2 and "multiple of 8 from 96" in refused.err and not (tmp_path / "x").exists()

@@ -405,7 +405,7 @@ def test_the_example_of_the_header(tmp_path: Path) -> None:
     platform = (
         "int (*interrupt_line)(void);\n"
         "void on_interrupt(void);\n"
-        "static void sleep_until_interrupt(void) { if (interrupt_line()) on_interrupt(); }\n"
+        "static void sleep_until(const volatile bool *flag) { while (!*flag) if (interrupt_line()) on_interrupt(); }\n"
         "int encrypt_twice(uintptr_t, const modexlab_key_t *, const uint32_t *, uint32_t *);\n"
     )
     driver = Driver(host_library(tmp_path, platform, example), Device())

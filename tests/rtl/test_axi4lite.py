@@ -326,8 +326,9 @@ def after_zeroise(design: Design, nbits: int, key: tuple[int, int, int], at: int
         for _ in range(at):
             bus.cycle()
     assert bus.write(registers["CONTROL"].address, ZEROISE) == OKAY
-    while bus.read(registers["STATUS"].address)[0] & 1:
-        pass
+    while int(slave.busy):  # it is looked at inside: a read would put another word on the bus
+        bus.cycle()
+    bus.cycle()
     return registers_of(slave)
 
 

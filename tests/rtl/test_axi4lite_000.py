@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import rsa
 from modexlab.eval.designs.catalogue import find
-from modexlab.eval.designs.interfaces import AXI4LITE_000
+from modexlab.eval.designs.interfaces import AXI4LITE_000, answers
 from modexlab.fl import pkcs1
 from modexlab.fl.axi4lite import ALL_BYTES, OKAY, SLVERR
 from modexlab.fl.axi4lite_000 import (
@@ -40,18 +40,7 @@ Access = tuple[Any, ...]
 
 
 def model() -> Axi4Lite000FL:
-    return Axi4Lite000FL(NBITS, MACHINE.fl, KeyPorts(N, E, D), lfsr_not_random())
-
-
-def answers(model: Axi4Lite000FL, accesses: Sequence[Access]) -> list[tuple[int, int, int]]:
-    return [
-        (1, 0, int(model.write(address, data, strobes) != OKAY))
-        if write
-        else (0, 0, 0)
-        if wait
-        else (0, (found := model.read(address))[0], int(found[1] != OKAY))
-        for write, wait, address, data, strobes in accesses
-    ]
+    return Axi4Lite000FL(NBITS, MACHINE.fl, KeyPorts(N, E, D), lfsr_not_random(), has_raw=True)
 
 
 def run(accesses: Sequence[Access], stage: str = "native", stall: Stall | None = None) -> Any:
@@ -272,3 +261,23 @@ def test_verilog_is_clean(nbits: int) -> None:
     text = translate(find("mont").at(nbits).exported(AXI4LITE_000))
     lint(text)
     assert "key_modulus" in text and ("random__msg" in text) == (nbits > 64)
+
+
+def test_what_padding_takes() -> None:
+    """As the header says: two cycles more than there are bytes in a key, and a cycle for each byte drawn that is 0."""
+    key = push_key(NBITS, (N, E, E))
+    ways = [
+        as_accesses(NBITS, 5, 1, raw=True),
+        as_accesses(NBITS, 5, 1),
+        as_accesses(NBITS, 5, NBYTES, decrypt=True),
+    ]
+    with simulate(MACHINE.wrapped(AXI4LITE_000)) as sim:
+        timed = sim.run([*key, *(each for way in ways for each in way)])
+    wait = next(place for place, each in enumerate(ways[0]) if each[1])
+    raw, padded, unpadded = (timed.latencies[len(key) + number * len(ways[0]) + wait] for number in range(3))
+    source, drawn = lfsr_not_random(), 0
+    zeros = 0
+    while drawn < NBYTES - 4:
+        byte = next(source)
+        drawn, zeros = drawn + (byte != 0), zeros + (byte == 0)
+    assert (padded - raw, unpadded - raw) == (NBYTES + 2 + zeros, NBYTES + 2)

@@ -70,8 +70,8 @@ def test_a_defect_is_found(defect: str, tmp_path: Path) -> None:
 
 
 def test_nothing_to_prove(tmp_path: Path) -> None:
-    (tmp_path / "empty.sv").write_text(
-        "module empty(input logic clk, output logic x); assign x = clk; endmodule\n"
-    )
+    """The name of a file is no assertion."""
+    path = tmp_path / "assertions.sv"
+    path.write_text("module assertions(input logic clk, output logic x); assign x = clk; endmodule\n")
     with pytest.raises(BadInput, match="nothing to prove"):
-        prove([tmp_path / "empty.sv"], "empty", tmp_path)
+        prove([path], "assertions", tmp_path)

@@ -40,16 +40,18 @@ STALL = Stall(seed=5, source=0.3, sink=0.4)
 
 
 class PadWithLfsr(Component):
-    """A unit of padding with the sequence that is not random; every `pause`-th cycle has no byte. `dead`: the source has failed."""
+    """A unit of padding with the sequence that is not random; every `pause`-th cycle has no byte. The source fails with the byte of
+    number `dead` that is taken (0: from the beginning, -1: never)."""
 
-    def construct(s, unit, nbits, pause=0, dead=0):
+    def construct(s, unit, nbits, pause=0, dead=-1):
         s.istream = RecvIfcRTL(mk_pad_req(nbits))
         s.ostream = SendIfcRTL(mk_pad_resp(nbits))
         s.lfsr = LfsrNotRandom()
         s.unit = unit(nbits)
         s.istream //= s.unit.istream
         s.unit.ostream //= s.ostream
-        s.unit.random_failed //= dead
+        s.taken = Wire(16)
+        last = dead if dead >= 0 else 0xFFFF
         s.lfsr.ostream.msg //= s.unit.random.msg
         s.count = Wire(4)
 
@@ -57,6 +59,17 @@ class PadWithLfsr(Component):
         def paused():
             s.unit.random.val @= s.lfsr.ostream.val & ((s.count != 0) | (pause == 0))
             s.lfsr.ostream.rdy @= s.unit.random.rdy & ((s.count != 0) | (pause == 0))
+
+        @update
+        def fails():
+            s.unit.random_failed @= s.taken >= last
+
+        @update_ff
+        def take():
+            if s.reset:
+                s.taken <<= 0
+            elif s.unit.random.val & s.unit.random.rdy:
+                s.taken <<= s.taken + 1
 
         @update_ff
         def count():
@@ -121,15 +134,34 @@ def test_padding_at_every_level_and_stage(pause: int) -> None:
 def test_without_random_bytes_there_is_no_encryption(unit: type[Component]) -> None:
     """Signatures want none."""
     rows = [(0, 3, 7), (1, 3, 7), (0, LONGEST, 1)]
-    with simulate(PadWithLfsr(unit, NBITS, 0, 1), "python") as sim:
+    with simulate(PadWithLfsr(unit, NBITS, 0, 0), "python") as sim:
         run = sim.run(rows)
     assert run.responses == [
         (Padded.NO_RANDOM, 0),
         pad(Kind.SIGN, 3, 7, NBYTES),
         (Padded.NO_RANDOM, 0),
     ]
-    assert run.latencies == [3 + 1 + 2, NBYTES + 1, LONGEST + 1 + 2]
+    assert run.latencies == [2, NBYTES + 1, 2]
     assert pad(Kind.ENCRYPT, 3, 7, NBYTES, iter((1, 2))) == (Padded.NO_RANDOM, 0)
+
+
+@pytest.mark.parametrize("dead", range(0, 2 * (NBYTES - 3 - 2) + 2))
+def test_a_source_that_fails_in_the_middle(dead: int) -> None:
+    """With any byte, the last one of the padding among them: from then on there is no encoding, at both levels in the same cycle."""
+    rows = [(0, 2, 0x1234)] * 3
+    runs = []
+    for unit in (Pkcs1PadCL, Pkcs1Pad):
+        with simulate(PadWithLfsr(unit, NBITS, 0, dead), "python") as sim:
+            runs.append(sim.run(rows))
+    assert runs[0].responses == runs[1].responses
+    assert (runs[0].accepted, runs[0].done) == (runs[1].accepted, runs[1].done)
+    status = [each[0] for each in runs[1].responses]
+    good = status.count(Padded.OK)
+    assert status == [Padded.OK] * good + [Padded.NO_RANDOM] * (3 - good)
+    # those are good whose last byte was drawn, and the end of the encoding reached, before byte number `dead`
+    drawn = [place for place, byte in enumerate(itertools.islice(lfsr_not_random(), 200), 1) if byte]
+    ends = [drawn[(number + 1) * (NBYTES - 5) - 1] for number in range(3)]
+    assert good == sum(end < dead for end in ends)
 
 
 # ---- unpadding

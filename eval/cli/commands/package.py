@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from ....fl.errors import BadInput
 from ...designs.interfaces import AXI4LITE, INTERFACES
 from ...designs.widths import check_width
 from ...folders import new_directory, write_folder
@@ -64,7 +62,7 @@ def execute(args: argparse.Namespace) -> int:
     settings = settings_of(design, args.settings)
     nbits = check_width(args.nbits) if args.nbits is not None else DEFAULT_NBITS
     machine = design.at(nbits, **settings)
-    directory = _directory(args.output, args.force)
+    directory = new_directory("--output", args.output, args.force)
     rows = [
         row
         for row in ledger_of(args, read_only=True).rows(
@@ -93,11 +91,3 @@ def execute(args: argparse.Namespace) -> int:
         ],
     )
     return 0
-
-
-def _directory(path: str, force: bool) -> Path:
-    """Where the package goes; BadInput before long work, if it cannot."""
-    directory = new_directory("--output", path)
-    if directory.is_dir() and any(directory.iterdir()) and not force:
-        raise BadInput(f"--output {path}: there are files in it; give an empty directory, or --force")
-    return directory

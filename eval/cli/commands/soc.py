@@ -67,6 +67,7 @@ def add(commands: Commands) -> None:
         metavar="DIR",
         help="write the chip to this directory: Verilog, program, map of registers, and how to build it again",
     )
+    parser.add_argument("--force", action="store_true", help="write into a directory that has files")
     add_json(parser)
 
 
@@ -86,7 +87,7 @@ def execute(args: argparse.Namespace) -> int:
     design = find_design(args.design)
     settings = settings_of(design, args.settings)
     nbits = check_key_width(DEFAULT_NBITS if args.nbits is None else args.nbits)
-    directory = None if args.output is None else new_directory("--output", args.output)
+    directory = None if args.output is None else new_directory("--output", args.output, args.force)
     if any(param.name == "modulus" for param in design.params):  # made for one, and so for that of the key
         settings.setdefault("modulus", workloads(nbits)[0].mod)
     machine = design.at(nbits, **settings)

@@ -28,8 +28,7 @@ int encrypt_twice(uintptr_t base, const modexlab_key_t *key, const uint32_t *mes
   if (code == MODEXLAB_OK)
     code = modexlab_start(&machine, cipher, key->words); // the key is still there
   if (code == MODEXLAB_OK) {
-    while (!modexlab_finished(&machine))
-      sleep_until_interrupt(); // of the platform
+    sleep_until(&machine.finished); // of the platform: it looks at the flag while interrupts are off, or else it could sleep for ever
     code = modexlab_read(&machine, cipher, key->words);
   }
   modexlab_zeroise(&machine);
