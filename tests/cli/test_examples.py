@@ -19,6 +19,7 @@ from modexlab.eval.cli.commands import (
     draw,
     fpga,
     ledger,
+    package,
     papers,
     proc,
     pseudo,
@@ -49,7 +50,7 @@ FILES = {  # what the examples call it -> a small file of that kind
 TEXTS = [
     command_line.EXAMPLES,
     *(module.EXAMPLES for module in (check, completion, cycles, designs, draw, proc)),
-    *(module.EXAMPLES for module in (papers, pseudo, report, run, soc, systems, verilog)),
+    *(module.EXAMPLES for module in (papers, pseudo, report, run, soc, package, systems, verilog)),
     *(module.EXAMPLES for module in (ledger, reproduce, compare)),
     *(module.EXAMPLES for module in (asic, fpga)),
 ]
@@ -59,13 +60,13 @@ EXAMPLES = {
 
 
 # through the flow, but small: test_cli_asic.py makes it too
-QUICK = ("modexlab asic mont --nbits 8", "modexlab asic mont --nbits 8 --layout")
+QUICK = ("modexlab asic mont --nbits 8 --layout",)
 
 
 def marked(example: str) -> object:
     """All machines in one table, and machines through the flow, take a while: `make test` has one, for the README's sake."""
-    whole = re.fullmatch(r"modexlab (report.*|soc .*|systems( --json|  .*)?)", example)
-    whole = whole or "2048 --output" in example or "--table RTL --measure" in example
+    whole = re.fullmatch(r"modexlab (report.*|soc .*|systems.*)", example)
+    whole = whole or re.search(r" (2048|1024) .*-o", example) or "--table RTL --measure" in example
     flow = re.match(r"modexlab (asic|fpga) ", example) and example not in QUICK
     return pytest.param(example, marks=[pytest.mark.regress] if whole or flow else [])
 

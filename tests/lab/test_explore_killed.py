@@ -99,6 +99,7 @@ def gone(pid: int) -> bool:
         return True
 
 
+@pytest.mark.regress
 def test_killed_at_any_moment(killed: Killed) -> None:
     expected = {point.key for point in Space.load(killed.space).points()}
     assert len(expected) == 504

@@ -55,6 +55,7 @@ def lines_of(results: list[int], code: int) -> Iterator[str]:
 # ---- quick: one small chip, and what needs none
 
 
+@pytest.mark.regress
 def test_round_trip_of_a_small_chip(cli: Cli) -> None:
     result = cli("soc", "mont", "--nbits", 16, "--cpu", "picorv32", "--wait", "interrupt", "--json")
     assert result.code == 0
