@@ -10,6 +10,8 @@ from ...flow.netlist import yosys
 
 BANNER = """\
 // {top}, in Verilog-2001: made by Yosys from {top}.sv, which is the one to read.
+`timescale 1ns / 1ps
+
 """
 
 
