@@ -30,7 +30,10 @@ TABLES = {  # command, first column of its table
     "systems": "system",
     "soc systolic --nbits 1024 --wait interrupt": "operation",
 }
-LONG = ("soc systolic --nbits 1024 --wait interrupt", "report mont-001 mont --cycles --text")  # in the long regression
+LONG = (
+    "soc systolic --nbits 1024 --wait interrupt",
+    "report mont-001 mont --cycles --text",
+)  # in the long regression
 
 
 def protocol() -> str:
