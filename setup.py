@@ -25,7 +25,7 @@ setup(
         "modexlab.rtl.interfaces": ["*.sv"],
         "modexlab.flow": ["construct.py", "examples/*"],
         "modexlab.flow.graph": ["steps/**"],
-        "modexlab.eval": ["examples/*"],
+        "modexlab.eval": ["examples/**"],
         "modexlab.eval.lab": ["spaces/*"],
         "modexlab.eval.soc": ["software/*"],
         "modexlab.eval.package": ["bench/*", "texts/*", "*.css"],

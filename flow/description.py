@@ -38,6 +38,8 @@ class Description(Product):
     paper: str = ""  # the work whose machine it is
     published: Published | None = None
     files: tuple[str, ...] = ()  # names of the files of Verilog from elsewhere
+    core: str = ""  # the instance in the top module whose figures count, where the rest only drives it
+    core_top: str = ""  # a module that is this instance alone
 
 
 def load(path: Path | str) -> Description:

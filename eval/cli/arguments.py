@@ -193,7 +193,9 @@ def refuse_with_verilog(args: argparse.Namespace, options: Sequence[str]) -> Non
     """BadInput for options of a design beside `--verilog`."""
     for option in options:
         if getattr(args, option):
-            given = {"design": "DESIGN", "settings": "--set"}.get(option, f"--{option}")
+            given = {"design": "DESIGN", "manifests": "--design", "settings": "--set"}.get(
+                option, f"--{option}"
+            )
             raise BadInput(f"{given} with --verilog: this is for designs of the catalogue; drop one of them")
 
 

@@ -57,6 +57,7 @@ class Chip(Source):
     """
 
     ROOT: ClassVar[str] = "eval.designs.asic"  # the module whose sources decide on what is written
+    CORE: ClassVar[str] = ""  # the instance whose figures count, where it is not the whole
 
     design: Design | None
     nbits: int
@@ -141,6 +142,8 @@ class Chip(Source):
             },
             paper=design.paper if design is not None else "",
             published=self._published(),
+            core=self.CORE,
+            core_top=self._core_top,
         ).write(directory)
         work = self._programs() if self.system else self._streams(component)
         replace_json(directory / "workload.json", work)
@@ -173,6 +176,11 @@ class Chip(Source):
 
             return ProcXcel(partial(Proc, 1, 2), Xcel(self.design, self.nbits, self.settings).rtl)
         return self.machine.wrapped(find_interface(self.interface))
+
+    @property
+    def _core_top(self) -> str:
+        """The module that is the core alone, where the top module is more."""
+        return ""
 
     def _ports(self, component: Any) -> Ports:
         from ...rtl.sim.ports import Ports

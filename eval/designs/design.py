@@ -16,7 +16,7 @@ from ...fl.schedules import SCHEDULES
 from .control import Control
 from .machine import Machine
 from .multipliers.multiplier import Multiplier
-from .param import Param
+from .param import PAPER_NBITS, Param
 from .widths import check_width, width_for
 
 MOST_PLANNED = 1024  # machines that are kept
@@ -56,6 +56,11 @@ class Design:
             for param in self.params
         )
         return _planned(self, nbits, *values)
+
+    @property
+    def usual_nbits(self) -> int:
+        """The width that it has where none is asked for."""
+        return PAPER_NBITS
 
     def width_for(self, *numbers: int) -> int:
         """The width of machine for these numbers."""

@@ -36,7 +36,7 @@ OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz",
 OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_with_glitches_nj")
 DETAILS = (
     *("parameters", "style", "tests", "equivalence", "area_by_module", "worst_path", "caveats"),
-    *("before_layout", "after_layout", "left_out", "paper"),
+    *("before_layout", "after_layout", "left_out", "paper", "core"),
 )
 NOT_PROVED = "equivalence of netlist and design was not proved in this run; the tests ran on the netlist"
 PICTURES = ("amoeba.png", "density.png", "layout.png")
@@ -127,10 +127,11 @@ def run_fpga(
     start = time.monotonic()
     entry = design.entry()
     described = description.load(entry / description.Description.FILE)
-    measured = fpga.measure(entry / "design.sv", described.top, devices, pnr=pnr, report=report, limit=limit)
+    top = described.core_top or described.top
+    measured = fpga.measure(entry / "design.sv", top, devices, pnr=pnr, report=report, limit=limit)
     return FpgaRun(
         described.name,
-        described.top,
+        top,
         described.nbits,
         described.interface,
         described.parameters,
@@ -188,11 +189,12 @@ def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
 
 def _asic_figures(summary: Summary, stage: str) -> list[Figure]:
     """What was measured; a netlist without registers has no slack."""
-    of_netlist = {name: getattr(summary, name) for name in OF_NETLIST}
+    counted = summary.core or summary  # a core by a manifest counts without its adapter
+    of_netlist = {name: getattr(counted, name, getattr(summary, name)) for name in OF_NETLIST}
     figures = [figure("clock_ns", summary.clock_ns)]
     figures += [figure(name, value) for name, value in of_netlist.items() if value is not None]
     for name in OF_OPERATION:
-        values = getattr(summary, name) or {}
+        values = getattr(counted, name, getattr(summary, name)) or {}
         figures += [figure(name, value, operation) for operation, value in values.items()]
     after = summary.after_layout
     if stage == LAYOUT and after is not None and after.die_um is not None and after.wire_um is not None:
@@ -215,7 +217,7 @@ def _require_done(point: Point, summary: Summary, wanted: Collection[str]) -> No
         name, why = next(iter(lost.items()))
         raise NoMeasurement(f"{point}: step {name}: {why}")
     for where, tests in summary.tests.items():
-        if tests.failed:
+        if tests.failed and summary.core is None:  # a core by a manifest gets a mark, and is shown
             raise NoMeasurement(
                 f"{point}: {tests.failed} tests failed ({where}), so its figures mean nothing"
             )
@@ -275,7 +277,8 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
         why = next(iter({**outcome.failed, **outcome.left_out}.values()))
         raise NoMeasurement(f"{point}: its tests did not run: {why}")
     simulated = product.read(files[rtl_sim.FILE], Simulated)
-    if simulated.tests_failed:
+    marks = [f"the design fails {simulated.tests_failed} of its tests"] if simulated.tests_failed else []
+    if marks and not chip.CORE:  # a core by a manifest gets a mark, and is shown
         raise NoMeasurement(f"{point}: {simulated.tests_failed} tests failed, so its counts mean nothing")
     tell = _teller(point, say)
     try:
@@ -297,6 +300,6 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
         tools=tools,
         verilog_hash=_digest(files["design.sv"]),
         tests=f"{simulated.tests_passed} rows at RTL",
-        marks=() if device.fits else (f"it does not fit the {device.part}",),
+        marks=(*marks, *([] if device.fits else [f"it does not fit the {device.part}"])),
         details={"parameters": point.resolved, "caveats": caveats, "device": msgspec.to_builtins(device)},
     )

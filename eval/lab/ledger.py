@@ -163,7 +163,7 @@ class Ledger:
         columns: dict[str, Any] = {
             "key": point.key,
             "point": _json(point.as_json()),
-            "subject": point.subject,
+            "subject": point.label,
             "family": family_of(point.subject),
             "nbits": point.nbits,
             "parameters": _json(point.resolved),

@@ -49,6 +49,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
     for part in parts:
         point.machine.require(*part.work.operands)
     counts, tests = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
+    marks = _corners(point) if point.kind is None and point.machine.measured else ()
     note = point.chip().note
     details = {
         "parameters": point.resolved,
@@ -65,8 +66,20 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
         tools=point.tools,
         verilog_hash="" if point.stage in (FORMULA, CL) else verilog_hash(point),
         tests=tests,
+        marks=marks,
         details=details,
     )
+
+
+def _corners(point: Point) -> tuple[str, ...]:
+    """A mark with the rows that a core by a manifest fails, if it fails any."""
+    from ..designs.foreign.corners import corners
+    from ..designs.foreign.foreign import ForeignMachine
+
+    machine = point.machine
+    assert isinstance(machine, ForeignMachine)
+    failed = [row.name for row in corners(machine) if row.failed]
+    return (f"the design fails {len(failed)} of its tests: {', '.join(failed)}",) if failed else ()
 
 
 def _formula(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:

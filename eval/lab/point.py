@@ -166,6 +166,8 @@ class Point:
         if self.kind is not None:
             self._check_system()
         _ = self.resolved  # refuses what makes no machine
+        if self.kind is None and self.machine.measured:
+            self._check_foreign()
         if self.stage in IMPLEMENTED:
             if self.interface == UNIT:
                 self.chip().check()
@@ -187,6 +189,15 @@ class Point:
                 f"stage formula counts the machine alone, without registers and processor: give interface {DEFAULT.name}, not "
                 f"{self.interface}, or stage native"
             )
+
+    def _check_foreign(self) -> None:
+        """What is known of a core by a manifest is what its RTL does."""
+        self.machine.interface(self.interface)
+        if self.stage not in (NATIVE, *IMPLEMENTED):
+            raise BadInput(
+                f"{self.label} at stage {self.stage}: a design by a manifest is measured at {NATIVE}, {FLOW}, {LAYOUT} or {FPGA}"
+            )
+        self.chip().check()
 
     def _check_system(self) -> None:
         if self.design is None or self.stage not in IMPLEMENTED:
@@ -238,13 +249,18 @@ class Point:
             values[name] = tuple(values.get(name, {}).items())
         return cls(**values)
 
+    @property
+    def label(self) -> str:
+        """The subject as tables have it: of a design by a manifest without the path."""
+        return self.subject.partition("@")[0]
+
     def __str__(self) -> str:
         """In a few words, for progress and messages."""
         usual = FLOW_DEFAULTS.get(self.stage, {})
         flow = [(name, value) for name, value in self.flow if name in SHOWN or value != usual.get(name)]
         given = [f"{name}={value}" for name, value in (*self.settings, *flow)]
         interface = "" if self.interface in (DEFAULT.name, SYSTEM) else self.interface
-        words = [self.subject, f"{self.nbits} bits", interface, self.workload, self.stage, *given]
+        words = [self.label, f"{self.nbits} bits", interface, self.workload, self.stage, *given]
         return ", ".join(word for word in words if word)
 
     def at(self, **changes: Any) -> Point:
@@ -257,6 +273,8 @@ class Point:
         from ...rtl.sim import cache  # not at the top: it brings PyMTL3, and --help must be quick
 
         identity = {**self.as_json(), "settings": self.resolved, "operands": self._operands()}
+        if self.kind is None and self.design is not None:
+            identity["subject"] = self.design.identity
         digest = keys.sources_of(self.interface == SYSTEM, self.stage in IMPLEMENTED)
         return cache.key(json.dumps(identity, sort_keys=True), digest, json.dumps(self.tools, sort_keys=True))
 
@@ -284,12 +302,14 @@ class Point:
         settings = [text for name, value in self.settings for text in ("--set", f"{name}={_text(value)}")]
         width = ["--nbits", str(self.nbits)]
         interface = [] if self.interface in (DEFAULT.name, SYSTEM) else ["--interface", self.interface]
+        path = self.subject.partition("@")[2]
+        subject = ["--design", path] if path else [self.subject]
         if self.stage in IMPLEMENTED:
             command = "fpga" if self.stage == FPGA else "asic"
             return [
                 "modexlab",
                 command,
-                self.subject,
+                *subject,
                 *width,
                 *settings,
                 *interface,
@@ -301,9 +321,9 @@ class Point:
             return ["modexlab", "systems", "--system", self.subject, *width, *settings, *work, "--json"]
         work = [*width, *settings, "--workload", self.workload]
         if self.stage == FORMULA:
-            return ["modexlab", "cycles", self.subject, *work, "--json"]
+            return ["modexlab", "cycles", *subject, *work, "--json"]
         level = ["--level", "cl"] if self.stage == CL else ["--stage", self.stage]
-        return ["modexlab", "run", self.subject, *work, *interface, *level, "--json"]
+        return ["modexlab", "run", *subject, *work, *interface, *level, "--json"]
 
     def _flow_options(self) -> list[str]:
         flow = dict(self.flow)

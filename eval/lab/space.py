@@ -6,7 +6,7 @@
     constraints = ["nstages * steps_per_stage <= 32", "area_um2 < 20000"]
 
     [[part]]                                  # any number of parts; what two of them have in common is measured once
-    designs = ["mont", "procxcel-mont"]       # or "all", or {family = ["MontMulRem"], domain = ["montgomery"]}
+    designs = ["mont", "procxcel-mont"]       # or "all", or {family = ["MontMulRem"], domain = ["montgomery"]}; manifests by path
     nbits = [32, 64]                          # or {from = 8, to = 64, step = 8}, or {from = 32, to = 4096, factor = 2}
     workloads = ["encrypt", "sign+9verify"]   # mixes.py; default: encrypt
     stages = ["native", "flow"]               # point.py; default: native
@@ -27,7 +27,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -200,6 +200,13 @@ class Space:
         """The space that this TOML says."""
         return _Reader().space(typed_toml.parse(text, SpaceFile))
 
+    def with_designs(self, references: Sequence[str]) -> Space:
+        """The same with these designs in every part."""
+        parts = (
+            replace(part, subjects=(*dict.fromkeys((*part.subjects, *references)),)) for part in self.parts
+        )
+        return replace(self, parts=tuple(parts))
+
     # ---- its points
 
     def size(self) -> int:
@@ -294,8 +301,8 @@ def about(point: Point) -> dict[str, Any]:
     """What is known of a point before it is measured, by the names that constraints have for it."""
     design = point.design
     values: dict[str, Any] = {
-        "subject": point.subject,
-        "design": point.subject if design is None else design.name,
+        "subject": point.label,
+        "design": point.label if design is None else design.name,
         "nbits": point.nbits,
         "interface": point.interface,
         "workload": point.workload,
@@ -330,6 +337,12 @@ def _design(subject: str) -> Design | None:
     from ..designs.catalogue import find
 
     return find(subject)
+
+
+def _reference(subject: str) -> str:
+    """The subject by the name under which other processes find it; BadInput if there is none."""
+    design = _design(subject)
+    return subject if design is None or subject.startswith(HARDWARE) else design.reference
 
 
 def _flow_names(stage: str) -> set[str]:
@@ -494,11 +507,9 @@ class _Reader:
         if isinstance(value, dict):
             return self._selected(value, designs())
         given = tuple(dict.fromkeys(_words(value)))
-        for name in given:
-            self._said(_design, name)
         if not given:
             self._refuse('designs is empty; give some, as in designs = ["mont"]')
-        return given
+        return tuple(self._said(_reference, name) for name in given)
 
     def _selected(self, selectors: Mapping[str, Any], designs: Sequence[Design]) -> tuple[str, ...]:
         """Designs that have one of the values in each of the selectors."""

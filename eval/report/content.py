@@ -358,6 +358,11 @@ class Content:
         return f"{self.headline.group}: {'; '.join(parts)}."
 
 
+def _label(point: Mapping[str, Any]) -> str:
+    """The subject of a point, of a design by a manifest without its path."""
+    return str(point.get("subject")).partition("@")[0]
+
+
 def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) -> Content:
     """Read the ledger: everything, or what is of these designs."""
     rows = ledger.rows()
@@ -368,7 +373,7 @@ def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) 
             *(f"{HARDWARE}{name}" for name in asked if not name.startswith((HARDWARE, SOFTWARE))),
         }
         rows = [row for row in rows if row.subject in subjects]
-        failures = [each for each in failures if each.point.get("subject") in subjects]
+        failures = [each for each in failures if _label(each.point) in subjects]
     entries = entries_of(rows)
     once = {entry.measurement: entry for entry in entries}
     leaking = [number for number, entry in once.items() if entry.operation == datasets.LEAKAGE]

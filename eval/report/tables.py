@@ -481,7 +481,8 @@ def marked(entries: Iterable[Entry]) -> Table:
 def _of_failure(each: Failure) -> str:
     """The machine, in words."""
     settings = [f"{name}={value}" for name, value in dict(each.point.get("settings") or {}).items()]
-    return f"{' '.join([str(each.point.get('subject')), *settings])}, {each.point.get('nbits')} bits"
+    subject = str(each.point.get("subject")).partition("@")[0]
+    return f"{' '.join([subject, *settings])}, {each.point.get('nbits')} bits"
 
 
 FAILED: tuple[Column[Failure], ...] = (

@@ -218,7 +218,7 @@ DEVICES = {
 USUAL = tuple(name for name, device in DEVICES.items() if device.usual)
 
 READ = """\
-read_slang --top {top} {source}
+read_slang --ignore-timing --top {top} {source}
 hierarchy -check -top {top}
 proc
 flatten -noscopeinfo

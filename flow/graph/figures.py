@@ -30,6 +30,18 @@ class WorstPath(msgspec.Struct):
     cells: int
 
 
+class Core(msgspec.Struct):
+    """Of the instance whose figures count, where the rest of the top module only drives it."""
+
+    instance: str
+    area_um2: float
+    cells: int
+    flops: int
+    power_mw: float | None
+    energy_nj: dict[str, float] | None
+    energy_with_glitches_nj: dict[str, float] | None
+
+
 class Figures(msgspec.Struct, omit_defaults=True):
     """Of one netlist, before layout or after it; what was not measured is left out."""
 
@@ -133,4 +145,5 @@ class Summary(Product):
     marks: list[str]
     comparable: bool
     caveats: list[str]
+    core: Core | None = None
     products: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # where the outputs of the steps are

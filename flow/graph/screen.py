@@ -68,6 +68,15 @@ def _rows(report: Summary) -> list[tuple[str, str]]:
         gates = f", {report.clock_gates:,} clock gates" if report.clock_gates else ""
         cells = f"{report.cells:,} cells, {report.flops:,} flip-flops{gates}"
         rows.append(("area", f"{report.area_um2:,.0f} um^2: {cells}"))
+    if (core := report.core) is not None:
+        power = "" if core.power_mw is None else f", {core.power_mw:.3f} mW"
+        spent = "".join(f", {name} {value:.4g} nJ" for name, value in (core.energy_nj or {}).items())
+        rows.append(
+            (
+                f"{core.instance} alone",
+                f"{core.area_um2:,.0f} um^2: {core.cells:,} cells, {core.flops:,} flip-flops{power}{spent}",
+            )
+        )
     if after.die_um is not None:
         width, height = after.die_um
         wire = f", {after.wire_um / 1000:.1f} mm of wire" if after.wire_um is not None else ""

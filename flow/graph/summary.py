@@ -7,7 +7,7 @@ what is wrong with all others. Figures at the top level are those after layout w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,10 +28,11 @@ from ..timing.report import TimingReport
 from ..timing.wire_table import Source
 from ..workload import Simulated
 from . import graph
-from .figures import MHZ, Figures, Ran, Step, Summary, Verdict, WorstPath
+from .figures import MHZ, Core, Figures, Ran, Step, Summary, Verdict, WorstPath
 from .screen import text
 
 P = TypeVar("P", bound=Product)
+MOST_NAMED = 4  # rows that failed, in a mark
 WIRES: dict[Source, str] = {
     "none": "no wires",
     "model": "wires by the library's wire-load model",
@@ -125,7 +126,12 @@ def summarize(
         comparable=False,
         caveats=_caveats(read),
     )
-    report.marks = _marks(report, before, after, best)
+    report.core = _core(design.core, area, best)
+    report.caveats += _caveats_of_core(report)
+    failures = {
+        name: [each.name for each in simulated.failures] for name, simulated in read.simulated.items()
+    }
+    report.marks = _marks(report, failures, before, after, best)
     report.comparable = not report.marks
     if out is not None:
         report.write(out)
@@ -184,14 +190,64 @@ def _layout(read: Read, figures: Figures) -> Figures:
     return figures
 
 
+def _core(instance: str, area: Area | None, figures: Figures) -> Core | None:
+    """Area of an instance; power and energies by its share of the power."""
+    own = next((each for each in area.by_module if each.path == instance), None) if area else None
+    if not instance or own is None:
+        return None
+    power = next((each for each in figures.power_by_module or () if each.path == instance), None)
+
+    def shared(values: Mapping[str, float] | None) -> dict[str, float] | None:
+        return (
+            None
+            if values is None or power is None
+            else {name: value * power.share for name, value in values.items()}
+        )
+
+    return Core(
+        instance=instance,
+        area_um2=own.area_um2,
+        cells=own.cells,
+        flops=own.flops,
+        power_mw=power.total_mw if power else None,
+        energy_nj=shared(figures.energy_nj),
+        energy_with_glitches_nj=shared(figures.energy_with_glitches_nj),
+    )
+
+
 # ---- what is wrong, and what is to be known
 
 
-def _marks(report: Summary, before: Figures, after: Figures, best: Figures) -> list[str]:
+def _caveats_of_core(report: Summary) -> list[str]:
+    core = report.core
+    if core is None:
+        return []
+    told = [
+        f"area, power and energy of {core.instance} alone count; what is around it only drives it, and is in the figures of the whole; "
+        "energies by its share of the power of both operations"
+    ]
+    path = report.worst_path
+    if path is not None and not all(end.startswith(f"{core.instance}.") for end in (path.start, path.end)):
+        told.append(
+            f"the worst path begins or ends outside {core.instance}: by itself it is as fast or faster"
+        )
+    return told
+
+
+def _failed(names: Sequence[str]) -> str:
+    """The rows that failed, by name."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
+def _marks(
+    report: Summary, failures: Mapping[str, Sequence[str]], before: Figures, after: Figures, best: Figures
+) -> list[str]:
+    """What is wrong; failures: names of rows that failed, by where they ran."""
     marks = []
     for name, where in TESTED.items():
         if name in report.tests and report.tests[name].failed:
-            marks.append(f"{where} fails {report.tests[name].failed} of its tests")
+            marks.append(f"{where} fails {report.tests[name].failed} of its tests: {_failed(failures[name])}")
     if "gates" not in report.tests and report.cells is not None:
         marks.append(NOT_TESTED)
     if best.met is None and report.cells is not None:

@@ -24,6 +24,7 @@ class ModuleArea(msgspec.Struct):
     area_um2: float
     cells: int
     share: float
+    flops: int = 0
 
 
 class Area(Product):
@@ -44,6 +45,7 @@ def area(module: Module, owners: Mapping[str, str], modules: Mapping[str, str], 
     """Of a mapped netlist whose cells belong to the modules of these paths."""
     area: defaultdict[str, float] = defaultdict(float)
     count: Counter[str] = Counter()
+    flops: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     for name, cell in module["cells"].items():
         kinds[cell["type"]] += 1
@@ -51,6 +53,7 @@ def area(module: Module, owners: Mapping[str, str], modules: Mapping[str, str], 
         while True:
             area[path] += library.cells[cell["type"]].area
             count[path] += 1
+            flops[path] += bool(library.cells[cell["type"]].ff)
             if not path:
                 break
             path = path.rpartition(ownership.SEPARATOR)[0]
@@ -70,6 +73,7 @@ def area(module: Module, owners: Mapping[str, str], modules: Mapping[str, str], 
                 round(area[path], 3),
                 count[path],
                 round(area[path] / total, 4) if total else 0.0,
+                flops[path],
             )
             for path in modules
             if count[path]

@@ -43,11 +43,11 @@ HIERARCHY, FLAT, CUT, COARSE, KEPT = (
 )
 # Only here are arrays read as memories: small ones are registers, which keep their names if they are read as such.
 PROBE = """\
-read_slang --keep-hierarchy --top {top} {source}
+read_slang --ignore-timing --keep-hierarchy --top {top} {source}
 write_json probe.json
 """
 READ = """\
-read_slang --keep-hierarchy --no-implicit-memories --top {top} {source}
+read_slang --ignore-timing --keep-hierarchy --no-implicit-memories --top {top} {source}
 hierarchy -check -top {top}
 proc
 write_json drivers.json

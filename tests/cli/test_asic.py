@@ -168,7 +168,7 @@ def test_wrong_answers_are_marked(cli: Cli, accumulator: tuple[str, ...], tmp_pa
     (tmp_path / "vectors.json").write_text(json.dumps(wrong))
     result = cli("asic", *accumulator, "--to", "rtl-sim", "--json")
     assert result.code == 1
-    assert result.json()["marks"] == ["the design fails 1 of its tests"]
+    assert result.json()["marks"] == [f"the design fails 1 of its tests: {wrong['rows'][0]['name']}"]
 
 
 def test_design_that_hangs(accumulator: tuple[str, ...], tmp_path: Path, cli: Cli) -> None:

@@ -107,5 +107,8 @@ def test_example(
     for name, source in FILES.items():
         shutil.copy(DATA / source, tmp_path / name)
     (tmp_path / "flow").symlink_to(ROOT / "flow")
+    cores = tmp_path / "cores" / "mine"
+    shutil.copytree(ROOT / "tests" / "foreign", cores)
+    (cores / "start_done.toml").rename(cores / "design.toml")
     monkeypatch.chdir(tmp_path)
     assert Cli(capsys)(*arguments(example)).code == 0

@@ -10,6 +10,10 @@ from modexlab.eval.designs.foreign.foreign import ForeignMachine, Unanswered
 from modexlab.eval.designs.foreign.manifest import PROTOCOLS, Manifest
 from modexlab.eval.designs.foreign.template import template
 from modexlab.eval.designs.foreign.toml_lines import TomlLines
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.measure import measure
+from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.space import Space
 from modexlab.fl.errors import BadInput
 
 from tests.command_line import Cli
@@ -230,3 +234,84 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
     result = cli("design", "check", str(START_DONE), "--nbits", "16", "--set", "FLAW=2")
     assert result.code == 2 and "did not answer" in result.err
     assert cli("design", "new", "--protocol", "words").out == template("words")
+
+
+def test_points_of_a_sweep(tmp_path: Path) -> None:
+    """A core in a ledger, beside ours: its figures have the mark of the rows that it fails, and are told by its files."""
+    reference = by_manifest(START_DONE).reference
+    point = Point(reference, 16, stage="native")
+    assert str(point) == "tiny-start-done, 16 bits, encrypt, native"
+    assert point.command[:4] == ["modexlab", "run", "--design", str(START_DONE)]
+    assert Point.from_json(point.as_json()) == point
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for flaw in (0, 1):
+        measured = point.at(settings=(("FLAW", flaw),))
+        ledger.record(measured, measure(measured))
+    sound, flawed = ledger.rows(metric="cycles", subject="tiny-start-done")
+    assert sound.comparable and sound.value == flawed.value and not sound.stale
+    assert "fails 4 of its tests: zero divisor" in flawed.marks[0]
+    # another folder, other files: a key of its own, and the same if nothing but the place differs
+    copy = changed(tmp_path / "copy", "start_done")
+    moved = Point(by_manifest(copy).reference, 16, stage="native")
+    assert moved.key == point.key
+    other = changed(tmp_path / "other", "start_done")
+    (other.parent / "engine.v").write_text((CORES / "engine.v").read_text() + "\n// changed\n")
+    assert Point(by_manifest(other).reference, 16, stage="native").key != point.key
+    with pytest.raises(BadInput, match="a design by a manifest is measured at native, flow, layout or fpga"):
+        point.at(stage="formula").check()
+
+
+def test_space_with_a_manifest() -> None:
+    text = f'objectives = {{cycles = "min"}}\n[[part]]\ndesigns = ["mont", "{START_DONE}"]\nnbits = [16]\nstages = ["native"]\n'
+    points = list(Space.parse(text).points())
+    assert [point.label for point in points] == ["mont", "tiny-start-done"]
+    again = Space.parse(text.replace(f', "{START_DONE}"', "")).with_designs([points[1].subject])
+    assert list(again.points()) == points
+
+
+def test_what_the_flow_takes() -> None:
+    """The adapter drives the core in the netlist, where an instance tells the one from the other; a module is the core alone."""
+    chip = Point(by_manifest(START_DONE).reference, 16, stage="flow").chip()
+    assert [name for name, _ in chip.rows()].count("zero divisor") == 1
+    assert {work.name for work in chip.energy()} == {"encrypt", "decrypt"}
+    verilog = chip.verilog()
+    assert (
+        "start_done #(.W(16), .FLAW(0)) core (" in verilog and "module tiny_start_done_16_alone (" in verilog
+    )
+    assert "stuck" not in verilog, "what watches the core in simulation is in no netlist"
+    with pytest.raises(
+        BadInput, match=r"tiny-start-done has its own protocol \(start-done\): drop --interface xcel"
+    ):
+        Point(by_manifest(START_DONE).reference, 16, interface="xcel", stage="flow").chip().check()
+
+
+@pytest.mark.regress
+def test_core_alone_through_the_flow(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    cli = Cli(capsys)
+    options = ["--nbits", "8", "--json", "--skip", "equivalence"]
+    report = cli("asic", "--design", START_DONE, *options).json()
+    assert report["marks"] == [] and report["tests"]["gates"]["failed"] == 0
+    core = report["core"]
+    assert core["area_um2"] < report["area_um2"] and core["flops"] < report["flops"]
+    assert 0 < core["energy_nj"]["decrypt"] < report["energy_nj"]["decrypt"]
+    result = cli("asic", "--design", START_DONE, *options, "--set", "FLAW=1")
+    assert result.code == 1 and "the netlist fails" in str(result.json()["marks"])
+    fpga = cli("fpga", "--design", START_DONE, "--nbits", "8", "--device", "ecp5", "--json").json()
+    assert fpga["top"] == "tiny_start_done_8_alone"
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((ROOT / "eval" / "examples" / "foreign").glob("*/design.toml")),
+    ids=lambda path: path.parent.name,
+)
+def test_worked_manifests(path: Path) -> None:
+    """They are read to the end: what is missing is the files, which are others'."""
+    manifest = Manifest.load(path)
+    assert manifest.of.name == path.parent.name and manifest.of.protocol in PROTOCOLS
+    assert path.read_text().startswith("# ") and "not shipped" in path.read_text().split("name =")[0]
+    with pytest.raises(
+        BadInput, match=rf"^design.toml of {path.parent.name}, line \d+: there is no file"
+    ) as caught:
+        _ = manifest.verilog
+    assert str(caught.value).count("design.toml of") == 1

@@ -52,6 +52,10 @@ class StandIn:
     resolved: Any = None
     name: str = "p"
 
+    @property
+    def label(self) -> str:
+        return self.subject
+
     def as_json(self) -> dict[str, Any]:
         return {"name": self.name}
 

@@ -21,11 +21,13 @@ from ..arguments import (
     add_command,
     add_interface,
     add_json,
+    add_manifests,
     add_settings,
     add_verilog,
     add_width,
     answer,
     find_design,
+    one_design,
     refuse_with_verilog,
     settings_of,
     warn,
@@ -55,6 +57,7 @@ EXAMPLES = """\
   modexlab asic naive --system --json
   modexlab asic proc-montgomery --to power
   modexlab asic mont --nbits 64 --style fast --fmax
+  modexlab asic --design cores/mine/design.toml --nbits 32
   modexlab asic --verilog flow/examples/accumulator.v --top accumulator --clock-port clock --layout -o products"""
 
 
@@ -73,6 +76,7 @@ def add(commands: Commands) -> None:
         nargs="?",
         help="a design of the catalogue, or a system as `modexlab systems` has it: proc-KERNEL, procxcel-DESIGN",
     )
+    add_manifests(parser)
     add_width(parser, f"default: {DEFAULT_NBITS}")
     add_settings(parser)
     add_interface(parser, units=True)
@@ -178,10 +182,16 @@ def _chip(args: argparse.Namespace) -> Chip:
     from ...designs.systems import HARDWARE, SOFTWARE, find_system
     from ...designs.unit_chip import chip
 
-    if args.design is None:
-        raise BadInput("neither a design nor Verilog; give a DESIGN, or --verilog FILE --top NAME")
+    if args.design is None and not args.manifests:
+        raise BadInput(
+            "neither a design nor Verilog; give a DESIGN, --design FILE, or --verilog FILE --top NAME"
+        )
     nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
-    if args.design.startswith((SOFTWARE, HARDWARE)):
+    if args.manifests:
+        design = one_design(args)
+        system, kernel = args.system, {}
+        nbits = design.usual_nbits if args.nbits is None else nbits
+    elif args.design.startswith((SOFTWARE, HARDWARE)):
         kind = find_system(args.design)
         design, system, kernel = kind.design, True, {"kernel": kind.kernel}
     else:
@@ -222,7 +232,7 @@ def _source(args: argparse.Namespace) -> Source:
         if chip.note:
             warn(chip.note)
         return chip
-    refuse_with_verilog(args, ("design", "nbits", "settings", "system"))
+    refuse_with_verilog(args, ("design", "manifests", "nbits", "settings", "system"))
     clock_port = "clk" if args.clock_port is None else args.clock_port
     return verilog_files(
         args.verilog, args.top, clock_port, args.vectors, args.include or (), args.define or ()

@@ -20,6 +20,7 @@ from ..arguments import (
     add_command,
     add_json,
     add_ledger,
+    add_manifests,
     answer,
     json_value,
     ledger_of,
@@ -54,6 +55,7 @@ all of those need this modexlab and its tools. The exit code is 1 if no point co
 EXAMPLES = """\
   modexlab explore course
   modexlab explore space.toml --dry-run
+  modexlab explore space.toml --design cores
   modexlab explore space.toml --method nsga2 --points 200 --seed 1
   modexlab explore widths --ledger widths.sqlite --jobs 8 --json
   modexlab explore space.toml --scheduler tcp://node1:8786
@@ -78,6 +80,7 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="measure nothing: list the points, and how long they would take",
     )
+    add_manifests(parser)
     add_ledger(parser)
     parser.add_argument("--retry", action="store_true", help="try again what failed before")
     search = parser.add_argument_group("which points, and in which order")
@@ -123,6 +126,10 @@ def execute(args: argparse.Namespace) -> int:
     from ...lab.space import Space
 
     space = Space.load(args.space)
+    if args.manifests:
+        from ...designs.catalogue import by_manifests
+
+        space = space.with_designs([design.reference for design in by_manifests(args.manifests)])
     ledger = ledger_of(args)
     ledger.done([])  # one that cannot be read is refused now
     seed = 1 if args.seed is None else args.seed
@@ -194,6 +201,8 @@ def _command(args: argparse.Namespace) -> str:
     values |= {"scheduler": args.scheduler, **_queues(args)}
     for name, value in values.items():
         words += [f"--{name}", str(value)] if value is not None else []
+    for path in args.manifests:
+        words += ["--design", path]
     for option in args.option:
         words += ["--option", option]
     words += ["--json"] if args.json else []
@@ -384,7 +393,7 @@ def _front(
     for work, member in members:
         point = member.measured.point
         line = ["" if work == last else str(work)] if len(fronts) > 1 else []
-        line += [point.subject, *([_words(point.settings) or "-"] if settings else [])]
+        line += [point.label, *([_words(point.settings) or "-"] if settings else [])]
         line += [_value(dict(point.flow).get(name)) for name in flow]
         values = _values(sweep, work, member)
         line += [_figure(values[metric]) if metric in values else "-" for metric in metrics]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ....fl.errors import BadInput
+from ...designs.param import PAPER_NBITS
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
@@ -15,11 +16,12 @@ from ..arguments import (
     add_command,
     add_interface,
     add_json,
+    add_manifests,
     add_settings,
     add_verilog,
     add_width,
     answer,
-    find_design,
+    one_design,
     refuse_with_verilog,
     settings_of,
 )
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from ....flow.fpga.report import FpgaRun, Routed
     from ....flow.source import Source
 
-DEFAULT_NBITS = 32
+DEFAULT_NBITS = PAPER_NBITS
 
 TEXT = """\
 Counts are of yosys' own synthesis for each family, flat, before
@@ -40,6 +42,7 @@ EXAMPLES = """\
   modexlab fpga mont
   modexlab fpga mont-001 --nbits 8 --set nstages=4 --pnr
   modexlab fpga naive --device artix-7 cyclone-v --json
+  modexlab fpga --design cores/mine/design.toml --device ecp5
   modexlab fpga --verilog flow/examples/accumulator.v --top accumulator --device ecp5 --pnr"""
 
 
@@ -55,6 +58,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "design", metavar="DESIGN", nargs="?", help="a design of the catalogue (see `modexlab designs`)"
     )
+    add_manifests(parser)
     add_width(parser, f"default: {DEFAULT_NBITS}")
     add_settings(parser)
     add_interface(parser, units=True)
@@ -85,16 +89,18 @@ def _source(args: argparse.Namespace) -> Source:
     if args.verilog is None:
         if args.top is not None:
             raise BadInput("--top is for Verilog from elsewhere; add --verilog FILE")
-        if args.design is None:
-            raise BadInput("neither a design nor Verilog; give a DESIGN, or --verilog FILE --top NAME")
+        if args.design is None and not args.manifests:
+            raise BadInput(
+                "neither a design nor Verilog; give a DESIGN, --design FILE, or --verilog FILE --top NAME"
+            )
         from ...designs.unit_chip import chip
 
-        nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
-        design = find_design(args.design)
+        design = one_design(args)
+        nbits = design.usual_nbits if args.nbits is None else args.nbits
         made = chip(design, nbits, settings_of(design, args.settings), args.interface)
         made.check()
         return made
-    refuse_with_verilog(args, ("design", "nbits", "settings"))
+    refuse_with_verilog(args, ("design", "manifests", "nbits", "settings"))
     return verilog_files(args.verilog, args.top, include=args.include or (), define=args.define or ())
 
 

@@ -16,6 +16,7 @@ from ..arguments import (
     add_command,
     add_json,
     add_ledger,
+    add_manifests,
     check_directory,
     find_design,
     json_number,
@@ -50,6 +51,7 @@ formulas and the simulation differ; 130 after Ctrl-C."""
 EXAMPLES = """\
   modexlab report
   modexlab report mont-001 mont --cycles --text
+  modexlab report mont --design cores/mine/design.toml
   modexlab report --no-measure -o sweep.html
   modexlab report --no-measure --markdown course-report
   modexlab report --no-measure --figures figures --format svg"""
@@ -70,6 +72,7 @@ def add(commands: Commands) -> None:
         nargs="*",
         help="only these, alone and behind the processor (default: all)",
     )
+    add_manifests(parser)
     measure = parser.add_argument_group("what is measured")
     measure.add_argument("--no-measure", action="store_true", help="nothing: show what the ledger has")
     measure.add_argument("--cycles", action="store_true", help="cycles alone: leave out the ASIC flow")
@@ -97,7 +100,7 @@ def execute(args: argparse.Namespace) -> int:
 
     with Progress("report", quiet=args.json) as progress:
         progress.describe("report: reading the ledger")
-        content = gather(ledger, args.designs, pictures=_wants_pictures(args))
+        content = gather(ledger, _asked(args), pictures=_wants_pictures(args))
         written = _write(args, content, progress)
     if args.json:
         print_json(_as_json(content, sweep, written))
@@ -166,7 +169,8 @@ def _measure(args: argparse.Namespace, ledger: Ledger) -> Sweep:
     from ...lab.space import Space
 
     space = Space.load(SPACE)
-    points = chosen(space, args.designs, cycles=args.cycles)
+    points = chosen(space, args.designs, cycles=args.cycles) if args.designs or not args.manifests else []
+    points += entered(args.manifests, cycles=args.cycles)
     sweep = Sweep(space, ledger, Exhaustive(points), args.retry)
     jobs = args.jobs or len(os.sched_getaffinity(0))
     with (
@@ -202,6 +206,31 @@ def chosen(space: Any, designs: Sequence[str], *, cycles: bool) -> list[Point]:
             found += own
         points = list(dict.fromkeys(found))
     return [point for point in points if not (cycles and point.stage in IMPLEMENTED)]
+
+
+def entered(manifests: Sequence[str], *, cycles: bool) -> list[Point]:
+    """The points of designs by manifests: cycles by running them, and the flow."""
+    from ...designs.catalogue import by_manifests
+    from ...designs.interfaces import DEFAULT
+    from ...designs.mixes import DECRYPT, ENCRYPT, EXPONENTS
+    from ...lab.point import Point
+    from ...lab.stages import FLOW, NATIVE
+
+    points = []
+    for design in by_manifests(manifests):
+        subject, nbits = design.reference, design.usual_nbits
+        points += [
+            Point(subject, nbits, (), DEFAULT.name, work, NATIVE) for work in (ENCRYPT, DECRYPT, EXPONENTS)
+        ]
+        points += [] if cycles else [Point(subject, nbits, (), DEFAULT.name, stage=FLOW)]
+    return points
+
+
+def _asked(args: argparse.Namespace) -> list[str]:
+    """The names of the designs that are shown; none: all."""
+    from ...designs.catalogue import by_manifests
+
+    return [*args.designs, *(design.name for design in by_manifests(args.manifests))]
 
 
 # ---- writing

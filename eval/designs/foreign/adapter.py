@@ -305,8 +305,32 @@ class Adapter:
             "  end",
         ]
 
+    @property
+    def alone_name(self) -> str:
+        """The name of a module that is the core with its parameters and nothing else."""
+        return f"{self.name}_alone"
+
+    def alone(self) -> str:
+        """That module, for counts of the core."""
+        kinds = {"INPUT": "input", "OUTPUT": "output"}
+        ports = (
+            f"  {kinds[port.direction]} wire [{port.nbits - 1}:0] {name}" for name, port in self.ports.items()
+        )
+        connections = {name: name for name in self.ports}
+        return "\n".join(
+            [
+                f"module {self.alone_name} (",
+                ",\n".join(ports),
+                ");",
+                *self._core(connections),
+                "endmodule",
+                "",
+                "",
+            ]
+        )
+
     def _instance(self) -> list[str]:
-        """The core."""
+        """The core, driven."""
         of = self.manifest.of
         connections = {of.clock.port: "clk" if of.clock.edge == "rising" else "!clk"}
         if of.reset is not None:
@@ -314,6 +338,11 @@ class Adapter:
             connections[of.reset.port] = signal if of.reset.active == "high" else f"!{signal}"
         for name in self.ports:
             connections.setdefault(name, f"c_{name}")
+        return self._core(connections)
+
+    def _core(self, connections: Mapping[str, str]) -> list[str]:
+        """The instance."""
+        of = self.manifest.of
         parameters = ", ".join(f".{name}({_literal(value)})" for name, value in self.parameters.items())
         return [
             f"  {of.top} {f'#({parameters}) ' if parameters else ''}{CORE} (",

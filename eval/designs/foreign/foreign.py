@@ -213,8 +213,9 @@ class ForeignMachine(Machine):
         )
 
     def verilog(self, *, observed: bool = False) -> str:
-        """The core's files and the adapter, which is the top module."""
-        return self.manifest.verilog + self.adapter.verilog(observed=observed)
+        """The core's files and the adapter, which is the top module; and a module that is the core alone."""
+        adapter = self.adapter
+        return self.manifest.verilog + adapter.alone() + adapter.verilog(observed=observed)
 
     # ---- preconditions
 

@@ -31,6 +31,7 @@ class ForeignChip(Chip):
     """A core at a width."""
 
     ROOT: ClassVar[str] = "eval.designs.foreign.foreign_chip"
+    CORE: ClassVar[str] = CORE
 
     @property
     def core(self) -> ForeignMachine:
@@ -68,6 +69,10 @@ class ForeignChip(Chip):
 
     def _verilog_of(self, component: Any) -> str:
         return self.core.verilog()
+
+    @property
+    def _core_top(self) -> str:
+        return self.core.adapter.alone_name
 
     def _ports(self, component: Any) -> Ports:
         return self.core.adapter.streams(observed=False)

@@ -283,7 +283,10 @@ class Manifest:
 
     def error(self, path: KeyPath, message: str) -> BadInput:
         """The error for what stands at a path."""
-        return BadInput(f"{self.path.name} of {self.of.name}, line {self._lines.of(path)}: {message}")
+        place = f"{self.path.name} of {self.of.name}"
+        if message.startswith(f"{place}, line "):
+            return BadInput(message)  # it says already where
+        return BadInput(f"{place}, line {self._lines.of(path)}: {message.removeprefix(f'{place}: ')}")
 
     def line(self, path: KeyPath) -> int:
         """Where it stands."""
@@ -321,9 +324,10 @@ class Manifest:
                 raise self.error(("include", index), f"there is no directory {directory}; mend the name")
             include.append(directory)
         try:
-            text = one_text(self.files, include, self.of.define)
+            files = self.files
+            text = one_text(files, include, self.of.define)
         except BadInput as error:
-            raise BadInput(f"{self.path.name} of {self.of.name}: {error}") from None
+            raise self.error(("files",), str(error)) from None
         return f"{text}\n`default_nettype wire\n"
 
     # ---- checks that need no Verilog
