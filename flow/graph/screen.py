@@ -70,11 +70,11 @@ def _rows(report: Summary) -> list[tuple[str, str]]:
         rows.append(("area", f"{report.area_um2:,.0f} um^2: {cells}"))
     if (core := report.core) is not None:
         power = "" if core.power_mw is None else f", {core.power_mw:.3f} mW"
-        spent = "".join(f", {name} {value:.4g} nJ" for name, value in (core.energy_nj or {}).items())
+        energies = "".join(f", {name} {value:.4g} nJ" for name, value in (core.energy_nj or {}).items())
         rows.append(
             (
                 f"{core.instance} alone",
-                f"{core.area_um2:,.0f} um^2: {core.cells:,} cells, {core.flops:,} flip-flops{power}{spent}",
+                f"{core.area_um2:,.0f} um^2: {core.cells:,} cells, {core.flops:,} flip-flops{power}{energies}",
             )
         )
     if after.die_um is not None:

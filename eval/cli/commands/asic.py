@@ -187,10 +187,11 @@ def _chip(args: argparse.Namespace) -> Chip:
             "neither a design nor Verilog; give a DESIGN, --design FILE, or --verilog FILE --top NAME"
         )
     nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
+    design: Design | None
     if args.manifests:
-        design = one_design(args)
-        system, kernel = args.system, {}
-        nbits = design.usual_nbits if args.nbits is None else nbits
+        entered = one_design(args)
+        design, system, kernel = entered, args.system, {}
+        nbits = entered.usual_nbits if args.nbits is None else nbits
     elif args.design.startswith((SOFTWARE, HARDWARE)):
         kind = find_system(args.design)
         design, system, kernel = kind.design, True, {"kernel": kind.kernel}
