@@ -33,6 +33,7 @@ TABLES = {  # command, first column of its table
 LONG = (
     "soc systolic --nbits 1024 --wait interrupt",
     "report mont-001 mont --cycles --text",
+    "systems",
 )  # in the long regression
 
 

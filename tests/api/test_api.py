@@ -33,6 +33,7 @@ def test_names() -> None:
         modexlab.design("monts")
 
 
+@pytest.mark.regress
 def test_measure() -> None:
     machine = modexlab.design("mont").at(8, steps_per_stage=4)
     measured = modexlab.measure(machine, "decrypt")

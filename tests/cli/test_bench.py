@@ -23,6 +23,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "PYTHON_REQUESTS", 1)
 
 
+@pytest.mark.regress
 def test_json(cli: Cli, short: None) -> None:
     report = cli("bench", "sim", "--json").json()
     assert report.keys() >= {"native_over_cpp", "native_over_python", "native_start_seconds"}

@@ -167,6 +167,7 @@ def test_a_dummy_that_fails_is_not_subtracted(
     assert f"error: the dummy of 32 bits, encrypt, by which all is normalised: {why}" in result.err
 
 
+@pytest.mark.regress
 def test_accelerators_of_other_widths(cli: Cli) -> None:
     rows = cli("systems", "--nbits", 64, "--system", "procxcel-mont", "--operation", "enc", "--json").json()
     check(rows)

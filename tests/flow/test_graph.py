@@ -416,7 +416,7 @@ def end_in_synthesis(by: signal.Signals, cache: Path, counter: VerilogFiles) -> 
     assert not list(cache.glob("build-*"))
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("by", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.regress)])
 def test_interrupted_run_resumes(by: signal.Signals, own_cache: Path, counter: VerilogFiles) -> None:
     """A run that ends takes the steps along that it has begun; those that were done are not done again."""
     for _ in range(5):

@@ -71,6 +71,7 @@ def test_damaged_entry_is_built_again(own_cache: Path, stage: str) -> None:
         entry.unlink()
 
 
+@pytest.mark.regress
 def test_options_that_change_the_library_change_the_entry(own_cache: Path) -> None:
     simulate(AddMod(8))
     simulate(AddMod(8), opt="-O0")
