@@ -31,7 +31,7 @@ TEXT = """\
 A manifest (design.toml) says
 where the files of a core are, which module is the top, its clock and reset, the protocol by which operands reach it, the numbers that
 software prepares for it, and the limits of what it takes. With it the core is a design like those of the catalogue: run, cycles, check,
-asic, fpga, explore, compare and report take it as --design FILE (or a folder of them).
+asic, fpga, explore and report take it as --design FILE (or a folder of them).
 
   new      print a manifest to begin with; --protocol says for which kind of core
   check    read a manifest, hold it against the ports of the core, and run the table of corners: each row that fails is told
