@@ -1,7 +1,7 @@
 """MontMulRemCL: the cycle-level twin of MontMulRem, a ring of stages whose products move together.
 
 Pipelined, each stage may hold a product; otherwise there is one in the whole ring. All of them stand still while one that is
-finished waits at the output.
+finished waits at the output. With `fits` they go around for as many cycles as the port `nblocks` says.
 """
 
 from pymtl3 import *
@@ -13,12 +13,17 @@ from .timing import MontMulRemTiming
 
 
 class MontMulRemCL(Component):
-    def construct(s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True):
+    def construct(s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True, fits=None):
         Product = mk_bits(nbits)
         s.istream = RecvIfcRTL(mk_product_req(nbits))
         s.ostream = SendIfcRTL(Product)
         s.modulus = InPort(nbits)
-        CYCLES = MontMulRemTiming(nbits, steps_per_stage, nstages, pipelined).fixed
+        timing = MontMulRemTiming(nbits, steps_per_stage, nstages, pipelined, bool(fits))
+        if fits:
+            s.nblocks = InPort(clog2(nbits // timing.block_nbits + 1))
+        else:
+            s.nblocks = Wire()
+            s.nblocks //= 0
         LAST = nstages - 1
         capacity = nstages if pipelined else 1
 
@@ -53,9 +58,11 @@ class MontMulRemCL(Component):
                 s.product[0] <<= s.product[LAST]
                 if s.istream.val & s.istream.rdy:
                     a, b, n = int(s.istream.msg.a), int(s.istream.msg.b), int(s.modulus)
+                    nblocks = int(s.nblocks) if fits else 1
+                    taken = nblocks * timing.block_nbits if fits else nbits
                     s.valid[0] <<= 1
-                    s.left[0] <<= CYCLES - 1
-                    s.product[0] <<= Montgomery(n, nbits).product(a, b)
+                    s.left[0] <<= timing.product_cycles(nblocks) - 1
+                    s.product[0] <<= Montgomery(n, taken).product(a % (1 << taken), b)
                 for i in range(LAST):
                     s.valid[i + 1] <<= s.valid[i]
                     s.left[i + 1] <<= s.left[i] - 1

@@ -4,7 +4,8 @@
 answer is offered; both come from fl and timing.py. With `overlap`, the next request is taken in the cycle in which the answer
 leaves, otherwise in the cycle after. `waits(msg)` is for how many cycles a unit that is free looks at a request before it takes it.
 
-Ports: those of the RTL unit: istream, ostream, and `modulus` where that has one (modulus_nbits > 0).
+Ports: those of the RTL unit: istream, ostream, and `modulus` where that has one (modulus_nbits > 0). The twin of a unit that fits the
+modulus (most_blocks > 0) has `nblocks` too, and calls serve(msg, modulus, nblocks).
 """
 
 from pymtl3 import *
@@ -12,7 +13,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 
 class OneAtATimeCL(Component):
-    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None):
+    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, most_blocks=0):
         s.istream = RecvIfcRTL(Req)
         s.ostream = SendIfcRTL(Resp)
         if modulus_nbits:
@@ -20,6 +21,11 @@ class OneAtATimeCL(Component):
         else:
             s.modulus = Wire()
             s.modulus //= 0
+        if most_blocks:
+            s.nblocks = InPort(clog2(most_blocks + 1))
+        else:
+            s.nblocks = Wire()
+            s.nblocks //= 0
         s.overlap = Wire()
         s.overlap //= int(overlap)
 
@@ -56,7 +62,8 @@ class OneAtATimeCL(Component):
             if s.reset:
                 s.full <<= 0
             elif s.istream.val & s.istream.rdy:
-                answer, cycles = serve(s.istream.msg, int(s.modulus))
+                statics = (int(s.modulus), int(s.nblocks)) if most_blocks else (int(s.modulus),)
+                answer, cycles = serve(s.istream.msg, *statics)
                 s.answer <<= answer
                 s.left <<= cycles - 1
                 s.full <<= 1

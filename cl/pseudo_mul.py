@@ -13,10 +13,11 @@ from ..fl.mul_rem import mul_rem
 from ..rtl.messages import mk_product_req
 from ..rtl.units.pseudo_mul import modulus_of
 from .one_at_a_time import OneAtATimeCL
+from .timing import OneBlock
 
 
 @dataclass(frozen=True)
-class PseudoMulTiming:
+class PseudoMulTiming(OneBlock):
     """A result a cycle after its operands, whatever they are; a second one a cycle later."""
 
     fixed: int = 1

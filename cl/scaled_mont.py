@@ -1,6 +1,7 @@
 """ScaledMontCL and ScaledModExpCL: the cycle-level twins of product unit and machine on a scaled modulus, and their formulas.
 
 A product:            L + 1 + (1 in carry-save form)                 L = 1 + ceil((nbits + 2) / w)
+                      of a unit that fits the modulus, L = 1 + ceil((len + 2) / w) for the len bits of N, or as many as it is given
 An exponentiation:    max(wide / doublings, w / halvings) + given_cycles + wide / halvings        wide = w * L
 with doublings and halvings a cycle, and given_cycles of timing.py for the ModExp between the two converters (or the formula of what
 stands there in its place); a bad operand costs 1 cycle in each of the first two.
@@ -20,27 +21,36 @@ from ..fl.scaled import ScaledMontgomery, ScaledShape
 from ..fl.status import Status
 from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp, mk_product_req
 from .one_at_a_time import OneAtATimeCL
+from .timing import Blocks
 
 
 @dataclass(frozen=True)
-class ScaledMontTiming:
-    """ScaledMont: a digit a cycle, whatever the operands."""
+class ScaledMontTiming(Blocks):
+    """ScaledMont: a digit a cycle, whatever the operands; a block is a digit, and `mod` is N, not its multiple."""
 
     nbits: int
     digit_nbits: int = 16
     state: str = "propagate"
+    fits: bool = False
 
     @property
-    def fixed(self) -> int:
-        resolves = 1 if self.state == "carry-save" else 0
-        return ScaledShape(self.nbits, self.digit_nbits).nsteps + resolves
+    def _block(self) -> int:
+        return self.digit_nbits
+
+    def blocks_of(self, mod: int) -> int:
+        """The digits of R; they are more than those of the modulus."""
+        return ScaledShape(max(1, mod.bit_length()), self.digit_nbits).ndigits if self.fits else 1
+
+    def product_cycles(self, nblocks: int) -> int:
+        ndigits = nblocks if self.fits else ScaledShape(self.nbits, self.digit_nbits).ndigits
+        return ndigits + (2 if self.state == "carry-save" else 1)
 
     def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.fixed
+        return self.product_cycles(self.blocks_of(mod))
 
     def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
         """The second product starts as the first one leaves."""
-        return 2 * self.fixed
+        return 2 * self.latency(mod=mod)
 
 
 def scaled_in_cycles(
@@ -76,20 +86,22 @@ def scaled_mod_exp_cycles(
     )
 
 
-def ScaledMontCL(nbits, digit_nbits=16, state="propagate"):
+def ScaledMontCL(nbits, digit_nbits=16, state="propagate", fits=None):
     """The twin of ScaledMont."""
     shape = ScaledShape(nbits, digit_nbits)
     Product = mk_bits(shape.wide)
-    cycles = ScaledMontTiming(nbits, digit_nbits, state).fixed
+    timing = ScaledMontTiming(nbits, digit_nbits, state, bool(fits))
 
-    def serve(msg, m_prime):
+    def serve(msg, m_prime, ndigits=shape.ndigits):
         # M = M' * 2^w - 1 is all that a product needs to know of N
-        modulus = Montgomery((m_prime << digit_nbits) - 1, shape.wide)
+        wide = ndigits * digit_nbits
+        modulus = Montgomery((m_prime << digit_nbits) - 1, wide)
         product = int(msg.a) * int(msg.b)
         quotient = product * modulus.n_prime % modulus.r
-        return Product((product + quotient * modulus.n) >> shape.wide), cycles
+        return Product((product + quotient * modulus.n) >> wide), timing.product_cycles(ndigits)
 
-    return OneAtATimeCL(mk_product_req(shape.wide), Product, serve, True, shape.wide)
+    most_blocks = shape.ndigits if fits else 0
+    return OneAtATimeCL(mk_product_req(shape.wide), Product, serve, True, shape.wide, most_blocks=most_blocks)
 
 
 class ScaledModExpCL(Component):

@@ -26,6 +26,16 @@ def SerialMontCL(nbits, bits_per_cycle=1):
     return serial_cl(nbits, timing, lambda a, b, mod: Montgomery(mod, nbits).product(a, b))
 
 
-def ShiftSubCL(nbits, bits_per_cycle=1, until="count", carry_save=False):
+def ShiftSubCL(nbits, bits_per_cycle=1, until="count", carry_save=False, fits=None):
     """The twin of ShiftSub and of ShiftSubCarrySave."""
-    return serial_cl(nbits, ShiftSubTiming(nbits, bits_per_cycle, until, carry_save), mul_rem)
+    timing = ShiftSubTiming(nbits, bits_per_cycle, until, carry_save, bool(fits))
+    if not fits:
+        return serial_cl(nbits, timing, mul_rem)
+    Product = mk_bits(nbits)
+
+    def serve(msg, modulus, nblocks):
+        taken = int(msg.b) % (1 << nblocks * timing.block_nbits)
+        return Product(mul_rem(int(msg.a), taken, modulus)), timing.product_cycles(nblocks)
+
+    most_blocks = nbits // timing.block_nbits
+    return OneAtATimeCL(mk_product_req(nbits), Product, serve, True, nbits, most_blocks=most_blocks)

@@ -4,6 +4,9 @@ They hold with ports that are always ready, and are exact: tests compare them wi
 
 A unit is told by `latency(a, b, mod)`, the cycles of one product, and `pair(...)`, from the first request to the second answer
 of two products that are offered one after the other. `fixed` is the latency where it is the same for all operands.
+A unit that `fits` has its width at run time, in blocks of `block_nbits` bits: `blocks_of(mod)` are those that a modulus needs, and
+`product_cycles(nblocks)` the latency then, whatever the operands. `latency` and `pair` are those of a unit that has been given
+blocks_of(mod), and `fixed` is None, as the modulus decides. Every other unit is one block, of its whole width.
 
 A machine (mod_exp.py) is a sequence of steps, each ov + its products long, where ov is 1 without forwarding:
     right-to-left-2   len * (ov + L)                    len: length of the exponent, ones: how many of its bits are 1
@@ -24,6 +27,8 @@ from ..fl.mod_exp import operand_status
 from ..fl.schedules import SCHEDULES, Step
 from ..fl.status import Status
 from ..rtl.machines.mod_exp_plan import Plan
+from ..rtl.units.div_rem import div_rem_block_nbits
+from ..rtl.units.shift_sub import shift_sub_block_nbits
 
 
 def div_rem_cycles(nbits: int, bits_per_cycle: int) -> int:
@@ -47,18 +52,76 @@ def multiplier_cycles(nbits: int, bits_per_cycle: int) -> int:
 
 
 class UnitTiming(Protocol):
-    """The cycles of a product unit."""
+    """The cycles of a product unit; `OneBlock` has what is not `fixed`, `latency` or `pair` for units that do not fit the modulus."""
+
+    @property
+    def fits(self) -> bool: ...
 
     @property
     def fixed(self) -> int | None: ...
+
+    @property
+    def block_nbits(self) -> int: ...
+
+    def blocks_of(self, mod: int) -> int: ...
+
+    def product_cycles(self, nblocks: int) -> int | None: ...
 
     def latency(self, a: int, b: int, mod: int) -> int: ...
 
     def pair(self, first: tuple[int, int], second: tuple[int, int], mod: int) -> int: ...
 
 
+class OneBlock:
+    """Part of the timing of a unit of one width: one block, and `fixed` cycles."""
+
+    fits: bool = False
+
+    @property
+    def block_nbits(self) -> int:
+        """Bits of the modulus in a block; 0: one block, as wide as the unit."""
+        return 0
+
+    def blocks_of(self, mod: int) -> int:
+        """The blocks that the modulus needs; all there are, if the unit does not fit."""
+        return 1
+
+    def product_cycles(self: UnitTiming, nblocks: int) -> int | None:
+        """Cycles of a product with so many blocks, whatever the operands; None if they decide."""
+        return self.fixed
+
+
+class Blocks(OneBlock):
+    """Part of the timing of a unit that can be made to fit; the class says what `_block` and `product_cycles` are."""
+
+    nbits: int
+
+    @property
+    def _block(self) -> int:
+        """Bits of a block of the unit that fits."""
+        raise NotImplementedError
+
+    @property
+    def block_nbits(self) -> int:
+        return self._block if self.fits else 0
+
+    def blocks_of(self, mod: int) -> int:
+        return max(1, -(-mod.bit_length() // self._block)) if self.fits else 1
+
+    def product_cycles(self, nblocks: int) -> int | None:
+        raise NotImplementedError
+
+    def _width(self, nblocks: int) -> int:
+        """Bits of a factor that are taken."""
+        return nblocks * self._block if self.fits else self.nbits
+
+    @property
+    def fixed(self) -> int | None:
+        return None if self.fits else self.product_cycles(1)
+
+
 @dataclass(frozen=True)
-class FixedTiming:
+class FixedTiming(OneBlock):
     """A unit that makes one product at a time, in the same cycles whatever the operands."""
 
     fixed: int
@@ -72,39 +135,51 @@ class FixedTiming:
 
 
 @dataclass(frozen=True)
-class MontMulRemTiming:
-    """MontMulRem: a pass through all steps, whatever the operands."""
+class MontMulRemTiming(Blocks):
+    """MontMulRem: a pass through all steps, whatever the operands; a block is what a stage takes."""
 
     nbits: int
     steps_per_stage: int
     nstages: int
     pipelined: bool
+    fits: bool = False
 
     @property
-    def fixed(self) -> int:
-        return self.nbits // self.steps_per_stage
+    def _block(self) -> int:
+        return self.steps_per_stage
+
+    def product_cycles(self, nblocks: int) -> int:
+        return self._width(nblocks) // self.steps_per_stage
 
     def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
-        return self.fixed
+        return self.product_cycles(self.blocks_of(mod))
 
     def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
         """Pipelined, the second product follows a stage behind; otherwise it starts as the first one leaves."""
-        behind = 1 if self.pipelined and self.nstages > 1 else self.fixed
-        return self.fixed + behind
+        each = self.latency(mod=mod)
+        return each + (1 if self.pipelined and self.nstages > 1 else each)
 
 
 @dataclass(frozen=True)
-class MulRemTiming:
-    """MulRem: the multiplier, then the divider; the next product may be made while the divider works."""
+class MulRemTiming(Blocks):
+    """MulRem: the multiplier, then the divider; the next product may be made while the divider works. The divider alone can fit."""
 
     nbits: int
     divider: str
     quotient_bits_per_cycle: int
     multiplier_bits_per_cycle: int
+    fits: bool = False
 
     @property
-    def fixed(self) -> int | None:
-        return None if self.divider == "aligned" else self.latency(0, 0, 1)
+    def _block(self) -> int:
+        return div_rem_block_nbits(self.nbits, self.quotient_bits_per_cycle)
+
+    def product_cycles(self, nblocks: int) -> int | None:
+        return None if self.divider == "aligned" else self.multiply_cycles + self.restoring_cycles(nblocks)
+
+    def restoring_cycles(self, nblocks: int) -> int:
+        """The restoring divider's share of them."""
+        return div_rem_cycles(2 * self._width(nblocks), self.quotient_bits_per_cycle)
 
     @property
     def multiply_cycles(self) -> int:
@@ -113,7 +188,7 @@ class MulRemTiming:
     def divide_cycles(self, product: int, mod: int) -> int:
         if self.divider == "aligned":
             return aligned_div_rem_cycles(product, mod)
-        return div_rem_cycles(2 * self.nbits, self.quotient_bits_per_cycle)
+        return self.restoring_cycles(self.blocks_of(mod))
 
     def latency(self, a: int, b: int, mod: int) -> int:
         return self.multiply_cycles + self.divide_cycles(a * b, mod)
@@ -126,7 +201,7 @@ class MulRemTiming:
 
 
 @dataclass(frozen=True)
-class SerialMontTiming:
+class SerialMontTiming(OneBlock):
     """MMMul and MMRed: a step a bit, and a cycle for the last subtraction or for the step that stands in for it."""
 
     nbits: int
@@ -145,19 +220,27 @@ class SerialMontTiming:
 
 
 @dataclass(frozen=True)
-class ShiftSubTiming:
-    """ShiftSub and ShiftSubCarrySave: a step a bit, all of them or up to the highest 1 of b."""
+class ShiftSubTiming(Blocks):
+    """ShiftSub and ShiftSubCarrySave: a step a bit, all of them or up to the highest 1 of b. ShiftSub that takes all can fit."""
 
     nbits: int
     bits_per_cycle: int
     until: str
     carry_save: bool = False
+    fits: bool = False
 
     @property
-    def fixed(self) -> int | None:
-        return self.latency(0, 0, 1) if self.until == "count" and not self.carry_save else None
+    def _block(self) -> int:
+        return shift_sub_block_nbits(self.nbits, self.bits_per_cycle)
+
+    def product_cycles(self, nblocks: int) -> int | None:
+        if self.until != "count" or self.carry_save:
+            return None
+        return -(-self._width(nblocks) // self.bits_per_cycle) + 1
 
     def latency(self, a: int, b: int, mod: int) -> int:
+        if (alike := self.product_cycles(self.blocks_of(mod))) is not None:
+            return alike
         steps = self.nbits if self.until == "count" else b.bit_length()
         cycles = -(-steps // self.bits_per_cycle)
         if self.until == "noticed":

@@ -2,6 +2,11 @@
 
 `DivRem`: restoring division, k quotient bits a cycle from the top, whatever the operands.
     Cycles: nbits / k + 1. Area order: k subtractors of dbits + 1, registers nbits + 2 dbits.
+    `fits`: of the dividend, a product of two words of nbits / 2 bits, only the lowest `nblocks` double blocks are divided, a block being
+    `div_rem_block_nbits` bits of a word; `nblocks`, 1 to all, is a static port. The dividend stays where it is: a multiplexer takes the
+    next k bits at the top of these blocks, a cycle before their turn, so that it is not in the way of the subtractors. Of the quotient
+    only the lowest 2 * block * nblocks bits count, as the dividend has moved above them.
+    Cycles: nblocks * 2 * block / k + 1. k more registers and k multiplexers of nbits / (2 * block) bits.
 `AlignedDivRem`: paper 001, section 2.3 and Figure 2. The divisor is shifted up until it exceeds the dividend, then
     down again, one bit a cycle, and subtracted where it fits; a second register counts along and collects the quotient.
     Cycles: 2k + 2 for a quotient of k bits: data-dependent, and quick only when the quotient is short. (The paper's RTL ends a
@@ -20,7 +25,13 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..messages import mk_div_req, mk_div_resp
 from ..states import states
+from .block_count import block_nbits_of
 from .serial_ctrl import SerialCtrl, connect_serial
+
+
+def div_rem_block_nbits(nbits: int, bits_per_cycle: int) -> int:
+    """The bits of a block of words of nbits bits, whose products DivRem divides: two blocks are whole cycles."""
+    return block_nbits_of(nbits, bits_per_cycle // 2 if bits_per_cycle % 2 == 0 else bits_per_cycle)
 
 
 class DivStep(Component):
@@ -49,7 +60,9 @@ class DivStep(Component):
 
 
 class DivRem(Component):
-    def construct(s, nbits, dbits, bits_per_cycle=1):
+    UNREAD = (("nblocks", "there is one block, which every division takes"),)
+
+    def construct(s, nbits, dbits, bits_per_cycle=1, fits=None):
         s.istream = RecvIfcRTL(mk_div_req(nbits, dbits))
         s.ostream = SendIfcRTL(mk_div_resp(nbits, dbits))
 
@@ -60,16 +73,30 @@ class DivRem(Component):
         s.divisor = Wire(dbits)
         s.shifted = Wire(nbits)
 
+        most_blocks = 1
+        if fits:
+            assert nbits % 2 == 0
+            block = 2 * div_rem_block_nbits(nbits // 2, bits_per_cycle)
+            most_blocks = nbits // block
+            s.nblocks = InPort(clog2(most_blocks + 1))
+        chooses = most_blocks > 1
+        if chooses:
+            s.head = Wire(bits_per_cycle)  # the next bits of the dividend
+
         s.steps = [DivStep(dbits) for _ in range(bits_per_cycle)]
         for i, step in enumerate(s.steps):
             step.remainder //= s.remainder if i == 0 else s.steps[i - 1].out
-            step.next_bit //= s.dividend[nbits - 1 - i]
+            step.next_bit //= s.head[LAST_STEP - i] if chooses else s.dividend[nbits - 1 - i]
             step.divisor //= s.divisor
             s.shifted[LAST_STEP - i] //= step.quotient_bit
         if bits_per_cycle < nbits:
             s.shifted[bits_per_cycle:nbits] //= s.dividend[0 : nbits - bits_per_cycle]
 
-        s.ctrl = SerialCtrl(nbits // bits_per_cycle)
+        if fits:
+            s.ctrl = SerialCtrl(nbits // bits_per_cycle, most_blocks=most_blocks)
+            s.ctrl.nblocks //= s.nblocks
+        else:
+            s.ctrl = SerialCtrl(nbits // bits_per_cycle)
         connect_serial(s)
         s.ostream.msg.quotient //= s.dividend
         s.ostream.msg.remainder //= s.remainder
@@ -83,15 +110,52 @@ class DivRem(Component):
             if s.ctrl.load:
                 s.next_remainder @= 0
 
-        @update_ff
-        def data():
-            if s.ctrl.load:
-                s.dividend <<= s.istream.msg.dividend
-                s.divisor <<= s.istream.msg.divisor
-            elif s.ctrl.step:
-                s.dividend <<= s.shifted
-            if s.ctrl.load | s.ctrl.step:
-                s.remainder <<= s.next_remainder
+        if chooses:
+            # bit j of the head has a tap at each number of blocks
+            s.next_dividend = Wire(nbits)
+            s.number = Wire(most_blocks)  # nblocks, one bit hot
+            s.taps = [Wire(most_blocks) for _ in range(bits_per_cycle)]
+            s.next_head = Wire(bits_per_cycle)
+            for j in range(bits_per_cycle):
+                for i in range(most_blocks):
+                    s.taps[j][i] //= s.next_dividend[(i + 1) * block - bits_per_cycle + j]
+
+            @update
+            def choose_blocks():
+                for i in range(most_blocks):
+                    s.number[i] @= s.nblocks == i + 1
+
+            @update
+            def take_dividend():
+                s.next_dividend @= s.shifted
+                if s.ctrl.load:
+                    s.next_dividend @= s.istream.msg.dividend
+
+            @update
+            def next_bits():
+                for j in range(bits_per_cycle):
+                    s.next_head[j] @= (s.taps[j] & s.number) != 0
+
+            @update_ff
+            def data_of_blocks():
+                if s.ctrl.load:
+                    s.divisor <<= s.istream.msg.divisor
+                if s.ctrl.load | s.ctrl.step:
+                    s.dividend <<= s.next_dividend
+                    s.head <<= s.next_head
+                    s.remainder <<= s.next_remainder
+
+        else:
+
+            @update_ff
+            def data():
+                if s.ctrl.load:
+                    s.dividend <<= s.istream.msg.dividend
+                    s.divisor <<= s.istream.msg.divisor
+                elif s.ctrl.step:
+                    s.dividend <<= s.shifted
+                if s.ctrl.load | s.ctrl.step:
+                    s.remainder <<= s.next_remainder
 
     def line_trace(s):
         return f"{s.istream}|{s.ctrl.line_trace()}|{s.ostream}"

@@ -3,7 +3,8 @@
 Each doubling is one shift and one CondSub; `per_cycle` of them are chained. It is how a Montgomery machine gets
 its constants: R mod n or b*R mod n (doublings = nbits), or 2^k * R mod n, which k-fold squaring takes to R^2.
 
-Ports: istream x (below n) -> ostream; `modulus` is static while the unit is busy.
+Ports: istream x (below n) -> ostream; `modulus` is static while the unit is busy. `counted` (bits of a count): how many cycles it
+takes is said by a port, `last`, one less, as static; `doublings` then is of no account.
 Cycles: doublings / per_cycle, whatever the operands. Area order: per_cycle subtractors, one register of n bits.
 Takes the next operand in the cycle in which its result is taken.
 """
@@ -16,12 +17,12 @@ from .serial_ctrl import PassCtrl, connect_serial
 
 
 class ModDouble(Component):
-    def construct(s, nbits, doublings, per_cycle):
+    def construct(s, nbits, doublings, per_cycle, counted=0):
         s.istream = RecvIfcRTL(mk_bits(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))
         s.modulus = InPort(nbits)
 
-        assert doublings % per_cycle == 0
+        assert counted or doublings % per_cycle == 0
         s.x = Wire(nbits)
 
         s.steps = [CondSub(nbits) for _ in range(per_cycle)]
@@ -31,7 +32,10 @@ class ModDouble(Component):
             step.n //= s.modulus
         s.ostream.msg //= s.steps[per_cycle - 1].out
 
-        s.ctrl = PassCtrl(doublings // per_cycle)
+        s.ctrl = PassCtrl(0 if counted else doublings // per_cycle, counted)
+        if counted:
+            s.last = InPort(counted)
+            s.last //= s.ctrl.last
         connect_serial(s)
 
         @update_ff

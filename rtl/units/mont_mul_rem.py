@@ -9,6 +9,8 @@ Ports: istream {a, b} -> ostream; `modulus` odd, static while the unit is busy; 
 Cycles: nbits / steps_per_stage, whatever the operands. `pipelined`: every stage has its own operands, so up to
 nstages products are under way and an unrolled unit takes a new one every cycle. Not pipelined: one product at a time,
 operands registered once; the next one is taken in the cycle in which a result leaves.
+`fits` (one stage): `nblocks`, 1 to nbits / steps_per_stage, static as the modulus is, are the passes of a product, of steps_per_stage
+bits of a each. It is a * b / 2^(nblocks * steps_per_stage) mod n, a without the bits above, in nblocks cycles, whatever the operands.
 The registers of a stage take only what a product leaves behind them. `gated`: that enable is all that a stage's state has, so that
 synthesis gates the clock of an idle stage. Not `gated`, as in paper 001's RTL: a synchronous reset goes before the enable, which Yosys'
 clock gating leaves alone, and the states are clocked in every cycle. (Operands have no reset and are gated either way, as there.)
@@ -24,7 +26,12 @@ from .cond_sub import CondSub
 
 
 class MontMulRem(Component):
-    def construct(s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True, gated=True):
+    UNREAD = (("nblocks", "there is one pass, which every product takes"),)
+
+    # fits: None, not False, so that a unit without it is described as one that knows nothing of it
+    def construct(
+        s, nbits, steps_per_stage=8, nstages=4, add_red="koc", pipelined=True, gated=True, fits=None
+    ):
         s.istream = RecvIfcRTL(mk_product_req(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))
         s.modulus = InPort(nbits)
@@ -37,6 +44,9 @@ class MontMulRem(Component):
         LAST = nstages - 1
         LAST_PASS = npasses - 1
         ncopies = nstages if pipelined else 1  # of the operands
+        if fits:
+            assert nstages == 1
+            s.nblocks = InPort(clog2(npasses + 1))
 
         s.valid = [Wire(1) for _ in range(nstages)]
         s.a = [Wire(nbits) for _ in range(ncopies)]
@@ -73,11 +83,22 @@ class MontMulRem(Component):
         if npasses == 1:
             s.again //= 0
         else:
-            s.turn = [Wire(clog2(npasses)) for _ in range(nstages)]
+            turn_nbits = clog2(npasses + 1) if fits else clog2(npasses)
+            s.turn = [Wire(turn_nbits) for _ in range(nstages)]
 
-            @update
-            def goes_around():
-                s.again @= s.valid[LAST] & (s.turn[LAST] != LAST_PASS)
+            if fits:
+                s.last_pass = Wire(turn_nbits)
+
+                @update
+                def goes_around_for_blocks():
+                    s.last_pass @= s.nblocks - 1
+                    s.again @= s.valid[LAST] & (s.turn[LAST] != s.last_pass)
+
+            else:
+
+                @update
+                def goes_around():
+                    s.again @= s.valid[LAST] & (s.turn[LAST] != LAST_PASS)
 
             @update_ff
             def count_turns():

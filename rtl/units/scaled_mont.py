@@ -8,6 +8,9 @@ M' = (M + 1) / 2^w = 2^-w mod N, in the lower nbits of a wide port, static while
 Cycles: L + 1 with L = 1 + ceil((nbits + 2) / w) digits, whatever the operands; one more in carry-save form, where the last
 cycle adds the pair up. One product at a time, operands registered once; the next one is taken in the cycle in which a
 result leaves.
+`fits`: L is the static port `nblocks`, 1 to the digits of the width, and R = 2^(w * nblocks). A modulus N of len bits wants
+L >= 1 + ceil((len + 2) / w), by the bounds of fl/scaled.py with len for its n: then a, b below 2M give a product below 2M. That is 1 +
+the blocks of w bits that 4N fills (BlockCount of {N, 00}).
 Area order: 2w rows of full adders of n + 2w + 1 bits; registers of n bits for a, b and the state (carry-save: a pair).
 """
 
@@ -20,7 +23,7 @@ from .scaled_step import SCALED_STEPS
 
 
 class ScaledMont(Component):
-    def construct(s, nbits, digit_nbits=16, state="propagate"):
+    def construct(s, nbits, digit_nbits=16, state="propagate", fits=None):
         shape = ScaledShape(nbits, digit_nbits)
         wide, operand = shape.wide, shape.operand_nbits
         s.istream = RecvIfcRTL(mk_product_req(wide))
@@ -33,7 +36,8 @@ class ScaledMont(Component):
         LAST = shape.nsteps if registered else shape.nsteps - 1
 
         s.busy = Wire()
-        s.count = Wire(clog2(LAST + 1))
+        count_nbits = clog2(LAST + 1)
+        s.count = Wire(count_nbits)
         s.a = Wire(wide)
         s.b = Wire(operand)
         s.state = Wire(Step.state_nbits(shape))
@@ -54,9 +58,21 @@ class ScaledMont(Component):
         def out_msg():
             s.ostream.msg @= zext(s.result, wide)
 
-        @update
-        def out_val():
-            s.ostream.val @= s.busy & (s.count == LAST)
+        if fits:
+            s.nblocks = InPort(clog2(shape.ndigits + 1))
+            s.last = Wire(count_nbits)
+            MORE = LAST - shape.ndigits
+
+            @update
+            def out_val_of_digits():
+                s.last @= zext(s.nblocks, count_nbits) + MORE
+                s.ostream.val @= s.busy & (s.count == s.last)
+
+        else:
+
+            @update
+            def out_val():
+                s.ostream.val @= s.busy & (s.count == LAST)
 
         @update
         def in_rdy():

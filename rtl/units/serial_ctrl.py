@@ -8,8 +8,12 @@
 How the steps end (`until`): "count", after ncycles cycles; "spent", with the cycle after which the datapath says that nothing is
 left (`spent_n`); "noticed", in a cycle of its own, when nothing is left (`spent`), as paper 004's Verilog does it.
 
-Cycles from request to answer: ncycles + 1; max(1, cycles used) + 1; cycles used + 2; each 1 more with has_last.
-Ports: the handshakes, `load`, `step` and `last` to the datapath.
+With `most_blocks`, a count is as long as a port says: ncycles are the cycles of so many blocks, and `nblocks` of them are taken, 1 or
+more.
+
+Cycles from request to answer: ncycles + 1; max(1, cycles used) + 1; cycles used + 2; each 1 more with has_last; with most_blocks
+nblocks * ncycles / most_blocks + 1.
+Ports: the handshakes, `load`, `step` and `last` to the datapath; `nblocks` (with most_blocks), static while the unit is busy.
 """
 
 from pymtl3 import *
@@ -26,7 +30,10 @@ def connect_serial(s):
 
 
 class SerialCtrl(Component):
-    def construct(s, ncycles, until="count", has_last=False):
+    UNREAD = (("nblocks", "there is one block, which every operation takes"),)
+
+    # parameters that a unit of one width does not have are None, not False: they are not in its description
+    def construct(s, ncycles, until="count", has_last=False, most_blocks=None):
         s.istream_val = InPort()
         s.istream_rdy = OutPort()
         s.ostream_val = OutPort()
@@ -73,9 +80,35 @@ class SerialCtrl(Component):
                 s.ends @= s.spent_n
                 s.step @= s.st == STEP
 
+        elif most_blocks is not None and most_blocks > 1:
+            PER_BLOCK = ncycles // most_blocks
+            assert PER_BLOCK * most_blocks == ncycles
+            wide = clog2(ncycles + 1)
+            s.nblocks = InPort(clog2(most_blocks + 1))
+            s.final_count = Wire(wide)
+            s.count = Wire(wide)
+
+            @update
+            def last_cycle_of_blocks():
+                s.final_count @= zext(s.nblocks, wide) * PER_BLOCK - 1
+
+            @update
+            def ends_with_blocks():
+                s.ends @= s.count == s.final_count
+                s.step @= s.st == STEP
+
+            @update_ff
+            def counter_of_blocks():
+                if s.load:
+                    s.count <<= 0
+                elif s.step:
+                    s.count <<= s.count + 1
+
         else:
             FINAL = ncycles - 1
             s.count = Wire(max(1, clog2(ncycles)))
+            if most_blocks is not None:
+                s.nblocks = InPort(1)
 
             @update
             def ends_by_count():
@@ -109,10 +142,11 @@ class SerialCtrl(Component):
 class PassCtrl(Component):
     """The control of a unit that offers what its last steps put out in their own cycle, before it is registered.
 
-    Cycles from request to answer: ncycles. Ports as SerialCtrl's; the next operands are loaded in the cycle in which an answer is taken.
+    Cycles from request to answer: ncycles; with `counted`, `last` + 1, a port of so many bits, static while the unit is busy. Other ports
+    as SerialCtrl's; the next operands are loaded in the cycle in which an answer is taken.
     """
 
-    def construct(s, ncycles):
+    def construct(s, ncycles, counted=0):
         s.istream_val = InPort()
         s.istream_rdy = OutPort()
         s.ostream_val = OutPort()
@@ -120,14 +154,19 @@ class PassCtrl(Component):
         s.load = OutPort()
         s.step = OutPort()
 
-        FINAL = ncycles - 1
         s.busy = Wire()
-        s.count = Wire(max(1, clog2(ncycles)))
+        s.count = Wire(counted or max(1, clog2(ncycles)))
+        s.final_count = Wire(s.count.get_type())
+        if counted:
+            s.last = InPort(counted)
+            s.final_count //= s.last
+        else:
+            s.final_count //= ncycles - 1
 
         @update
         def offers():
-            s.ostream_val @= s.busy & (s.count == FINAL)
-            s.step @= s.busy & (s.count != FINAL)
+            s.ostream_val @= s.busy & (s.count == s.final_count)
+            s.step @= s.busy & (s.count != s.final_count)
 
         @update
         def takes():

@@ -6,17 +6,26 @@ The paper subtracts where p > m and c > m; it must be >=, or a product that is 0
 `bits_per_cycle` steps are chained in a cycle. `until`: "count" takes all bits of b, whatever they are (constant time); "spent" ends
 with the highest 1 of b, and "noticed" a cycle later, as the paper's Verilog does.
 shift_sub_carry_save.py has the form in which no carry runs across the word.
+`fits` (with "count"): of b only the lowest `nblocks` blocks are looked at (`shift_sub_block_nbits`).
 
-Ports: istream {a, b} -> ostream; `modulus` static while the unit is busy; a < modulus, b may be any word.
-Cycles: steps + 1, or + 2 with "noticed". Area order: 3 adders of n bits a step, 3n registers.
+Ports: istream {a, b} -> ostream; `modulus` static while the unit is busy; a < modulus, b may be any word. `fits`: `nblocks`, 1 to all
+blocks of the width, static as the modulus is; a product a * b for b below 2^(block * nblocks).
+Cycles: steps + 1, or + 2 with "noticed"; `fits`: nblocks * block / bits_per_cycle + 1, whatever the operands.
+Area order: 3 adders of n bits a step, 3n registers.
 """
 
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..messages import mk_product_req
+from .block_count import block_nbits_of
 from .cond_sub import CondSub
 from .serial_ctrl import SerialCtrl, connect_serial
+
+
+def shift_sub_block_nbits(nbits: int, bits_per_cycle: int) -> int:
+    """The bits of b that a block of a fitted ShiftSub has."""
+    return block_nbits_of(nbits, bits_per_cycle)
 
 
 class ShiftSubStep(Component):
@@ -51,7 +60,7 @@ class ShiftSubStep(Component):
 
 
 class ShiftSub(Component):
-    def construct(s, nbits, bits_per_cycle=1, until="count"):
+    def construct(s, nbits, bits_per_cycle=1, until="count", fits=None):
         s.istream = RecvIfcRTL(mk_product_req(nbits))
         s.ostream = SendIfcRTL(mk_bits(nbits))
         s.modulus = InPort(nbits)
@@ -69,7 +78,14 @@ class ShiftSub(Component):
             step.b_i //= s.b[i]
             step.n //= s.modulus
 
-        s.ctrl = SerialCtrl(nbits // bits_per_cycle, until)
+        if fits:
+            assert until == "count"
+            most_blocks = nbits // shift_sub_block_nbits(nbits, bits_per_cycle)
+            s.nblocks = InPort(clog2(most_blocks + 1))
+            s.ctrl = SerialCtrl(nbits // bits_per_cycle, until, most_blocks=most_blocks)
+            s.ctrl.nblocks //= s.nblocks
+        else:
+            s.ctrl = SerialCtrl(nbits // bits_per_cycle, until)
         connect_serial(s)
         LAST_STEP = bits_per_cycle - 1
 

@@ -1,0 +1,83 @@
+"""BlockCount: how many blocks of `block_nbits` bits a word fills, 1 + the index of the highest block with a one in it; 1 of the word 0.
+
+A product unit made with `fits` has its width at run time, as a number of blocks on the static port `nblocks`: those that the modulus
+fills, or a digit more (scaled_mont.py). `block_nbits_of` is the rule by which units choose the block that may choose it.
+
+Ports: value -> nblocks; combinational. An OR for each block, then a tree of choices between halves (`HighestOne`).
+Area order: nbits gates and a multiplexer of clog2(number of blocks) bits for each block; the delay grows with log nbits.
+"""
+
+from pymtl3 import *
+
+
+def block_nbits_of(nbits: int, least: int) -> int:
+    """The bits of a block in a unit of nbits bits whose cycles take multiples of `least`: 8 if it divides nbits and `least` divides it, or
+    else 4, 2, 1 likewise, or else `least`. Bytes are fine enough to waste few cycles, and coarse enough for few choices."""
+    return next((block for block in (8, 4, 2, 1) if nbits % block == 0 and block % least == 0), least)
+
+
+class BlockCount(Component):
+    UNREAD = (("value", "there is one block, whatever is in it"),)
+
+    def construct(s, nbits, block_nbits):
+        nblocks = -(-nbits // block_nbits)
+        out_nbits = clog2(nblocks + 1)
+        s.value = InPort(nbits)
+        s.nblocks = OutPort(out_nbits)
+
+        if nblocks == 1:
+            s.nblocks //= 1
+        else:
+            # the highest block may be shorter, and blocks beside it fill up to a power of two
+            ninputs = 1 << clog2(nblocks)
+            s.blocks = [Wire(block_nbits) for _ in range(nblocks)]
+            for i in range(nblocks):
+                there = min(block_nbits, nbits - i * block_nbits)
+                s.blocks[i][0:there] //= s.value[i * block_nbits : i * block_nbits + there]
+                if there < block_nbits:
+                    s.blocks[i][there:block_nbits] //= 0
+            s.highest = HighestOne(ninputs)
+            if nblocks < ninputs:
+                s.highest.value[nblocks:ninputs] //= 0
+            s.filled = Wire(nblocks)
+            s.highest.value[0:nblocks] //= s.filled
+
+            @update
+            def fill():
+                for i in range(nblocks):
+                    s.filled[i] @= s.blocks[i] != 0
+
+            @update
+            def count():
+                s.nblocks @= zext(s.highest.index, out_nbits) + 1
+
+    def line_trace(s):
+        return f"{s.nblocks}"
+
+
+class HighestOne(Component):
+    """The index of the highest one in a word of a power of two bits, 0 where there is none: of its upper half, if a one is there."""
+
+    def construct(s, nbits):
+        s.value = InPort(nbits)
+        s.index = OutPort(clog2(nbits))
+
+        if nbits == 2:
+            s.index //= s.value[1]
+        else:
+            half = nbits // 2
+            # by way of wires: a block cannot be translated that reads a port of a component of its own class
+            s.in_low = Wire(clog2(half))
+            s.in_high = Wire(clog2(half))
+            s.low = HighestOne(half)
+            s.low.value //= s.value[0:half]
+            s.low.index //= s.in_low
+            s.high = HighestOne(half)
+            s.high.value //= s.value[half:nbits]
+            s.high.index //= s.in_high
+
+            @update
+            def choose():
+                s.index @= concat(b1(0), s.in_low)
+                if s.value[half:nbits] != 0:
+                    s.index @= concat(b1(1), s.in_high)
