@@ -69,7 +69,12 @@ class Schedule:
     multipliers: int  # how many products of a step go in parallel
     constant_time: bool  # with nbits given, the plan's shape is the same for all exponents of nbits
     options: frozenset[str]  # of "nbits" and "k"
-    hardware: bool  # ModExp can drive its units by it
+    hardware: bool  # a machine can drive its units by it
+
+    @property
+    def windows(self) -> bool:
+        """It takes digits of several bits, and a table of powers."""
+        return "k" in self.options
 
     def plan(self, exp: int, *, nbits: int | None = None, k: int | None = None) -> Plan:
         """The products for `exp`; nbits: bits of it to scan (default: its length), k: width of the window."""
@@ -254,7 +259,7 @@ SCHEDULES = {
         _schedule("left-to-right", left_to_right, 1),
         _schedule("always", always, 1, "nbits"),
         _schedule("ladder", ladder, 2, "nbits"),
-        _schedule("fixed-window", fixed_window, 1, "nbits", "k", hardware=False),
+        _schedule("fixed-window", fixed_window, 1, "nbits", "k"),
         _schedule("sliding-window", sliding_window, 1, "k", hardware=False),
     )
 }

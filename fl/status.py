@@ -5,7 +5,7 @@
 
 from enum import IntEnum
 
-STATUS_NBITS = 3
+STATUS_NBITS = 4
 
 
 class Status(IntEnum):
@@ -19,6 +19,8 @@ class Status(IntEnum):
     TOO_WIDE = 5
     NO_RESULT = 6
     WRONG_MODULUS = 7
+    BAD_KEY = 8
+    FAULT = 9
 
 
 MEANING = {
@@ -30,4 +32,6 @@ MEANING = {
     Status.TOO_WIDE: "an operand has ones above the width of the machine",
     Status.NO_RESULT: "a result word was read, but there is none left",
     Status.WRONG_MODULUS: "the machine is made for another modulus",
+    Status.BAD_KEY: "the numbers of the key do not belong together",
+    Status.FAULT: "the result did not stand its check, by a fault or by a private exponent that is not that of the key, and is withheld",
 }

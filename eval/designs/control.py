@@ -57,6 +57,7 @@ from .multipliers.multiplier import Unit
 from .multipliers.scaled_mont import DIGIT_NBITS
 from .multipliers.systolic import shape_of
 from .param import BOOLS, Count, Param, largest_divisor, must_divide
+from .protection import PROTECTIONS, program_exp
 
 if TYPE_CHECKING:
     from pymtl3 import Component
@@ -64,10 +65,13 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]  # of all parameters of a design
 
 HARDWARE = tuple(schedule for schedule in SCHEDULES.values() if schedule.hardware)
-SINGLE_UNIT = tuple(schedule.name for schedule in HARDWARE if schedule.multipliers == 1)
+SINGLE_UNIT = tuple(
+    schedule.name for schedule in HARDWARE if schedule.multipliers == 1 and not schedule.windows
+)
 TWO_UNITS = tuple(schedule.name for schedule in HARDWARE if schedule.multipliers == 2)
 CONSTANT_TIME = tuple(schedule.name for schedule in HARDWARE if schedule.constant_time)
 
+BINARY = tuple(schedule.name for schedule in HARDWARE if not schedule.windows)  # those of ModExp
 SCHEDULE = "schedule"  # the parameter that each design has
 FORWARD = Param(
     "forward", True, BOOLS, "a product starts in the cycle its factors appear, past the registers"
@@ -83,7 +87,7 @@ DOUBLINGS_PER_CYCLE = "doublings_per_cycle"
 
 def schedule_param(default: str = "right-to-left-2", legal: tuple[str, ...] | None = None) -> Param:
     """The schedules of a design, its own first; legal: those that it may have, else all that there are in hardware."""
-    names = [schedule.name for schedule in HARDWARE] if legal is None else legal
+    names = BINARY if legal is None else legal
     return Param(
         SCHEDULE,
         default,
@@ -93,6 +97,7 @@ def schedule_param(default: str = "right-to-left-2", legal: tuple[str, ...] | No
 
 
 ANY_SCHEDULE = schedule_param()
+ANY_PROGRAM = schedule_param(legal=tuple(schedule.name for schedule in HARDWARE))
 HIDING = schedule_param("ladder", CONSTANT_TIME)  # schedules that do not show the exponent
 
 
@@ -140,8 +145,8 @@ def direct_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> 
 
 
 BARE = Control(ANY_SCHEDULE, direct_plan)
-DIRECT = Control(ANY_SCHEDULE, direct_plan, last=(FORWARD,))
-DIRECT_CT = Control(HIDING, direct_plan, (SCAN,), (FORWARD,))
+DIRECT = Control(ANY_PROGRAM, direct_plan, last=(FORWARD, *PROTECTIONS), machine=program_exp)
+DIRECT_CT = Control(HIDING, direct_plan, (SCAN,), (FORWARD, *PROTECTIONS), machine=program_exp)
 
 
 # ---- into Montgomery form
@@ -158,8 +163,9 @@ def converted_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) 
     }
     if conversion == "double":
         return Plan(nbits, schedule, conversion, **common)
-    assert timing.fixed is not None, timing
-    product = timing.fixed + (0 if values[FORWARD.name] else 1)
+    product_cycles = timing.product_cycles(timing.blocks_of((1 << nbits) - 1))
+    assert product_cycles is not None, timing
+    product = product_cycles + (0 if values[FORWARD.name] else 1)
     # R^2 = (2^k R)^(2^s) with nbits = k * 2^s: fewer doublings for each squaring more
     counts = [s for s in range(nbits.bit_length()) if nbits % (1 << s) == 0 and (nbits >> s) % per_cycle == 0]
     best = min(counts, key=lambda s: (nbits >> s) // per_cycle + s * product)
@@ -185,8 +191,12 @@ def conversion_params(default: str) -> tuple[Param, ...]:
     )
 
 
-CONVERTED = Control(ANY_SCHEDULE, converted_plan, last=conversion_params("double"))
-CONVERTED_CT = Control(HIDING, converted_plan, (SCAN,), conversion_params("square"))
+CONVERTED = Control(
+    ANY_PROGRAM, converted_plan, last=(*conversion_params("double"), *PROTECTIONS), machine=program_exp
+)
+CONVERTED_CT = Control(
+    HIDING, converted_plan, (SCAN,), (*conversion_params("square"), *PROTECTIONS), machine=program_exp
+)
 
 
 # ---- as published

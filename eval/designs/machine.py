@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import functools
+import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,8 +28,10 @@ from .multipliers.multiplier import Unit
 if TYPE_CHECKING:
     from pymtl3 import Component
 
+    from ...fl.rsa_keys import RSAKey
     from ...rtl.sim import Simulation
     from .design import Design
+    from .protection import Draw, Programmed
     from .session import Session
 
 
@@ -46,6 +50,7 @@ class Build:
     product_cycles: int | None = None  # from product to product, where that is not the unit's latency
     products: Callable[[int], int] | None = None  # of an exponent, where that is not what the plan says
     domain_options: Mapping[str, Any] = field(default_factory=dict)
+    programmed: Programmed | None = None  # of a machine that executes a program
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +61,8 @@ class Machine:
     nbits: int
     values: tuple[tuple[str, Any], ...]  # of all parameters, in the order of the design
     build: Build = field(repr=False)
+    held: RSAKey | None = field(default=None, repr=False)  # the key of a machine that takes one
+    draw: Draw | None = field(default=None, repr=False)  # where its random numbers come from
 
     measured: ClassVar[bool] = False  # there is no formula: cycles are counted by running it
 
@@ -72,7 +79,7 @@ class Machine:
     @property
     def modulus(self) -> int:
         """The only modulus that the machine takes, or 0 if it takes any."""
-        return self.build.modulus
+        return self.key.n if self.keyed else self.build.modulus
 
     @property
     def modulus_nbits(self) -> int:
@@ -88,7 +95,9 @@ class Machine:
 
     @property
     def given_fields(self) -> GivenFields:
-        """Their names and bits."""
+        """Their names and bits; of a machine that takes a key, its numbers."""
+        if self.build.programmed is not None:
+            return self.build.programmed.program.fields
         return tuple((each.name, each.nbits) for each in self.given)
 
     def given_of(self, mod: int) -> tuple[int, ...]:
@@ -97,7 +106,51 @@ class Machine:
 
     def carried(self, base: int, exp: int, mod: int) -> Carried:
         """All that a request holds."""
+        if self.keyed:
+            return self._with_key(base, exp, mod)
         return (base, exp, mod, *self.given_of(mod))
+
+    # ---- a machine that takes a key
+
+    @property
+    def keyed(self) -> bool:
+        """It takes the numbers of a private key, for CRT, blinding or the check of its result."""
+        programmed = self.build.programmed
+        return programmed is not None and programmed.recipe.keyed
+
+    @property
+    def programmed(self) -> Programmed:
+        """Its program; BadInput if its control is no program."""
+        if self.build.programmed is None:
+            raise BadInput(
+                f"{self.design.name} has a control of its own, as published or as its array wants it, and no program; "
+                "take a design such as mont, naive or ssmm"
+            )
+        return self.build.programmed
+
+    def with_key(self, key: RSAKey, draw: Draw | None = None) -> Machine:
+        """The same for operations with this key; draw(n): random numbers below n, the same for the same message if there is none."""
+        return replace(self, held=key, draw=draw)
+
+    @functools.cached_property
+    def key(self) -> RSAKey:
+        """The key that it holds: one that was made for the width once, unless it was given another."""
+        if self.held is not None:
+            return self.held
+        from ...proc.software.seeded_keys import seeded_key
+
+        return seeded_key(self.nbits)
+
+    def _with_key(self, base: int, exp: int, mod: int) -> Carried:
+        """The request for an operation of the key."""
+        key = self.key
+        if (exp, mod) != (key.d, key.n):
+            raise BadInput(
+                f"exponent {shown(exp)} and modulus {shown(mod)}: this machine takes a private key, with CRT, blinding or a check, "
+                f"and holds that with n = {shown(key.n)}; give --key FILE.pem and --decrypt C"
+            )
+        draw = self.draw or random.Random(f"{key.n} {base}").randrange
+        return self.programmed.operands(key, base, draw)
 
     # ---- preconditions
 
@@ -157,9 +210,13 @@ class Machine:
 
     def fl(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
         """Functional level: status and result, by the products of the design's own domain and schedule; what is given it makes itself."""
+        if self.keyed:
+            return self.programmed.fl((base, exp, mod, *_))
         status = self.check(base, exp, mod)
         if status != Status.OK:
             return status, 0
+        if self.build.programmed is not None:
+            return self.programmed.fl((base, exp, mod))
         scan = self.nbits if self.plan.full_scan else None
         domain = self.space(mod)
         return status, mod_exp(base, exp, mod, domain=domain, schedule=self.plan.schedule, exp_nbits=scan)
@@ -192,6 +249,8 @@ class Machine:
 
     def cycles(self, base: int, exp: int, mod: int) -> int:
         """Cycles from request to answer, by the closed formula."""
+        if self.keyed:
+            return self.programmed.formula(self.key)
         return self.build.cycles(base, exp, mod)
 
     def most_cycles(self, operands: Sequence[Operands]) -> int:

@@ -13,7 +13,7 @@ from ....rtl.units.add_red import ADD_REDS
 from ....rtl.units.mont_mul_rem import MontMulRem
 from ..param import BOOLS, Count, Param, largest_divisor
 from .gating import GATED
-from .multiplier import Multiplier, Unit
+from .multiplier import Multiplier, Unit, fits_modulus
 
 
 def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
@@ -29,10 +29,15 @@ def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
         )
     shape = {"steps_per_stage": steps, "nstages": nstages, "pipelined": values["pipelined"]}
     form = {"add_red": values["add_red"]}
+    fits = fits_modulus(values)
+    if fits and nstages != 1:
+        raise BadInput(
+            f"fit = modulus with nstages = {nstages}: a product that goes through stages passes all of them; give nstages=1"
+        )
     return Unit(
-        partial(MontMulRem, **shape, **form, gated=values.get(GATED.name, True)),
-        partial(MontMulRemCL, **shape, **form),
-        MontMulRemTiming(nbits, **shape),
+        partial(MontMulRem, **shape, **form, gated=values.get(GATED.name, True), fits=fits or None),
+        partial(MontMulRemCL, **shape, **form, fits=fits or None),
+        MontMulRemTiming(nbits, **shape, fits=fits),
     )
 
 

@@ -11,7 +11,7 @@ from ....cl.timing import MulRemTiming
 from ....rtl.units.mul_rem import MulRem
 from ..param import Count, Param, must_divide
 from .gating import GATED
-from .multiplier import Multiplier, Unit
+from .multiplier import Multiplier, Unit, fits_modulus
 
 QUOTIENT_BITS = Param(
     "quotient_bits_per_cycle", 2, Count(1), "quotient bits that the divider makes in a cycle"
@@ -36,10 +36,11 @@ def unit(divider: str, nbits: int, values: Mapping[str, Any]) -> Unit:
         QUOTIENT_BITS.name: quotient_bits,
         MULTIPLIER_BITS.name: multiplier_bits,
     }
+    fits = fits_modulus(values)
     return Unit(
-        partial(MulRem, **shape, gated=values.get(GATED.name, True)),
-        partial(MulRemCL, **shape),
-        MulRemTiming(nbits, **shape),
+        partial(MulRem, **shape, gated=values.get(GATED.name, True), fits=fits or None),
+        partial(MulRemCL, **shape, fits=fits or None),
+        MulRemTiming(nbits, **shape, fits=fits),
     )
 
 

@@ -43,3 +43,8 @@ class Multiplier:
     unit: Callable[
         [int, Mapping[str, Any]], Unit
     ]  # of the machine's width and the values of all its parameters
+
+
+def fits_modulus(values: Mapping[str, Any]) -> bool:
+    """The machine wants products whose cycles follow the length of the modulus."""
+    return values.get("fit") == "modulus"

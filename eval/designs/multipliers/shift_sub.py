@@ -8,10 +8,11 @@ from typing import Any
 
 from ....cl.serial import ShiftSubCL
 from ....cl.timing import ShiftSubTiming
+from ....fl.errors import BadInput
 from ....rtl.units.shift_sub import ShiftSub
 from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
 from ..param import BOOLS, Param, must_divide
-from .multiplier import Multiplier, Unit
+from .multiplier import Multiplier, Unit, fits_modulus
 from .serial_mont import BITS_PER_CYCLE
 
 CARRY_SAVE = Param("carry_save", False, BOOLS, "keep sums in carry-save form: no carry runs across the word")
@@ -21,11 +22,23 @@ def unit(until: str, nbits: int, values: Mapping[str, Any]) -> Unit:
     """`until`: a product ends when ones are `noticed` to be gone a cycle late, are `spent`, or after a `count`."""
     bits, carry_save = values[BITS_PER_CYCLE.name], values.get(CARRY_SAVE.name, False)
     must_divide(BITS_PER_CYCLE.name, bits, nbits, "the width")
-    shape = {"bits_per_cycle": bits, "until": until}
+    shape: dict[str, Any] = {"bits_per_cycle": bits, "until": until}
+    if not (fits := fits_modulus(values)):
+        return Unit(
+            partial(ShiftSubCarrySave if carry_save else ShiftSub, **shape),
+            partial(ShiftSubCL, carry_save=carry_save, **shape),
+            ShiftSubTiming(nbits, carry_save=carry_save, **shape),
+        )
+    if carry_save or until != "count":
+        raise BadInput(
+            "fit = modulus with products in carry-save form: they look for the top of the modulus themselves; give carry_save=false"
+            if carry_save
+            else "fit = modulus with a multiplier that stops when its factor is spent, whatever the modulus; take ssmm-ct"
+        )
     return Unit(
-        partial(ShiftSubCarrySave if carry_save else ShiftSub, **shape),
-        partial(ShiftSubCL, carry_save=carry_save, **shape),
-        ShiftSubTiming(nbits, carry_save=carry_save, **shape),
+        partial(ShiftSub, **shape, fits=True),
+        partial(ShiftSubCL, **shape, fits=True),
+        ShiftSubTiming(nbits, **shape, fits=fits),
     )
 
 

@@ -1,0 +1,139 @@
+"""Closed formulas for the cycles of programs with a window or a key (fl/programs.py), beside the rule by words (program.py).
+
+T is a product's cycles under the modulus at hand, Tw those of a wide one, ov is 1 without forwarding, P = ov + T; k bits of a digit,
+d digits, S = 2^k + 2 the cycles of a scan:
+
+    fixed window        1 + (2^k - 2) P + 1 + S + (d - 1) (max(k P + ov, S) + T)        always  2 d P        ladder  d P
+    public exponent e   as many P as bits, and for each 1 what a second product of one unit takes (right to left)
+    into the domain     doublings / doublings a cycle for the constant, P a number
+
+What else there is are words of one cycle: stores, loads, moves, sums, comparisons. `modexlab programs` has the sums by width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..fl.programs import Recipe
+from .timing import UnitTiming
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Of a recipe on a multiplier whose cycles do not depend on its operands."""
+
+    recipe: Recipe
+    unit: UnitTiming
+    forward: bool = True
+
+    @property
+    def ov(self) -> int:
+        return 0 if self.forward else 1
+
+    def product(self, modulus: int) -> int:
+        """A product under a modulus; under 0 a wide one."""
+        recipe = self.recipe
+        most = (1 << recipe.nbits) - 1
+        cycles = self.unit.product_cycles(self.unit.blocks_of(modulus or most if recipe.fits else most))
+        assert cycles is not None, "a multiplier whose cycles its operands decide has no formula"
+        return cycles
+
+    def p(self, modulus: int) -> int:
+        """A product that follows another word."""
+        return self.ov + self.product(modulus)
+
+    def pair(self, modulus: int) -> int:
+        """Two products of a word."""
+        if self.recipe.nunits == 2:
+            return self.p(modulus)
+        return self.ov + self.unit.pair((0, 0), (0, 0), modulus or (1 << self.recipe.nbits) - 1)
+
+    @property
+    def montgomery(self) -> int:
+        """A word more where there is an entering constant."""
+        return int(self.recipe.montgomery)
+
+    # ---- parts
+
+    def constant(self, modulus: int) -> int:
+        """The doublings, and squarings, that make the number by which others enter."""
+        recipe = self.recipe
+        if not recipe.montgomery:
+            return 0
+        if recipe.fits:
+            doublings = recipe.nbits + recipe.block * self.unit.blocks_of(modulus)
+            return doublings // recipe.doublings_per_cycle
+        doublings = recipe.nbits + (recipe.nbits >> recipe.squarings)
+        return doublings // recipe.doublings_per_cycle + recipe.squarings * self.p(modulus)
+
+    def public(self, exp: int, modulus: int) -> int:
+        """A loop to the right."""
+        ones = exp.bit_count()
+        return (exp.bit_length() - ones) * self.p(modulus) + ones * self.pair(modulus)
+
+    def loop(self, exp: int, modulus: int) -> int:
+        """The loop of the schedule; of the exponent it wants to know nothing, but to the right."""
+        recipe = self.recipe
+        k, d = recipe.digit_nbits, recipe.ndigits
+        if recipe.shape.right:
+            return self.public(exp, modulus)
+        if recipe.shape.digit:
+            scan = (1 << k) + 2
+            digit = max(k * self.p(modulus) + self.ov, scan) + self.product(modulus)
+            return 1 + ((1 << k) - 2) * self.p(modulus) + 1 + scan + (d - 1) * digit
+        return d * (self.p(modulus) if recipe.schedule == "ladder" else 2 * self.p(modulus))
+
+    def power(self, exp: int, modulus: int, made: bool = False) -> int:
+        """From the modulus to the end of the loop; `made`: the entering constant is there."""
+        recipe = self.recipe
+        into = 1 + (self.montgomery if made else self.constant(modulus)) + 1
+        one = self.p(0) if recipe.montgomery and not recipe.shape.plain_result else 0
+        stretched = 2 + recipe.random_nbits if recipe.blind_exponent else 0
+        return into + one + self.p(0) + stretched + 2 + self.loop(exp, modulus)
+
+    # ---- programs
+
+    def plain(self, modulus: int) -> int:
+        """A program with a window and without a key: {base, exp, mod}."""
+        recipe = self.recipe
+        if recipe.montgomery:
+            if recipe.conversion == "double":
+                doublings = recipe.block * self.unit.blocks_of(modulus) if recipe.fits else recipe.nbits
+                into = 2 * (doublings // recipe.doublings_per_cycle)
+            else:
+                into = self.constant(modulus) + self.pair(0)
+        else:
+            into = 1 + self.product(modulus) if recipe.domain == "identity" else 0
+        leave = self.p(modulus) if recipe.montgomery else 0
+        wiping = 1 + self.p(modulus) + (1 << recipe.digit_nbits)
+        return into + self.loop(0, modulus) + leave + wiping + 1
+
+    def keyed(self, n: int, d: int, e: int, p: int = 0, q: int = 0) -> int:
+        """A program with a key, whose numbers belong together."""
+        recipe = self.recipe
+        m = self.montgomery
+        cycles = 0
+        if recipe.blind_message:
+            cycles += 1 + self.constant(n) + 1 + self.p(0) + 3 + self.public(e & ~1, n)
+            cycles += 1 + self.p(0) + self.p(n) + 1 + self.p(n) + 1
+        if recipe.crt:
+            cycles += self.power(0, q) + m * self.p(q) + 1
+            cycles += self.power(0, p)
+            cycles += m + 1 + self.p(0) + 1 + self.p(p) + 1
+            cycles += m + 1 + self.p(0) + self.p(p) + 1
+            cycles += 1 + (m if recipe.blind_message else self.constant(n)) + 1
+            cycles += self.p(0) + self.p(n) + 1 + self.p(n) + 2
+        else:
+            cycles += self.power(d & ~int(recipe.blind_message), n, recipe.blind_message)
+            cycles += self.p(n) if recipe.montgomery and not recipe.shape.plain_result else 0
+        if recipe.blind_message:
+            cycles += m + 1 + self.p(0) + self.p(n)
+        if recipe.verify:
+            cycles += 2 + m + 1 + self.p(0) + 2 + self.public(e, n) + 5
+        return cycles + int(not recipe.verify) + self.refused()
+
+    def refused(self) -> int:
+        """What a keyed program ends with, and all that it does where its request is refused: the wiping, and the answer."""
+        recipe = self.recipe
+        kept = 2 if recipe.verify else 1
+        return 1 + (1 + self.product(0)) + self.montgomery + recipe.depth + kept + 1

@@ -1,0 +1,246 @@
+"""Machines that execute programs (fl/programs.py): their parameters, and the machine that these make of a multiplier.
+
+A program is a schedule and conversions, and for a private key CRT, blinding and the check of the result. Machines with one of these
+three take a key beside base, exponent and modulus: `KeyNumber`s, which stand in the request behind the modulus.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ...cl.program import ProgramExpCL, ProgramTiming
+from ...cl.program_formula import Formula
+from ...cl.timing import UnitTiming, mod_exp_cycles, product_count
+from ...fl.errors import BadInput
+from ...fl.mod_exp import operand_status
+from ...fl.program import Program
+from ...fl.program_run import Arithmetic, Executed, Outcome, run
+from ...fl.programs import Recipe
+from ...fl.rsa_keys import RSAKey
+from ...fl.status import Status
+from ...rtl.machines.mod_exp_plan import Plan
+from ...rtl.machines.program_exp import ProgramExp
+from .machine import Build
+from .multipliers.multiplier import Unit
+from .param import BOOLS, Param
+
+MOST_WINDOW = 8  # bits; a table of 256 numbers
+Values = Mapping[str, Any]
+Draw = Callable[[int], int]  # a random number below another
+
+WINDOW = Param(
+    "window",
+    0,
+    tuple(range(MOST_WINDOW + 1)),
+    "bits of a digit, with schedule=fixed-window; 0: those with the fewest products",
+)
+FIT = Param(
+    "fit",
+    "machine",
+    ("machine", "modulus"),
+    "what a product's cycles follow: the width of the machine, or the length of the modulus in blocks, which makes CRT worth while",
+)
+CRT = Param("crt", False, BOOLS, "two exponentiations modulo the primes of a key, put together by Garner's formula")
+BLIND = Param(
+    "blind",
+    "no",
+    ("no", "message", "exponent", "both"),
+    "random numbers hide the message, or the private exponent, from who looks at the machine from outside",
+)
+VERIFY = Param("verify", False, BOOLS, "the result leaves only if it gives the message again by the public exponent")
+PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY)
+
+MEANINGS = {
+    "p": "a prime factor of the modulus",
+    "q": "the other prime factor",
+    "dp": "d mod p - 1",
+    "dq": "d mod q - 1",
+    "qinv": "q^-1 mod p",
+    "e": "the public exponent",
+    "phi": "a multiple of the orders of all residues, such as (p - 1)(q - 1)",
+    "x": "a random number that has no factor in common with the modulus",
+    "k": "a random factor",
+    "kp": "a random factor",
+    "kq": "a random factor, another",
+}
+
+
+def recipe_of(nbits: int, domain: str, plan: Plan, timing: UnitTiming, values: Values) -> Recipe:
+    """What the settings ask for."""
+    fits = values[FIT.name] == "modulus"
+    blind = values[BLIND.name]
+    if values[WINDOW.name] and plan.schedule != "fixed-window":
+        raise BadInput(
+            f"window = {values[WINDOW.name]} with schedule = {plan.schedule}, which has none; "
+            "give schedule=fixed-window, or leave the window out"
+        )
+    return Recipe(
+        nbits,
+        domain,
+        plan.schedule,
+        plan.conversion,
+        plan.squarings,
+        full_scan=plan.full_scan,
+        window=values[WINDOW.name],
+        block_nbits=timing.block_nbits if fits else 0,
+        fits=fits,
+        crt=values[CRT.name],
+        blind_message=blind in ("message", "both"),
+        blind_exponent=blind in ("exponent", "both"),
+        verify=values[VERIFY.name],
+        doublings_per_cycle=plan.doublings_per_cycle,
+    )
+
+
+@dataclass(frozen=True)
+class Programmed:
+    """What a machine's program says of an operation: the oracle's answer, and its cycles by words and by formula."""
+
+    recipe: Recipe
+    plan: Plan
+    unit: UnitTiming
+
+    @functools.cached_property
+    def program(self) -> Program:
+        return self.recipe.program()
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        recipe = self.recipe
+        return Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits)
+
+    @property
+    def timing(self) -> ProgramTiming:
+        recipe = self.recipe
+        return ProgramTiming(
+            self.program, self.unit, recipe.nunits, recipe.nbits, self.plan.forward, recipe.doublings_per_cycle
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields of the request."""
+        return ("base", "exp", "mod", *(name for name, _ in self.program.fields))
+
+    def named(self, operands: tuple[int, ...]) -> dict[str, int]:
+        """The fields with their values."""
+        return dict(zip(self.names, operands, strict=True))
+
+    def inspect(self, fields: Mapping[str, int]) -> Status:
+        """The status with which a request is refused."""
+        status = operand_status(
+            fields["base"], fields["mod"], odd_only=self.recipe.montgomery, reduced_only=self.recipe.domain != "identity"
+        )
+        even = "p" in fields and not fields["p"] & fields["q"] & 1
+        return Status.BAD_KEY if status is Status.OK and even else status
+
+    def fl(self, operands: tuple[int, ...]) -> Outcome:
+        """Status and result, by the program."""
+        fields = self.named(operands)
+        return run(self.program, fields, self.arithmetic, self.inspect(fields))
+
+    def trace(self, operands: tuple[int, ...]) -> list[Executed]:
+        """The words that are executed."""
+        fields = self.named(operands)
+        trace: list[Executed] = []
+        run(self.program, fields, self.arithmetic, self.inspect(fields), trace)
+        return trace
+
+    def cycles(self, *operands: int) -> int:
+        """By a closed formula, if the multiplier's cycles are the same for all operands; else word by word."""
+        fields = self.named(operands)
+        recipe, status = self.recipe, self.inspect(fields)
+        by_formula = self.unit.product_cycles(1) is not None
+        if not recipe.keyed and (not recipe.shape.digit or status is not Status.OK):
+            if not recipe.fits:
+                return mod_exp_cycles(self.plan, self.unit, fields["base"], fields["exp"], fields["mod"])
+        elif by_formula and not recipe.keyed:
+            return Formula(recipe, self.unit, self.plan.forward).plain(fields["mod"])
+        return self.timing.cycles(fields, self.arithmetic, status)
+
+    def products(self, exp: int) -> int:
+        """Products that follow one another, of an operation without a key."""
+        if not self.recipe.shape.digit:
+            return product_count(self.plan, exp)
+        fields = {"base": 1, "exp": exp, "mod": (1 << self.recipe.nbits) - 1}
+        trace: list[Executed] = []
+        run(self.program, fields, None, Status.OK, trace)
+        return sum(len(each.made) for each in trace)
+
+    # ---- keys
+
+    @property
+    def fields(self) -> tuple[tuple[str, int, str], ...]:
+        return tuple((name, nbits, MEANINGS[name]) for name, nbits in self.program.fields)
+
+    def operands(self, key: RSAKey, message: int, draw: Draw) -> tuple[int, ...]:
+        """The request for message^d with this key; draw(n) is a random number below n."""
+        if key.d is None:
+            raise BadInput(f"the key with n = {key.n} is public; give a private key to decrypt")
+        recipe = self.recipe
+        numbers: dict[str, int] = {"e": key.e}
+        if recipe.crt:
+            numbers |= key.crt()._asdict()
+        if recipe.blind_exponent and not recipe.crt:
+            p, q, *_ = key.crt()
+            numbers["phi"] = (p - 1) * (q - 1)
+        values = []
+        for name, nbits in self.program.fields:
+            if name == "x":
+                values.append(_coprime(key.n, draw))
+            elif name in ("k", "kp", "kq"):
+                values.append(draw(1 << nbits))
+            else:
+                value = numbers[name]
+                if value.bit_length() > nbits:
+                    raise BadInput(
+                        f"{name} of the key has {value.bit_length()} bits: this machine of {recipe.nbits} bits takes {nbits}; "
+                        f"give --nbits {2 * value.bit_length() if recipe.crt else value.bit_length()} or more"
+                    )
+                values.append(value)
+        return (message, key.e if recipe.crt else key.d, key.n, *values)
+
+    def formula(self, key: RSAKey) -> int:
+        """The cycles of a private operation with this key, in closed form."""
+        assert key.d is not None
+        made = Formula(self.recipe, self.unit, self.plan.forward)
+        return made.keyed(key.n, key.d, key.e, key.p or 0, key.q or 0)
+
+
+def _coprime(n: int, draw: Draw) -> int:
+    """A random number from 2 on without a common factor with n."""
+    while True:
+        number = 2 + draw(n - 2)
+        if math.gcd(number, n) == 1:
+            return number
+
+
+def program_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+    """A ProgramExp."""
+    recipe = recipe_of(nbits, domain, plan, unit.timing, values)
+    made = Programmed(recipe, plan, unit.timing)
+    program = made.program
+    return Build(
+        plan,
+        unit,
+        partial(
+            ProgramExp,
+            nbits,
+            program,
+            unit.rtl,
+            recipe.nunits,
+            plan.forward,
+            plan.odd_only,
+            plan.reduced_only,
+            recipe.block_nbits,
+            plan.doublings_per_cycle,
+        ),
+        lambda: ProgramExpCL(made.timing, made.arithmetic, made.inspect),
+        made.cycles,
+        products=made.products,
+        programmed=made,
+    )

@@ -1,0 +1,287 @@
+"""The oracle's reading of a program (program.py): word by word, on Python integers, with the products of an Arithmetic.
+
+    outcome = run(program, {"base": 3, "exp": 5, "mod": 7}, Arithmetic("montgomery", 8))
+    outcome.status, outcome.result
+
+`trace` takes every word that was executed with the factors of its products, from which the cycle-level twin makes cycles. Without
+an Arithmetic nothing is multiplied: the trace is the same, as what a program does depends on exponents and not on residues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .errors import BadInput
+from .program import (
+    Action,
+    Add,
+    Check,
+    Clear,
+    Fetch,
+    Keep,
+    KeepEntry,
+    Move,
+    Program,
+    Random,
+    Scan,
+    SetExponent,
+    SetModulus,
+    Setup,
+    Stretch,
+    Word,
+)
+from .status import Status
+
+Value = int | None  # None: not computed
+
+MOST_WORDS = 1 << 24  # executed; a program that goes on is one that never ends
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Products of a domain in a machine of nbits bits, whose multiplier works in blocks of block_nbits.
+
+    fits: it takes as many blocks as the modulus needs (and R of a Montgomery domain follows), unless a product is `wide`.
+    """
+
+    domain: str  # "identity", "residue" or "montgomery"
+    nbits: int
+    block_nbits: int = 0  # 0: the width
+    fits: bool = False
+
+    @property
+    def block(self) -> int:
+        return self.block_nbits or self.nbits
+
+    @property
+    def most_blocks(self) -> int:
+        return -(-self.nbits // self.block)
+
+    def blocks(self, modulus: int) -> int:
+        """Blocks that a modulus needs."""
+        return max(1, -(-modulus.bit_length() // self.block)) if self.fits else self.most_blocks
+
+    def product(self, x: int, y: int, modulus: int, wide: bool) -> int:
+        """x * y in the domain; what the hardware makes of numbers without a modulus is nobody's business."""
+        if modulus == 0:
+            return 0
+        if self.domain != "montgomery":
+            return x * y % modulus
+        nbits = self.block * (self.most_blocks if wide else self.blocks(modulus))
+        return (x % (1 << nbits)) * y * pow(1 << nbits, -1, modulus) % modulus
+
+
+class Made(NamedTuple):
+    """A product that was made."""
+
+    x: str
+    y: str
+    dst: str
+    a: Value
+    b: Value
+    p: Value
+    wide: bool
+
+
+class Executed(NamedTuple):
+    """A word that was executed."""
+
+    pc: int
+    word: Word
+    bit: int
+    made: tuple[Made, ...]
+    modulus: int
+    index: int
+
+
+class Outcome(NamedTuple):
+    status: Status
+    result: int
+
+
+@dataclass
+class _State:
+    program: Program
+    fields: Mapping[str, int]
+    arithmetic: Arithmetic | None
+    nbits: int
+    registers: dict[str, Value] = field(default_factory=lambda: dict.fromkeys("rbs", 0))
+    slots: dict[str, Value] = field(default_factory=dict)
+    table: dict[int, Value] = field(default_factory=dict)
+    modulus: int = 0
+    exponent: int = 0
+    left: int = 0  # digits of it
+    random: int = 0
+    status: Status = Status.OK
+    checked: bool = False
+
+    def value(self, name: str) -> Value:
+        """A register, a constant, or a field of the request."""
+        if name in ("0", "1"):
+            return int(name)
+        return self.fields[name[3:]] if name.startswith("in.") else self.registers[name]
+
+    def known(self, name: str) -> int:
+        """The same where the program's course hangs on it: never a product."""
+        value = self.value(name)
+        if value is None:
+            raise BadInput(f"{name} is computed, and an exponent is made of it: give the run an Arithmetic")
+        return value
+
+    def digit(self) -> int:
+        """The exponent's digit at hand."""
+        nbits = self.program.digit_nbits
+        return self.exponent >> nbits * (self.left - 1) & (1 << nbits) - 1 if self.left else 0
+
+    def finished(self, right: bool) -> bool:
+        return self.exponent == 0 if right else self.left == 0
+
+    def moves(self, right: bool) -> None:
+        """The exponent, by a digit."""
+        if right:
+            self.exponent >>= 1
+        else:
+            self.left -= 1
+            self.exponent &= (1 << self.program.digit_nbits * self.left) - 1
+
+    def act(self, action: Action, index: int, after: list[tuple[str, Value]]) -> None:
+        """An action; what it writes to a register comes to `after`, as it is read by none of the word's others."""
+        if isinstance(action, Move):
+            value = self.value(action.src)
+            if action.src == "1":
+                value = int(self.modulus != 1)
+            after.append((action.dst, value))
+        elif isinstance(action, Setup):
+            value = self.value(action.src)
+            if action.src == "1":
+                value = int(self.modulus != 1)
+            if self.arithmetic is not None:
+                assert value is not None
+                times = action.times(self.arithmetic.blocks(self.modulus))
+                value = (value << times) % self.modulus if self.modulus else 0
+            after.append((action.dst, value if self.arithmetic else None))
+        elif isinstance(action, Add):
+            x, y = self.value(action.x), self.value(action.y)
+            made = None
+            if x is not None and y is not None and self.modulus:
+                made = (x - y if action.subtract else x + y) % self.modulus
+            after.append((action.dst, made))
+        elif isinstance(action, Fetch):
+            after.append((action.dst, self.slots.get(action.slot, 0)))
+        elif isinstance(action, Keep):
+            self.slots[action.slot] = self.value(action.src)
+        elif isinstance(action, KeepEntry):
+            self.table[index] = self.value(action.src)
+        elif isinstance(action, Clear):
+            if index < self.program.table:
+                self.table[index] = 0
+            else:
+                self.slots[self.program.slots[index - self.program.table]] = 0
+        elif isinstance(action, Scan):
+            after.append(("s", self.table.get(self.digit(), 0)))
+        elif isinstance(action, SetExponent):
+            self.set_exponent(action)
+        elif isinstance(action, Stretch):
+            top = self.random >> (self.program.random_nbits - 1) & 1
+            self.exponent = 2 * self.exponent + (self.known(action.src) & ~1) * top
+            self.random = self.random << 1 & (1 << self.program.random_nbits) - 1
+        elif isinstance(action, Random):
+            self.random = self.known(action.src)
+        elif isinstance(action, Check):
+            x, y = self.value(action.x), self.value(action.y)
+            if action.y == "1":
+                y = int(self.modulus != 1)
+            if x is not None and y is not None and x != y and self.status is Status.OK:
+                self.status = action.status
+            elif action.final:
+                self.checked = True
+
+    def answer(self) -> Outcome:
+        """What is offered at the end."""
+        result = self.registers["r"]
+        if (
+            self.status is Status.OK
+            and self.program.verified
+            and not (self.checked and result == self.registers["b"])
+        ):
+            self.status = Status.FAULT
+        return Outcome(self.status, (result or 0) if self.status is Status.OK else 0)
+
+    def set_exponent(self, action: SetExponent) -> None:
+        value = self.known(action.src)
+        if action.even:
+            value &= ~1
+        self.exponent = self.exponent + value if action.add else value
+        self.left = action.count
+
+
+def run(
+    program: Program,
+    fields: Mapping[str, int],
+    arithmetic: Arithmetic | None,
+    status: Status = Status.OK,
+    trace: list[Executed] | None = None,
+) -> Outcome:
+    """The program from the request to its answer; `status` is what the request is refused with."""
+    state = _State(program, fields, arithmetic, arithmetic.nbits if arithmetic else 0)
+    pc, index = 0, program.words[0].start
+    for _ in range(MOST_WORDS):
+        word = program.words[pc]
+        right = pc in program.right_words
+        bit = (state.exponent if right else state.digit()) & 1
+        if word.aligns:
+            state.left = min(state.left, state.exponent.bit_length())
+            bit = state.digit() & 1
+        if word.flow.kind == "answer":
+            if trace is not None:
+                trace.append(Executed(pc, word, bit, (), state.modulus, index))
+            return state.answer()
+        made: list[Made] = []
+        after: list[tuple[str, Value]] = []
+        for product, dst, x, y in word.made(bit):
+            a, b = state.value(x), state.value(y)
+            p = None
+            if arithmetic is not None:
+                assert a is not None and b is not None
+                p = arithmetic.product(a, b, state.modulus, product.wide)
+            made.append(Made(x, y, dst, a, b, p, product.wide))
+            after += [(name, p) for name in (dst, product.also) if name]
+        # the modulus first: a 1 that comes with it is 1 modulo it
+        for action in word.find(SetModulus):
+            assert isinstance(action, SetModulus)
+            source = action.src
+            modulus = (
+                state.value(source)
+                if source.startswith("in.") or source == "0"
+                else state.slots.get(source, 0)
+            )
+            assert modulus is not None
+            state.modulus = modulus
+        for action in word.actions:
+            state.act(action, index, after)
+        for name, value in after:
+            state.registers[name] = value
+        if trace is not None:
+            trace.append(Executed(pc, word, bit, tuple(made), state.modulus, index))
+        flow = word.flow_at(bit)
+        refused = word.accepts and status is not Status.OK
+        failed = state.status is not Status.OK and any(isinstance(each, Check) for each in word.actions)
+        if refused:
+            state.status = status
+        if refused or failed:
+            pc, index = program.failure, program.words[program.failure].start
+            continue
+        if flow.kind == "repeat" and index != flow.last:
+            index += 1
+            continue
+        if flow.kind == "back":
+            state.moves(right)
+        to = flow.to
+        if flow.kind in ("enter", "back"):
+            # a loop that aligns is entered through the word that does
+            aligns = flow.kind == "enter" and not word.aligns and program.words[flow.to - 1].aligns
+            to = flow.to - 1 if aligns else flow.out if state.finished(right) else flow.to
+        pc, index = to, program.words[to].start
+    raise BadInput(f"the program did not end within {MOST_WORDS} words; look for a loop that is never left")

@@ -1,0 +1,535 @@
+"""Programs of exponentiation: schedules, the ways into a multiplier's domain and out of it, CRT, blinding, the check, the wiping.
+
+`plain` makes the program of a machine {base, exp, mod}: a conversion, the loop of a schedule, and the way back. `keyed` makes that
+of a machine that takes a key: with CRT (two exponentiations modulo the primes, Garner's recombination), message and exponent
+blinding, and the check s^e = m before the result leaves. Both are compositions of the same few pieces.
+
+SCHEDULE_LOOPS is the one list of loops: r is the result, b the base, and what a loop wants of them at its start is told beside it. A
+schedule of one's own is one more entry.
+
+Sources: the schedules are those of schedules.py. Garner: Handbook of Applied Cryptography, 14.71 and note 14.75. The check: Boneh,
+DeMillo and Lipton, EUROCRYPT 1997. Blinding of the exponent: Coron, CHES 1999, 5.1; of the message without an inverse: with a random
+x, (m x^e)^(d-1) * m x^(e-1) = m^d, after Ebeid and Lambert (2010), so that nothing is kept from one operation to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .errors import BadInput
+from .program import (
+    Action,
+    Add,
+    Check,
+    Choice,
+    Clear,
+    Fetch,
+    Flow,
+    Item,
+    Keep,
+    KeepEntry,
+    Loop,
+    Move,
+    Operand,
+    Product,
+    Program,
+    Random,
+    Repeat,
+    Scan,
+    SetExponent,
+    SetModulus,
+    Setup,
+    Stretch,
+    Word,
+    assemble,
+)
+from .schedules import SCHEDULES, best_fixed_window
+from .status import Status
+
+RANDOM_NBITS = 64  # of the factor by which an exponent is blinded, in machines that are as wide
+
+
+# ---- schedules
+
+
+@dataclass(frozen=True)
+class LoopShape:
+    """The loop of a schedule. plain_result: r starts as 1 and ends outside Montgomery form, as only b is in it."""
+
+    items: Callable[
+        [int, bool, bool], tuple[Item, ...]
+    ]  # of the window's bits, whether it aligns, whether a base is reduced first
+    digit: bool = False  # it takes a table, and digits of several bits
+    plain_result: bool = False
+    right: bool = False
+
+
+SQUARE = Product("r", "r", "r")
+TIMES = Product("r", "r", "b")
+
+
+def _right_to_left(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    return (Loop((Word((replace(TIMES, when=True), Product("b", "b", "b"))),), right=True),)
+
+
+def _left_to_right(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    top = Word((replace(TIMES, also="b"),)) if reduces else Word(actions=(Move("r", "b"),))
+    body = (Word((SQUARE,)), Word((replace(TIMES, when=True),)))
+    return (Loop(body, first=(top,), aligns=aligns),)
+
+
+def _always(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    return (Loop((Word((SQUARE,)), Word((replace(TIMES, dst=Choice("r", "")),))), aligns=aligns),)
+
+
+def _ladder(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    low, high = Choice("r", "b"), Choice("b", "r")
+    return (Loop((Word((Product(low, "r", "b"), Product(high, high, high))),), aligns=aligns),)
+
+
+def _fixed_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    most = (1 << window) - 1
+    build = [Repeat(Word((TIMES,), (KeepEntry("r"),)), 1, most - 1)] if most > 1 else []
+    return (
+        Word(actions=(KeepEntry("r"), Move("r", "b")), note="the table: powers of the base"),
+        *build,
+        Word(actions=(KeepEntry("r"),), start=most),
+        Word(actions=(Scan(),), note="the first digit"),
+        Loop(
+            (
+                Repeat(Word((SQUARE,), (Scan(),)), 1, window),
+                Word((Product("r", "r", "s"),)),
+            ),
+            first=(Word(actions=(Move("r", "s"),)),),
+        ),
+    )
+
+
+SCHEDULE_LOOPS: Mapping[str, LoopShape] = {
+    "right-to-left-2": LoopShape(_right_to_left, plain_result=True, right=True),
+    "right-to-left-1": LoopShape(_right_to_left, plain_result=True, right=True),
+    "left-to-right": LoopShape(_left_to_right),
+    "always": LoopShape(_always),
+    "ladder": LoopShape(_ladder),
+    "fixed-window": LoopShape(_fixed_window, digit=True),
+}
+
+
+# ---- what a machine is asked for
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An exponentiation, and how it is protected."""
+
+    nbits: int
+    domain: str  # "identity", "residue" or "montgomery"
+    schedule: str = "right-to-left-2"
+    conversion: str = "double"  # of the Montgomery domain: "double" or "square"
+    squarings: int = 0
+    full_scan: bool = False
+    window: int = 0  # bits of a digit of the fixed window; 0: as few products as can be
+    block_nbits: int = 0  # of the multiplier's blocks; 0: the width
+    fits: bool = False  # products follow the length of the modulus
+    crt: bool = False
+    blind_message: bool = False
+    blind_exponent: bool = False
+    verify: bool = False
+    doublings_per_cycle: int = 4
+
+    @property
+    def keyed(self) -> bool:
+        """It takes a key beside base, exponent and modulus."""
+        return self.crt or self.blind_message or self.blind_exponent or self.verify
+
+    @property
+    def montgomery(self) -> bool:
+        return self.domain == "montgomery"
+
+    @property
+    def shape(self) -> LoopShape:
+        return SCHEDULE_LOOPS[self.schedule]
+
+    @property
+    def nunits(self) -> int:
+        """Product units side by side."""
+        return SCHEDULES[self.schedule].multipliers
+
+    @property
+    def half_nbits(self) -> int:
+        """Bits of a prime's field."""
+        return -(-self.nbits // 2)
+
+    @property
+    def random_nbits(self) -> int:
+        """Of the factor that blinds an exponent."""
+        return min(RANDOM_NBITS, self.nbits) if self.blind_exponent else 0
+
+    @property
+    def exponent_nbits(self) -> int:
+        """Bits of the private exponent that are scanned, with what blinds it."""
+        return (self.half_nbits if self.crt else self.nbits) + self.random_nbits
+
+    @property
+    def digit_nbits(self) -> int:
+        """Bits of a digit from the top."""
+        if not self.shape.digit:
+            return 1
+        return self.window or best_fixed_window(self.exponent_nbits)
+
+    @property
+    def ndigits(self) -> int:
+        return -(-self.exponent_nbits // self.digit_nbits)
+
+    @property
+    def block(self) -> int:
+        return self.block_nbits or self.nbits
+
+    def program(self) -> Program:
+        """Its program."""
+        return keyed(self) if self.keyed else plain(self)
+
+    @cached_property
+    def depth(self) -> int:
+        """Words of the memory."""
+        return self.program().depth
+
+
+def _doublings(recipe: Recipe) -> Setup:
+    """2^(nbits + R) modulo the modulus, which by a wide product takes numbers into the domain."""
+    if recipe.fits:
+        return Setup("double", "r", "1", recipe.nbits, recipe.block)
+    return Setup("double", "r", "1", recipe.nbits + (recipe.nbits >> recipe.squarings))
+
+
+def _entering_constant(recipe: Recipe) -> list[Item]:
+    """r becomes that number."""
+    words: list[Item] = [Word(actions=(_doublings(recipe),), note="R^2")]
+    if recipe.squarings and not recipe.fits:
+        words.append(Repeat(Word((SQUARE,)), 1, recipe.squarings))
+    return words
+
+
+# ---- machines without a key
+
+
+def plain(recipe: Recipe) -> Program:
+    """{base, exp, mod}: into the domain, the loop, and out of it."""
+    shape, nbits = recipe.shape, recipe.nbits
+    count = 0 if shape.right else recipe.ndigits
+    take = Word(
+        actions=(
+            Move("r", "1"),
+            Move("b", "in.base"),
+            SetModulus("in.mod"),
+            SetExponent("in.exp", count, top=shape.digit),
+        ),
+        takes=True,
+        accepts=True,
+    )
+    items: list[Item] = [take, *_into(recipe)]
+    aligns = not (shape.right or shape.digit or recipe.full_scan)
+    items += shape.items(recipe.digit_nbits, aligns, recipe.domain == "identity")
+    if recipe.montgomery and not shape.plain_result:
+        items.append(Word((Product("r", "r", "1"),), note="out of the domain"))
+    last: tuple[Action, ...] = ()
+    if shape.digit:
+        entries = 1 << recipe.digit_nbits
+        items += [
+            Word(actions=(Move("s", "0"), Move("b", "0"), SetExponent("0")), note="wiping"),
+            Word((Product("", "b", "s"),)),
+            Repeat(Word(actions=(Clear(),)), 0, entries - 1),
+        ]
+        last = (Move("r", "0"),)
+    answer = Word(actions=last, flow=Flow("answer"))
+    items.append(answer)
+    return assemble(
+        items,
+        failure=answer,
+        digit_nbits=recipe.digit_nbits,
+        scanned_nbits=max(nbits, 0 if shape.right else recipe.ndigits * recipe.digit_nbits),
+        table=(1 << recipe.digit_nbits) if shape.digit else 0,
+    )
+
+
+def _into(recipe: Recipe) -> list[Item]:
+    """b and r, the base and 1, into the domain."""
+    shape = recipe.shape
+    if not recipe.montgomery:
+        # a table's entry may be the result: it must be below the modulus
+        reduces = recipe.domain == "identity" and shape.digit
+        return [Word((Product("b", "r", "b"),), note="the base below the modulus")] if reduces else []
+    if recipe.conversion == "double":
+        per_block = recipe.block if recipe.fits else 0
+        fixed = 0 if recipe.fits else recipe.nbits
+        base = Word(actions=(Setup("double", "b", "b", fixed, per_block),), note="the base into the domain")
+        one = Word(actions=(Setup("double", "r", "1", fixed, per_block),), note="and 1")
+        return [base] if shape.plain_result else [base, one]
+    enter = Product("b", "r", "b", wide=recipe.fits)
+    if shape.plain_result:
+        last = Word((enter,), (Move("r", "1"),), note="the base into the domain")
+    else:
+        last = Word((enter, Product("r", "r", "1", wide=recipe.fits)), note="the base into the domain, and 1")
+    return [*_entering_constant(recipe), last]
+
+
+# ---- machines with a key
+
+
+class _Keyed:
+    """The pieces of a keyed program, in the order in which they are called for."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.items: list[Item] = []
+        self.slots: list[str] = []
+
+    def word(self, *products: Product, note: str = "", start: int = 0, **flags: bool) -> None:
+        self.items.append(Word(products, (), note, start=start, **flags))
+
+    def act(
+        self, *actions: Action, products: tuple[Product, ...] = (), note: str = "", start: int = 0
+    ) -> None:
+        self.items.append(Word(products, actions, note, start=start))
+
+    def keep(self, slot: str, src: str) -> Keep:
+        """A store, which gives the slot its place."""
+        if slot not in self.slots:
+            self.slots.append(slot)
+        return Keep(slot, src)
+
+    # ---- products, by which factor may be any word and which must be below the modulus
+
+    def product(self, dst: Operand, any_word: str, reduced: str, *, wide: bool = False) -> Product:
+        """Montgomery's first factor may be any word, that of the other domains is below the modulus."""
+        x, y = (any_word, reduced) if self.recipe.montgomery else (reduced, any_word)
+        return Product(dst, x, y, wide=wide and self.recipe.fits)
+
+    def enter(self, *also: Action) -> Word:
+        """b becomes s in the domain, whatever word s is; in a Montgomery domain b was the entering constant."""
+        if self.recipe.montgomery:
+            return Word((self.product("b", "s", "b", wide=True),), also)
+        return Word((self.product("b", "s", "1", wide=True),), also)
+
+    def constant(self, slot: str) -> None:
+        """b becomes the entering constant of the modulus, kept before."""
+        if self.recipe.montgomery:
+            self.act(Fetch("b", slot))
+
+    def make_constant(self, slot: str, *also: Action) -> None:
+        """The entering constant of the modulus goes to its slot and to b."""
+        if not self.recipe.montgomery:
+            if also:
+                self.act(*also)
+            return
+        self.items += _entering_constant(self.recipe)
+        self.act(self.keep(slot, "r"), Move("b", "r"), *also)
+
+    # ---- parts
+
+    def take(self) -> None:
+        """The request into slots, a field a word; what the check relies on is kept twice."""
+        recipe = self.recipe
+        stored = [("m", "in.base"), ("n", "in.mod")]
+        if recipe.verify:
+            stored += [("m2", "in.base"), ("n2", "in.mod")]
+        stored.append(("e" if recipe.crt else "d", "in.exp"))
+        stored += [(name, f"in.{name}") for name, _ in self.fields()]
+        for slot, source in stored:
+            last = slot == stored[-1][0]
+            self.items.append(Word(actions=(self.keep(slot, source),), takes=True, accepts=last))
+
+    def fields(self) -> tuple[tuple[str, int], ...]:
+        """Those of the request behind base, exp and mod."""
+        recipe = self.recipe
+        half = recipe.half_nbits
+        key: list[tuple[str, int]] = []
+        if recipe.crt:
+            key += [(name, half) for name in ("p", "q", "dp", "dq", "qinv")]
+        else:
+            if recipe.verify or recipe.blind_message:
+                key.append(("e", recipe.nbits))
+            if recipe.blind_exponent:
+                key.append(("phi", recipe.nbits))
+        if recipe.blind_message:
+            key.append(("x", recipe.nbits))
+        if recipe.blind_exponent:
+            key += [(name, recipe.random_nbits) for name in (("kp", "kq") if recipe.crt else ("k",))]
+        return tuple(key)
+
+    def public_power(self, *, even: bool = False) -> None:
+        """r becomes b^e, outside the domain; b is in it. even: b^(e-1)."""
+        self.act(Fetch("s", "e"), Move("r", "1"))
+        self.act(SetExponent("s", even=even))
+        self.items += _right_to_left(1, False, False)
+
+    def blind(self) -> None:
+        """m becomes m x^e, and u m x^(e-1), for the random x."""
+        self.act(SetModulus("n"), note="the message is blinded by x^e")
+        self.make_constant("cn", Fetch("s", "x"))
+        self.items.append(self.enter())
+        self.act(self.keep("xr", "b"))
+        self.public_power(even=True)
+        if self.recipe.montgomery:
+            # r = x^(e-1), which enters by way of s
+            self.act(Move("s", "r"), Fetch("b", "cn"))
+        else:
+            self.act(Move("s", "r"))
+        self.items.append(self.enter(Fetch("s", "m")))
+        self.word(self.product("r", "s", "b"))
+        self.act(self.keep("u", "r"), Fetch("b", "xr"))
+        self.word(self.product("r", "r", "b"))
+        self.act(self.keep("m", "r"))
+
+    def power(self, modulus: str, exponent: str, order: str, random: str, constant: str, what: str) -> None:
+        """r becomes m^exponent modulo a slot, in the domain; `order` is a multiple of the group's, or next to it."""
+        recipe = self.recipe
+        shape = recipe.shape
+        made = constant == "cn" and recipe.blind_message
+        self.act(SetModulus(modulus), note=what)
+        if made:
+            self.constant(constant)
+            self.act(Fetch("s", "m"))
+        else:
+            self.make_constant(constant, Fetch("s", "m"))
+        plain_result = shape.plain_result
+        if recipe.montgomery and not plain_result:
+            self.word(Product("r", "1", "b", wide=recipe.fits))
+            self.items.append(self.enter())
+        else:
+            entering = self.enter(Move("r", "1"))
+            self.items.append(entering)
+        last = SetExponent(
+            "s", 0 if shape.right else recipe.ndigits, top=not shape.right, even=recipe.blind_message
+        )
+        if recipe.blind_exponent:
+            self.act(Fetch("s", random), note="the exponent is blinded")
+            self.act(SetExponent("0"), Random("s"), Fetch("s", order))
+            self.items.append(Repeat(Word(actions=(Stretch("s"),)), 1, recipe.random_nbits))
+            last = replace(last, add=True)
+        self.act(Fetch("s", exponent))
+        self.act(last)
+        self.items += shape.items(recipe.digit_nbits, False, False)
+
+    def leave(self) -> None:
+        """r out of the domain."""
+        if self.recipe.montgomery:
+            self.word(Product("r", "r", "1"))
+
+    def crt(self) -> None:
+        """r becomes m^d modulo p and modulo q, put together by Garner's formula."""
+        self.power("q", "dq", "q", "kq", "c", "modulo q")
+        self.leave()
+        self.act(self.keep("sq", "r"))
+        self.power("p", "dp", "p", "kp", "c", "modulo p")
+        # h = (sp - sq) / q modulo p, on spR and sqR
+        self.constant("c")
+        self.act(Fetch("s", "sq"), note="Garner: h = (sp - sq) qinv mod p")
+        self.items.append(self.enter())
+        self.act(Add("b", "r", "b", subtract=True), Fetch("s", "qinv"))
+        self.word(self.product("r", "s", "b"))
+        self.act(self.keep("h", "r"))
+        self.constant("c")
+        self.act(Fetch("s", "q"), note="is qinv that of q?")
+        self.items.append(self.enter(Fetch("s", "qinv")))
+        self.word(self.product("r", "s", "b"))
+        self.act(Check("r", "1", Status.BAD_KEY))
+        # s = sq + h q modulo n, in which nothing is reduced
+        self.act(SetModulus("n"), note="sq + h q")
+        if self.recipe.blind_message:
+            self.constant("cn")
+            self.act(Fetch("s", "q"))
+        else:
+            self.make_constant("cn", Fetch("s", "q"))
+        self.items.append(self.enter(Fetch("s", "p")))
+        self.word(self.product("r", "s", "b"), note="is p q = n?")
+        self.act(Check("r", "0", Status.BAD_KEY), Fetch("s", "h"))
+        self.act(products=(self.product("r", "s", "b"),))
+        self.act(Fetch("b", "sq"))
+        self.act(Add("r", "r", "b"))
+
+    def unblind(self) -> None:
+        """r becomes r * u."""
+        self.constant("cn")
+        self.act(Move("s", "r"))
+        self.items.append(self.enter(Fetch("s", "u")))
+        self.word(self.product("r", "s", "b"), note="the blinding is taken away")
+
+    def verify(self) -> None:
+        """Does r^e give the message again? r is kept twice; the check begins with one of them, the answer wants both."""
+        self.act(self.keep("s1", "r"), note="does the result to the e give the message?")
+        self.act(self.keep("s2", "r"))
+        self.constant("cn")
+        self.act(Fetch("s", "s1"))
+        self.items.append(self.enter())
+        self.public_power()
+        self.act(Fetch("b", "m2"))
+        self.act(Check("r", "b", Status.FAULT, final=True))
+        self.act(Fetch("r", "n"))
+        self.act(Fetch("b", "n2"))
+        self.act(Check("r", "b", Status.FAULT))
+
+    def end(self) -> Item:
+        """All that is secret is overwritten, in registers, memory and units; then the answer. The first of its words."""
+        recipe = self.recipe
+        twice = recipe.verify
+        if not twice:
+            self.act(self.keep("s1", "r"))
+        # what is kept until the end has the last addresses
+        kept = ["s1", "s2"] if twice else ["s1"]
+        self.slots = [each for each in self.slots if each not in kept] + kept
+        entries = 1 << recipe.digit_nbits if recipe.shape.digit else 0
+        depth = entries + len(self.slots)
+        zero = [Move(each, "0") for each in "rbs"]
+        first = Word(actions=(SetModulus("0"), SetExponent("0"), *zero), note="wiping")
+        self.items.append(first)
+        self.items.append(Word(tuple(Product("", "b", "s", wide=recipe.fits) for _ in range(recipe.nunits))))
+        if recipe.montgomery:
+            self.act(Setup("double", "r", "r", recipe.doublings_per_cycle))
+        self.items.append(Repeat(Word(actions=(Clear(),)), 0, depth - len(kept) - 1))
+        self.act(Fetch("r", "s1"))
+        if twice:
+            self.act(Fetch("b", "s2"))
+        for at in range(len(kept)):
+            self.items.append(Word(actions=(Clear(),), start=depth - len(kept) + at))
+        cleared = (Move("r", "0"), *((Move("b", "0"),) if twice else ()))
+        self.items.append(Word(actions=cleared, flow=Flow("answer")))
+        return first
+
+
+def keyed(recipe: Recipe) -> Program:
+    """A machine that takes a key."""
+    if recipe.schedule == "left-to-right" or (recipe.shape.right and (recipe.blind_exponent or recipe.crt)):
+        raise BadInput(
+            f"schedule {recipe.schedule!r} in a program with a private key shows the exponent; "
+            "give fixed-window, always or ladder"
+        )
+    made = _Keyed(recipe)
+    made.take()
+    if recipe.blind_message:
+        made.blind()
+    if recipe.crt:
+        made.crt()
+    else:
+        made.power("n", "d", "phi", "k", "cn", "modulo n")
+        if recipe.montgomery and not recipe.shape.plain_result:
+            made.leave()
+    if recipe.blind_message:
+        made.unblind()
+    if recipe.verify:
+        made.verify()
+    failure = made.end()
+    widest = max(recipe.nbits, recipe.ndigits * recipe.digit_nbits)
+    return assemble(
+        made.items,
+        failure=failure,
+        digit_nbits=recipe.digit_nbits,
+        scanned_nbits=widest,
+        table=1 << recipe.digit_nbits if recipe.shape.digit else 0,
+        slots=tuple(made.slots),
+        fields=made.fields(),
+        random_nbits=recipe.random_nbits,
+        verified=recipe.verify,
+    )

@@ -1,0 +1,228 @@
+"""ExponentRegister: the exponent of a program, which moves by a bit to the right or by a digit to the left, and is blinded in place.
+
+    load        source, at the bottom or (at_top) with its last digit where the scan from the top ends; `even`: its lowest bit as 0;
+                `adds`: it is added to what is there
+    stretch     twice the exponent, and the source more where the random factor's highest bit is 1: a step of exponent + factor * source
+    align       leading zeros leave, one a cycle, until a 1 is at the top
+Ports: these, source -> digit, bit_now (the one at hand), bit_n, finished_n, aligned_n (as they will be after this cycle).
+Area order: as many register bits as are scanned; an adder as long, if it is blinded.
+"""
+
+from pymtl3 import *
+
+from ...fl.program import SetExponent, Stretch
+
+
+class ExponentRegister(Component):
+    def construct(s, code, nbits):
+        program = code.program
+        loads = program.find(SetExponent)
+        scanned = program.scanned_nbits
+        k = program.digit_nbits
+        wide = mk_bits(scanned)
+        top = [each for each in loads if each.top]
+        counts = {each.count for each in loads if each.count}
+        assert len(counts) <= 1, "digits are counted from one number"
+        ndigits = max(counts, default=0)
+        rights = bool(program.right_words)
+        lefts = ndigits > 0
+        aligns = any(word.aligns for word in program.words)
+        stretches = bool(program.find(Stretch))
+        PLACE = scanned - ndigits * k if top else 0
+        low_nbits = min(nbits, scanned)
+
+        s.source = InPort(nbits)
+        s.load_exponent = InPort()
+        s.shift = InPort()
+        s.digit = OutPort(k)
+        s.bit_now = OutPort()
+        s.bit_n = OutPort()
+        s.finished_n = OutPort()
+        s.aligned_n = OutPort()
+
+        s.now = Wire(wide)
+        s.next = Wire(wide)
+        s.digit //= s.now[scanned - k : scanned]
+
+        # ---- what is loaded
+
+        s.word = Wire(wide)
+        s.word[1:low_nbits] //= s.source[1:low_nbits]
+        if low_nbits < scanned:
+            s.word[low_nbits:scanned] //= 0
+        if any(each.even for each in loads) or stretches:
+            s.even = InPort()
+
+            @update
+            def lowest_bit():
+                s.word[0] @= s.source[0] & ~s.even
+
+        else:
+            s.word[0] //= s.source[0]
+
+        s.placed = Wire(wide)
+        if PLACE == 0:
+            s.placed //= s.word
+        elif len(top) == len(loads):
+            s.placed[PLACE:scanned] //= s.word[0 : scanned - PLACE]
+            s.placed[0:PLACE] //= 0
+        else:
+            s.at_top = InPort()
+
+            @update
+            def place():
+                s.placed @= s.word
+                if s.at_top:
+                    s.placed @= s.word << PLACE
+
+        # ---- what it becomes
+
+        s.moved = Wire(wide)
+        if rights and lefts:
+            s.right = InPort()
+
+            @update
+            def moves_either_way():
+                s.moved @= s.now << k
+                if s.right:
+                    s.moved @= s.now >> 1
+
+        elif rights:
+
+            @update
+            def moves_right():
+                s.moved @= s.now >> 1
+
+        else:
+
+            @update
+            def moves_left():
+                s.moved @= s.now << k
+
+        s.aligning = Wire()
+        if aligns:
+            s.align = InPort()
+            TOP = scanned - 1
+
+            @update
+            def loses_zeros():
+                s.aligning @= s.align & ~s.now[TOP] & (s.left != 0)
+
+        else:
+            s.aligning //= 0
+
+        if stretches:
+            s.stretch = InPort()
+            s.adds = InPort()
+            s.load_random = InPort()
+            s.random_in = InPort(program.random_nbits)
+            s.random = Wire(program.random_nbits)
+            HIGHEST = program.random_nbits - 1
+            s.old = Wire(wide)
+            s.more = Wire(wide)
+
+            @update
+            def terms():
+                s.old @= 0
+                if s.stretch:
+                    s.old @= s.now << 1
+                elif s.adds:
+                    s.old @= s.now
+                s.more @= s.placed
+                if s.stretch & ~s.random[HIGHEST]:
+                    s.more @= 0
+
+            @update
+            def next_value_with_sum():
+                s.next @= s.now
+                if s.load_exponent | s.stretch:
+                    s.next @= s.old + s.more
+                elif s.shift:
+                    s.next @= s.moved
+
+            @update_ff
+            def random_factor():
+                if s.load_random:
+                    s.random <<= s.random_in
+                elif s.stretch:
+                    s.random <<= s.random << 1
+
+        else:
+
+            @update
+            def next_value():
+                s.next @= s.now
+                if s.load_exponent:
+                    s.next @= s.placed
+                elif s.shift | s.aligning:
+                    s.next @= s.moved
+
+        @update_ff
+        def register():
+            s.now <<= s.next
+
+        # ---- what is left of it
+
+        s.none_right = Wire()
+        s.none_left = Wire()
+        if rights:
+
+            @update
+            def none_to_the_right():
+                s.none_right @= s.next == 0
+
+        else:
+            s.none_right //= 0
+        if lefts:
+            s.left = Wire(clog2(ndigits + 1))
+            s.left_n = Wire(clog2(ndigits + 1))
+
+            @update
+            def next_left():
+                s.left_n @= s.left
+                if s.load_exponent:
+                    s.left_n @= ndigits
+                elif s.shift | s.aligning:
+                    s.left_n @= s.left - 1
+                s.none_left @= s.left_n == 0
+
+            @update_ff
+            def count():
+                s.left <<= s.left_n
+
+        else:
+            s.none_left //= 0
+
+        s.finishes = Wire()
+        LOW = scanned - k
+        if rights and lefts:
+
+            @update
+            def told_by_direction():
+                s.finished_n @= s.none_left
+                s.bit_now @= s.now[LOW]
+                s.bit_n @= s.next[LOW]
+                if s.right:
+                    s.finished_n @= s.none_right
+                    s.bit_now @= s.now[0]
+                    s.bit_n @= s.next[0]
+
+        elif rights:
+            s.finished_n //= s.none_right
+            s.bit_now //= s.now[0]
+            s.bit_n //= s.next[0]
+        else:
+            s.finished_n //= s.none_left
+            s.bit_now //= s.now[LOW]
+            s.bit_n //= s.next[LOW]
+
+        s.finishes //= s.finished_n
+        if aligns:
+            HIGHEST_BIT = scanned - 1
+
+            @update
+            def aligned():
+                s.aligned_n @= s.next[HIGHEST_BIT] | s.none_left
+
+        else:
+            s.aligned_n //= 1

@@ -1,0 +1,68 @@
+"""MicroRom: fields of a program's words by its counter (microcode.py).
+
+Ports: pc, exponent_bit (if a field hangs on it) -> one for each field, named as it is. Combinational: a table of constants, of which
+synthesis makes gates; fields that are the same in all words are constants.
+"""
+
+from pymtl3 import *
+
+
+def packed(fields, values):
+    """The values of fields in a word, the first at its low end."""
+    word = place = 0
+    for each, value in zip(fields, values, strict=True):
+        word |= value << place
+        place += each.nbits
+    return word
+
+
+class MicroRom(Component):
+    def construct(s, pc_nbits, fields):
+        s.pc = InPort(pc_nbits)
+        common = [each for each in fields if not each.fixed and not each.by_bit]
+        split = [each for each in fields if not each.fixed and each.by_bit]
+        for each in fields:
+            setattr(s, each.name, OutPort(each.nbits))
+            if each.fixed:
+                connect(getattr(s, each.name), mk_bits(each.nbits)(each.one[0]))
+
+        def tabulate(name, contents, nbits):
+            """A table of these words, filled up to a power of two of them with the last."""
+            setattr(s, name, [Wire(nbits) for _ in range(1 << pc_nbits)])
+            for at, wire in enumerate(getattr(s, name)):
+                connect(wire, mk_bits(nbits)(contents[min(at, len(contents) - 1)]))
+
+        def unpack(names, word):
+            place = 0
+            for each in names:
+                connect(getattr(s, each.name), word[place : place + each.nbits])
+                place += each.nbits
+
+        if common:
+            nbits = sum(each.nbits for each in common)
+            rows = zip(*(each.one for each in common), strict=True)
+            tabulate("words", [packed(common, row) for row in rows], nbits)
+            s.word = Wire(nbits)
+
+            @update
+            def look_up():
+                s.word @= s.words[s.pc]
+
+            unpack(common, s.word)
+
+        if split:
+            s.exponent_bit = InPort()
+            nbits = sum(each.nbits for each in split)
+            at_one = zip(*(each.one for each in split), strict=True)
+            at_zero = zip(*(each.zero for each in split), strict=True)
+            tabulate("words_at_one", [packed(split, row) for row in at_one], nbits)
+            tabulate("words_at_zero", [packed(split, row) for row in at_zero], nbits)
+            s.word_by_bit = Wire(nbits)
+
+            @update
+            def look_up_by_bit():
+                s.word_by_bit @= s.words_at_zero[s.pc]
+                if s.exponent_bit:
+                    s.word_by_bit @= s.words_at_one[s.pc]
+
+            unpack(split, s.word_by_bit)

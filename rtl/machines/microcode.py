@@ -1,0 +1,420 @@
+"""Microcode: the words of a program (fl/program.py) as fields of a ROM, and what a machine must have to execute them.
+
+Only what the program uses is there: a field has as many bits as its values need, one that never changes is a wire, a multiplexer has
+the sources that are named. Where a word does not look at a field it takes the value that is most common, so that the field may go.
+A field whose value hangs on the exponent's bit at hand has two planes (`one`, `zero`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pymtl3 import clog2
+
+from ...fl.program import (
+    Add,
+    Check,
+    Clear,
+    Fetch,
+    Keep,
+    KeepEntry,
+    Move,
+    Program,
+    Random,
+    Scan,
+    SetExponent,
+    SetModulus,
+    Setup,
+    Stretch,
+    Word,
+)
+from ...fl.status import STATUS_NBITS
+
+Value = int | None  # None: nobody looks
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the words: its value in each, where the exponent's bit is 1 and where it is 0."""
+
+    name: str
+    one: tuple[int, ...]
+    zero: tuple[int, ...]
+    least: int = 1  # bits that it has in any case
+
+    @property
+    def nbits(self) -> int:
+        return max(self.least, max(*self.one, *self.zero).bit_length())
+
+    @property
+    def fixed(self) -> bool:
+        """It is the same in all words."""
+        return len({*self.one, *self.zero}) == 1
+
+    @property
+    def by_bit(self) -> bool:
+        return self.one != self.zero
+
+
+def field(name: str, one: Sequence[Value], zero: Sequence[Value] | None = None, least: int = 1) -> Field:
+    """With the most common value where nobody looks."""
+    zero = one if zero is None else zero
+    told = Counter(value for value in (*one, *zero) if value is not None)
+    usual = told.most_common(1)[0][0] if told else 0
+
+    def filled(values: Sequence[Value], other: Sequence[Value]) -> tuple[int, ...]:
+        # a value that only one plane looks at is that of both
+        return tuple(
+            value if value is not None else by if by is not None else usual
+            for value, by in zip(values, other, strict=True)
+        )
+
+    return Field(name, filled(one, zero), filled(zero, one), least)
+
+
+@dataclass(frozen=True)
+class Microcode:
+    """The fields of a program for a machine with so many product units."""
+
+    program: Program
+    nunits: int
+    per_cycle: int = 1  # doublings
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return self.program.words
+
+    @property
+    def pc_nbits(self) -> int:
+        return max(1, clog2(len(self.words)))
+
+    @property
+    def address_nbits(self) -> int:
+        """Of the memory."""
+        return max(1, clog2(self.program.depth or 1))
+
+    @property
+    def index_nbits(self) -> int:
+        """Of the counter of repetitions, which addresses the memory too."""
+        counted = [word.flow.last for word in self.words if word.flow.kind == "repeat"]
+        return max(1, max([self.program.depth, *(last + 1 for last in counted)]).bit_length())
+
+    @property
+    def counts(self) -> bool:
+        """There is something to count."""
+        return any(self._indexed(word) for word in self.words)
+
+    @cached_property
+    def converts(self) -> bool:
+        """There is a unit for conversions."""
+        return bool(self.program.find(Setup))
+
+    @cached_property
+    def checks(self) -> bool:
+        """Residues are compared."""
+        return bool(self.program.find(Check))
+
+    @cached_property
+    def sums(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """The terms of modular sums, first and second; None where there are none."""
+        return (self.named(Add, "x"), self.named(Add, "y")) if self.program.find(Add) else None
+
+    @cached_property
+    def doublings(self) -> int | None:
+        """Of a conversion; None where they are not the same for all."""
+        counts = {(each.fixed, each.per_block) for each in self.program.find(Setup)}  # type: ignore[union-attr]
+        ((fixed, per_block),) = counts if len(counts) == 1 else ((0, 1),)
+        return None if per_block else fixed
+
+    @cached_property
+    def doublings_per_block(self) -> int:
+        """... for each block of the modulus, where they follow it."""
+        return max((each.per_block for each in self.program.find(Setup)), default=0)  # type: ignore[union-attr]
+
+    @cached_property
+    def fields(self) -> dict[str, Field]:
+        """All fields, by their names."""
+        return {each.name: each for each in (*self.now(), *self.ahead(), *self.sending())}
+
+    # ---- sources, in the order in which the program names them
+
+    @cached_property
+    def positions(self) -> int:
+        """Products of a word."""
+        return max(1, self.program.width)
+
+    def factors(self, position: int, which: str) -> tuple[str, ...]:
+        """What the first (x) or second (y) factor of the products at this place may be."""
+        named: dict[str, None] = {}
+        for word in self.words:
+            for bit in (1, 0):
+                made = self._at(word, position, bit)
+                if made is not None:
+                    named[made[2] if which == "x" else made[3]] = None
+        return tuple(named) or ("r",)
+
+    @staticmethod
+    def _at(word: Word, position: int, bit: int) -> tuple | None:
+        if position >= len(word.products):
+            return None
+        wanted = word.products[position]
+        return next((each for each in word.made(bit) if each[0] is wanted), None)
+
+    def moves_to(self, register: str) -> tuple[str, ...]:
+        """What a register takes at the end of a word: registers, constants, fields, "setup", "sum", "memory"."""
+        named: dict[str, None] = {}
+        for word in self.words:
+            source = self._moved(word, register)
+            if source is not None:
+                named[source] = None
+        return tuple(named)
+
+    @staticmethod
+    def _moved(word: Word, register: str) -> str | None:
+        for action in word.actions:
+            if isinstance(action, Move | Setup | Add | Fetch) and action.dst == register:
+                if isinstance(action, Move):
+                    return action.src
+                return (
+                    "setup" if isinstance(action, Setup) else "sum" if isinstance(action, Add) else "memory"
+                )
+        return None
+
+    def named(self, kind: type, attribute: str) -> tuple[str, ...]:
+        """The sources of actions of a kind."""
+        return tuple(dict.fromkeys(getattr(each, attribute) for each in self.program.find(kind)))
+
+    @cached_property
+    def modulus_sources(self) -> tuple[str, ...]:
+        """Where the modulus comes from: a field, "0", "memory"."""
+        return tuple(dict.fromkeys(self._modulus_source(each.src) for each in self.program.find(SetModulus)))  # type: ignore[union-attr]
+
+    @staticmethod
+    def _modulus_source(source: str) -> str:
+        return source if source == "0" or source.startswith("in.") else "memory"
+
+    @cached_property
+    def written(self) -> tuple[str, ...]:
+        """What the memory takes: registers, fields, "0"."""
+        sources = [
+            "0" if isinstance(each, Clear) else each.src  # type: ignore[union-attr]
+            for each in self.program.find(Keep, KeepEntry, Clear)
+        ]
+        return tuple(dict.fromkeys(sources))
+
+    # ---- fields
+
+    def _each(self, name: str, of: Callable[[Word], Value], least: int = 1) -> Field:
+        return field(name, [of(word) for word in self.words], least=least)
+
+    def _by_bit(self, name: str, of: Callable[[Word, int], Value], least: int = 1) -> Field:
+        return field(name, [of(word, 1) for word in self.words], [of(word, 0) for word in self.words], least)
+
+    def _flag(self, name: str, of: Callable[[Word], object]) -> Field:
+        return self._each(name, lambda word: int(bool(of(word))))
+
+    @staticmethod
+    def _passes(word: Word, bit: int) -> bool:
+        """It ends by itself, in its first cycle unless it waits for a scan."""
+        other = word.takes or word.aligns or word.setup is not None or word.flow.kind == "answer"
+        return not other and not word.made(bit)
+
+    def sending(self) -> list[Field]:
+        """Of the products that are sent."""
+        fields = []
+        for at in range(self.positions):
+            for which, place in (("x", 2), ("y", 3)):
+                sources = self.factors(at, which)
+
+                def index(
+                    word: Word, bit: int, at: int = at, place: int = place, sources: tuple = sources
+                ) -> Value:
+                    made = self._at(word, at, bit)
+                    return None if made is None else sources.index(made[place])
+
+                fields.append(self._by_bit(f"{which}{at}", index))
+        fields.append(self._each("waits", lambda word: int(word.needs_entry) if word.products else None))
+        return fields
+
+    def ahead(self) -> list[Field]:
+        """Of the word that is entered, or of the one at hand if none is."""
+        fields = [
+            self._by_bit(f"makes{at}", lambda word, bit, at=at: int(self._at(word, at, bit) is not None))
+            for at in range(self.positions)
+        ]
+        starts = self.named(Setup, "src")
+        fields += [
+            self._flag("converts", lambda word: word.setup),
+            self._each("setup_from", lambda word: starts.index(word.setup.src) if word.setup else None),
+            self._flag("scans", lambda word: word.find(Scan)),
+            self._each("start", lambda word: word.start if self._indexed(word) else None, self.index_nbits),
+            self._each("read_at", self._read_at, self.address_nbits),
+        ]
+        return fields
+
+    @staticmethod
+    def _indexed(word: Word) -> bool:
+        return word.flow.kind == "repeat" or bool(word.find(KeepEntry, Clear))
+
+    def _read_at(self, word: Word) -> Value:
+        for action in word.find(Fetch, SetModulus):
+            slot = action.slot if isinstance(action, Fetch) else action.src  # type: ignore[union-attr]
+            if isinstance(action, Fetch) or self._modulus_source(slot) == "memory":
+                return self.program.address(slot)
+        return None
+
+    def now(self) -> list[Field]:
+        """Of the word at hand."""
+        program = self.program
+        fields = [
+            self._flag("takes", lambda word: word.takes),
+            self._flag("accepts", lambda word: word.accepts),
+            self._flag("answers", lambda word: word.flow.kind == "answer"),
+            self._flag("aligns", lambda word: word.aligns),
+            self._by_bit("passes", lambda word, bit: int(self._passes(word, bit))),
+            self._flag("settles", lambda word: word.settles),
+            self._flag("repeats", lambda word: word.flow.kind == "repeat"),
+            self._each(
+                "last", lambda word: word.flow.last if word.flow.kind == "repeat" else None, self.index_nbits
+            ),
+            self._by_bit("loops", lambda word, bit: int(word.flow_at(bit).kind in ("enter", "back"))),
+            self._by_bit("moves_on", lambda word, bit: int(word.flow_at(bit).kind == "back")),
+            self._by_bit("to", lambda word, bit: word.flow_at(bit).to, self.pc_nbits),
+            self._by_bit("out", self._out, self.pc_nbits),
+            field("right", [self._right(pc) for pc in range(len(self.words))]),
+            self._flag("wide", lambda word: any(each.wide for each in word.products)),
+            self._flag("holds_entry", lambda word: word.needs_entry and not word.products),
+        ]
+        for register in program.registers:
+            sources = self.moves_to(register)
+
+            def takes(word: Word, bit: int, register: str = register) -> Value:
+                return self._takes(word, bit, register)
+
+            fields.append(self._by_bit(f"{register}_takes", takes, self.positions))
+            fields.append(
+                self._flag(f"{register}_moves", lambda word, reg=register: self._moved(word, reg) is not None)
+            )
+
+            def moved(word: Word, reg: str = register, sources: tuple = sources) -> Value:
+                source = self._moved(word, reg)
+                return None if source is None else sources.index(source)
+
+            fields.append(self._each(f"{register}_from", moved))
+        fields += self._of_memory()
+        fields += self._of_exponent()
+        fields += self._of_checks()
+        return fields
+
+    def _takes(self, word: Word, bit: int, register: str) -> Value:
+        """A bit for each product of which the register becomes the value; nobody looks where none arrives."""
+        made = [self._at(word, at, bit) for at in range(self.positions)]
+        if not any(made):
+            return None
+        return sum(1 << at for at, each in enumerate(made) if each and register in (each[1], each[0].also))
+
+    @staticmethod
+    def _out(word: Word, bit: int) -> Value:
+        flow = word.flow_at(bit)
+        return flow.out if flow.kind in ("enter", "back") else None
+
+    def _right(self, pc: int) -> Value:
+        word = self.words[pc]
+        looks = word.by_bit or word.flow.kind in ("enter", "back")
+        return int(pc in self.program.right_words) if looks else None
+
+    def _of_memory(self) -> list[Field]:
+        written = self.written
+
+        def source(word: Word) -> Value:
+            for action in word.find(Keep, KeepEntry, Clear):
+                return written.index("0" if isinstance(action, Clear) else action.src)  # type: ignore[union-attr]
+            return None
+
+        def address(word: Word) -> Value:
+            return next(
+                (self.program.address(each.slot) for each in word.actions if isinstance(each, Keep)), None
+            )
+
+        return [
+            self._flag("stores", lambda word: word.find(Keep, KeepEntry, Clear)),
+            self._each("store_from", source),
+            self._each("by_index", lambda word: _either(word.find(KeepEntry, Clear), word.find(Keep))),
+            self._each("write_at", address, self.address_nbits),
+            self._flag("sets_modulus", lambda word: word.find(SetModulus)),
+            self._each(
+                "modulus_from",
+                lambda word: next(
+                    (
+                        self.modulus_sources.index(self._modulus_source(each.src))
+                        for each in word.actions
+                        if isinstance(each, SetModulus)
+                    ),
+                    None,
+                ),
+            ),
+        ]
+
+    def _of_exponent(self) -> list[Field]:
+        sources = self.named(SetExponent, "src")
+
+        def of(word: Word, get: Callable[[SetExponent], int]) -> Value:
+            return next((get(each) for each in word.actions if isinstance(each, SetExponent)), None)
+
+        return [
+            self._flag("sets_exponent", lambda word: word.find(SetExponent)),
+            self._each("exponent_from", lambda word: of(word, lambda each: sources.index(each.src))),
+            self._each(
+                "at_top", lambda word: of(word, lambda each: int(each.top)) if not word.find(Stretch) else 1
+            ),
+            self._each(
+                "even", lambda word: of(word, lambda each: int(each.even)) if not word.find(Stretch) else 1
+            ),
+            self._each("adds", lambda word: of(word, lambda each: int(each.add))),
+            self._flag("stretches", lambda word: word.find(Stretch)),
+            self._flag("sets_random", lambda word: word.find(Random)),
+        ]
+
+    def _term(self, which: str) -> Field:
+        """Of a sum."""
+        sources = self.named(Add, which)
+        return self._each(
+            f"sum_{which}_from",
+            lambda word: next(
+                (sources.index(getattr(each, which)) for each in word.actions if isinstance(each, Add)), None
+            ),
+        )
+
+    def _of_checks(self) -> list[Field]:
+        others = self.named(Check, "y")
+
+        def of(word: Word, get: Callable[[Check], int]) -> Value:
+            return next((get(each) for each in word.actions if isinstance(each, Check)), None)
+
+        return [
+            self._flag("compares", lambda word: word.find(Check)),
+            self._each("compare_with", lambda word: of(word, lambda each: others.index(each.y))),
+            self._each("reason", lambda word: of(word, lambda each: int(each.status)), STATUS_NBITS),
+            self._flag(
+                "releases", lambda word: any(isinstance(each, Check) and each.final for each in word.actions)
+            ),
+            self._each(
+                "subtracts",
+                lambda word: next(
+                    (int(each.subtract) for each in word.actions if isinstance(each, Add)), None
+                ),
+            ),
+            *(self._term(which) for which in ("x", "y")),
+            self._each(
+                "setup_cycles", lambda word: word.setup.fixed // self.per_cycle if word.setup else None
+            ),
+            self._each("setup_by_block", lambda word: int(word.setup.per_block > 0) if word.setup else None),
+        ]
+
+
+def _either(one: object, other: object) -> Value:
+    """1, 0, or nobody looks."""
+    return 1 if one else 0 if other else None

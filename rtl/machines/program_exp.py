@@ -1,0 +1,117 @@
+"""ProgramExp: a machine that executes a program of products (fl/program.py), over any multiplier.
+
+Sequencer, datapath (ResidueDpath), product units, and a unit that doubles. Neither control nor datapath knows what a product is: a
+unit answers {a, b} with p over val/rdy and sees the modulus on a static port, and with `block_nbits` the number of blocks that it is
+to take. A program decides what there is: with two units products of a word go side by side, with one of them one behind the other.
+
+Ports: istream {base, exp, mod, ...} -> ostream {status, result}; what is behind mod belongs to a key, and is said by the program. The
+request of a program with a memory is looked at for some cycles, a field a cycle, before it is taken. A status other than 0 says why
+there is no result (modexlab.fl.status). One operation at a time.
+Cycles: modexlab.cl.program has the rule, modexlab.cl.program_formula closed formulas. Area order: the units, registers of n bits for
+r, b (and s), exponent and modulus, the memory.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.status import STATUS_NBITS, Status
+from ..messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp
+from ..units.mod_double import ModDouble
+from .microcode import Microcode
+from .operand_check import OperandCheck
+from .residue_dpath import ResidueDpath
+from .sequencer import Sequencer, handed
+
+
+class ProgramExp(Component):
+    """`mk_unit(nbits)` makes a product unit; of `block_nbits` bits are the blocks of a unit that fits its modulus (0: it does not)."""
+
+    def construct(
+        s, nbits, program, mk_unit, nunits, forward, odd_only, reduced_only, block_nbits=0, per_cycle=4
+    ):
+        code = Microcode(program, nunits, per_cycle)
+        fields = program.fields
+        request = mk_keyed_req(nbits, fields) if fields else mk_modexp_req(nbits)
+        s.istream = RecvIfcRTL(request)
+        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+
+        s.ctrl = Sequencer(code, nunits, forward)
+        s.dpath = ResidueDpath(code, nbits, fields, nunits, forward, block_nbits, per_cycle)
+        s.units = [mk_unit(nbits) for _ in range(nunits)]
+
+        # What arrives, and whether it can be computed.
+        s.istream.val //= s.ctrl.istream_val
+        s.istream.rdy //= s.ctrl.istream_rdy
+        for name in ("base", "exp", "mod", *(name for name, _ in fields)):
+            connect(getattr(s.istream.msg, name), getattr(s.dpath, f"in_{name}"))
+        s.operand_check = OperandCheck(nbits, odd_only, reduced_only)
+        if reduced_only:
+            s.operand_check.base //= s.istream.msg.base
+        s.operand_check.mod //= s.istream.msg.mod
+        primes = [name for name, _ in fields if name in ("p", "q")]
+        if primes:
+            s.even_prime = Wire()
+            s.in_status = Wire(STATUS_NBITS)
+            BAD_KEY = int(Status.BAD_KEY)
+            s.in_status //= s.ctrl.in_status
+
+            @update
+            def check_primes():
+                s.in_status @= s.operand_check.status
+                if (s.operand_check.status == 0) & ~(s.istream.msg.p[0] & s.istream.msg.q[0]):
+                    s.in_status @= BAD_KEY
+
+        else:
+            s.operand_check.status //= s.ctrl.in_status
+
+        # What leaves.
+        s.ostream.val //= s.ctrl.ostream_val
+        s.ostream.rdy //= s.ctrl.ostream_rdy
+        s.ostream.msg.status //= s.ctrl.out_status
+        s.ostream.msg.result //= s.dpath.result
+
+        # Control and datapath: wires of the same name.
+        names = ["accept", "load", "ends", "shift", "align", "stretch", "store", "index", "arrives"]
+        names += ["load_exponent", "load_modulus", "load_random", "read_at", "setup_from", *handed(program)]
+        names += [f"{which}{at}" for at in range(code.positions) for which in "xy"]
+        names += ["scan_at", "scan_reads", "scan_read"] if program.table else []
+        names += ["released"] if program.verified else []
+        for name in names:
+            connect(getattr(s.ctrl, name), getattr(s.dpath, name))
+        back = ["finished_n", "aligned_n", "bit_n", "bit_now"]
+        back += ["equal"] if code.checks else []
+        back += ["equal_at_end"] if program.verified else []
+        for name in back:
+            connect(getattr(s.dpath, name), getattr(s.ctrl, name))
+        if nunits < code.positions:
+            s.ctrl.second //= s.dpath.second
+
+        # The product units.
+        for i, unit in enumerate(s.units):
+            unit.modulus //= s.dpath.mod
+            if block_nbits:
+                unit.nblocks //= s.dpath.nblocks
+            unit.istream.val //= s.ctrl.req_val[i]
+            unit.istream.rdy //= s.ctrl.req_rdy[i]
+            unit.ostream.val //= s.ctrl.resp_val[i]
+            unit.ostream.rdy //= 1
+            unit.istream.msg.a //= s.dpath.req_a[i]
+            unit.istream.msg.b //= s.dpath.req_b[i]
+            unit.ostream.msg //= s.dpath.product[i]
+
+        if code.converts:
+            counted = code.doublings is None
+            most = s.dpath.setup_last.get_type().nbits if counted else 0
+            s.setup = ModDouble(nbits, code.doublings, per_cycle, most)
+            s.setup.modulus //= s.dpath.mod
+            s.setup.istream.val //= s.ctrl.setup_req_val
+            s.setup.istream.msg //= s.dpath.setup_start
+            s.setup.ostream.val //= s.ctrl.setup_resp_val
+            s.setup.ostream.rdy //= 1
+            s.setup.ostream.msg //= s.dpath.setup_in
+            if counted:
+                s.setup.last //= s.dpath.setup_last
+
+    def line_trace(s):
+        units = " ".join("*" if unit.ostream.val else "." for unit in s.units)
+        return f"{s.istream}|{int(s.ctrl.pc):3d}|{units}|{s.ostream}"

@@ -1,0 +1,457 @@
+"""ResidueDpath: what a program works on (program_exp.py): residues, modulus, exponent, memory.
+
+The working registers r, b and s (ResidueRegister) have the value that they will take (`next`) as a wire of its own, from which
+products may start a cycle earlier. The exponent (ExponentRegister) moves by a bit to the right or by a digit to the left; its next
+value decides what the sequencer does next. The memory has the table of a window and the numbers of a key.
+All multiplexers have the sources that the program names, and no others.
+
+Ports: the fields of the request, factors and products of the units, the unit that converts, and wires to the Sequencer.
+"""
+
+from pymtl3 import *
+
+from ...fl.program import Check, SetExponent, Setup
+from ..units.block_count import BlockCount
+from ..units.mod_add_sub import ModAddSub
+from ..units.residue_memory import ResidueMemory
+from .exponent_register import ExponentRegister
+from .sequencer import handed
+
+
+def choose(s, name, sources, index, nbits):
+    """A wire with the value of the source that `index` means."""
+    out = Wire(nbits)
+    if len(sources) == 1:
+        setattr(s, name, out)
+        connect(out, sources[0])
+        return out
+    chooser = Chooser(nbits, len(sources))
+    setattr(s, name, chooser)
+    for port, source in zip(chooser.sources, sources, strict=True):
+        connect(port, source)
+    connect(chooser.index, index)
+    return chooser.out
+
+
+class Chooser(Component):
+    """One of its sources."""
+
+    def construct(s, nbits, nsources):
+        s.sources = [InPort(nbits) for _ in range(nsources)]
+        s.index = InPort(clog2(nsources))
+        s.out = OutPort(nbits)
+        LAST = nsources - 1
+
+        @update
+        def pick():
+            s.out @= s.sources[LAST]
+            for i in range(LAST):
+                if s.index == i:
+                    s.out @= s.sources[i]
+
+
+class ResidueRegister(Component):
+    """A working register: it takes a product that arrives, what its word moves there when it ends, or (`entry`) an entry of the table."""
+
+    def construct(s, nbits, nproducts, nunits, moves, entry=False):
+        s.product = [InPort(nbits) for _ in range(nunits)]
+        s.arrives = InPort(nproducts)
+        s.takes = InPort(nproducts)
+        s.now = OutPort(nbits)
+        s.next = OutPort(nbits)
+        LAST_UNIT = nunits - 1
+
+        s.moved = Wire(nbits)
+        s.moves_in = Wire()
+        if moves:
+            s.ends = InPort()
+            s.moves = InPort()
+            s.source = InPort(nbits)
+            s.moved //= s.source
+
+            @update
+            def moves_at_the_end():
+                s.moves_in @= s.ends & s.moves
+
+        else:
+            s.moved //= s.now
+            s.moves_in //= 0
+
+        s.entered = Wire(nbits)
+        s.takes_entry = Wire()
+        if entry:
+            s.entry_there = InPort()
+            s.entry = InPort(nbits)
+            s.entered //= s.entry
+            s.takes_entry //= s.entry_there
+        else:
+            s.entered //= s.now
+            s.takes_entry //= 0
+
+        s.from_product = Wire(nproducts)
+
+        @update
+        def arriving():
+            s.from_product @= s.arrives & s.takes
+
+        if nproducts == 1:
+
+            @update
+            def next_value():
+                s.next @= s.now
+                if s.from_product[0]:
+                    s.next @= s.product[0]
+                elif s.moves_in:
+                    s.next @= s.moved
+                elif s.takes_entry:
+                    s.next @= s.entered
+
+        else:
+
+            @update
+            def next_value_of_two():
+                s.next @= s.now
+                if s.from_product[0]:
+                    s.next @= s.product[0]
+                elif s.from_product[1]:
+                    s.next @= s.product[LAST_UNIT]
+                elif s.moves_in:
+                    s.next @= s.moved
+                elif s.takes_entry:
+                    s.next @= s.entered
+
+        @update_ff
+        def register():
+            s.now <<= s.next
+
+
+class ResidueDpath(Component):
+    def construct(s, code, nbits, fields, nunits, forward, block_nbits=0, per_cycle=1):
+        program = code.program
+        word = mk_bits(nbits)
+        nproducts = code.positions
+        fits = block_nbits > 0
+
+        s.in_fields = {}
+        for name, wide in (("base", nbits), ("exp", nbits), ("mod", nbits), *fields):
+            setattr(s, f"in_{name}", InPort(wide))
+        s.result = OutPort(word)
+        s.mod = OutPort(word)
+        s.product = [InPort(word) for _ in range(nunits)]
+        s.req_a = [OutPort(word) for _ in range(nunits)]
+        s.req_b = [OutPort(word) for _ in range(nunits)]
+
+        # from the sequencer
+        for name in ("accept", "load", "ends", "shift", "align", "stretch", "store"):
+            setattr(s, name, InPort())
+        for name in ("load_exponent", "load_modulus", "load_random"):
+            setattr(s, name, InPort())
+        s.index = InPort(code.index_nbits)
+        s.arrives = InPort(nproducts)
+        more = ["read_at", "setup_from", *(f"{which}{at}" for at in range(nproducts) for which in "xy")]
+        for name in (*handed(program), *more):
+            setattr(s, name, InPort(code.fields[name].nbits))
+        if program.table:
+            s.scan_at = InPort(program.digit_nbits)
+            s.scan_reads = InPort()
+            s.scan_read = InPort()
+        # and to it
+        s.finished_n = OutPort()
+        s.aligned_n = OutPort()
+        s.bit_n = OutPort()
+        s.bit_now = OutPort()
+
+        s.data = Wire(word)  # out of the memory
+        s.sum = Wire(word)
+        s.setup_result = Wire(word)
+        s.one = Wire(word)  # 1 modulo the modulus that is set
+        s.zero = Wire(word)
+        s.zero //= 0
+        s.one_factor = Wire(word)
+        s.one_factor //= 1
+
+        for name in program.registers:
+            setattr(
+                s,
+                name,
+                ResidueRegister(
+                    nbits, nproducts, nunits, bool(code.moves_to(name)), name == "s" and program.table > 0
+                ),
+            )
+
+        widened = {}
+
+        def field_word(name):
+            """A field of the request as a residue."""
+            port = getattr(s, f"in_{name}")
+            wide = port.get_type().nbits
+            if wide == nbits:
+                return port
+            if name not in widened:
+                wire = Wire(word)
+                setattr(s, f"word_{name}", wire)
+                if wide < nbits:
+                    wire[0:wide] //= port
+                    wire[wide:nbits] //= 0
+                else:
+                    wire //= port[0:nbits]
+                widened[name] = wire
+            return widened[name]
+
+        def source(name, next_value=False, one=None):
+            """What a word names."""
+            if name in program.registers:
+                register = getattr(s, name)
+                return register.next if next_value else register.now
+            if name.startswith("in."):
+                return field_word(name[3:])
+            return {
+                "0": s.zero,
+                "1": s.one if one is None else one,
+                "sum": s.sum,
+                "setup": s.setup_result,
+                "memory": s.data,
+            }[name]
+
+        # ---- working registers
+
+        for name in program.registers:
+            register = getattr(s, name)
+            register.arrives //= s.arrives
+            connect(register.takes, getattr(s, f"{name}_takes"))
+            for i in range(nunits):
+                register.product[i] //= s.product[i]
+            moved = code.moves_to(name)
+            if moved:
+                register.ends //= s.ends
+                connect(register.moves, getattr(s, f"{name}_moves"))
+                chosen = choose(
+                    s, f"{name}_move", [source(each) for each in moved], getattr(s, f"{name}_from"), nbits
+                )
+                register.source //= chosen
+
+        # ---- factors
+
+        x = [
+            choose(
+                s,
+                f"{which}_of_{at}",
+                [source(each, forward, s.one_factor) for each in code.factors(at, which)],
+                getattr(s, f"{which}{at}"),
+                nbits,
+            )
+            for at in range(nproducts)
+            for which in "xy"
+        ]
+        factors = [(x[2 * at], x[2 * at + 1]) for at in range(nproducts)]
+        if nunits >= nproducts:
+            for at in range(nunits):
+                a, b = factors[min(at, nproducts - 1)]
+                s.req_a[at] //= a
+                s.req_b[at] //= b
+        else:
+            s.second = InPort()
+            s.factor_a = Chooser(nbits, 2)
+            s.factor_b = Chooser(nbits, 2)
+            for at in range(2):
+                s.factor_a.sources[at] //= factors[at][0]
+                s.factor_b.sources[at] //= factors[at][1]
+            s.factor_a.index //= s.second
+            s.factor_b.index //= s.second
+            s.req_a[0] //= s.factor_a.out
+            s.req_b[0] //= s.factor_b.out
+
+        # ---- modulus
+
+        s.mod_n = Wire(word)
+        s.above_one = Wire()  # modulus > 1; 1 modulo 1 is 0
+        s.above_one_n = Wire()
+        modulus = choose(
+            s, "mod_choice", [source(each) for each in code.modulus_sources], s.modulus_from, nbits
+        )
+        s.mod_n //= modulus
+
+        @update
+        def one_of_modulus():
+            s.above_one_n @= s.above_one
+            if s.load_modulus:
+                s.above_one_n @= s.mod_n != 1
+
+        # an operation that is refused has no result, and shows 0
+        @update
+        def one_as_a_residue():
+            s.one @= zext(s.above_one_n & (s.load | ~s.accept), nbits)
+
+        @update_ff
+        def modulus_register():
+            if s.load_modulus:
+                s.mod <<= s.mod_n
+                s.above_one <<= s.mod_n != 1
+
+        if fits:
+            s.count_blocks = BlockCount(nbits, block_nbits)
+            s.count_blocks.value //= s.mod_n
+            MOST = -(-nbits // block_nbits)
+            blocks = mk_bits(clog2(MOST + 1))
+            s.blocks = Wire(blocks)  # of the modulus
+            s.nblocks = OutPort(blocks)  # of the product under way
+
+            @update_ff
+            def count_of_blocks():
+                if s.load_modulus:
+                    s.blocks <<= s.count_blocks.nblocks
+
+            @update
+            def blocks_of_product():
+                s.nblocks @= s.blocks
+                if s.wide:
+                    s.nblocks @= MOST
+
+        # ---- exponent
+
+        loads = code.named(SetExponent, "src")
+        s.exponent = ExponentRegister(code, nbits)
+        s.exponent.source //= choose(
+            s, "exponent_choice", [source(each) for each in loads], s.exponent_from, nbits
+        )
+        for name in ("load_exponent", "shift", "align", "stretch", "at_top", "even", "adds", "right"):
+            if hasattr(s.exponent, name):
+                connect(getattr(s.exponent, name), getattr(s, name))
+        if hasattr(s.exponent, "load_random"):
+            s.exponent.load_random //= s.load_random
+            s.exponent.random_in //= s.s.now[0 : program.random_nbits]
+        for name in ("finished_n", "aligned_n", "bit_n", "bit_now"):
+            connect(getattr(s.exponent, name), getattr(s, name))
+
+        # ---- memory
+
+        if program.depth:
+            address = mk_bits(code.address_nbits)
+            s.memory = ResidueMemory(program.depth, nbits)
+            s.memory.data //= s.data
+            s.memory.write //= s.store
+            s.memory.in_data //= choose(
+                s, "stored", [source(each) for each in code.written], s.store_from, nbits
+            )
+            s.index_address = Wire(address)
+            low = min(code.index_nbits, address.nbits)
+            s.index_address[0:low] //= s.index[0:low]
+            if low < address.nbits:
+                s.index_address[low : address.nbits] //= 0
+
+            @update
+            def write_address():
+                s.memory.write_at @= s.write_at
+                if s.by_index:
+                    s.memory.write_at @= s.index_address
+
+            if program.table:
+                scanned = mk_bits(program.digit_nbits)
+                s.digit = Wire(scanned)
+                s.digit //= s.exponent.digit
+                s.read_entry = Wire(scanned)  # whose entry is on the port
+
+                @update
+                def read_address():
+                    s.memory.read_at @= s.read_at
+                    if s.scan_reads:
+                        s.memory.read_at @= zext(s.scan_at, address.nbits)
+
+                @update_ff
+                def follow_scan():
+                    s.read_entry <<= s.scan_at
+
+                s.meant = Wire()
+
+                @update
+                def entry_that_is_meant():
+                    s.meant @= s.scan_read & (s.read_entry == s.digit)
+
+                s.s.entry_there //= s.meant
+                s.s.entry //= s.data
+            else:
+                s.memory.read_at //= s.read_at
+        else:
+            s.data //= 0
+
+        # ---- sums
+
+        if code.sums:
+            s.adder = ModAddSub(nbits)
+            x_names, y_names = code.sums
+            s.adder.x //= choose(s, "sum_x", [source(each) for each in x_names], s.sum_x_from, nbits)
+            s.adder.y //= choose(s, "sum_y", [source(each) for each in y_names], s.sum_y_from, nbits)
+            s.adder.n //= s.mod
+            s.adder.subtract //= s.subtracts
+            s.adder.out //= s.sum
+        else:
+            s.sum //= 0
+
+        # ---- checks
+
+        if code.checks:
+            s.equal = OutPort()
+            others = code.named(Check, "y")
+            s.compared = Wire(word)
+            s.compared //= choose(
+                s, "compare_choice", [source(each) for each in others], s.compare_with, nbits
+            )
+
+            @update
+            def compare():
+                s.equal @= s.r.now == s.compared
+
+        if program.verified:
+            s.released = InPort()
+            s.equal_at_end = OutPort()
+
+            @update
+            def agree():
+                s.equal_at_end @= s.r.now == s.b.now
+
+            @update
+            def shows_result():
+                s.result @= 0
+                if s.released:
+                    s.result @= s.r.now
+
+        else:
+            s.result //= s.r.now
+
+        # ---- the unit that converts
+
+        if code.converts:
+            starts = code.named(Setup, "src")
+            s.setup_in = InPort(word)
+            s.setup_start = OutPort(word)
+            s.setup_result //= s.setup_in
+            s.setup_start //= choose(
+                s, "setup_choice", [source(each, True) for each in starts], s.setup_from, nbits
+            )
+            if code.doublings is None:
+                most = max(
+                    each.fixed + each.per_block * (MOST if fits else 0) for each in program.find(Setup)
+                )
+                counted = clog2(most // per_cycle + 1)
+                s.setup_last = OutPort(counted)
+                PER_BLOCK = code.doublings_per_block // per_cycle
+                fixed_nbits = s.setup_cycles.get_type().nbits
+                s.cycles_fixed = Wire(counted)
+                s.cycles_fixed[0:fixed_nbits] //= s.setup_cycles
+                if fixed_nbits < counted:
+                    s.cycles_fixed[fixed_nbits:counted] //= 0
+                if PER_BLOCK:
+
+                    @update
+                    def cycles_of_blocks():
+                        s.setup_last @= s.cycles_fixed - 1
+                        if s.setup_by_block:
+                            s.setup_last @= s.cycles_fixed + zext(s.blocks, counted) * PER_BLOCK - 1
+
+                else:
+
+                    @update
+                    def cycles_alone():
+                        s.setup_last @= s.cycles_fixed - 1
+        else:
+            s.setup_result //= 0

@@ -1,0 +1,28 @@
+"""ResidueMemory: words of residues, one port to read and one to write: the table of a window, and the numbers of a key.
+
+Ports: read_at -> data, in the next cycle; write, write_at, in_data. What is read in the cycle in which it is written is the old word.
+This is the block RAM of an FPGA; on a chip it is an array of flip-flops, or whatever memory the library has. It has no reset: who
+keeps secrets there overwrites them.
+Area order: depth * nbits cells of memory, and a register of nbits bits behind the port.
+"""
+
+from pymtl3 import *
+
+
+class ResidueMemory(Component):
+    def construct(s, depth, nbits):
+        at = mk_bits(max(1, clog2(depth)))
+        s.read_at = InPort(at)
+        s.data = OutPort(nbits)
+        s.write = InPort()
+        s.write_at = InPort(at)
+        s.in_data = InPort(nbits)
+
+        # as many words as the address has values, so that none is outside
+        s.words = [Wire(nbits) for _ in range(1 << at.nbits)]
+
+        @update_ff
+        def ports():
+            s.data <<= s.words[s.read_at]
+            if s.write:
+                s.words[s.write_at] <<= s.in_data
