@@ -370,10 +370,10 @@ class Sequencer(Component):
         # ---- checks
 
         s.status = Wire(STATUS_NBITS)
-        s.equal = InPort()
         s.released = OutPort()
         FAULT = int(Status.FAULT)
         if code.checks:
+            s.equal = InPort()
 
             @update
             def differs():
