@@ -2,16 +2,19 @@
 
 A key comes from numbers, from the `rsa` package, or from PEM or DER through `cryptography`: private PKCS#1
 and PKCS#8, public PKCS#1 and SubjectPublicKeyInfo, told apart by content. Keys of any size that the libraries
-read are taken, smaller ones by their numbers. Numbers that do not belong together are refused, for a machine
-would compute nonsense with them silently. (Paper 001 has such a pair: its Figure 1, n = 2603398711, e = 65537
-and C = 1460365373, goes with d = 254738681 and M = 5745; the d = 977851481 of section 5.1 is of another key.)
+read are taken, smaller ones by their numbers, as in a JSON file {"n": .., "e": .., "d": .., "p": .., "q": ..}.
+Numbers that do not belong together are refused, for a machine would compute nonsense with them silently.
+(Paper 001 has such a pair: its Figure 1, n = 2603398711, e = 65537 and C = 1460365373, goes with d = 254738681
+and M = 5745; the d = 977851481 of section 5.1 is of another key.)
 
 Every operation takes the exponentiation as an argument, mod_exp(base, exp, mod), so any machine can do it.
 """
 
+import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +23,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 
-from .errors import BadInput, shown
+from .errors import BadInput, shown, unknown
 
 ModExp = Callable[[int, int, int], int]
 
@@ -80,6 +83,14 @@ class RSAKey:
                 )
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def unchecked(cls, **numbers: int | None) -> "RSAKey":
+        """A key of these numbers, which need not belong together: for a machine that is to find that out."""
+        key = object.__new__(cls)
+        for each in fields(cls):
+            object.__setattr__(key, each.name, numbers.get(each.name))
+        return key
+
     @property
     def nbits(self) -> int:
         """Length of the modulus."""
@@ -120,9 +131,30 @@ class RSAKey:
         return cls(public.n, public.e, private.d, private.p, private.q)
 
     @classmethod
-    def from_bytes(cls, data: bytes, name: str = "the RSA key") -> "RSAKey":
-        """A key in PEM or DER; `name` is what messages call it."""
-        load = _pem_loader(data, name) if b"-----BEGIN " in data else _load_der
+    def from_json(cls, data: bytes, name: str, *, unchecked: bool = False) -> "RSAKey":
+        """A key by its numbers: n, e, and for a private one d, p, q, dp, dq, qinv, decimal or as "0x..."."""
+        names = [each.name for each in fields(cls)]
+        try:
+            given = json.loads(data)
+            numbers = {key: int(value, 0) if isinstance(value, str) else int(value) for key, value in given.items()}
+        except (ValueError, AttributeError, TypeError) as error:
+            raise BadInput(f'{name} is no JSON object of numbers ({error}); give {{"n": .., "e": .., "d": ..}}') from error
+        for key in numbers:
+            if key not in names:
+                raise unknown(f"number of {name}", key, names)
+        if missing := [key for key in ("n", "e") if key not in numbers]:
+            raise BadInput(f"{name} has no {missing[0]}: give n and e, and d, p and q of a private key")
+        try:
+            return cls.unchecked(**numbers) if unchecked else cls(**numbers)
+        except BadInput as error:
+            raise BadInput(f"{name} holds a wrong key: {error}") from error
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "the RSA key", *, unchecked: bool = False) -> "RSAKey":
+        """A key in PEM, DER or JSON; `name` is what messages call it. unchecked: its numbers need not belong together."""
+        if data.lstrip().startswith(b"{"):
+            return cls.from_json(data, name, unchecked=unchecked)
+        load = _pem_loader(data, name, unchecked) if b"-----BEGIN " in data else partial(_load_der, unchecked=unchecked)
         try:
             key = load(data)
         except TypeError as error:  # cryptography's word for a missing password
@@ -137,19 +169,24 @@ class RSAKey:
         if not isinstance(key, RSAPublicKey | RSAPrivateKey):
             kind = type(key).__name__.removesuffix("PublicKey").removesuffix("PrivateKey")
             raise BadInput(f"{name} is not of RSA ({kind}): give an RSA key")
+        if unchecked and isinstance(key, RSAPrivateKey):
+            private = key.private_numbers()
+            public = private.public_numbers
+            crt = {"dp": private.dmp1, "dq": private.dmq1, "qinv": private.iqmp}
+            return cls.unchecked(n=public.n, e=public.e, d=private.d, p=private.p, q=private.q, **crt)
         try:
             return cls.from_cryptography(key)
         except BadInput as error:
             raise BadInput(f"{name} holds a wrong key: {error}") from error
 
     @classmethod
-    def load(cls, path: str | Path) -> "RSAKey":
-        """A key from a PEM or DER file."""
+    def load(cls, path: str | Path, *, unchecked: bool = False) -> "RSAKey":
+        """A key from a PEM, DER or JSON file."""
         try:
             data = Path(path).read_bytes()
         except OSError as error:
             raise BadInput(f"key file {path}: {error.strerror}; give a file with an RSA key") from error
-        return cls.from_bytes(data, f"key file {path}")
+        return cls.from_bytes(data, f"key file {path}", unchecked=unchecked)
 
     def crt(self) -> CrtNumbers:
         """The numbers of a decryption by CRT; BadInput if the key has no primes."""
@@ -202,19 +239,23 @@ class RSAKey:
         return value
 
 
-def _pem_loader(data: bytes, name: str) -> Callable[[bytes], object]:
+def _pem_loader(data: bytes, name: str, unchecked: bool = False) -> Callable[[bytes], object]:
     labels = [label.decode() for label in re.findall(rb"-----BEGIN ([A-Z0-9 ]+)-----", data)]
     if "OPENSSH PRIVATE KEY" in labels:
         raise BadInput(f"{name} is in OpenSSH's own format: convert it by `ssh-keygen -p -m PEM -f FILE`")
     if any(label.endswith("PRIVATE KEY") for label in labels):
-        return lambda pem: serialization.load_pem_private_key(pem, password=None)
+        return partial(
+            serialization.load_pem_private_key, password=None, unsafe_skip_rsa_key_validation=unchecked
+        )
     if any(label.endswith("PUBLIC KEY") for label in labels):
         return serialization.load_pem_public_key
     raise BadInput(f"{name} holds {' and '.join(labels) or 'no PEM block'}: give an RSA key in PEM or DER")
 
 
-def _load_der(data: bytes) -> object:
+def _load_der(data: bytes, unchecked: bool = False) -> object:
     try:
-        return serialization.load_der_private_key(data, password=None)
+        return serialization.load_der_private_key(
+            data, password=None, unsafe_skip_rsa_key_validation=unchecked
+        )
     except ValueError:
         return serialization.load_der_public_key(data)

@@ -118,6 +118,24 @@ def add_width(parser: argparse._ActionsContainer, default: str) -> None:
     parser.add_argument("--nbits", type=number, metavar="N", help=f"width of the machine in bits ({default})")
 
 
+def add_private(parser: argparse._ActionsContainer) -> None:
+    """How a private operation is done, where the design executes programs."""
+    parser.add_argument(
+        "--crt", action="store_true", help="by two exponentiations modulo the primes, put together and checked in hardware"
+    )
+    parser.add_argument(
+        "--blind",
+        nargs="?",
+        const="both",
+        default="no",
+        choices=("no", "message", "exponent", "both"),
+        help="hide the message and the exponent behind random numbers (without a value: both)",
+    )
+    parser.add_argument(
+        "--verify", action="store_true", help="let the result leave only if it gives the message again; --crt and --blind do"
+    )
+
+
 def add_settings(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--set",

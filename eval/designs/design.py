@@ -98,6 +98,11 @@ class Design:
         return DOMAINS[self.domain].reduced_only
 
     @property
+    def programmed(self) -> bool:
+        """Its machines execute programs, which settings choose (protection.py)."""
+        return "crt" in {param.name for param in self.params}
+
+    @property
     def plain_unit(self) -> bool:
         """The multiplier alone takes any modulus on its port, and factors and products of the machine's width."""
         return DOMAINS[self.domain].plain_unit

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...cl.program import ProgramExpCL, ProgramTiming
 from ...cl.program_formula import Formula
@@ -22,12 +22,16 @@ from ...fl.program import Program
 from ...fl.program_run import Arithmetic, Executed, Outcome, run
 from ...fl.programs import Recipe
 from ...fl.rsa_keys import RSAKey
+from ...fl.schedules import SCHEDULES
 from ...fl.status import Status
 from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.program_exp import ProgramExp
 from .machine import Build
 from .multipliers.multiplier import Unit
 from .param import BOOLS, Param
+
+if TYPE_CHECKING:
+    from .design import Design
 
 MOST_WINDOW = 8  # bits; a table of 256 numbers
 Values = Mapping[str, Any]
@@ -54,6 +58,39 @@ BLIND = Param(
 )
 VERIFY = Param("verify", False, BOOLS, "the result leaves only if it gives the message again by the public exponent")
 PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY)
+
+# programs by their names, as settings; `crt` and what follows want products that follow the modulus, where a multiplier has them
+WINDOWED = {"schedule": "fixed-window"}
+BY_CRT = {**WINDOWED, "crt": True}
+PROGRAMS: Mapping[str, Mapping[str, Any]] = {
+    **{name: {"schedule": name} for name, schedule in SCHEDULES.items() if schedule.hardware and not schedule.windows},
+    "fixed-window": WINDOWED,
+    "fixed-window, check": {**WINDOWED, "verify": True},
+    "fixed-window, check, blinded": {**WINDOWED, "verify": True, "blind": "both"},
+    "crt": BY_CRT,
+    "crt, check": {**BY_CRT, "verify": True},
+    "crt, check, message blinded": {**BY_CRT, "verify": True, "blind": "message"},
+    "crt, check, exponent blinded": {**BY_CRT, "verify": True, "blind": "exponent"},
+    "crt, check, blinded": {**BY_CRT, "verify": True, "blind": "both"},
+}
+
+
+def private_settings(design: Design, nbits: int, settings: Values, *, crt: bool, blind: str) -> dict[str, Any]:
+    """The settings for a private operation: a fixed window, CRT, blinding and the check, unless `settings` say otherwise."""
+    wanted: dict[str, Any] = {**WINDOWED, "crt": crt, "blind": blind, "verify": True, **settings}
+    return fitted(design, nbits, wanted, wanted["crt"])
+
+
+def fitted(design: Design, nbits: int, settings: Values, wanted: bool = True) -> dict[str, Any]:
+    """With products that follow the modulus, if they are wanted and the multiplier has them."""
+    if not wanted or FIT.name in settings:
+        return dict(settings)
+    try:
+        design.at(nbits, **settings, fit="modulus")
+    except BadInput:
+        return dict(settings)
+    return {**settings, FIT.name: "modulus"}
+
 
 MEANINGS = {
     "p": "a prime factor of the modulus",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import random
+import secrets
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
+from ....fl.status import MEANING, Status
 from ...designs.param import PAPER_NBITS
 from ...designs.session import LEVELS
 from ...designs.widths import check_fit, check_width
@@ -20,6 +23,7 @@ from ..arguments import (
     add_interface,
     add_json,
     add_operands,
+    add_private,
     add_settings,
     add_width,
     add_workload,
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     from ....fl.rsa_keys import RSAKey
     from ...designs.design import Design
     from ...designs.interfaces import Interface
+    from ...designs.machine import Machine
+    from ...designs.session import Session
 
 Result = int | list[int]  # of one exponentiation, or of each of a workload
 
@@ -51,7 +57,8 @@ EXAMPLES = """\
   modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
   modexlab run mont --nbits 64 --workload sign+9verify
   modexlab run mont --key key.pem --encrypt 42 --json
-  modexlab run mont --key key.pem --decrypt 0x1234 --crt
+  modexlab run mont --key key.pem --decrypt 0x1234 --crt --blind
+  modexlab run mont-ct --key key.json --decrypt 0x1234 --verify --set schedule=ladder --level cl
   modexlab run --design cores/mine/design.toml --base 7 --exp 65537 --mod 2603398711"""
 
 
@@ -62,10 +69,14 @@ def add(commands: Commands) -> None:
     add_design(parser)
     add_operands(parser, required=True)
     key = parser.add_argument_group("an RSA key instead of operands")
-    key.add_argument("--key", metavar="FILE", help="PEM or DER file with an RSA key")
+    key.add_argument("--key", metavar="FILE", help="PEM, DER or JSON file with an RSA key")
     key.add_argument("--encrypt", type=number, metavar="M", help="M^e mod n")
     key.add_argument("--decrypt", type=number, metavar="C", help="C^d mod n")
-    key.add_argument("--crt", action="store_true", help="decrypt by two runs of half the width, and check")
+    add_private(key)
+    key.add_argument(
+        "--unchecked", action="store_true", help="take a key whose numbers do not belong together: the machine is to find out"
+    )
+    key.add_argument("--seed", type=number, metavar="N", help="draw blinding numbers from this seed, to repeat a run")
     add_workload(parser)
     add_width(parser, "default: length of the modulus, rounded up to a multiple of 32")
     add_settings(parser)
@@ -98,6 +109,8 @@ def execute(args: argparse.Namespace) -> int:
 def _on(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[str]]:
     """The operation on one design, for scripts and in words."""
     settings = settings_of(design, args.settings)
+    if _private(args, design):
+        return _by_program(args, design, settings)
     if args.vcd is not None:
         check_directory("--vcd", args.vcd)
     if args.nbits is not None:
@@ -112,16 +125,8 @@ def _on(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[
     for base, exp, mod in operation.parts:
         machine.require(base, exp, mod)
 
-    out = sys.stderr if args.json else sys.stdout
-    trace = (lambda cycle, line: print(f"{cycle:6}: {line}", file=out)) if args.trace else None
     with Progress(f"{design.name}, {nbits} bits, {args.level}", quiet=args.json):
-        session = machine.session(
-            level=args.level,
-            stage="python" if args.trace and args.level == "rtl" and not args.stage else args.stage,
-            interface=args.interface,
-            vcd=Path(args.vcd) if args.vcd else None,
-            trace=trace,
-        )
+        session = _session(args, machine)
         with session:
             result = operation.compute(session.mod_exp)
     ok = result == operation.golden
@@ -138,8 +143,11 @@ def _on(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[
         "result": _numbers(result),
         "golden": _numbers(operation.golden),
         "ok": ok,
+        "status": 0,
         "cycles": cycles,
     }
+    if machine.design.programmed:
+        report["program"] = machine.programmed.program.listing()
     if session.interface.counts_accesses:
         report["accesses"] = session.accesses
     if len(session.cycles) > 1:
@@ -151,6 +159,102 @@ def _on(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[
             times * work for times, work in zip(operation.times, session.works, strict=False)
         )
     return report, list(_lines(report, operation, counted, session.interface))
+
+
+def _private(args: argparse.Namespace, design: Design) -> bool:
+    """A private operation that the design does by a program of its own, with CRT, blinding or the check."""
+    asked = args.crt or args.blind != "no" or args.verify
+    if not asked:
+        return False
+    if args.decrypt is None or args.key is None:
+        raise BadInput("--crt, --blind and --verify are for a private key; add --key FILE and --decrypt C")
+    if design.programmed:
+        return True
+    if args.blind != "no" or args.verify:
+        raise BadInput(
+            f"{design.name} has a control of its own and no program: it can neither blind nor check; take a design such as mont"
+        )
+    return False
+
+
+def _by_program(
+    args: argparse.Namespace, design: Design, settings: dict[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """A decryption by a program with CRT, blinding and the check."""
+    from ....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
+    from ...designs.protection import private_settings
+
+    for name in ("base", "exp", "mod", "workload"):
+        if getattr(args, name) is not None:
+            raise BadInput(f"--{name} beside --key; give the operands or a key, not both")
+    key = RSAKey.load(args.key, unchecked=args.unchecked)
+    if key.d is None:
+        raise BadInput(f"the key in {args.key} is public: give the private key to decrypt")
+    cipher = args.decrypt
+    if not 0 <= cipher < key.n:
+        raise BadInput(f"ciphertext {shown(cipher)} is not in 0..n-1 for n = {shown(key.n)}: cut it into smaller numbers")
+    nbits = check_width(args.nbits) if args.nbits is not None else design.width_for(key.n)
+    check_fit(nbits, [(cipher, key.d, key.n)])
+    chosen = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
+    draw = random.Random(args.seed).randrange if args.seed is not None else secrets.randbelow
+    machine = design.at(nbits, **chosen).with_key(key, draw)
+    golden = pow(cipher, key.d, key.n)
+    with Progress(f"{design.name}, {nbits} bits, {args.level}", quiet=args.json), _session(args, machine) as session:
+        (answer_,) = session.run([(cipher, key.d, key.n)])
+    status = answer_.status
+    ok = status is Status.OK and answer_.result == golden
+    program = machine.programmed.program
+    report = {
+        "design": design.name,
+        "nbits": nbits,
+        "level": session.level,
+        "stage": session.stage,
+        "interface": session.interface.name,
+        "params": {name: json_value(value) for name, value in machine.parameters.items()},
+        "operation": "decrypt",
+        "result": json_number(answer_.result) if status is Status.OK else None,
+        "golden": json_number(golden),
+        "ok": ok,
+        "status": int(status),
+        "status_name": status.name,
+        "meaning": MEANING[status],
+        "cycles": answer_.cycles,
+        "formula": None if answer_.cycles is None or session.interface.counts_accesses else machine.cycles(cipher, key.d, key.n),
+        "program": program.listing(),
+    }
+    if session.interface.counts_accesses:
+        report["accesses"] = answer_.accesses
+    return report, list(_private_lines(report, session.interface))
+
+
+def _private_lines(report: dict[str, Any], interface: Interface) -> Iterator[str]:
+    where = ", ".join(filter(None, (report["level"], report["stage"]))) + interface.behind
+    params = report["params"]
+    said = ["CRT"] if params["crt"] else []
+    said += {"no": [], "both": ["message and exponent blinded"]}.get(params["blind"], [f"{params['blind']} blinded"])
+    said += ["result checked"] if params["verify"] else []
+    yield f"{report['design']}, {report['nbits']} bits ({where}): {params['schedule']}, {', '.join(said) or 'unprotected'}"
+    if report["status"]:
+        yield f"{'status':<14}  {report['status']} {report['status_name']}: {report['meaning']}"
+    else:
+        yield f"{'result':<14}  {_value(report['result'])}"
+    yield f"{'golden':<14}  {_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}"
+    formula = f" (formula {report['formula']})" if report["formula"] is not None else ""
+    yield f"{'cycles':<14}  {'none: this level has no clock' if report['cycles'] is None else str(report['cycles']) + formula}"
+    yield f"{'program':<14}  {len(report['program'])} words; `modexlab program {report['design']}` prints them"
+
+
+def _session(args: argparse.Namespace, machine: Machine) -> Session:
+    """The machine in simulation, as the options have it."""
+    out = sys.stderr if args.json else sys.stdout
+    trace = (lambda cycle, line: print(f"{cycle:6}: {line}", file=out)) if args.trace else None
+    return machine.session(
+        level=args.level,
+        stage="python" if args.trace and args.level == "rtl" and not args.stage else args.stage,
+        interface=args.interface,
+        vcd=Path(args.vcd) if args.vcd else None,
+        trace=trace,
+    )
 
 
 class _Operation:
