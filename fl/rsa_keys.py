@@ -136,9 +136,13 @@ class RSAKey:
         names = [each.name for each in fields(cls)]
         try:
             given = json.loads(data)
-            numbers = {key: int(value, 0) if isinstance(value, str) else int(value) for key, value in given.items()}
+            numbers = {
+                key: int(value, 0) if isinstance(value, str) else int(value) for key, value in given.items()
+            }
         except (ValueError, AttributeError, TypeError) as error:
-            raise BadInput(f'{name} is no JSON object of numbers ({error}); give {{"n": .., "e": .., "d": ..}}') from error
+            raise BadInput(
+                f'{name} is no JSON object of numbers ({error}); give {{"n": .., "e": .., "d": ..}}'
+            ) from error
         for key in numbers:
             if key not in names:
                 raise unknown(f"number of {name}", key, names)
@@ -154,7 +158,11 @@ class RSAKey:
         """A key in PEM, DER or JSON; `name` is what messages call it. unchecked: its numbers need not belong together."""
         if data.lstrip().startswith(b"{"):
             return cls.from_json(data, name, unchecked=unchecked)
-        load = _pem_loader(data, name, unchecked) if b"-----BEGIN " in data else partial(_load_der, unchecked=unchecked)
+        load = (
+            _pem_loader(data, name, unchecked)
+            if b"-----BEGIN " in data
+            else partial(_load_der, unchecked=unchecked)
+        )
         try:
             key = load(data)
         except TypeError as error:  # cryptography's word for a missing password

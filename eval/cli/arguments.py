@@ -121,7 +121,9 @@ def add_width(parser: argparse._ActionsContainer, default: str) -> None:
 def add_private(parser: argparse._ActionsContainer) -> None:
     """How a private operation is done, where the design executes programs."""
     parser.add_argument(
-        "--crt", action="store_true", help="by two exponentiations modulo the primes, put together and checked in hardware"
+        "--crt",
+        action="store_true",
+        help="by two exponentiations modulo the primes, put together and checked in hardware",
     )
     parser.add_argument(
         "--blind",
@@ -132,7 +134,9 @@ def add_private(parser: argparse._ActionsContainer) -> None:
         help="hide the message and the exponent behind random numbers (without a value: both)",
     )
     parser.add_argument(
-        "--verify", action="store_true", help="let the result leave only if it gives the message again; --crt and --blind do"
+        "--verify",
+        action="store_true",
+        help="let the result leave only if it gives the message again; --crt and --blind do",
     )
 
 

@@ -49,21 +49,29 @@ FIT = Param(
     ("machine", "modulus"),
     "what a product's cycles follow: the width of the machine, or the length of the modulus in blocks, which makes CRT worth while",
 )
-CRT = Param("crt", False, BOOLS, "two exponentiations modulo the primes of a key, put together by Garner's formula")
+CRT = Param(
+    "crt", False, BOOLS, "two exponentiations modulo the primes of a key, put together by Garner's formula"
+)
 BLIND = Param(
     "blind",
     "no",
     ("no", "message", "exponent", "both"),
     "random numbers hide the message, or the private exponent, from who looks at the machine from outside",
 )
-VERIFY = Param("verify", False, BOOLS, "the result leaves only if it gives the message again by the public exponent")
+VERIFY = Param(
+    "verify", False, BOOLS, "the result leaves only if it gives the message again by the public exponent"
+)
 PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY)
 
 # programs by their names, as settings; `crt` and what follows want products that follow the modulus, where a multiplier has them
 WINDOWED = {"schedule": "fixed-window"}
 BY_CRT = {**WINDOWED, "crt": True}
 PROGRAMS: Mapping[str, Mapping[str, Any]] = {
-    **{name: {"schedule": name} for name, schedule in SCHEDULES.items() if schedule.hardware and not schedule.windows},
+    **{
+        name: {"schedule": name}
+        for name, schedule in SCHEDULES.items()
+        if schedule.hardware and not schedule.windows
+    },
     "fixed-window": WINDOWED,
     "fixed-window, check": {**WINDOWED, "verify": True},
     "fixed-window, check, blinded": {**WINDOWED, "verify": True, "blind": "both"},
@@ -75,7 +83,9 @@ PROGRAMS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def private_settings(design: Design, nbits: int, settings: Values, *, crt: bool, blind: str) -> dict[str, Any]:
+def private_settings(
+    design: Design, nbits: int, settings: Values, *, crt: bool, blind: str
+) -> dict[str, Any]:
     """The settings for a private operation: a fixed window, CRT, blinding and the check, unless `settings` say otherwise."""
     wanted: dict[str, Any] = {**WINDOWED, "crt": crt, "blind": blind, "verify": True, **settings}
     return fitted(design, nbits, wanted, wanted["crt"])
@@ -155,7 +165,12 @@ class Programmed:
     def timing(self) -> ProgramTiming:
         recipe = self.recipe
         return ProgramTiming(
-            self.program, self.unit, recipe.nunits, recipe.nbits, self.plan.forward, recipe.doublings_per_cycle
+            self.program,
+            self.unit,
+            recipe.nunits,
+            recipe.nbits,
+            self.plan.forward,
+            recipe.doublings_per_cycle,
         )
 
     @property
@@ -170,7 +185,10 @@ class Programmed:
     def inspect(self, fields: Mapping[str, int]) -> Status:
         """The status with which a request is refused."""
         status = operand_status(
-            fields["base"], fields["mod"], odd_only=self.recipe.montgomery, reduced_only=self.recipe.domain != "identity"
+            fields["base"],
+            fields["mod"],
+            odd_only=self.recipe.montgomery,
+            reduced_only=self.recipe.domain != "identity",
         )
         even = "p" in fields and not fields["p"] & fields["q"] & 1
         return Status.BAD_KEY if status is Status.OK and even else status

@@ -35,10 +35,10 @@ class ExponentRegister(Component):
         s.load_exponent = InPort()
         s.shift = InPort()
         s.digit = OutPort(k)
-        s.bit_now = OutPort()
-        s.bit_n = OutPort()
         s.finished_n = OutPort()
-        s.aligned_n = OutPort()
+        if code.by_bit:
+            s.bit_now = OutPort()
+            s.bit_n = OutPort()
 
         s.now = Wire(wide)
         s.next = Wire(wide)
@@ -193,36 +193,37 @@ class ExponentRegister(Component):
         else:
             s.none_left //= 0
 
-        s.finishes = Wire()
-        LOW = scanned - k
         if rights and lefts:
 
             @update
-            def told_by_direction():
+            def finished_in_its_direction():
                 s.finished_n @= s.none_left
+                if s.right:
+                    s.finished_n @= s.none_right
+
+        else:
+            s.finished_n //= s.none_right if rights else s.none_left
+
+        LOW = scanned - k  # of the digit at the top
+        if code.by_bit and rights and lefts:
+
+            @update
+            def bits_in_their_direction():
                 s.bit_now @= s.now[LOW]
                 s.bit_n @= s.next[LOW]
                 if s.right:
-                    s.finished_n @= s.none_right
                     s.bit_now @= s.now[0]
                     s.bit_n @= s.next[0]
 
-        elif rights:
-            s.finished_n //= s.none_right
-            s.bit_now //= s.now[0]
-            s.bit_n //= s.next[0]
-        else:
-            s.finished_n //= s.none_left
-            s.bit_now //= s.now[LOW]
-            s.bit_n //= s.next[LOW]
+        elif code.by_bit:
+            place = 0 if rights else LOW
+            s.bit_now //= s.now[place]
+            s.bit_n //= s.next[place]
 
-        s.finishes //= s.finished_n
         if aligns:
             HIGHEST_BIT = scanned - 1
+            s.aligned_n = OutPort()
 
             @update
             def aligned():
                 s.aligned_n @= s.next[HIGHEST_BIT] | s.none_left
-
-        else:
-            s.aligned_n //= 1

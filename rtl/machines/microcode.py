@@ -135,9 +135,121 @@ class Microcode:
         return max((each.per_block for each in self.program.find(Setup)), default=0)  # type: ignore[union-attr]
 
     @cached_property
+    def loops(self) -> bool:
+        """There are loops over the exponent."""
+        return any(word.flow_at(bit).kind in ("enter", "back") for word in self.words for bit in (0, 1))
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Words are repeated."""
+        return any(word.flow.kind == "repeat" for word in self.words)
+
+    @cached_property
+    def aligning(self) -> int | None:
+        """The word that waits until the exponent is aligned."""
+        return next((pc for pc, word in enumerate(self.words) if word.aligns), None)
+
+    @cached_property
+    def stretches(self) -> bool:
+        """The exponent is blinded."""
+        return bool(self.program.find(Stretch))
+
+    # ---- fields, where they are read
+
+    @cached_property
     def fields(self) -> dict[str, Field]:
-        """All fields, by their names."""
-        return {each.name: each for each in (*self.now(), *self.ahead(), *self.sending())}
+        """All, by their names."""
+        return {each.name: each for each in (*self._now(), *self._ahead(), *self._sending())}
+
+    def _wanted(self, name: str) -> bool:
+        """The sequencer reads it, or the datapath does as it is not the same in all words."""
+        always = {"takes", "accepts", "answers", "passes", "settles", "to", "sets_exponent", "sets_modulus"}
+        always |= {f"makes{at}" for at in range(self.positions)}
+        optional = {
+            "loops": self.loops,
+            "moves_on": self.loops,
+            "out": self.loops,
+            "aligns": self.aligning is not None,
+            "repeats": self.repeats,
+            "last": self.repeats,
+            "start": self.counts,
+            "converts": self.converts,
+            "stores": self.program.depth > 0,
+            "scans": self.program.table > 0,
+            "waits": self.program.table > 0,
+            "holds_entry": self.program.table > 0,
+            "stretches": self.stretches,
+            "sets_random": self.stretches,
+            "compares": self.checks,
+            "reason": self.checks,
+            "releases": self.program.verified,
+        }
+        return name in always or optional.get(name, name in self.handed)
+
+    SEQUENCED = frozenset(
+        (
+            *(
+                "takes",
+                "accepts",
+                "answers",
+                "passes",
+                "settles",
+                "to",
+                "sets_exponent",
+                "sets_modulus",
+                "loops",
+            ),
+            *(
+                "moves_on",
+                "out",
+                "aligns",
+                "repeats",
+                "last",
+                "start",
+                "converts",
+                "stores",
+                "scans",
+                "waits",
+            ),
+            *(
+                "holds_entry",
+                "stretches",
+                "sets_random",
+                "compares",
+                "reason",
+                "releases",
+                "makes0",
+                "makes1",
+            ),
+        )
+    )
+
+    @cached_property
+    def handed(self) -> tuple[str, ...]:
+        """The fields that the datapath reads, but for those that are the same in all words."""
+        return tuple(
+            name for name, each in self.fields.items() if name not in self.SEQUENCED and not each.fixed
+        )
+
+    @cached_property
+    def now(self) -> list[Field]:
+        """Of the word at hand."""
+        return [each for each in self._now() if self._wanted(each.name)]
+
+    @cached_property
+    def ahead(self) -> list[Field]:
+        """Of the word that is entered."""
+        return [each for each in self._ahead() if self._wanted(each.name)]
+
+    @cached_property
+    def sending(self) -> list[Field]:
+        """Of the products that are sent."""
+        return [each for each in self._sending() if self._wanted(each.name)]
+
+    @cached_property
+    def by_bit(self) -> bool:
+        """What a word does hangs on the exponent's bit at hand."""
+        return any(each.by_bit for each in (*self.now, *self.ahead, *self.sending))
 
     # ---- sources, in the order in which the program names them
 
@@ -222,7 +334,7 @@ class Microcode:
         other = word.takes or word.aligns or word.setup is not None or word.flow.kind == "answer"
         return not other and not word.made(bit)
 
-    def sending(self) -> list[Field]:
+    def _sending(self) -> list[Field]:
         """Of the products that are sent."""
         fields = []
         for at in range(self.positions):
@@ -239,7 +351,7 @@ class Microcode:
         fields.append(self._each("waits", lambda word: int(word.needs_entry) if word.products else None))
         return fields
 
-    def ahead(self) -> list[Field]:
+    def _ahead(self) -> list[Field]:
         """Of the word that is entered, or of the one at hand if none is."""
         fields = [
             self._by_bit(f"makes{at}", lambda word, bit, at=at: int(self._at(word, at, bit) is not None))
@@ -266,7 +378,7 @@ class Microcode:
                 return self.program.address(slot)
         return None
 
-    def now(self) -> list[Field]:
+    def _now(self) -> list[Field]:
         """Of the word at hand."""
         program = self.program
         fields = [

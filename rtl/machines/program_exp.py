@@ -20,7 +20,16 @@ from ..units.mod_double import ModDouble
 from .microcode import Microcode
 from .operand_check import OperandCheck
 from .residue_dpath import ResidueDpath
-from .sequencer import Sequencer, handed
+from .sequencer import Sequencer
+
+
+def ports(component):
+    """The names of a component's ports, but for those that every component has."""
+    return [
+        name
+        for name, each in vars(component).items()
+        if isinstance(each, InPort | OutPort) and name not in ("clk", "reset")
+    ]
 
 
 class ProgramExp(Component):
@@ -71,20 +80,8 @@ class ProgramExp(Component):
         s.ostream.msg.result //= s.dpath.result
 
         # Control and datapath: wires of the same name.
-        names = ["accept", "load", "ends", "shift", "align", "stretch", "store", "index", "arrives"]
-        names += ["load_exponent", "load_modulus", "load_random", "read_at", "setup_from", *handed(program)]
-        names += [f"{which}{at}" for at in range(code.positions) for which in "xy"]
-        names += ["scan_at", "scan_reads", "scan_read"] if program.table else []
-        names += ["released"] if program.verified else []
-        for name in names:
+        for name in sorted(set(ports(s.ctrl)) & set(ports(s.dpath))):
             connect(getattr(s.ctrl, name), getattr(s.dpath, name))
-        back = ["finished_n", "aligned_n", "bit_n", "bit_now"]
-        back += ["equal"] if code.checks else []
-        back += ["equal_at_end"] if program.verified else []
-        for name in back:
-            connect(getattr(s.dpath, name), getattr(s.ctrl, name))
-        if nunits < code.positions:
-            s.ctrl.second //= s.dpath.second
 
         # The product units.
         for i, unit in enumerate(s.units):

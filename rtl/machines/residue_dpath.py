@@ -15,7 +15,6 @@ from ..units.block_count import BlockCount
 from ..units.mod_add_sub import ModAddSub
 from ..units.residue_memory import ResidueMemory
 from .exponent_register import ExponentRegister
-from .sequencer import handed
 
 
 def choose(s, name, sources, index, nbits):
@@ -142,24 +141,16 @@ class ResidueDpath(Component):
         s.req_b = [OutPort(word) for _ in range(nunits)]
 
         # from the sequencer
-        for name in ("accept", "load", "ends", "shift", "align", "stretch", "store"):
+        for name in ("accept", "load", "ends", "load_exponent", "load_modulus"):
             setattr(s, name, InPort())
-        for name in ("load_exponent", "load_modulus", "load_random"):
-            setattr(s, name, InPort())
-        s.index = InPort(code.index_nbits)
         s.arrives = InPort(nproducts)
-        more = ["read_at", "setup_from", *(f"{which}{at}" for at in range(nproducts) for which in "xy")]
-        for name in (*handed(program), *more):
+        for name in code.handed:
             setattr(s, name, InPort(code.fields[name].nbits))
-        if program.table:
-            s.scan_at = InPort(program.digit_nbits)
-            s.scan_reads = InPort()
-            s.scan_read = InPort()
-        # and to it
-        s.finished_n = OutPort()
-        s.aligned_n = OutPort()
-        s.bit_n = OutPort()
-        s.bit_now = OutPort()
+
+        def told(name):
+            """A field of the word, or what it is in all of them."""
+            each = code.fields[name]
+            return getattr(s, name) if name in code.handed else mk_bits(each.nbits)(each.one[0])
 
         s.data = Wire(word)  # out of the memory
         s.sum = Wire(word)
@@ -218,15 +209,15 @@ class ResidueDpath(Component):
         for name in program.registers:
             register = getattr(s, name)
             register.arrives //= s.arrives
-            connect(register.takes, getattr(s, f"{name}_takes"))
+            connect(register.takes, told(f"{name}_takes"))
             for i in range(nunits):
                 register.product[i] //= s.product[i]
             moved = code.moves_to(name)
             if moved:
                 register.ends //= s.ends
-                connect(register.moves, getattr(s, f"{name}_moves"))
+                connect(register.moves, told(f"{name}_moves"))
                 chosen = choose(
-                    s, f"{name}_move", [source(each) for each in moved], getattr(s, f"{name}_from"), nbits
+                    s, f"{name}_move", [source(each) for each in moved], told(f"{name}_from"), nbits
                 )
                 register.source //= chosen
 
@@ -237,7 +228,7 @@ class ResidueDpath(Component):
                 s,
                 f"{which}_of_{at}",
                 [source(each, forward, s.one_factor) for each in code.factors(at, which)],
-                getattr(s, f"{which}{at}"),
+                told(f"{which}{at}"),
                 nbits,
             )
             for at in range(nproducts)
@@ -267,7 +258,7 @@ class ResidueDpath(Component):
         s.above_one = Wire()  # modulus > 1; 1 modulo 1 is 0
         s.above_one_n = Wire()
         modulus = choose(
-            s, "mod_choice", [source(each) for each in code.modulus_sources], s.modulus_from, nbits
+            s, "mod_choice", [source(each) for each in code.modulus_sources], told("modulus_from"), nbits
         )
         s.mod_n //= modulus
 
@@ -301,10 +292,13 @@ class ResidueDpath(Component):
                 if s.load_modulus:
                     s.blocks <<= s.count_blocks.nblocks
 
+            s.wide_product = Wire()
+            connect(s.wide_product, told("wide"))
+
             @update
             def blocks_of_product():
                 s.nblocks @= s.blocks
-                if s.wide:
+                if s.wide_product:
                     s.nblocks @= MOST
 
         # ---- exponent
@@ -312,38 +306,56 @@ class ResidueDpath(Component):
         loads = code.named(SetExponent, "src")
         s.exponent = ExponentRegister(code, nbits)
         s.exponent.source //= choose(
-            s, "exponent_choice", [source(each) for each in loads], s.exponent_from, nbits
+            s, "exponent_choice", [source(each) for each in loads], told("exponent_from"), nbits
         )
-        for name in ("load_exponent", "shift", "align", "stretch", "at_top", "even", "adds", "right"):
+        s.exponent.load_exponent //= s.load_exponent
+        for name in ("at_top", "even", "adds", "right"):
             if hasattr(s.exponent, name):
+                connect(getattr(s.exponent, name), told(name))
+        for name, direction in (
+            ("shift", InPort),
+            ("align", InPort),
+            ("stretch", InPort),
+            ("load_random", InPort),
+        ):
+            if hasattr(s.exponent, name):
+                setattr(s, name, direction())
                 connect(getattr(s.exponent, name), getattr(s, name))
-        if hasattr(s.exponent, "load_random"):
-            s.exponent.load_random //= s.load_random
+        if code.stretches:
             s.exponent.random_in //= s.s.now[0 : program.random_nbits]
         for name in ("finished_n", "aligned_n", "bit_n", "bit_now"):
-            connect(getattr(s.exponent, name), getattr(s, name))
+            if hasattr(s.exponent, name):
+                setattr(s, name, OutPort())
+                connect(getattr(s.exponent, name), getattr(s, name))
 
         # ---- memory
 
         if program.depth:
             address = mk_bits(code.address_nbits)
+            s.store = InPort()
+            s.fetched_at = Wire(address)
+            connect(s.fetched_at, told("read_at"))
+            if program.table:
+                s.scan_at = InPort(program.digit_nbits)
+                s.scan_reads = InPort()
+                s.scan_read = InPort()
+            if code.counts:
+                s.index = InPort(code.index_nbits)
             s.memory = ResidueMemory(program.depth, nbits)
             s.memory.data //= s.data
             s.memory.write //= s.store
             s.memory.in_data //= choose(
-                s, "stored", [source(each) for each in code.written], s.store_from, nbits
+                s, "stored", [source(each) for each in code.written], told("store_from"), nbits
             )
-            s.index_address = Wire(address)
+            s.by_slot = Wire(address)
+            connect(s.by_slot, told("write_at"))
+            s.by_count = Wire(address)
             low = min(code.index_nbits, address.nbits)
-            s.index_address[0:low] //= s.index[0:low]
+            s.by_count[0:low] //= s.index[0:low]
             if low < address.nbits:
-                s.index_address[low : address.nbits] //= 0
-
-            @update
-            def write_address():
-                s.memory.write_at @= s.write_at
-                if s.by_index:
-                    s.memory.write_at @= s.index_address
+                s.by_count[low : address.nbits] //= 0
+            choice = choose(s, "write_choice", [s.by_slot, s.by_count], told("by_index"), address.nbits)
+            s.memory.write_at //= choice
 
             if program.table:
                 scanned = mk_bits(program.digit_nbits)
@@ -353,7 +365,7 @@ class ResidueDpath(Component):
 
                 @update
                 def read_address():
-                    s.memory.read_at @= s.read_at
+                    s.memory.read_at @= s.fetched_at
                     if s.scan_reads:
                         s.memory.read_at @= zext(s.scan_at, address.nbits)
 
@@ -370,7 +382,7 @@ class ResidueDpath(Component):
                 s.s.entry_there //= s.meant
                 s.s.entry //= s.data
             else:
-                s.memory.read_at //= s.read_at
+                s.memory.read_at //= s.fetched_at
         else:
             s.data //= 0
 
@@ -379,10 +391,10 @@ class ResidueDpath(Component):
         if code.sums:
             s.adder = ModAddSub(nbits)
             x_names, y_names = code.sums
-            s.adder.x //= choose(s, "sum_x", [source(each) for each in x_names], s.sum_x_from, nbits)
-            s.adder.y //= choose(s, "sum_y", [source(each) for each in y_names], s.sum_y_from, nbits)
+            s.adder.x //= choose(s, "sum_x", [source(each) for each in x_names], told("sum_x_from"), nbits)
+            s.adder.y //= choose(s, "sum_y", [source(each) for each in y_names], told("sum_y_from"), nbits)
             s.adder.n //= s.mod
-            s.adder.subtract //= s.subtracts
+            connect(s.adder.subtract, told("subtracts"))
             s.adder.out //= s.sum
         else:
             s.sum //= 0
@@ -394,7 +406,7 @@ class ResidueDpath(Component):
             others = code.named(Check, "y")
             s.compared = Wire(word)
             s.compared //= choose(
-                s, "compare_choice", [source(each) for each in others], s.compare_with, nbits
+                s, "compare_choice", [source(each) for each in others], told("compare_with"), nbits
             )
 
             @update
@@ -426,7 +438,7 @@ class ResidueDpath(Component):
             s.setup_start = OutPort(word)
             s.setup_result //= s.setup_in
             s.setup_start //= choose(
-                s, "setup_choice", [source(each, True) for each in starts], s.setup_from, nbits
+                s, "setup_choice", [source(each, True) for each in starts], told("setup_from"), nbits
             )
             if code.doublings is None:
                 most = max(
@@ -435,17 +447,19 @@ class ResidueDpath(Component):
                 counted = clog2(most // per_cycle + 1)
                 s.setup_last = OutPort(counted)
                 PER_BLOCK = code.doublings_per_block // per_cycle
-                fixed_nbits = s.setup_cycles.get_type().nbits
                 s.cycles_fixed = Wire(counted)
-                s.cycles_fixed[0:fixed_nbits] //= s.setup_cycles
+                fixed_nbits = code.fields["setup_cycles"].nbits
+                connect(s.cycles_fixed[0:fixed_nbits], told("setup_cycles"))
                 if fixed_nbits < counted:
                     s.cycles_fixed[fixed_nbits:counted] //= 0
+                s.by_blocks = Wire()
+                connect(s.by_blocks, told("setup_by_block"))
                 if PER_BLOCK:
 
                     @update
                     def cycles_of_blocks():
                         s.setup_last @= s.cycles_fixed - 1
-                        if s.setup_by_block:
+                        if s.by_blocks:
                             s.setup_last @= s.cycles_fixed + zext(s.blocks, counted) * PER_BLOCK - 1
 
                 else:
@@ -453,5 +467,6 @@ class ResidueDpath(Component):
                     @update
                     def cycles_alone():
                         s.setup_last @= s.cycles_fixed - 1
+
         else:
             s.setup_result //= 0

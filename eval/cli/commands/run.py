@@ -74,9 +74,13 @@ def add(commands: Commands) -> None:
     key.add_argument("--decrypt", type=number, metavar="C", help="C^d mod n")
     add_private(key)
     key.add_argument(
-        "--unchecked", action="store_true", help="take a key whose numbers do not belong together: the machine is to find out"
+        "--unchecked",
+        action="store_true",
+        help="take a key whose numbers do not belong together: the machine is to find out",
     )
-    key.add_argument("--seed", type=number, metavar="N", help="draw blinding numbers from this seed, to repeat a run")
+    key.add_argument(
+        "--seed", type=number, metavar="N", help="draw blinding numbers from this seed, to repeat a run"
+    )
     add_workload(parser)
     add_width(parser, "default: length of the modulus, rounded up to a multiple of 32")
     add_settings(parser)
@@ -192,14 +196,19 @@ def _by_program(
         raise BadInput(f"the key in {args.key} is public: give the private key to decrypt")
     cipher = args.decrypt
     if not 0 <= cipher < key.n:
-        raise BadInput(f"ciphertext {shown(cipher)} is not in 0..n-1 for n = {shown(key.n)}: cut it into smaller numbers")
+        raise BadInput(
+            f"ciphertext {shown(cipher)} is not in 0..n-1 for n = {shown(key.n)}: cut it into smaller numbers"
+        )
     nbits = check_width(args.nbits) if args.nbits is not None else design.width_for(key.n)
     check_fit(nbits, [(cipher, key.d, key.n)])
     chosen = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
     draw = random.Random(args.seed).randrange if args.seed is not None else secrets.randbelow
     machine = design.at(nbits, **chosen).with_key(key, draw)
     golden = pow(cipher, key.d, key.n)
-    with Progress(f"{design.name}, {nbits} bits, {args.level}", quiet=args.json), _session(args, machine) as session:
+    with (
+        Progress(f"{design.name}, {nbits} bits, {args.level}", quiet=args.json),
+        _session(args, machine) as session,
+    ):
         (answer_,) = session.run([(cipher, key.d, key.n)])
     status = answer_.status
     ok = status is Status.OK and answer_.result == golden
@@ -219,7 +228,9 @@ def _by_program(
         "status_name": status.name,
         "meaning": MEANING[status],
         "cycles": answer_.cycles,
-        "formula": None if answer_.cycles is None or session.interface.counts_accesses else machine.cycles(cipher, key.d, key.n),
+        "formula": None
+        if answer_.cycles is None or session.interface.counts_accesses
+        else machine.cycles(cipher, key.d, key.n),
         "program": program.listing(),
     }
     if session.interface.counts_accesses:
@@ -231,7 +242,9 @@ def _private_lines(report: dict[str, Any], interface: Interface) -> Iterator[str
     where = ", ".join(filter(None, (report["level"], report["stage"]))) + interface.behind
     params = report["params"]
     said = ["CRT"] if params["crt"] else []
-    said += {"no": [], "both": ["message and exponent blinded"]}.get(params["blind"], [f"{params['blind']} blinded"])
+    said += {"no": [], "both": ["message and exponent blinded"]}.get(
+        params["blind"], [f"{params['blind']} blinded"]
+    )
     said += ["result checked"] if params["verify"] else []
     yield f"{report['design']}, {report['nbits']} bits ({where}): {params['schedule']}, {', '.join(said) or 'unprotected'}"
     if report["status"]:
