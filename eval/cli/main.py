@@ -33,6 +33,8 @@ from .commands import (
     package,
     papers,
     proc,
+    program,
+    programs,
     pseudo,
     report,
     reproduce,
@@ -104,7 +106,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version, and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     for command in (
-        *(designs, design, run, cycles, verilog, check, bench, report),
+        *(designs, design, run, cycles, program, programs, verilog, check, bench, report),
         *(proc, systems, soc, package),
         *(asic, fpga),
         *(explore, ledger, reproduce, compare, papers),

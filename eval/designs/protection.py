@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +33,7 @@ from .param import BOOLS, Param
 
 if TYPE_CHECKING:
     from .design import Design
+    from .machine import Machine
 
 MOST_WINDOW = 8  # bits; a table of 256 numbers
 Values = Mapping[str, Any]
@@ -299,3 +301,70 @@ def program_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values)
         products=made.products,
         programmed=made,
     )
+
+
+# ---- what a program costs
+
+
+@dataclass(frozen=True)
+class Costs:
+    """A private operation with an exponent of full length, half of whose bits are ones."""
+
+    products: int
+    cycles: int  # word by word
+    formula: int | None  # in closed form, where there is one
+    loading_cycles: int  # for which the request waits before it is taken
+    constant_time: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """For scripts."""
+        return dict(vars(self))
+
+    def sentence(self) -> str:
+        """In words."""
+        formula = "" if self.formula is None else f" (by formula {self.formula:,})"
+        loading = f", behind {self.loading_cycles} in which the request is looked at" if self.loading_cycles else ""
+        time = "the same for all secrets" if self.constant_time else "which tell of the exponent"
+        return f"{self.products:,} products, {self.cycles:,} cycles{formula}{loading}, {time}"
+
+
+def costs(machine: Machine) -> Costs:
+    """By a key of the machine's width; where a multiplier asks for numbers that belong together, by a real one."""
+    made = machine.programmed
+    recipe = made.recipe
+    counted = made.unit.product_cycles(1) is not None
+    if counted:
+        fields, key = _numbers_like_a_key(recipe)
+    else:
+        real = machine.key
+        assert real.d is not None
+        key = (real.n, real.d, real.e, real.p or 0, real.q or 0)
+        operands = made.operands(real, 3, random.Random(1).randrange) if recipe.keyed else (3, real.d, real.n)
+        fields = made.named(operands)
+    trace: list[Executed] = []
+    run(made.program, fields, None if counted else made.arithmetic, Status.OK, trace)
+    formula = None
+    if counted and recipe.keyed:
+        formula = Formula(recipe, made.unit, made.plan.forward).keyed(*key)
+    elif counted and not (recipe.fits and not recipe.shape.digit):
+        formula = made.cycles(fields["base"], fields["exp"], fields["mod"])
+    return Costs(
+        products=sum(len(each.made) for each in trace),
+        cycles=made.timing.replayed(trace, fields["exp"]),
+        formula=formula,
+        loading_cycles=made.timing.loading_cycles,
+        constant_time=counted and SCHEDULES[recipe.schedule].constant_time,
+    )
+
+
+def _numbers_like_a_key(recipe: Recipe) -> tuple[dict[str, int], tuple[int, int, int, int, int]]:
+    """Numbers as long as those of a key: all that cycles hang on, without a search for primes."""
+    nbits, half = recipe.nbits, recipe.half_nbits
+    e = 65537 if nbits > 17 else 17
+    # as many ones as zeros, the highest and the lowest bit among them
+    d = sum(1 << at for at in range(0, nbits - 1, 2)) | 1 << (nbits - 1)
+    n, p = (1 << nbits) - 1, (1 << half) - 1
+    fields = {"base": 3, "exp": e if recipe.crt else d, "mod": n}
+    fields |= {name: (1 << wide) - 1 for name, wide in recipe.program().fields}
+    fields |= {"e": e, "dp": d % p, "dq": d % p}
+    return fields, (n, d, e, p, p)

@@ -1,0 +1,91 @@
+"""`modexlab program`: the program that a machine executes, as assembly, with what it costs."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ...designs.param import PAPER_NBITS
+from ...designs.widths import check_width
+from ..arguments import (
+    Commands,
+    add_command,
+    add_design,
+    add_json,
+    add_private,
+    add_settings,
+    add_width,
+    answer,
+    designs_of,
+    json_value,
+    settings_of,
+)
+
+if TYPE_CHECKING:
+    from ...designs.design import Design
+
+TEXT = """\
+A word a line: products (mul; mulw: of the machine's whole width; .if: only for a 1 of the
+exponent; (b|r): b for a 1, r for a 0), and beside them loads, stores, sums, comparisons, which
+take effect when the word ends. Then what follows: the next word unless it says otherwise.
+Registers: r the result, b the base, s what is fetched, or the table's entry for a secret digit."""
+EXAMPLES = """\
+  modexlab program mont
+  modexlab program mont-ct --nbits 1024 --set schedule=fixed-window
+  modexlab program mont --nbits 2048 --crt --blind
+  modexlab program naive --nbits 64 --verify --json"""
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands, "program", "print the program that a machine executes", text=TEXT, examples=EXAMPLES, execute=execute
+    )
+    add_design(parser)
+    add_private(parser)
+    add_width(parser, f"default: {PAPER_NBITS}")
+    add_settings(parser)
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    told = [_of(args, design) for design in designs_of(args)]
+    reports = [report for report, _ in told]
+    answer(
+        args,
+        lambda: reports if len(reports) > 1 else reports[0],
+        lambda: [line for _, lines in told for line in lines],
+    )
+    return 0
+
+
+def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[str]]:
+    """Of one design, for scripts and in words."""
+    from ...designs.protection import costs, private_settings  # not at the top: it brings PyMTL3
+
+    nbits = PAPER_NBITS if args.nbits is None else check_width(args.nbits)
+    settings = settings_of(design, args.settings)
+    if args.crt or args.verify or args.blind != "no":
+        design.at(nbits).programmed  # noqa: B018 (refuses a design without programs)
+        settings = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
+    machine = design.at(nbits, **settings)
+    program = machine.programmed.program
+    found = costs(machine)
+    report = {
+        "design": design.name,
+        "nbits": nbits,
+        "params": {name: json_value(value) for name, value in machine.parameters.items()},
+        "words": len(program.words),
+        "registers": list(program.registers),
+        "memory_words": program.depth,
+        "slots": list(program.slots),
+        "table": program.table,
+        "fields": [{"name": name, "nbits": wide} for name, wide in program.fields],
+        **found.as_json(),
+        "program": program.listing(),
+    }
+    lines = [*program.listing(), "", f"{design.name}, {nbits} bits: {found.sentence()}"]
+    memory = f"a memory of {program.depth} words of {nbits} bits ({program.table} of the table)" if program.depth else "no memory"
+    lines.append(f"{len(program.words)} words; registers {', '.join(program.registers)}, and {memory}")
+    if program.fields:
+        lines.append(f"the request has, behind base, exp and mod: {', '.join(f'{name} ({wide} bits)' for name, wide in program.fields)}")
+    return report, lines
