@@ -135,5 +135,5 @@ class Formula:
     def refused(self) -> int:
         """What a keyed program ends with, and all that it does where its request is refused: the wiping, and the answer."""
         recipe = self.recipe
-        kept = 2 if recipe.verify else 1
-        return 1 + (1 + self.product(0)) + self.montgomery + recipe.depth + kept + 1
+        wiped = recipe.depth if recipe.verify else 1 + recipe.depth
+        return 1 + (1 + self.product(0)) + self.montgomery + wiped + 1

@@ -168,6 +168,14 @@ class Scan:
 
 
 @dataclass(frozen=True)
+class Pick:
+    """s becomes the table's entry for the window at hand, an odd number; no other entry is read, which leaks."""
+
+    def __str__(self) -> str:
+        return "pick s, table[window]"
+
+
+@dataclass(frozen=True)
 class SetModulus:
     """The modulus from a slot, from a field of the request, or "0"."""
 
@@ -239,6 +247,7 @@ Action = (
     | KeepEntry
     | Clear
     | Scan
+    | Pick
     | SetModulus
     | SetExponent
     | Stretch
@@ -250,6 +259,9 @@ Action = (
 # ---- what comes after a word
 
 
+WINDOW = -1  # in the place of the last index of a repetition
+
+
 @dataclass(frozen=True)
 class Flow:
     """The next word.
@@ -257,7 +269,7 @@ class Flow:
     next    `to`
     enter   `to`, the first word of a loop, or `out` if the exponent has no digits left
     back    the same behind a digit, by which the exponent moves
-    repeat  the same word, until `index` is `last`; then `to`
+    repeat  the same word, until `index` is `last`, or the length of the window at hand (WINDOW); then `to`
     answer  the result is offered, until it is taken; then word 0
     """
 
@@ -345,7 +357,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Repeat:
-    """A word for each index from `start` to `last`."""
+    """A word for each index from `start` to `last`; last = WINDOW: to the length of the window at hand."""
 
     word: Word
     start: int
@@ -361,6 +373,7 @@ class Program:
 
     words: tuple[Word, ...]
     digit_nbits: int = 1  # of a digit from the top
+    sliding: bool = False  # digits are windows of up to so many bits: a 0, or what begins and ends with a 1
     scanned_nbits: int = 0  # bits of the exponent's register
     table: int = 0  # entries
     slots: tuple[str, ...] = ()  # the memory's words behind them
@@ -407,7 +420,7 @@ class Program:
         for action in self.all_actions:
             for name in ("dst", "src", "x", "y"):
                 named.add(getattr(action, name, ""))
-        if self.find(Scan):
+        if self.find(Scan, Pick):
             named.add("s")
         return tuple(name for name in ("r", "b", "s") if name in named)
 
@@ -434,7 +447,7 @@ def _flow_text(pc: int, word: Word, flow: Flow, start: int) -> str:
     if flow.kind == "answer":
         return "answer"
     if flow.kind == "repeat":
-        return f"repeat {start}..{flow.last}"
+        return f"repeat {start}..{'window' if flow.last == WINDOW else flow.last}"
     if flow.kind in ("enter", "back"):
         return f"{'loop' if flow.kind == 'back' else 'enter'} {flow.to}, else {flow.out}"
     return "" if flow.to == pc + 1 else f"goto {flow.to}"
@@ -507,8 +520,10 @@ def _empty_at_zero(item: Word | Repeat) -> bool:
 def check(program: Program) -> None:
     """What the hardware takes for granted; a mistake in a program is told when it is made."""
     for pc, word in enumerate(program.words):
-        memory = word.find(Fetch, SetModulus)
-        slots = [each for each in memory if isinstance(each, Fetch) or not each.src.startswith(("in.", "0"))]  # type: ignore[union-attr]
+        memory = word.find(Fetch, Pick, SetModulus)
+        slots = [
+            each for each in memory if isinstance(each, Fetch | Pick) or not each.src.startswith(("in.", "0"))
+        ]  # type: ignore[union-attr]
         writes = word.find(Keep, KeepEntry, Clear)
         if len(slots) > 1 or len(writes) > 1:
             raise BadInput(

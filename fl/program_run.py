@@ -23,12 +23,14 @@ from .program import (
     Keep,
     KeepEntry,
     Move,
+    Pick,
     Program,
     Random,
     Scan,
     SetExponent,
     SetModulus,
     Setup,
+    WINDOW,
     Stretch,
     Word,
 )
@@ -130,6 +132,21 @@ class _State:
             raise BadInput(f"{name} is computed, and an exponent is made of it: give the run an Arithmetic")
         return value
 
+    def window(self) -> tuple[int, int]:
+        """Length and value of the window at hand: a 0, or up to a digit's bits that begin and end with a 1."""
+        nbits = self.program.digit_nbits
+        top = self.exponent << nbits >> self.left if self.left else 0
+        if not top >> nbits - 1:
+            return 1, 0
+        zeros = (top & -top).bit_length() - 1
+        return nbits - zeros, top >> zeros
+
+    def bit(self, right: bool) -> int:
+        """That at hand."""
+        if self.program.sliding:
+            return self.window()[1] & 1
+        return (self.exponent if right else self.digit()) & 1
+
     def digit(self) -> int:
         """The exponent's digit at hand."""
         nbits = self.program.digit_nbits
@@ -142,6 +159,9 @@ class _State:
         """The exponent, by a digit."""
         if right:
             self.exponent >>= 1
+        elif self.program.sliding:
+            self.left -= self.window()[0]
+            self.exponent &= (1 << self.left) - 1
         else:
             self.left -= 1
             self.exponent &= (1 << self.program.digit_nbits * self.left) - 1
@@ -181,6 +201,8 @@ class _State:
                 self.slots[self.program.slots[index - self.program.table]] = 0
         elif isinstance(action, Scan):
             after.append(("s", self.table.get(self.digit(), 0)))
+        elif isinstance(action, Pick):
+            after.append(("s", self.table.get(self.window()[1] >> 1, 0)))
         elif isinstance(action, SetExponent):
             self.set_exponent(action)
         elif isinstance(action, Stretch):
@@ -230,10 +252,10 @@ def run(
     for _ in range(MOST_WORDS):
         word = program.words[pc]
         right = pc in program.right_words
-        bit = (state.exponent if right else state.digit()) & 1
+        bit = state.bit(right)
         if word.aligns:
             state.left = min(state.left, state.exponent.bit_length())
-            bit = state.digit() & 1
+            bit = state.bit(right)
         if word.flow.kind == "answer":
             if trace is not None:
                 trace.append(Executed(pc, word, bit, (), state.modulus, index))
@@ -273,7 +295,7 @@ def run(
         if refused or failed:
             pc, index = program.failure, program.words[program.failure].start
             continue
-        if flow.kind == "repeat" and index != flow.last:
+        if flow.kind == "repeat" and index != (state.window()[0] if flow.last == WINDOW else flow.last):
             index += 1
             continue
         if flow.kind == "back":

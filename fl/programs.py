@@ -20,6 +20,7 @@ from functools import cached_property
 
 from .errors import BadInput
 from .program import (
+    WINDOW,
     Action,
     Add,
     Check,
@@ -33,6 +34,7 @@ from .program import (
     Loop,
     Move,
     Operand,
+    Pick,
     Product,
     Program,
     Random,
@@ -45,7 +47,7 @@ from .program import (
     Word,
     assemble,
 )
-from .schedules import SCHEDULES, best_fixed_window
+from .schedules import SCHEDULES, best_fixed_window, best_sliding_window
 from .status import Status
 
 RANDOM_NBITS = 64  # of the factor by which an exponent is blinded, in machines that are as wide
@@ -62,6 +64,7 @@ class LoopShape:
         [int, bool, bool], tuple[Item, ...]
     ]  # of the window's bits, whether it aligns, whether a base is reduced first
     digit: bool = False  # it takes a table, and digits of several bits
+    sliding: bool = False  # it takes a table of odd powers, and windows
     plain_result: bool = False
     right: bool = False
 
@@ -107,6 +110,27 @@ def _fixed_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
     )
 
 
+def _sliding_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    last = (1 << window - 1) - 1
+    more: list[Item] = []
+    if last:
+        more = [
+            Word((Product("b", "b", "b"),), (Move("r", "b"),), note="the table: odd powers of the base"),
+            Repeat(Word((TIMES,), (KeepEntry("r"),)), 0, last - 1),
+        ]
+    return (
+        Word(actions=(Keep("one", "r"), *(() if more else (Move("r", "b"),)))),
+        *more,
+        Word(actions=(KeepEntry("r"),), start=last),
+        Word(actions=(Fetch("r", "one"),)),
+        Loop(
+            (Repeat(Word((SQUARE,), (Pick(),)), 1, WINDOW), Word((Product("r", "r", "s", when=True),))),
+            first=(Word(actions=(Pick(),), note="the first window"), Word(actions=(Move("r", "s"),))),
+            aligns=aligns,
+        ),
+    )
+
+
 SCHEDULE_LOOPS: Mapping[str, LoopShape] = {
     "right-to-left-2": LoopShape(_right_to_left, plain_result=True, right=True),
     "right-to-left-1": LoopShape(_right_to_left, plain_result=True, right=True),
@@ -114,6 +138,7 @@ SCHEDULE_LOOPS: Mapping[str, LoopShape] = {
     "always": LoopShape(_always),
     "ladder": LoopShape(_ladder),
     "fixed-window": LoopShape(_fixed_window, digit=True),
+    "sliding-window": LoopShape(_sliding_window, sliding=True),
 }
 
 
@@ -175,13 +200,23 @@ class Recipe:
     @property
     def digit_nbits(self) -> int:
         """Bits of a digit from the top."""
+        if self.shape.sliding:
+            return self.window or best_sliding_window(self.exponent_nbits)
         if not self.shape.digit:
             return 1
         return self.window or best_fixed_window(self.exponent_nbits)
 
     @property
     def ndigits(self) -> int:
-        return -(-self.exponent_nbits // self.digit_nbits)
+        """Of the exponent, from the top; of sliding windows its bits."""
+        return self.exponent_nbits if self.shape.sliding else -(-self.exponent_nbits // self.digit_nbits)
+
+    @property
+    def entries(self) -> int:
+        """Of the table."""
+        if self.shape.sliding:
+            return 1 << self.digit_nbits - 1
+        return 1 << self.digit_nbits if self.shape.digit else 0
 
     @property
     def block(self) -> int:
@@ -235,8 +270,7 @@ def plain(recipe: Recipe) -> Program:
     if recipe.montgomery and not shape.plain_result:
         items.append(Word((Product("r", "r", "1"),), note="out of the domain"))
     last: tuple[Action, ...] = ()
-    if shape.digit:
-        entries = 1 << recipe.digit_nbits
+    if entries := recipe.entries:
         items += [
             Word(actions=(Move("s", "0"), Move("b", "0"), SetExponent("0")), note="wiping"),
             Word((Product("", "b", "s"),)),
@@ -249,8 +283,10 @@ def plain(recipe: Recipe) -> Program:
         items,
         failure=answer,
         digit_nbits=recipe.digit_nbits,
-        scanned_nbits=max(nbits, 0 if shape.right else recipe.ndigits * recipe.digit_nbits),
-        table=(1 << recipe.digit_nbits) if shape.digit else 0,
+        scanned_nbits=max(nbits, recipe.ndigits * recipe.digit_nbits if shape.digit else 0),
+        sliding=shape.sliding,
+        table=recipe.entries,
+        slots=("one",) if shape.sliding else (),
     )
 
 
@@ -259,7 +295,7 @@ def _into(recipe: Recipe) -> list[Item]:
     shape = recipe.shape
     if not recipe.montgomery:
         # a table's entry may be the result: it must be below the modulus
-        reduces = recipe.domain == "identity" and shape.digit
+        reduces = recipe.domain == "identity" and recipe.entries > 0
         return [Word((Product("b", "r", "b"),), note="the base below the modulus")] if reduces else []
     if recipe.conversion == "double":
         per_block = recipe.block if recipe.fits else 0
@@ -458,42 +494,54 @@ class _Keyed:
         self.word(self.product("r", "s", "b"), note="the blinding is taken away")
 
     def verify(self) -> None:
-        """Does r^e give the message again? r is kept twice; the check begins with one of them, the answer wants both."""
+        """Does the result to the e give the message again? It is kept twice, and the answer wants both.
+
+        The second takes the message's place, so that a fault that jumps over both leaves two that differ; it is the number that the
+        check begins with, unless that is in a Montgomery domain. The check that releases the result is the last, and leaves r and b
+        different: the answer finds them equal only if they are the two that were kept.
+        """
+        domain = self.recipe.montgomery
         self.act(self.keep("s1", "r"), note="does the result to the e give the message?")
-        self.act(self.keep("s2", "r"))
-        self.constant("cn")
-        self.act(Fetch("s", "s1"))
-        self.items.append(self.enter())
-        self.public_power()
-        self.act(Fetch("b", "m2"))
-        self.act(Check("r", "b", Status.FAULT, final=True))
+        if domain:
+            self.act(self.keep("m", "r"))
         self.act(Fetch("r", "n"))
         self.act(Fetch("b", "n2"))
         self.act(Check("r", "b", Status.FAULT))
+        self.constant("cn")
+        self.act(Fetch("s", "s1"))
+        self.items.append(self.enter())
+        if not domain:
+            self.act(self.keep("m", "b"))
+        self.public_power()
+        self.act(Fetch("b", "m2"))
+        self.act(Check("r", "b", Status.FAULT, final=True), Move("r", "0"), Move("b", "1"))
 
     def end(self) -> Item:
-        """All that is secret is overwritten, in registers, memory and units; then the answer. The first of its words."""
+        """All that is secret is overwritten, in registers, memory and units; then the answer. The first of its words.
+
+        The result waits in registers while the memory is cleared. A checked one is left with a 1 in place of the second result and of
+        the second modulus, and not with the 0 that is in place of the first: a fault that fetches them again, or that keeps the next
+        request from being stored, finds two that differ.
+        """
         recipe = self.recipe
         twice = recipe.verify
         if not twice:
             self.act(self.keep("s1", "r"))
-        # what is kept until the end has the last addresses
-        kept = ["s1", "s2"] if twice else ["s1"]
-        self.slots = [each for each in self.slots if each not in kept] + kept
-        entries = 1 << recipe.digit_nbits if recipe.shape.digit else 0
-        depth = entries + len(self.slots)
-        zero = [Move(each, "0") for each in "rbs"]
+        # what is not cleared has the last addresses
+        ones = ["n2", "m"] if twice else []
+        self.slots = [each for each in self.slots if each not in ones] + ones
+        depth = recipe.entries + len(self.slots)
+        zero = [Move("r", "0"), Move("b", "1" if twice else "0"), Move("s", "0")]
         first = Word(actions=(SetModulus("0"), SetExponent("0"), *zero), note="wiping")
         self.items.append(first)
-        self.items.append(Word(tuple(Product("", "b", "s", wide=recipe.fits) for _ in range(recipe.nunits))))
+        flushed = tuple(Product("", "b", "s", wide=recipe.fits) for _ in range(recipe.nunits))
+        self.items.append(Word(flushed, (Keep("n2", "b"),) if twice else ()))
         if recipe.montgomery:
             self.act(Setup("double", "r", "r", recipe.doublings_per_cycle))
-        self.items.append(Repeat(Word(actions=(Clear(),)), 0, depth - len(kept) - 1))
         self.act(Fetch("r", "s1"))
         if twice:
-            self.act(Fetch("b", "s2"))
-        for at in range(len(kept)):
-            self.items.append(Word(actions=(Clear(),), start=depth - len(kept) + at))
+            self.act(Fetch("b", "m"), Keep("m", "b"))
+        self.items.append(Repeat(Word(actions=(Clear(),)), 0, depth - len(ones) - 1))
         cleared = (Move("r", "0"), *((Move("b", "0"),) if twice else ()))
         self.items.append(Word(actions=cleared, flow=Flow("answer")))
         return first
@@ -501,7 +549,9 @@ class _Keyed:
 
 def keyed(recipe: Recipe) -> Program:
     """A machine that takes a key."""
-    if recipe.schedule == "left-to-right" or (recipe.shape.right and (recipe.blind_exponent or recipe.crt)):
+    if recipe.schedule in ("left-to-right", "sliding-window") or (
+        recipe.shape.right and (recipe.blind_exponent or recipe.crt)
+    ):
         raise BadInput(
             f"schedule {recipe.schedule!r} in a program with a private key shows the exponent; "
             "give fixed-window, always or ladder"
@@ -527,7 +577,7 @@ def keyed(recipe: Recipe) -> Program:
         failure=failure,
         digit_nbits=recipe.digit_nbits,
         scanned_nbits=widest,
-        table=1 << recipe.digit_nbits if recipe.shape.digit else 0,
+        table=recipe.entries,
         slots=tuple(made.slots),
         fields=made.fields(),
         random_nbits=recipe.random_nbits,

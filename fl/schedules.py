@@ -260,6 +260,6 @@ SCHEDULES = {
         _schedule("always", always, 1, "nbits"),
         _schedule("ladder", ladder, 2, "nbits"),
         _schedule("fixed-window", fixed_window, 1, "nbits", "k"),
-        _schedule("sliding-window", sliding_window, 1, "k", hardware=False),
+        _schedule("sliding-window", sliding_window, 1, "k"),
     )
 }

@@ -43,7 +43,7 @@ WINDOW = Param(
     "window",
     0,
     tuple(range(MOST_WINDOW + 1)),
-    "bits of a digit, with schedule=fixed-window; 0: those with the fewest products",
+    "bits of a digit, with schedule=fixed-window or sliding-window; 0: those with the fewest products",
 )
 FIT = Param(
     "fit",
@@ -74,6 +74,7 @@ PROGRAMS: Mapping[str, Mapping[str, Any]] = {
         for name, schedule in SCHEDULES.items()
         if schedule.hardware and not schedule.windows
     },
+    "sliding-window": {"schedule": "sliding-window"},
     "fixed-window": WINDOWED,
     "fixed-window, check": {**WINDOWED, "verify": True},
     "fixed-window, check, blinded": {**WINDOWED, "verify": True, "blind": "both"},
@@ -123,7 +124,7 @@ def recipe_of(nbits: int, domain: str, plan: Plan, timing: UnitTiming, values: V
     """What the settings ask for."""
     fits = values[FIT.name] == "modulus"
     blind = values[BLIND.name]
-    if values[WINDOW.name] and plan.schedule != "fixed-window":
+    if values[WINDOW.name] and not SCHEDULES[plan.schedule].windows:
         raise BadInput(
             f"window = {values[WINDOW.name]} with schedule = {plan.schedule}, which has none; "
             "give schedule=fixed-window, or leave the window out"
@@ -212,16 +213,20 @@ class Programmed:
         fields = self.named(operands)
         recipe, status = self.recipe, self.inspect(fields)
         by_formula = self.unit.product_cycles(1) is not None
-        if not recipe.keyed and (not recipe.shape.digit or status is not Status.OK):
+        if (
+            not recipe.keyed
+            and not recipe.shape.sliding
+            and (not recipe.shape.digit or status is not Status.OK)
+        ):
             if not recipe.fits:
                 return mod_exp_cycles(self.plan, self.unit, fields["base"], fields["exp"], fields["mod"])
-        elif by_formula and not recipe.keyed:
+        elif by_formula and not recipe.keyed and recipe.shape.digit:
             return Formula(recipe, self.unit, self.plan.forward).plain(fields["mod"])
         return self.timing.cycles(fields, self.arithmetic, status)
 
     def products(self, exp: int) -> int:
         """Products that follow one another, of an operation without a key."""
-        if not self.recipe.shape.digit:
+        if not self.recipe.entries:
             return product_count(self.plan, exp)
         fields = {"base": 1, "exp": exp, "mod": (1 << self.recipe.nbits) - 1}
         trace: list[Executed] = []
@@ -323,7 +328,9 @@ class Costs:
     def sentence(self) -> str:
         """In words."""
         formula = "" if self.formula is None else f" (by formula {self.formula:,})"
-        loading = f", behind {self.loading_cycles} in which the request is looked at" if self.loading_cycles else ""
+        loading = (
+            f", behind {self.loading_cycles} in which the request is looked at" if self.loading_cycles else ""
+        )
         time = "the same for all secrets" if self.constant_time else "which tell of the exponent"
         return f"{self.products:,} products, {self.cycles:,} cycles{formula}{loading}, {time}"
 
@@ -346,7 +353,7 @@ def costs(machine: Machine) -> Costs:
     formula = None
     if counted and recipe.keyed:
         formula = Formula(recipe, made.unit, made.plan.forward).keyed(*key)
-    elif counted and not (recipe.fits and not recipe.shape.digit):
+    elif counted and not recipe.shape.sliding and not (recipe.fits and not recipe.shape.digit):
         formula = made.cycles(fields["base"], fields["exp"], fields["mod"])
     return Costs(
         products=sum(len(each.made) for each in trace),

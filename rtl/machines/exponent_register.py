@@ -13,6 +13,38 @@ from pymtl3 import *
 from ...fl.program import SetExponent, Stretch
 
 
+class SlidingWindow(Component):
+    """The window at the top of an exponent: a 0, or what begins with the top bit, a 1, and ends with the last 1 of k bits.
+
+    Ports: top, k bits -> nbits, its length; half, its value without the last bit. Combinational.
+    """
+
+    def construct(s, k, index_nbits):
+        s.top = InPort(k)
+        s.nbits = OutPort(index_nbits)
+        s.half = OutPort(k)
+        HIGHEST = k - 1
+
+        # by the place of the last 1: the length, and what is above it
+        s.lengths = [Wire(index_nbits) for _ in range(k)]
+        s.halves = [Wire(k) for _ in range(k)]
+        for i in range(k):
+            s.lengths[i] //= k - i
+            if i < HIGHEST:
+                s.halves[i][0 : HIGHEST - i] //= s.top[i + 1 : k]
+            s.halves[i][HIGHEST - i : k] //= 0
+
+        @update
+        def measure():
+            s.nbits @= 1
+            s.half @= 0
+            if s.top[HIGHEST]:
+                for i in range(k):
+                    if s.top[HIGHEST - i]:
+                        s.nbits @= s.lengths[HIGHEST - i]
+                        s.half @= s.halves[HIGHEST - i]
+
+
 class ExponentRegister(Component):
     def construct(s, code, nbits):
         program = code.program
@@ -34,15 +66,18 @@ class ExponentRegister(Component):
         s.source = InPort(nbits)
         s.load_exponent = InPort()
         s.shift = InPort()
-        s.digit = OutPort(k)
+        if code.scans or program.sliding:
+            s.digit = OutPort(k) if code.scans else Wire(k)
         s.finished_n = OutPort()
         if code.by_bit:
             s.bit_now = OutPort()
+        if code.by_bit_ahead:
             s.bit_n = OutPort()
 
         s.now = Wire(wide)
         s.next = Wire(wide)
-        s.digit //= s.now[scanned - k : scanned]
+        if code.scans or program.sliding:
+            s.digit //= s.now[scanned - k : scanned]
 
         # ---- what is loaded
 
@@ -78,7 +113,32 @@ class ExponentRegister(Component):
         # ---- what it becomes
 
         s.moved = Wire(wide)
-        if rights and lefts:
+        if program.sliding:
+            # the window at hand, and after this cycle: its length, and half of its value, which is odd or 0
+            s.window_nbits = OutPort(code.index_nbits)
+            s.window_n = OutPort(k)
+            s.window = SlidingWindow(k, code.index_nbits)
+            s.window.top //= s.digit
+            s.window.nbits //= s.window_nbits
+            s.next_window = SlidingWindow(k, code.index_nbits)
+            s.next_window.top //= s.next[scanned - k : scanned]
+            s.next_window.half //= s.window_n
+            s.step = Wire(code.index_nbits)
+
+            @update
+            def step_to_the_left():
+                s.step @= s.window_nbits
+                if s.aligning:
+                    s.step @= 1
+
+            @update
+            def moves_by_a_window():
+                s.moved @= s.now
+                for i in range(1, k + 1):
+                    if s.step == i:
+                        s.moved @= s.now << i
+
+        elif rights and lefts:
             s.right = InPort()
 
             @update
@@ -163,19 +223,36 @@ class ExponentRegister(Component):
 
         # ---- what is left of it
 
-        s.none_right = Wire()
-        s.none_left = Wire()
         if rights:
+            s.none_right = Wire()
 
             @update
             def none_to_the_right():
                 s.none_right @= s.next == 0
 
-        else:
-            s.none_right //= 0
+        if lefts or not rights:
+            s.none_left = Wire()
         if lefts:
             s.left = Wire(clog2(ndigits + 1))
             s.left_n = Wire(clog2(ndigits + 1))
+
+            s.fewer = Wire(clog2(ndigits + 1))
+            if program.sliding:
+                s.wide_step = Wire(clog2(ndigits + 1))
+                low = min(s.wide_step.get_type().nbits, code.index_nbits)
+                s.wide_step[0:low] //= s.step[0:low]
+                if low < s.wide_step.get_type().nbits:
+                    s.wide_step[low : s.wide_step.get_type().nbits] //= 0
+
+                @update
+                def fewer_by_a_window():
+                    s.fewer @= s.left - s.wide_step
+
+            else:
+
+                @update
+                def fewer_by_one():
+                    s.fewer @= s.left - 1
 
             @update
             def next_left():
@@ -183,14 +260,14 @@ class ExponentRegister(Component):
                 if s.load_exponent:
                     s.left_n @= ndigits
                 elif s.shift | s.aligning:
-                    s.left_n @= s.left - 1
+                    s.left_n @= s.fewer
                 s.none_left @= s.left_n == 0
 
             @update_ff
             def count():
                 s.left <<= s.left_n
 
-        else:
+        elif not rights:
             s.none_left //= 0
 
         if rights and lefts:
@@ -204,21 +281,27 @@ class ExponentRegister(Component):
         else:
             s.finished_n //= s.none_right if rights else s.none_left
 
-        LOW = scanned - k  # of the digit at the top
+        LOW = scanned - (1 if program.sliding else k)  # of the digit at the top; the first of a window
         if code.by_bit and rights and lefts:
 
             @update
-            def bits_in_their_direction():
+            def bit_in_its_direction():
                 s.bit_now @= s.now[LOW]
-                s.bit_n @= s.next[LOW]
                 if s.right:
                     s.bit_now @= s.now[0]
-                    s.bit_n @= s.next[0]
 
         elif code.by_bit:
-            place = 0 if rights else LOW
-            s.bit_now //= s.now[place]
-            s.bit_n //= s.next[place]
+            s.bit_now //= s.now[0 if rights else LOW]
+        if code.by_bit_ahead and rights and lefts:
+
+            @update
+            def next_bit_in_its_direction():
+                s.bit_n @= s.next[LOW]
+                if s.right:
+                    s.bit_n @= s.next[0]
+
+        elif code.by_bit_ahead:
+            s.bit_n //= s.next[0 if rights else LOW]
 
         if aligns:
             HIGHEST_BIT = scanned - 1

@@ -15,6 +15,7 @@ from functools import cached_property
 from pymtl3 import clog2
 
 from ...fl.program import (
+    WINDOW,
     Add,
     Check,
     Clear,
@@ -22,6 +23,7 @@ from ...fl.program import (
     Keep,
     KeepEntry,
     Move,
+    Pick,
     Program,
     Random,
     Scan,
@@ -82,6 +84,7 @@ class Microcode:
     program: Program
     nunits: int
     per_cycle: int = 1  # doublings
+    forward: bool = True  # products are sent from the word that is entered, not from the word at hand
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -100,6 +103,7 @@ class Microcode:
     def index_nbits(self) -> int:
         """Of the counter of repetitions, which addresses the memory too."""
         counted = [word.flow.last for word in self.words if word.flow.kind == "repeat"]
+        counted.append(self.program.digit_nbits)
         return max(1, max([self.program.depth, *(last + 1 for last in counted)]).bit_length())
 
     @property
@@ -154,6 +158,11 @@ class Microcode:
         """The exponent is blinded."""
         return bool(self.program.find(Stretch))
 
+    @cached_property
+    def scans(self) -> bool:
+        """The table is read as a whole."""
+        return bool(self.program.find(Scan))
+
     # ---- fields, where they are read
 
     @cached_property
@@ -163,9 +172,10 @@ class Microcode:
 
     def _wanted(self, name: str) -> bool:
         """The sequencer reads it, or the datapath does as it is not the same in all words."""
-        always = {"takes", "accepts", "answers", "passes", "settles", "to", "sets_exponent", "sets_modulus"}
+        always = {"takes", "accepts", "answers", "passes", "to", "sets_exponent", "sets_modulus"}
         always |= {f"makes{at}" for at in range(self.positions)}
         optional = {
+            "settles": self.forward,
             "loops": self.loops,
             "moves_on": self.loops,
             "out": self.loops,
@@ -175,9 +185,10 @@ class Microcode:
             "start": self.counts,
             "converts": self.converts,
             "stores": self.program.depth > 0,
-            "scans": self.program.table > 0,
-            "waits": self.program.table > 0,
-            "holds_entry": self.program.table > 0,
+            "scans": self.scans,
+            "by_window": self.program.sliding,
+            "waits": self.scans,
+            "holds_entry": self.scans,
             "stretches": self.stretches,
             "sets_random": self.stretches,
             "compares": self.checks,
@@ -213,6 +224,7 @@ class Microcode:
             ),
             *(
                 "holds_entry",
+                "by_window",
                 "stretches",
                 "sets_random",
                 "compares",
@@ -251,6 +263,18 @@ class Microcode:
         """What a word does hangs on the exponent's bit at hand."""
         return any(each.by_bit for each in (*self.now, *self.ahead, *self.sending))
 
+    @cached_property
+    def by_bit_ahead(self) -> bool:
+        """... and what a word does when it is entered."""
+        return any(each.by_bit for each in (*self.ahead, *(self.sending if self.forward else ())))
+
+    @cached_property
+    def places(self) -> bool:
+        """Some exponents are loaded at the bottom of their register, some so that digits from its top end with their last."""
+        loads = [each for each in self.program.find(SetExponent) if isinstance(each, SetExponent)]
+        digits = max((each.count for each in loads), default=0) * self.program.digit_nbits
+        return len({each.top for each in loads}) > 1 and self.program.scanned_nbits > digits
+
     # ---- sources, in the order in which the program names them
 
     @cached_property
@@ -275,6 +299,27 @@ class Microcode:
         wanted = word.products[position]
         return next((each for each in word.made(bit) if each[0] is wanted), None)
 
+    @cached_property
+    def _factors(self) -> set[str]:
+        """All of all products."""
+        return {name for at in range(self.positions) for which in "xy" for name in self.factors(at, which)}
+
+    @cached_property
+    def read_now(self) -> frozenset[str]:
+        """The registers of which somebody reads the value that they have; r is the result."""
+        named = {"r", *self.written, *self.modulus_sources, *self.named(SetExponent, "src")}
+        named |= {*self.named(Check, "y"), *(name for terms in self.sums or () for name in terms)}
+        named |= {source for register in self.program.registers for source in self.moves_to(register)}
+        named |= {"s"} if self.stretches else set()
+        named |= {"b"} if self.program.verified else set()
+        return frozenset(named if self.forward else named | self._factors)
+
+    @cached_property
+    def read_next(self) -> frozenset[str]:
+        """... and that which they will take."""
+        starts = set(self.named(Setup, "src"))
+        return frozenset(starts | self._factors if self.forward else starts)
+
     def moves_to(self, register: str) -> tuple[str, ...]:
         """What a register takes at the end of a word: registers, constants, fields, "setup", "sum", "memory"."""
         named: dict[str, None] = {}
@@ -287,6 +332,8 @@ class Microcode:
     @staticmethod
     def _moved(word: Word, register: str) -> str | None:
         for action in word.actions:
+            if isinstance(action, Pick) and register == "s":
+                return "memory"
             if isinstance(action, Move | Setup | Add | Fetch) and action.dst == register:
                 if isinstance(action, Move):
                     return action.src
@@ -362,6 +409,7 @@ class Microcode:
             self._flag("converts", lambda word: word.setup),
             self._each("setup_from", lambda word: starts.index(word.setup.src) if word.setup else None),
             self._flag("scans", lambda word: word.find(Scan)),
+            self._flag("picks", lambda word: word.find(Pick)),
             self._each("start", lambda word: word.start if self._indexed(word) else None, self.index_nbits),
             self._each("read_at", self._read_at, self.address_nbits),
         ]
@@ -388,9 +436,12 @@ class Microcode:
             self._flag("aligns", lambda word: word.aligns),
             self._by_bit("passes", lambda word, bit: int(self._passes(word, bit))),
             self._flag("settles", lambda word: word.settles),
-            self._flag("repeats", lambda word: word.flow.kind == "repeat"),
+            self._by_bit("repeats", lambda word, bit: int(word.flow_at(bit).kind == "repeat")),
+            self._each("by_window", _by_window),
             self._each(
-                "last", lambda word: word.flow.last if word.flow.kind == "repeat" else None, self.index_nbits
+                "last",
+                lambda word: None if _by_window(word) in (1, None) else word.flow.last,
+                self.index_nbits,
             ),
             self._by_bit("loops", lambda word, bit: int(word.flow_at(bit).kind in ("enter", "back"))),
             self._by_bit("moves_on", lambda word, bit: int(word.flow_at(bit).kind == "back")),
@@ -480,7 +531,14 @@ class Microcode:
             self._flag("sets_exponent", lambda word: word.find(SetExponent)),
             self._each("exponent_from", lambda word: of(word, lambda each: sources.index(each.src))),
             self._each(
-                "at_top", lambda word: of(word, lambda each: int(each.top)) if not word.find(Stretch) else 1
+                "at_top",
+                lambda word: (
+                    None
+                    if not self.places
+                    else 1
+                    if word.find(Stretch)
+                    else of(word, lambda each: int(each.top))
+                ),
             ),
             self._each(
                 "even", lambda word: of(word, lambda each: int(each.even)) if not word.find(Stretch) else 1
@@ -525,6 +583,11 @@ class Microcode:
             ),
             self._each("setup_by_block", lambda word: int(word.setup.per_block > 0) if word.setup else None),
         ]
+
+
+def _by_window(word: Word) -> Value:
+    """The last index is the length of the window at hand."""
+    return int(word.flow.last == WINDOW) if word.flow.kind == "repeat" else None
 
 
 def _either(one: object, other: object) -> Value:

@@ -38,7 +38,7 @@ class ProgramExp(Component):
     def construct(
         s, nbits, program, mk_unit, nunits, forward, odd_only, reduced_only, block_nbits=0, per_cycle=4
     ):
-        code = Microcode(program, nunits, per_cycle)
+        code = Microcode(program, nunits, per_cycle, forward)
         fields = program.fields
         request = mk_keyed_req(nbits, fields) if fields else mk_modexp_req(nbits)
         s.istream = RecvIfcRTL(request)
@@ -59,7 +59,6 @@ class ProgramExp(Component):
         s.operand_check.mod //= s.istream.msg.mod
         primes = [name for name, _ in fields if name in ("p", "q")]
         if primes:
-            s.even_prime = Wire()
             s.in_status = Wire(STATUS_NBITS)
             BAD_KEY = int(Status.BAD_KEY)
             s.in_status //= s.ctrl.in_status

@@ -52,12 +52,12 @@ class Chooser(Component):
 class ResidueRegister(Component):
     """A working register: it takes a product that arrives, what its word moves there when it ends, or (`entry`) an entry of the table."""
 
-    def construct(s, nbits, nproducts, nunits, moves, entry=False):
+    def construct(s, nbits, nproducts, nunits, moves, entry=False, read_now=True, read_next=True):
         s.product = [InPort(nbits) for _ in range(nunits)]
         s.arrives = InPort(nproducts)
         s.takes = InPort(nproducts)
-        s.now = OutPort(nbits)
-        s.next = OutPort(nbits)
+        s.now = OutPort(nbits) if read_now else Wire(nbits)
+        s.next = OutPort(nbits) if read_next else Wire(nbits)
         LAST_UNIT = nunits - 1
 
         s.moved = Wire(nbits)
@@ -152,21 +152,30 @@ class ResidueDpath(Component):
             each = code.fields[name]
             return getattr(s, name) if name in code.handed else mk_bits(each.nbits)(each.one[0])
 
-        s.data = Wire(word)  # out of the memory
-        s.sum = Wire(word)
-        s.setup_result = Wire(word)
+        if program.depth:
+            s.data = Wire(word)  # out of the memory
+        if code.sums:
+            s.sum = Wire(word)
+        if code.converts:
+            s.setup_result = Wire(word)
         s.one = Wire(word)  # 1 modulo the modulus that is set
-        s.zero = Wire(word)
-        s.zero //= 0
-        s.one_factor = Wire(word)
-        s.one_factor //= 1
+        makes_one = any("1" in code.factors(at, which) for at in range(nproducts) for which in "xy")
+        if makes_one:
+            s.one_factor = Wire(word)
+            s.one_factor //= 1
 
         for name in program.registers:
             setattr(
                 s,
                 name,
                 ResidueRegister(
-                    nbits, nproducts, nunits, bool(code.moves_to(name)), name == "s" and program.table > 0
+                    nbits,
+                    nproducts,
+                    nunits,
+                    bool(code.moves_to(name)),
+                    name == "s" and code.scans,
+                    name in code.read_now,
+                    name in code.read_next,
                 ),
             )
 
@@ -189,20 +198,24 @@ class ResidueDpath(Component):
                 widened[name] = wire
             return widened[name]
 
-        def source(name, next_value=False, one=None):
+        def source(name, next_value=False, factor=False):
             """What a word names."""
             if name in program.registers:
                 register = getattr(s, name)
                 return register.next if next_value else register.now
             if name.startswith("in."):
                 return field_word(name[3:])
-            return {
-                "0": s.zero,
-                "1": s.one if one is None else one,
-                "sum": s.sum,
-                "setup": s.setup_result,
-                "memory": s.data,
-            }[name]
+            wires = {
+                "0": "zero",
+                "1": "one_factor" if factor else "one",
+                "sum": "sum",
+                "setup": "setup_result",
+                "memory": "data",
+            }
+            if name == "0" and not hasattr(s, "zero"):
+                s.zero = Wire(word)
+                s.zero //= 0
+            return getattr(s, wires[name])
 
         # ---- working registers
 
@@ -227,7 +240,7 @@ class ResidueDpath(Component):
             choose(
                 s,
                 f"{which}_of_{at}",
-                [source(each, forward, s.one_factor) for each in code.factors(at, which)],
+                [source(each, forward, True) for each in code.factors(at, which)],
                 told(f"{which}{at}"),
                 nbits,
             )
@@ -269,9 +282,15 @@ class ResidueDpath(Component):
                 s.above_one_n @= s.mod_n != 1
 
         # an operation that is refused has no result, and shows 0
+        s.shows_one = Wire()
+
+        @update
+        def one_of_no_refusal():
+            s.shows_one @= s.above_one_n & (s.load | ~s.accept)
+
         @update
         def one_as_a_residue():
-            s.one @= zext(s.above_one_n & (s.load | ~s.accept), nbits)
+            s.one @= zext(s.shows_one, nbits)
 
         @update_ff
         def modulus_register():
@@ -323,9 +342,9 @@ class ResidueDpath(Component):
                 connect(getattr(s.exponent, name), getattr(s, name))
         if code.stretches:
             s.exponent.random_in //= s.s.now[0 : program.random_nbits]
-        for name in ("finished_n", "aligned_n", "bit_n", "bit_now"):
+        for name in ("finished_n", "aligned_n", "bit_n", "bit_now", "window_nbits"):
             if hasattr(s.exponent, name):
-                setattr(s, name, OutPort())
+                setattr(s, name, OutPort(getattr(s.exponent, name).get_type()))
                 connect(getattr(s.exponent, name), getattr(s, name))
 
         # ---- memory
@@ -335,7 +354,7 @@ class ResidueDpath(Component):
             s.store = InPort()
             s.fetched_at = Wire(address)
             connect(s.fetched_at, told("read_at"))
-            if program.table:
+            if code.scans:
                 s.scan_at = InPort(program.digit_nbits)
                 s.scan_reads = InPort()
                 s.scan_read = InPort()
@@ -357,7 +376,7 @@ class ResidueDpath(Component):
             choice = choose(s, "write_choice", [s.by_slot, s.by_count], told("by_index"), address.nbits)
             s.memory.write_at //= choice
 
-            if program.table:
+            if code.scans:
                 scanned = mk_bits(program.digit_nbits)
                 s.digit = Wire(scanned)
                 s.digit //= s.exponent.digit
@@ -381,10 +400,15 @@ class ResidueDpath(Component):
 
                 s.s.entry_there //= s.meant
                 s.s.entry //= s.data
+            elif program.sliding:
+                s.window_at = Wire(address)
+                s.window_at[0 : program.digit_nbits] //= s.exponent.window_n
+                if program.digit_nbits < address.nbits:
+                    s.window_at[program.digit_nbits : address.nbits] //= 0
+                places = [s.fetched_at, s.window_at]
+                s.memory.read_at //= choose(s, "read_choice", places, told("picks"), address.nbits)
             else:
                 s.memory.read_at //= s.fetched_at
-        else:
-            s.data //= 0
 
         # ---- sums
 
@@ -396,8 +420,6 @@ class ResidueDpath(Component):
             s.adder.n //= s.mod
             connect(s.adder.subtract, told("subtracts"))
             s.adder.out //= s.sum
-        else:
-            s.sum //= 0
 
         # ---- checks
 
@@ -452,9 +474,9 @@ class ResidueDpath(Component):
                 connect(s.cycles_fixed[0:fixed_nbits], told("setup_cycles"))
                 if fixed_nbits < counted:
                     s.cycles_fixed[fixed_nbits:counted] //= 0
-                s.by_blocks = Wire()
-                connect(s.by_blocks, told("setup_by_block"))
                 if PER_BLOCK:
+                    s.by_blocks = Wire()
+                    connect(s.by_blocks, told("setup_by_block"))
 
                     @update
                     def cycles_of_blocks():
@@ -467,6 +489,3 @@ class ResidueDpath(Component):
                     @update
                     def cycles_alone():
                         s.setup_last @= s.cycles_fixed - 1
-
-        else:
-            s.setup_result //= 0

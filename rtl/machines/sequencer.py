@@ -113,7 +113,6 @@ class Sequencer(Component):
 
         # ---- the exponent, and what follows from how it will be after this cycle
 
-        s.bit_ahead = Wire()
         s.out_of_loop = Wire()
         s.to_align = Wire()
         if code.loops:
@@ -133,19 +132,18 @@ class Sequencer(Component):
 
         if code.by_bit:
             s.bit_now = InPort()  # at hand
+            if hasattr(s.now, "exponent_bit"):
+                s.now.exponent_bit //= s.bit_now
+        if code.by_bit_ahead:
             s.bit_n = InPort()
-            for rom, bit in ((s.now, s.bit_now), (s.ahead, s.bit_ahead)):
-                if hasattr(rom, "exponent_bit"):
-                    rom.exponent_bit //= bit
+            s.bit_ahead = Wire()
+            s.ahead.exponent_bit //= s.bit_ahead
 
             @update
             def bit_of_word_ahead():
                 s.bit_ahead @= s.bit_now
                 if s.advance:
                     s.bit_ahead @= s.bit_n
-
-        else:
-            s.bit_ahead //= 0
 
         # leading zeros leave from the request on, at the latest in the word that waits for it
         ALIGN = pc(code.aligning or 0)
@@ -232,8 +230,8 @@ class Sequencer(Component):
             if s.forwards:
                 s.want @= s.makes
 
-        s.scanning = Wire()
-        if program.table:
+        if code.scans:
+            s.scanning = Wire()
             s.waits = Wire()  # a product wants the entry that is meant
             s.waits //= sent_by.waits
 
@@ -284,10 +282,23 @@ class Sequencer(Component):
         # ---- repetitions
 
         if code.repeats:
+            s.last_index = Wire(code.index_nbits)
 
             @update
             def repeats():
-                s.again @= s.now.repeats & (s.index != s.now.last)
+                s.again @= s.now.repeats & (s.index != s.last_index)
+
+            if program.sliding:
+                s.window_nbits = InPort(code.index_nbits)  # of the window at hand
+
+                @update
+                def to_the_end_of_the_window():
+                    s.last_index @= s.now.last
+                    if s.now.by_window:
+                        s.last_index @= s.window_nbits
+
+            else:
+                s.last_index //= s.now.last
 
         else:
             s.again //= 0
@@ -316,7 +327,7 @@ class Sequencer(Component):
             def stores():
                 s.store @= s.now.stores & (s.first | (s.now.takes & s.istream_val))
 
-        if program.table:
+        if code.scans:
             k = program.digit_nbits
             s.scan_at = OutPort(k)
             s.scan_reads = OutPort()
@@ -346,7 +357,6 @@ class Sequencer(Component):
                     s.scan_at <<= s.scan_at + 1
 
         else:
-            s.scanning //= 0
             s.passed //= s.now.passes
 
         # ---- the blinding of an exponent
