@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from .errors import BadInput
 from .program import (
+    WINDOW,
     Action,
     Add,
     Check,
@@ -30,7 +31,6 @@ from .program import (
     SetExponent,
     SetModulus,
     Setup,
-    WINDOW,
     Stretch,
     Word,
 )
@@ -96,6 +96,7 @@ class Executed(NamedTuple):
     made: tuple[Made, ...]
     modulus: int
     index: int
+    entry: int  # of the table, that the exponent's digit or window means
 
 
 class Outcome(NamedTuple):
@@ -140,6 +141,10 @@ class _State:
             return 1, 0
         zeros = (top & -top).bit_length() - 1
         return nbits - zeros, top >> zeros
+
+    def entry(self) -> int:
+        """Of the table, for the digit or the window at hand."""
+        return self.window()[1] >> 1 if self.program.sliding else self.digit()
 
     def bit(self, right: bool) -> int:
         """That at hand."""
@@ -199,10 +204,8 @@ class _State:
                 self.table[index] = 0
             else:
                 self.slots[self.program.slots[index - self.program.table]] = 0
-        elif isinstance(action, Scan):
-            after.append(("s", self.table.get(self.digit(), 0)))
-        elif isinstance(action, Pick):
-            after.append(("s", self.table.get(self.window()[1] >> 1, 0)))
+        elif isinstance(action, Scan | Pick):
+            after.append(("s", self.table.get(self.entry(), 0)))
         elif isinstance(action, SetExponent):
             self.set_exponent(action)
         elif isinstance(action, Stretch):
@@ -258,7 +261,7 @@ def run(
             bit = state.bit(right)
         if word.flow.kind == "answer":
             if trace is not None:
-                trace.append(Executed(pc, word, bit, (), state.modulus, index))
+                trace.append(Executed(pc, word, bit, (), state.modulus, index, 0))
             return state.answer()
         made: list[Made] = []
         after: list[tuple[str, Value]] = []
@@ -286,7 +289,7 @@ def run(
         for name, value in after:
             state.registers[name] = value
         if trace is not None:
-            trace.append(Executed(pc, word, bit, tuple(made), state.modulus, index))
+            trace.append(Executed(pc, word, bit, tuple(made), state.modulus, index, state.entry()))
         flow = word.flow_at(bit)
         refused = word.accepts and status is not Status.OK
         failed = state.status is not Status.OK and any(isinstance(each, Check) for each in word.actions)

@@ -4,8 +4,7 @@
 of a machine that takes a key: with CRT (two exponentiations modulo the primes, Garner's recombination), message and exponent
 blinding, and the check s^e = m before the result leaves. Both are compositions of the same few pieces.
 
-SCHEDULE_LOOPS is the one list of loops: r is the result, b the base, and what a loop wants of them at its start is told beside it. A
-schedule of one's own is one more entry.
+The loops are those of schedule_loops.py.
 
 Sources: the schedules are those of schedules.py. Garner: Handbook of Applied Cryptography, 14.71 and note 14.75. The check: Boneh,
 DeMillo and Lipton, EUROCRYPT 1997. Blinding of the exponent: Coron, CHES 1999, 5.1; of the message without an inverse: with a random
@@ -14,32 +13,25 @@ x, (m x^e)^(d-1) * m x^(e-1) = m^d, after Ebeid and Lambert (2010), so that noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .errors import BadInput
 from .program import (
-    WINDOW,
     Action,
     Add,
     Check,
-    Choice,
     Clear,
     Fetch,
     Flow,
     Item,
     Keep,
-    KeepEntry,
-    Loop,
     Move,
     Operand,
-    Pick,
     Product,
     Program,
     Random,
     Repeat,
-    Scan,
     SetExponent,
     SetModulus,
     Setup,
@@ -47,99 +39,11 @@ from .program import (
     Word,
     assemble,
 )
+from .schedule_loops import RIGHT_TO_LEFT, SQUARE, LoopShape
 from .schedules import SCHEDULES, best_fixed_window, best_sliding_window
 from .status import Status
 
 RANDOM_NBITS = 64  # of the factor by which an exponent is blinded, in machines that are as wide
-
-
-# ---- schedules
-
-
-@dataclass(frozen=True)
-class LoopShape:
-    """The loop of a schedule. plain_result: r starts as 1 and ends outside Montgomery form, as only b is in it."""
-
-    items: Callable[
-        [int, bool, bool], tuple[Item, ...]
-    ]  # of the window's bits, whether it aligns, whether a base is reduced first
-    digit: bool = False  # it takes a table, and digits of several bits
-    sliding: bool = False  # it takes a table of odd powers, and windows
-    plain_result: bool = False
-    right: bool = False
-
-
-SQUARE = Product("r", "r", "r")
-TIMES = Product("r", "r", "b")
-
-
-def _right_to_left(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
-    return (Loop((Word((replace(TIMES, when=True), Product("b", "b", "b"))),), right=True),)
-
-
-def _left_to_right(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
-    top = Word((replace(TIMES, also="b"),)) if reduces else Word(actions=(Move("r", "b"),))
-    body = (Word((SQUARE,)), Word((replace(TIMES, when=True),)))
-    return (Loop(body, first=(top,), aligns=aligns),)
-
-
-def _always(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
-    return (Loop((Word((SQUARE,)), Word((replace(TIMES, dst=Choice("r", "")),))), aligns=aligns),)
-
-
-def _ladder(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
-    low, high = Choice("r", "b"), Choice("b", "r")
-    return (Loop((Word((Product(low, "r", "b"), Product(high, high, high))),), aligns=aligns),)
-
-
-def _fixed_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
-    most = (1 << window) - 1
-    build = [Repeat(Word((TIMES,), (KeepEntry("r"),)), 1, most - 1)] if most > 1 else []
-    return (
-        Word(actions=(KeepEntry("r"), Move("r", "b")), note="the table: powers of the base"),
-        *build,
-        Word(actions=(KeepEntry("r"),), start=most),
-        Word(actions=(Scan(),), note="the first digit"),
-        Loop(
-            (
-                Repeat(Word((SQUARE,), (Scan(),)), 1, window),
-                Word((Product("r", "r", "s"),)),
-            ),
-            first=(Word(actions=(Move("r", "s"),)),),
-        ),
-    )
-
-
-def _sliding_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
-    last = (1 << window - 1) - 1
-    more: list[Item] = []
-    if last:
-        more = [
-            Word((Product("b", "b", "b"),), (Move("r", "b"),), note="the table: odd powers of the base"),
-            Repeat(Word((TIMES,), (KeepEntry("r"),)), 0, last - 1),
-        ]
-    return (
-        Word(actions=(Keep("one", "r"), *(() if more else (Move("r", "b"),)))),
-        *more,
-        Word(actions=(KeepEntry("r"),), start=last),
-        Word(actions=(Fetch("r", "one"),)),
-        Loop(
-            (Repeat(Word((SQUARE,), (Pick(),)), 1, WINDOW), Word((Product("r", "r", "s", when=True),))),
-            first=(Word(actions=(Pick(),), note="the first window"), Word(actions=(Move("r", "s"),))),
-            aligns=aligns,
-        ),
-    )
-
-
-SCHEDULE_LOOPS: Mapping[str, LoopShape] = {
-    "right-to-left-2": LoopShape(_right_to_left, plain_result=True, right=True),
-    "right-to-left-1": LoopShape(_right_to_left, plain_result=True, right=True),
-    "left-to-right": LoopShape(_left_to_right),
-    "always": LoopShape(_always),
-    "ladder": LoopShape(_ladder),
-    "fixed-window": LoopShape(_fixed_window, digit=True),
-    "sliding-window": LoopShape(_sliding_window, sliding=True),
-}
 
 
 # ---- what a machine is asked for
@@ -175,7 +79,7 @@ class Recipe:
 
     @property
     def shape(self) -> LoopShape:
-        return SCHEDULE_LOOPS[self.schedule]
+        return SCHEDULES[self.schedule].loop
 
     @property
     def nunits(self) -> int:
@@ -399,7 +303,7 @@ class _Keyed:
         """r becomes b^e, outside the domain; b is in it. even: b^(e-1)."""
         self.act(Fetch("s", "e"), Move("r", "1"))
         self.act(SetExponent("s", even=even))
-        self.items += _right_to_left(1, False, False)
+        self.items += RIGHT_TO_LEFT.items(1, False, False)
 
     def blind(self) -> None:
         """m becomes m x^e, and u m x^(e-1), for the random x."""
@@ -497,11 +401,13 @@ class _Keyed:
         """Does the result to the e give the message again? It is kept twice, and the answer wants both.
 
         The second takes the message's place, so that a fault that jumps over both leaves two that differ; it is the number that the
-        check begins with, unless that is in a Montgomery domain. The check that releases the result is the last, and leaves r and b
-        different: the answer finds them equal only if they are the two that were kept.
+        check begins with, unless that is in a Montgomery domain. The modulus is fetched again, as a result under a wrong one might
+        stand a check under the same. The check that releases the result is the last, and leaves r and b different: the answer finds
+        them equal only if they are the two that were kept.
         """
         domain = self.recipe.montgomery
-        self.act(self.keep("s1", "r"), note="does the result to the e give the message?")
+        note = "does the result to the e give the message?"
+        self.act(self.keep("s1", "r"), SetModulus("n"), note=note)
         if domain:
             self.act(self.keep("m", "r"))
         self.act(Fetch("r", "n"))

@@ -9,6 +9,9 @@ Window tables live in "t2", "t3", ...: "t<i>" is the base to the i. `plan.result
     value = SCHEDULES["ladder"](base, exp, product, one)   # the same plan, computed with product(a, b)
     ...(..., trace=steps)                                  # and recorded: a list of tuples of Product
 
+Each has the loop that machines execute (schedule_loops.py). A schedule of one's own is an entry with a loop and no more; those here
+have their products by an algorithm on the exponent as well, quick at any length and another than the loop's.
+
 Sources: right-to-left is paper 001, Algorithm 1; left-to-right (here started at the highest bit), fixed and
 sliding window are Menezes, van Oorschot and Vanstone, Handbook of Applied Cryptography, Algorithms 14.79,
 14.82 and 14.85; "always" is Coron, CHES 1999; the ladder is Montgomery's as in Joye and Yen, CHES 2002.
@@ -19,6 +22,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .errors import BadInput, shown
+from .program import Fetch, Flow, Keep, KeepEntry, Move, Pick, Program, Scan, SetExponent, Word, assemble
+from .program_run import Executed, run
+from .schedule_loops import (
+    ALWAYS,
+    FIXED_WINDOW,
+    LADDER,
+    LEFT_TO_RIGHT,
+    RIGHT_TO_LEFT,
+    SLIDING_WINDOW,
+    LoopShape,
+)
 
 MAX_WINDOW = (
     16  # bits; a table of 2^16 entries is beyond any machine, and wider ones fill this computer's memory
@@ -65,11 +79,13 @@ class Schedule:
     """One way through the bits of an exponent."""
 
     name: str
-    build: Callable[..., Plan]
+    loop: LoopShape  # what a machine executes
     multipliers: int  # how many products of a step go in parallel
     constant_time: bool  # with nbits given, the plan's shape is the same for all exponents of nbits
     options: frozenset[str]  # of "nbits" and "k"
-    hardware: bool  # a machine can drive its units by it
+    build: Callable[..., Plan] | None = (
+        None  # the same products by another algorithm; None: as the loop makes them
+    )
 
     @property
     def windows(self) -> bool:
@@ -94,7 +110,30 @@ class Schedule:
             )
         if k is not None and not 1 <= k <= MAX_WINDOW:
             raise BadInput(f"window of {k} bits: give 1 to {MAX_WINDOW}")
-        return self.build(exp, **given)
+        return self.build(exp, **given) if self.build is not None else self.made_by_loop(exp, nbits, k)
+
+    def made_by_loop(self, exp: int, nbits: int | None = None, k: int | None = None) -> Plan:
+        """The plan as the loop makes it: the program is run, and what it multiplies is written down."""
+        scanned = exp.bit_length() if nbits is None else nbits
+        if scanned == 0:
+            return Plan([])
+        loop = self.loop
+        window = k or (best_sliding_window if loop.sliding else best_fixed_window)(scanned)
+        digit = window if loop.digit else 1
+        count = 0 if loop.right else -(-scanned // digit)
+        take = Word(actions=(SetExponent("in.exp", count, top=loop.digit),), takes=True, accepts=True)
+        items = [take, *loop.items(window, False, False), Word(flow=Flow("answer"))]
+        entries = 1 << window - 1 if loop.sliding else 1 << window if loop.digit else 0
+        program = assemble(
+            items,
+            digit_nbits=window if loop.sliding else digit,
+            sliding=loop.sliding,
+            table=entries,
+            slots=("one",) if loop.sliding else (),
+        )
+        trace: list[Executed] = []
+        run(program, {"exp": exp}, None, trace=trace)
+        return _written_down(program, trace, self.multipliers)
 
     def __call__(
         self,
@@ -123,6 +162,40 @@ def execute(
         if trace is not None:
             trace.append(step)
     return held[plan.result]
+
+
+def _written_down(program: Program, trace: list[Executed], multipliers: int) -> Plan:
+    """The products of a trace: registers by their names, the numbers of a table as power() calls them."""
+    loop_at = next(flow.to for word in program.words if (flow := word.flow).kind == "enter")
+    held = {"r": "one" if program.table else "r", "b": "b", "s": "s"}
+    powers = {"one": 0, "b": 1}
+    kept: dict[str, str] = {}
+    steps: list[tuple[Op, ...]] = []
+    for pc, word, _, made, _, index, chosen in trace:
+        ops, after = [], {}
+        for product in made:
+            x, y = held[product.x], held[product.y]
+            dst = product.dst or "dummy"
+            if program.table and pc < loop_at:
+                dst = power(powers[x] + powers[y])
+                powers[dst] = powers[x] + powers[y]
+            ops.append(Op(dst, x, y))
+            after |= {product.dst: dst} if product.dst else {}
+        if ops:
+            steps += [tuple(ops)] if multipliers > 1 else [(op,) for op in ops]
+        for action in word.actions:
+            if isinstance(action, Move):
+                after[action.dst] = held[action.src]
+            elif isinstance(action, Fetch):
+                after[action.dst] = kept[action.slot]
+            elif isinstance(action, Scan | Pick):
+                after["s"] = kept[str(chosen)]
+            elif isinstance(action, Keep):
+                kept[action.slot] = held[action.src]
+            elif isinstance(action, KeepEntry):
+                kept[str(index)] = held[action.src]
+        held |= after
+    return Plan(steps, held["r"])
 
 
 def power(i: int) -> str:
@@ -246,20 +319,20 @@ def _scanned(exp: int, nbits: int | None) -> str:
 
 
 def _schedule(
-    name: str, build: Callable[..., Plan], multipliers: int, *options: str, hardware: bool = True
+    name: str, loop: LoopShape, multipliers: int, *options: str, build: Callable[..., Plan] | None = None
 ) -> Schedule:
-    return Schedule(name, build, multipliers, "nbits" in options, frozenset(options), hardware)
+    return Schedule(name, loop, multipliers, "nbits" in options, frozenset(options), build)
 
 
 SCHEDULES = {
     schedule.name: schedule
     for schedule in (
-        _schedule("right-to-left-2", right_to_left_2, 2),
-        _schedule("right-to-left-1", right_to_left_1, 1),
-        _schedule("left-to-right", left_to_right, 1),
-        _schedule("always", always, 1, "nbits"),
-        _schedule("ladder", ladder, 2, "nbits"),
-        _schedule("fixed-window", fixed_window, 1, "nbits", "k"),
-        _schedule("sliding-window", sliding_window, 1, "k"),
+        _schedule("right-to-left-2", RIGHT_TO_LEFT, 2, build=right_to_left_2),
+        _schedule("right-to-left-1", RIGHT_TO_LEFT, 1, build=right_to_left_1),
+        _schedule("left-to-right", LEFT_TO_RIGHT, 1, build=left_to_right),
+        _schedule("always", ALWAYS, 1, "nbits", build=always),
+        _schedule("ladder", LADDER, 2, "nbits", build=ladder),
+        _schedule("fixed-window", FIXED_WINDOW, 1, "nbits", "k", build=fixed_window),
+        _schedule("sliding-window", SLIDING_WINDOW, 1, "k", build=sliding_window),
     )
 }

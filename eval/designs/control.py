@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 Values = Mapping[str, Any]  # of all parameters of a design
 
-HARDWARE = tuple(schedule for schedule in SCHEDULES.values() if schedule.hardware)
+HARDWARE = tuple(SCHEDULES.values())
 SINGLE_UNIT = tuple(
     schedule.name for schedule in HARDWARE if schedule.multipliers == 1 and not schedule.windows
 )

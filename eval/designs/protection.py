@@ -72,7 +72,7 @@ PROGRAMS: Mapping[str, Mapping[str, Any]] = {
     **{
         name: {"schedule": name}
         for name, schedule in SCHEDULES.items()
-        if schedule.hardware and not schedule.windows
+        if not schedule.windows
     },
     "sliding-window": {"schedule": "sliding-window"},
     "fixed-window": WINDOWED,

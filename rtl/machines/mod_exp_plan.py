@@ -29,7 +29,7 @@ class State(IntEnum):
 STATE_NBITS = 4
 
 # how many product units work side by side
-UNITS = {name: schedule.multipliers for name, schedule in SCHEDULES.items() if schedule.hardware}
+UNITS = {name: schedule.multipliers for name, schedule in SCHEDULES.items()}
 
 # how operands get into the domain of the multiplier:
 #   identity   they are in it already

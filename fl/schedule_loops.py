@@ -1,0 +1,115 @@
+"""The loops of schedules, as items of programs (program.py): what a machine executes for each digit of the exponent.
+
+r is the result, b the base. A loop finds 1 in r and the base in b, in the multiplier's domain, and leaves the result in r. What else
+it wants of a machine is said by its LoopShape. schedules.py has the list, with the products that each loop is to make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from .program import (
+    WINDOW,
+    Choice,
+    Fetch,
+    Item,
+    Keep,
+    KeepEntry,
+    Loop,
+    Move,
+    Pick,
+    Product,
+    Repeat,
+    Scan,
+    Word,
+)
+
+
+@dataclass(frozen=True)
+class LoopShape:
+    """The loop of a schedule. plain_result: r starts as 1 and ends outside Montgomery form, as only b is in it."""
+
+    items: Callable[
+        [int, bool, bool], tuple[Item, ...]
+    ]  # of the window's bits, whether it aligns, whether a base is reduced first
+    digit: bool = False  # it takes a table, and digits of several bits
+    sliding: bool = False  # it takes a table of odd powers, and windows
+    plain_result: bool = False
+    right: bool = False
+
+
+SQUARE = Product("r", "r", "r")
+TIMES = Product("r", "r", "b")
+
+
+def right_to_left(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    """r * b for each 1, b * b for each bit."""
+    return (Loop((Word((replace(TIMES, when=True), Product("b", "b", "b"))),), right=True),)
+
+
+def left_to_right(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    """r * r for each bit below the highest 1, r * b for each 1 among them."""
+    top = Word((replace(TIMES, also="b"),)) if reduces else Word(actions=(Move("r", "b"),))
+    body = (Word((SQUARE,)), Word((replace(TIMES, when=True),)))
+    return (Loop(body, first=(top,), aligns=aligns),)
+
+
+def always(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    """r * r and r * b for each bit; for a 0 the second is dropped."""
+    return (Loop((Word((SQUARE,)), Word((replace(TIMES, dst=Choice("r", "")),))), aligns=aligns),)
+
+
+def ladder(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    """r * b, and the square of b for a 1, of r for a 0: b stays r times the base."""
+    low, high = Choice("r", "b"), Choice("b", "r")
+    return (Loop((Word((Product(low, "r", "b"), Product(high, high, high))),), aligns=aligns),)
+
+
+def fixed_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    """For each digit as many squares, and the entry of the table that it means, of which all are read."""
+    most = (1 << window) - 1
+    build = [Repeat(Word((TIMES,), (KeepEntry("r"),)), 1, most - 1)] if most > 1 else []
+    return (
+        Word(actions=(KeepEntry("r"), Move("r", "b")), note="the table: powers of the base"),
+        *build,
+        Word(actions=(KeepEntry("r"),), start=most),
+        Word(actions=(Scan(),), note="the first digit"),
+        Loop(
+            (
+                Repeat(Word((SQUARE,), (Scan(),)), 1, window),
+                Word((Product("r", "r", "s"),)),
+            ),
+            first=(Word(actions=(Move("r", "s"),)),),
+        ),
+    )
+
+
+def sliding_window(window: int, aligns: bool, reduces: bool) -> tuple[Item, ...]:
+    """A square for each bit, and for each window its entry of the table of odd powers."""
+    last = (1 << window - 1) - 1
+    more: list[Item] = []
+    if last:
+        more = [
+            Word((Product("b", "b", "b"),), (Move("r", "b"),), note="the table: odd powers of the base"),
+            Repeat(Word((TIMES,), (KeepEntry("r"),)), 0, last - 1),
+        ]
+    return (
+        Word(actions=(Keep("one", "r"), *(() if more else (Move("r", "b"),)))),
+        *more,
+        Word(actions=(KeepEntry("r"),), start=last),
+        Word(actions=(Fetch("r", "one"),)),
+        Loop(
+            (Repeat(Word((SQUARE,), (Pick(),)), 1, WINDOW), Word((Product("r", "r", "s", when=True),))),
+            first=(Word(actions=(Pick(),), note="the first window"), Word(actions=(Move("r", "s"),))),
+            aligns=aligns,
+        ),
+    )
+
+
+RIGHT_TO_LEFT = LoopShape(right_to_left, plain_result=True, right=True)
+LEFT_TO_RIGHT = LoopShape(left_to_right)
+ALWAYS = LoopShape(always)
+LADDER = LoopShape(ladder)
+FIXED_WINDOW = LoopShape(fixed_window, digit=True)
+SLIDING_WINDOW = LoopShape(sliding_window, sliding=True)
