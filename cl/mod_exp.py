@@ -13,7 +13,7 @@ from .timing import convert_in_cycles, convert_out_cycles, given_cycles, mod_exp
 
 
 def ModExpCL(plan, unit):
-    """The twin of ModExp(plan, ...) over units with the timing `unit`."""
+    """The twin of the machine of a plan (planned_exp) over units with the timing `unit`."""
     Resp = mk_modexp_resp(plan.nbits)
     domain = "montgomery" if plan.montgomery else "identity"
 

@@ -8,7 +8,7 @@ A unit that `fits` has its width at run time, in blocks of `block_nbits` bits: `
 `product_cycles(nblocks)` the latency then, whatever the operands. `latency` and `pair` are those of a unit that has been given
 blocks_of(mod), and `fixed` is None, as the modulus decides. Every other unit is one block, of its whole width.
 
-A machine (mod_exp.py) is a sequence of steps, each ov + its products long, where ov is 1 without forwarding:
+A machine (program_exp.py) is a sequence of steps, each ov + its products long, where ov is 1 without forwarding:
     right-to-left-2   len * (ov + L)                    len: length of the exponent, ones: how many of its bits are 1
     right-to-left-1   ones * (ov + pair) + (len - ones) * (ov + L)
     left-to-right     1 + (len + ones - 2) * (ov + L)       (ov + L instead of 1 in the identity domain)
@@ -336,7 +336,7 @@ def _mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int)
 
 
 def product_count(plan: Plan, exp: int) -> int:
-    """Products of a ModExp that follow one another; two side by side count once."""
+    """Products of a ProgramExp that follow one another; two side by side count once."""
     length = plan.nbits if plan.full_scan else exp.bit_length()
     ones = exp.bit_count()
     loop = {

@@ -346,13 +346,14 @@ class Loop:
     """The body once for each digit of the exponent; `first` stands in for it for the first digit.
 
     right: bits from the lowest on, until no 1 is left. Otherwise from the top: as many digits as SetExponent says; aligns: its
-    leading zeros are dropped first, in the cycles from the request on.
+    leading zeros are dropped first, in the cycles from the request on. once: the body is entered without a look at the exponent.
     """
 
     body: tuple[Word | Repeat, ...]
     first: tuple[Word, ...] = ()
     right: bool = False
     aligns: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -373,6 +374,7 @@ class Program:
 
     words: tuple[Word, ...]
     digit_nbits: int = 1  # of a digit from the top
+    given: bool = False  # the request has 1 in the domain beside the base
     sliding: bool = False  # digits are windows of up to so many bits: a 0, or what begins and ends with a 1
     scanned_nbits: int = 0  # bits of the exponent's register
     table: int = 0  # entries
@@ -423,6 +425,11 @@ class Program:
         if self.find(Scan, Pick):
             named.add("s")
         return tuple(name for name in ("r", "b", "s") if name in named)
+
+    @property
+    def described(self) -> str:
+        """For the headers of modules."""
+        return f"of {len(self.words)} words"
 
     def listing(self) -> list[str]:
         """Readable assembly, a line a word."""
@@ -495,7 +502,7 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: obje
             body = aligned + len(item.first)
             out = entry + length(item)
             assert words and words[-1].flow.kind == "next", "a loop is entered from a word"
-            words[-1] = replace(words[-1], flow=Flow("enter", aligned, out))
+            words[-1] = replace(words[-1], flow=Flow("next" if item.once else "enter", aligned, out))
             if item.aligns:
                 words.append(Word(aligns=True, flow=Flow("enter", aligned, out)))
             if item.first:

@@ -26,6 +26,7 @@ from .program import (
     Flow,
     Item,
     Keep,
+    Loop,
     Move,
     Operand,
     Product,
@@ -67,6 +68,17 @@ class Recipe:
     blind_exponent: bool = False
     verify: bool = False
     doublings_per_cycle: int = 4
+    given: bool = False  # the request has base and 1 in the domain, and the result stays there
+    once: bool = (
+        False  # to the right, exponent 0 takes a step, as in paper 001's RTL, which looks at it after a step
+    )
+    plain_result: bool = True  # to the right, the result is kept out of Montgomery form, and b alone is in it
+    r_nbits: int = 0  # R = 2^r_nbits of a Montgomery domain; 0: nbits
+
+    @property
+    def starts_plain(self) -> bool:
+        """r starts as 1, and the result ends outside Montgomery form."""
+        return self.shape.plain_result and self.plain_result
 
     @property
     def keyed(self) -> bool:
@@ -160,7 +172,7 @@ def plain(recipe: Recipe) -> Program:
     count = 0 if shape.right else recipe.ndigits
     take = Word(
         actions=(
-            Move("r", "1"),
+            Move("r", "in.one" if recipe.given else "1"),
             Move("b", "in.base"),
             SetModulus("in.mod"),
             SetExponent("in.exp", count, top=shape.digit),
@@ -170,8 +182,9 @@ def plain(recipe: Recipe) -> Program:
     )
     items: list[Item] = [take, *_into(recipe)]
     aligns = not (shape.right or shape.digit or recipe.full_scan)
-    items += shape.items(recipe.digit_nbits, aligns, recipe.domain == "identity")
-    if recipe.montgomery and not shape.plain_result:
+    loop = shape.items(recipe.digit_nbits, aligns, not (recipe.given or recipe.montgomery))
+    items += [replace(each, once=recipe.once) if isinstance(each, Loop) else each for each in loop]
+    if recipe.montgomery and not recipe.starts_plain:
         items.append(Word((Product("r", "r", "1"),), note="out of the domain"))
     last: tuple[Action, ...] = ()
     if entries := recipe.entries:
@@ -188,6 +201,7 @@ def plain(recipe: Recipe) -> Program:
         failure=answer,
         digit_nbits=recipe.digit_nbits,
         scanned_nbits=max(nbits, recipe.ndigits * recipe.digit_nbits if shape.digit else 0),
+        given=recipe.given,
         sliding=shape.sliding,
         table=recipe.entries,
         slots=("one",) if shape.sliding else (),
@@ -199,16 +213,22 @@ def _into(recipe: Recipe) -> list[Item]:
     shape = recipe.shape
     if not recipe.montgomery:
         # a table's entry may be the result: it must be below the modulus
-        reduces = recipe.domain == "identity" and recipe.entries > 0
+        reduces = recipe.domain == "identity" and recipe.entries > 0 and not recipe.given
         return [Word((Product("b", "r", "b"),), note="the base below the modulus")] if reduces else []
     if recipe.conversion == "double":
         per_block = recipe.block if recipe.fits else 0
-        fixed = 0 if recipe.fits else recipe.nbits
+        fixed = 0 if recipe.fits else recipe.r_nbits or recipe.nbits
         base = Word(actions=(Setup("double", "b", "b", fixed, per_block),), note="the base into the domain")
         one = Word(actions=(Setup("double", "r", "1", fixed, per_block),), note="and 1")
-        return [base] if shape.plain_result else [base, one]
+        return [base] if recipe.starts_plain else [base, one]
+    if recipe.conversion == "shift-sub":
+        # paper 004's machines: products with R^2 that one unit makes follow one another
+        square = Word(actions=(Setup("square", "r", "1", 0),), note="R^2 by shift-sub")
+        enters = Product("b", "r", "b"), Product("r", "r", "1")
+        dependent = recipe.nunits == 1 and not shape.right
+        return [square, *((Word((each,)) for each in enters) if dependent else (Word(enters),))]
     enter = Product("b", "r", "b", wide=recipe.fits)
-    if shape.plain_result:
+    if recipe.starts_plain:
         last = Word((enter,), (Move("r", "1"),), note="the base into the domain")
     else:
         last = Word((enter, Product("r", "r", "1", wide=recipe.fits)), note="the base into the domain, and 1")

@@ -38,12 +38,12 @@ from ...cl.timing import (
 from ...fl.domains import DOMAINS
 from ...fl.mod_exp import operand_status
 from ...fl.scaled import ScaledShape
-from ...fl.schedules import SCHEDULES
+from ...fl.schedules import BINARY, SCHEDULES
 from ...fl.status import Status
 from ...rtl.machines.fixed_mod_exp import FixedModExp
-from ...rtl.machines.mod_exp import ModExp
 from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.mont_mod_exp import MontModExp
+from ...rtl.machines.program_exp import planned_exp
 from ...rtl.machines.scaled_mod_exp import ScaledModExp
 from ...rtl.machines.serial_exp import SerialExp
 from ...rtl.machines.serial_mod_exp import SerialModExp
@@ -71,7 +71,6 @@ SINGLE_UNIT = tuple(
 TWO_UNITS = tuple(schedule.name for schedule in HARDWARE if schedule.multipliers == 2)
 CONSTANT_TIME = tuple(schedule.name for schedule in HARDWARE if schedule.constant_time)
 
-BINARY = tuple(schedule.name for schedule in HARDWARE if not schedule.windows)  # those of ModExp
 SCHEDULE = "schedule"  # the parameter that each design has
 FORWARD = Param(
     "forward", True, BOOLS, "a product starts in the cycle its factors appear, past the registers"
@@ -102,10 +101,10 @@ HIDING = schedule_param("ladder", CONSTANT_TIME)  # schedules that do not show t
 
 
 def mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
-    """A ModExp, between paper 001's converters where its operands are given."""
+    """Products in the order of the plan, between paper 001's converters where operands are given."""
     timing = unit.timing
     if plan.conversion != "given":
-        made = partial(ModExp, plan, unit.rtl), partial(ModExpCL, plan, timing)
+        made = partial(planned_exp, plan, unit.rtl, domain), partial(ModExpCL, plan, timing)
         return Build(plan, unit, *made, partial(mod_exp_cycles, plan, timing))
     return Build(
         plan,

@@ -69,11 +69,7 @@ PROTECTIONS = (WINDOW, FIT, CRT, BLIND, VERIFY)
 WINDOWED = {"schedule": "fixed-window"}
 BY_CRT = {**WINDOWED, "crt": True}
 PROGRAMS: Mapping[str, Mapping[str, Any]] = {
-    **{
-        name: {"schedule": name}
-        for name, schedule in SCHEDULES.items()
-        if not schedule.windows
-    },
+    **{name: {"schedule": name} for name, schedule in SCHEDULES.items() if not schedule.windows},
     "sliding-window": {"schedule": "sliding-window"},
     "fixed-window": WINDOWED,
     "fixed-window, check": {**WINDOWED, "verify": True},
@@ -129,13 +125,8 @@ def recipe_of(nbits: int, domain: str, plan: Plan, timing: UnitTiming, values: V
             f"window = {values[WINDOW.name]} with schedule = {plan.schedule}, which has none; "
             "give schedule=fixed-window, or leave the window out"
         )
-    return Recipe(
-        nbits,
+    return plan.recipe(
         domain,
-        plan.schedule,
-        plan.conversion,
-        plan.squarings,
-        full_scan=plan.full_scan,
         window=values[WINDOW.name],
         block_nbits=timing.block_nbits if fits else 0,
         fits=fits,
@@ -143,7 +134,6 @@ def recipe_of(nbits: int, domain: str, plan: Plan, timing: UnitTiming, values: V
         blind_message=blind in ("message", "both"),
         blind_exponent=blind in ("exponent", "both"),
         verify=values[VERIFY.name],
-        doublings_per_cycle=plan.doublings_per_cycle,
     )
 
 

@@ -1,7 +1,7 @@
 """RSAXcel: an accelerator = XcelAdapter + machine (paper 001, Figures 7 and 14).
 
 The paper has it over ModExp (RSAXcel) and over MontModExp (RSAMontXcel); they differ in the machine, which is a parameter, so that
-every machine of the catalogue is an accelerator. `mk_machine(nbits)` makes one with the ports of ModExp, whose requests may hold
+every machine of the catalogue is an accelerator. `mk_machine(nbits)` makes one with the ports of ProgramExp, whose requests may hold
 more: `given`, names and bits.
 
 Ports: istream {write, addr, data} -> ostream {write, data}; the protocol stands in fl/xcel.py.

@@ -88,9 +88,12 @@ class ExponentRegister(Component):
         if any(each.even for each in loads) or stretches:
             s.even = InPort()
 
+            s.lowest = Wire()
+            s.word[0] //= s.lowest
+
             @update
             def lowest_bit():
-                s.word[0] @= s.source[0] & ~s.even
+                s.lowest @= s.source[0] & ~s.even
 
         else:
             s.word[0] //= s.source[0]

@@ -1,7 +1,7 @@
 """FixedModExp: a machine for one modulus m, known when it is made (paper 000, Figures 16 to 19, 37 and 38).
 
-An inspection of the operands, a ModExp that takes them as given, and what is left to do with the result (`finish`):
-    "none"      the ModExp works modulo m and reduces
+An inspection of the operands, a ProgramExp that takes them as given, and what is left to do with the result (`finish`):
+    "none"      the ProgramExp works modulo m and reduces
     "subtract"  it works modulo m, but ends at m for 0 (Montgomery without last subtraction)
     "reduce"    it works modulo a pseudo-modulus, a multiple of m with arithmetic that is cheap: one reduction, "the final correction
                 block", which takes a cycle (a compression tree, pseudo_mul.py)
@@ -9,7 +9,7 @@ An inspection of the operands, a ModExp that takes them as given, and what is le
 Without a modulus of its own (modulus = 0) it is a Montgomery machine for any odd one, of which it makes the same inspection.
 
 Ports: istream {base, exp, mod} -> ostream {status, result}. A request with another modulus than m is answered with a status, and so
-is a base not below it. Cycles: those of the ModExp, 1 more with "reduce" and "remainder". Area order: the ModExp and the tree.
+is a base not below it. Cycles: those of the ProgramExp, 1 more with "reduce" and "remainder". Area order: the ProgramExp and the tree.
 """
 
 from pymtl3 import *
@@ -20,8 +20,8 @@ from ...fl.status import STATUS_NBITS, Status
 from ..messages import mk_modexp_req, mk_modexp_resp
 from ..units.cond_sub import CondSub
 from ..units.pseudo_mul import PseudoReduce, Registered, modulus_of
-from .mod_exp import ModExp
 from .operand_check import OperandCheck
+from .program_exp import planned_exp
 
 
 class FixedCheck(Component):
@@ -88,13 +88,13 @@ class FixedModExp(Component):
         s.operand_check.base //= s.istream.msg.base
         s.operand_check.mod //= s.istream.msg.mod
 
-        # a message field of nbits on a field of the ModExp, which may be wider
+        # a message field of nbits on a field of the ProgramExp, which may be wider
         def widen(narrow, field):
             field[0:nbits] //= narrow
             if wide > nbits:
                 field[nbits:wide] //= 0
 
-        s.mod_exp = ModExp(plan, mk_unit)
+        s.mod_exp = planned_exp(plan, mk_unit)
         s.istream.val //= s.mod_exp.istream.val
         s.istream.rdy //= s.mod_exp.istream.rdy
         s.mod_exp.istream.msg.status //= s.operand_check.status

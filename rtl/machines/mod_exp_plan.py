@@ -1,40 +1,23 @@
-"""The plan of a ModExp: what its control does, decided before any hardware exists.
+"""The plan of a machine that makes products in the order of a schedule, decided before any hardware exists.
 
-Plain data, shared by control, datapath and the cycle-level twin, so that a choice is made in one place.
+Plain data, of which a program is made (`recipe`), shared with the closed formulas, so that a choice is made in one place.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
+from typing import Any
 
+from ...fl.programs import Recipe
 from ...fl.schedules import SCHEDULES
-
-
-class State(IntEnum):
-    """The states of ModExpCtrl."""
-
-    IDLE = 0
-    SETUP = 1  # doublings: base to b * R, or 1 to 2^k * R
-    SETUP_ONE = 2  # doublings: 1 to R mod n
-    SQUARE = 3  # 2^k * R to R^2 mod n by Montgomery squarings
-    ENTER = 4  # products with R^2
-    ALIGN = 5  # leading zeros of the exponent leave, one a cycle
-    TOP = 6  # left to right: acc becomes the base, for the exponent's highest bit
-    LOOP = 7  # the schedule, an exponent bit a step
-    LEAVE = 8  # the product with 1 that leaves Montgomery form
-    DONE = 9
-
-
-STATE_NBITS = 4
 
 # how many product units work side by side
 UNITS = {name: schedule.multipliers for name, schedule in SCHEDULES.items()}
 
 # how operands get into the domain of the multiplier:
 #   identity   they are in it already
-#   given      units in front of the ModExp have done it (paper 001, Figures 11 to 13)
-#   square     R^2 mod n from doublings and squarings, then products of the ModExp's own multipliers
+#   given      units in front of the machine have done it (paper 001, Figures 11 to 13)
+#   square     R^2 mod n from doublings and squarings, then products of the machine's own multipliers
 #   double     the base itself is doubled nbits times
 #   shift-sub  R^2 mod n by shift-sub products from R - n (paper 004), then as with square
 CONVERSIONS = ("identity", "given", "square", "double", "shift-sub")
@@ -42,7 +25,7 @@ CONVERSIONS = ("identity", "given", "square", "double", "shift-sub")
 
 @dataclass(frozen=True)
 class Plan:
-    """One ModExp: a schedule, a conversion, and how closely products follow each other."""
+    """One machine: a schedule, a conversion, and how closely products follow each other."""
 
     nbits: int
     schedule: str
@@ -110,11 +93,6 @@ class Plan:
         return self.enters_one
 
     @property
-    def counts(self) -> bool:
-        """The loop ends after a number of bits; otherwise when no ones are left in the exponent."""
-        return not self.right_to_left
-
-    @property
     def aligns(self) -> bool:
         return not self.right_to_left and not self.full_scan
 
@@ -128,36 +106,19 @@ class Plan:
         """... by the product 1 * base where the base may be above the modulus, else without one."""
         return self.takes_top and self.conversion == "identity"
 
-    @property
-    def dpath_sees_state(self) -> bool:
-        """The datapath aligns the exponent, or doubles first the base and then 1, by the state."""
-        return self.aligns or self.conversion == "double"
-
-    @property
-    def before_loop(self) -> tuple[State, ...]:
-        """The states between IDLE and LOOP (or ALIGN), each taken once but for SQUARE."""
-        if self.conversion in ("square", "shift-sub"):
-            return (State.SETUP, *((State.SQUARE,) if self.squarings else ()), State.ENTER)
-        if self.conversion == "double":
-            return (State.SETUP, State.SETUP_ONE) if self.enters_one else (State.SETUP,)
-        return ()
-
-    @property
-    def states(self) -> dict[str, int]:
-        """Those that its control can be in, by name."""
-        reached = {State.IDLE, *self.before_loop, State.LOOP, State.DONE}
-        reached |= {State.ALIGN} if self.aligns else set()
-        reached |= {State.TOP} if self.takes_top else set()
-        reached |= {State.LEAVE} if self.leaves else set()
-        return {state.name: int(state) for state in State if state in reached}
-
-    def after(self, state: State) -> State:
-        """The state that follows (LOOP stands for the loop's entry, whatever the exponent makes of it)."""
-        path = (
-            State.IDLE,
-            *self.before_loop,
-            State.LOOP,
-            *((State.LEAVE,) if self.leaves else ()),
-            State.DONE,
+    def recipe(self, domain: str, **more: Any) -> Recipe:
+        """The same as a recipe, of which a program is made; `domain`: of the multiplier, where operands are not given in it."""
+        return Recipe(
+            self.nbits,
+            "montgomery" if self.montgomery else domain,
+            self.schedule,
+            self.conversion,
+            self.squarings,
+            full_scan=self.full_scan,
+            doublings_per_cycle=self.doublings_per_cycle,
+            given=self.conversion == "given",
+            once=self.steps_once,
+            plain_result=self.plain_result,
+            r_nbits=self.r_nbits,
+            **more,
         )
-        return path[path.index(state) + 1] if state in path[:-1] else State.DONE

@@ -1,6 +1,6 @@
 """MontModExp: the paper's Montgomery machine, three units in a row (paper 001, Figure 13).
 
-MontConvertIn (two product units and a divider), a ModExp that takes its operands as given (two product units), and
+MontConvertIn (two product units and a divider), a ProgramExp that takes its operands as given (two product units), and
 MontConvertOut (one): five product units, and up to three operations under way.
 
 Ports: istream {base, exp, mod} -> ostream {status, result}, as every machine.
@@ -12,8 +12,8 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..messages import mk_modexp_req, mk_modexp_resp
-from .mod_exp import ModExp
 from .mont_convert import MontConvertIn, MontConvertOut
+from .program_exp import planned_exp
 
 
 class MontModExp(Component):
@@ -23,7 +23,7 @@ class MontModExp(Component):
         s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
 
         s.convert_in = MontConvertIn(nbits, mk_unit, gated)
-        s.mod_exp = ModExp(plan, mk_unit)
+        s.mod_exp = planned_exp(plan, mk_unit)
         s.convert_out = MontConvertOut(nbits, mk_unit)
 
         s.istream //= s.convert_in.istream

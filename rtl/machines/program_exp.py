@@ -14,13 +14,30 @@ r, b (and s), exponent and modulus, the memory.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ...fl.program import Setup
 from ...fl.status import STATUS_NBITS, Status
-from ..messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp
+from ..messages import mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from ..units.mod_double import ModDouble
+from ..units.square_of_r import SquareOfR
 from .microcode import Microcode
 from .operand_check import OperandCheck
 from .residue_dpath import ResidueDpath
 from .sequencer import Sequencer
+
+
+def planned_exp(plan, mk_unit, domain="identity"):
+    """The machine of a plan; `domain`: of its multiplier, where operands are not given in it."""
+    return ProgramExp(
+        plan.nbits,
+        plan.recipe(domain).program(),
+        mk_unit,
+        plan.nunits,
+        plan.forward,
+        plan.odd_only,
+        plan.reduced_only,
+        per_cycle=plan.doublings_per_cycle,
+        screened=plan.screened,
+    )
 
 
 def ports(component):
@@ -33,16 +50,33 @@ def ports(component):
 
 
 class ProgramExp(Component):
-    """`mk_unit(nbits)` makes a product unit; of `block_nbits` bits are the blocks of a unit that fits its modulus (0: it does not)."""
+    """`mk_unit(nbits)` makes a product unit; of `block_nbits` bits are the blocks of a unit that fits its modulus (0: it does not).
+
+    screened: operands come with a status, and those that are given with their 1; results leave with their modulus.
+    """
 
     def construct(
-        s, nbits, program, mk_unit, nunits, forward, odd_only, reduced_only, block_nbits=0, per_cycle=4
+        s,
+        nbits,
+        program,
+        mk_unit,
+        nunits,
+        forward,
+        odd_only,
+        reduced_only,
+        block_nbits=0,
+        per_cycle=4,
+        screened=False,
     ):
         code = Microcode(program, nunits, per_cycle, forward)
         fields = program.fields
-        request = mk_keyed_req(nbits, fields) if fields else mk_modexp_req(nbits)
-        s.istream = RecvIfcRTL(request)
-        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        if screened:
+            s.istream = RecvIfcRTL(mk_entered_req(nbits))
+            s.ostream = SendIfcRTL(mk_entered_resp(nbits))
+            fields = (("one", nbits),) if program.given else ()
+        else:
+            s.istream = RecvIfcRTL(mk_keyed_req(nbits, fields) if fields else mk_modexp_req(nbits))
+            s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
 
         s.ctrl = Sequencer(code, nunits, forward)
         s.dpath = ResidueDpath(code, nbits, fields, nunits, forward, block_nbits, per_cycle)
@@ -53,12 +87,14 @@ class ProgramExp(Component):
         s.istream.rdy //= s.ctrl.istream_rdy
         for name in ("base", "exp", "mod", *(name for name, _ in fields)):
             connect(getattr(s.istream.msg, name), getattr(s.dpath, f"in_{name}"))
-        s.operand_check = OperandCheck(nbits, odd_only, reduced_only)
-        if reduced_only:
-            s.operand_check.base //= s.istream.msg.base
-        s.operand_check.mod //= s.istream.msg.mod
-        primes = [name for name, _ in fields if name in ("p", "q")]
-        if primes:
+        if not screened:
+            s.operand_check = OperandCheck(nbits, odd_only, reduced_only)
+            if reduced_only:
+                s.operand_check.base //= s.istream.msg.base
+            s.operand_check.mod //= s.istream.msg.mod
+        if screened:
+            s.istream.msg.status //= s.ctrl.in_status
+        elif any(name == "p" for name, _ in fields):
             s.in_status = Wire(STATUS_NBITS)
             BAD_KEY = int(Status.BAD_KEY)
             s.in_status //= s.ctrl.in_status
@@ -77,6 +113,8 @@ class ProgramExp(Component):
         s.ostream.rdy //= s.ctrl.ostream_rdy
         s.ostream.msg.status //= s.ctrl.out_status
         s.ostream.msg.result //= s.dpath.result
+        if screened:
+            s.ostream.msg.mod //= s.dpath.mod
 
         # Control and datapath: wires of the same name.
         for name in sorted(set(ports(s.ctrl)) & set(ports(s.dpath))):
@@ -98,7 +136,10 @@ class ProgramExp(Component):
         if code.converts:
             counted = code.doublings is None
             most = s.dpath.setup_last.get_type().nbits if counted else 0
-            s.setup = ModDouble(nbits, code.doublings, per_cycle, most)
+            if program.find(Setup)[0].kind == "square":
+                s.setup = SquareOfR(nbits)
+            else:
+                s.setup = ModDouble(nbits, code.doublings, per_cycle, most)
             s.setup.modulus //= s.dpath.mod
             s.setup.istream.val //= s.ctrl.setup_req_val
             s.setup.istream.msg //= s.dpath.setup_start

@@ -164,6 +164,16 @@ class ResidueDpath(Component):
             s.one_factor = Wire(word)
             s.one_factor //= 1
 
+        # an operation that is refused has no result, and shows 0
+        if program.given:
+            s.given_one = Wire(word)
+
+            @update
+            def one_that_is_given():
+                s.given_one @= 0
+                if s.load:
+                    s.given_one @= s.in_one
+
         for name in program.registers:
             setattr(
                 s,
@@ -203,6 +213,8 @@ class ResidueDpath(Component):
             if name in program.registers:
                 register = getattr(s, name)
                 return register.next if next_value else register.now
+            if name == "in.one":
+                return s.given_one
             if name.startswith("in."):
                 return field_word(name[3:])
             wires = {

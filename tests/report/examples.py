@@ -100,8 +100,8 @@ def implemented(
 def details(area: float) -> dict[str, Any]:
     """As the flow's summary has them."""
     parts = {
-        "ctrl": ("ModExpCtrl", 0.04),
-        "dpath": ("ModExpDpath", 0.14),
+        "ctrl": ("Sequencer", 0.04),
+        "dpath": ("ResidueDpath", 0.14),
         "setup": ("ModDouble", 0.1),
         "units__0": ("MontMulRem", 0.33),
         "units__1": ("MontMulRem", 0.36),

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from modexlab.cl.scaled_mont import ScaledModExpCL, ScaledMontTiming, scaled_mod_exp_cycles
 from modexlab.cl.timing import given_cycles
 from modexlab.fl.scaled import ScaledShape
+from modexlab.fl.schedules import BINARY
 from modexlab.fl.status import Status
-from modexlab.rtl.machines.mod_exp_plan import UNITS, Plan
+from modexlab.rtl.machines.mod_exp_plan import Plan
 from modexlab.rtl.machines.scaled_mod_exp import ScaledModExp
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.units.scaled_mont import ScaledMont
@@ -65,9 +66,9 @@ class Machine:
 
 
 MACHINES = [
-    *(Machine(8, 4, schedule, doublings=4, halvings=4) for schedule in UNITS),
-    *(Machine(8, 5, schedule, forward=False) for schedule in UNITS),
-    *(Machine(8, 9, schedule, "carry-save", doublings=3, halvings=9) for schedule in UNITS),
+    *(Machine(8, 4, schedule, doublings=4, halvings=4) for schedule in BINARY),
+    *(Machine(8, 5, schedule, forward=False) for schedule in BINARY),
+    *(Machine(8, 9, schedule, "carry-save", doublings=3, halvings=9) for schedule in BINARY),
     *(Machine(8, 4, schedule, full_scan=True, doublings=2, halvings=2) for schedule in ("always", "ladder")),
     Machine(8, 32, "ladder", doublings=32, halvings=1),  # M' is made last
 ]
@@ -176,7 +177,7 @@ def test_full_length_exponents(nbits: int, w: int) -> None:
 
 @pytest.mark.parametrize(
     "schedule",
-    [pytest.param(each, marks=regress_if(each not in ("ladder", "right-to-left-2"))) for each in UNITS],
+    [pytest.param(each, marks=regress_if(each not in ("ladder", "right-to-left-2"))) for each in BINARY],
 )
 def test_any_exponentiation(schedule: str) -> None:
     """Hypothesis: any operands at all at 16 bits, legal or not: status, result and formula."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.rtl.machines.mod_exp_plan import State
+from modexlab.rtl.machines.sequencer import Sequencer
 from modexlab.rtl.sim import lint, simulate, translate
 from modexlab.rtl.states import STATES, states
 from pymtl3 import Component, InPort, OutPort, Wire, mk_bits, update, update_ff
@@ -43,6 +43,14 @@ def with_states(top: Component) -> Iterator[Component]:
         yield from with_states(child)
 
 
+def with_programs(top: Component) -> Iterator[Sequencer]:
+    """The components that execute one."""
+    if isinstance(top, Sequencer):
+        yield top
+    for child in top.get_child_components(repr):
+        yield from with_programs(child)
+
+
 @pytest.mark.parametrize(
     ("name", "how"),
     [
@@ -55,24 +63,31 @@ def with_states(top: Component) -> Iterator[Component]:
     ],
 )
 def test_control_enters_its_states_and_no_other(name: str, how: dict[str, Any]) -> None:
-    design = catalogue.find(name)
-    top = design.at(8, **how).rtl()
+    """The states that have names, and the words of the program where a sequencer executes one."""
+    machine = catalogue.find(name).at(8, **how)
+    top = machine.rtl()
     with simulate(top, "python", trace=lambda *_: look()) as sim:
         controls = list(with_states(top))
-        entered: dict[str, set[int]] = {repr(each): set() for each in controls}
+        sequencers = list(with_programs(top))
+        entered: dict[str, set[int]] = {repr(each): set() for each in (*controls, *sequencers)}
 
         def look() -> None:
             for each in controls:
                 entered[repr(each)].add(int(each.st))
+            for each in sequencers:
+                entered[repr(each)].add(int(each.pc))
 
-        machine = design.at(8, **how)
         sim.run([machine.carried(*row.request) for row in mod_exp.table(8)])
-    assert controls
+    assert controls or sequencers
     for each in controls:
         codes = set(each.get_metadata(STATES).codes.values())
+        assert entered[repr(each)] == codes, f"{each!r} of {name} {how}"
+    for each in sequencers:
+        words = machine.plan.recipe(machine.design.domain).program().words
         # a set-up that takes longer than the exponent is wide leaves no leading zeros to align: that is time, not the plan
-        early = {State.ALIGN} if how.get("doublings_per_cycle") == 1 else set()
-        assert codes - early <= entered[repr(each)] <= codes, f"{each!r} of {name} {how}"
+        slow = how.get("doublings_per_cycle") == 1
+        early = {pc for pc, word in enumerate(words) if word.aligns and slow}
+        assert set(range(len(words))) - early <= entered[repr(each)] < {len(words)} | set(range(len(words)))
 
 
 class Counter(Component):
@@ -141,7 +156,7 @@ def test_state_that_cannot_be_is_not_written() -> None:
 
 
 def test_machine_has_no_states_as_numbers() -> None:
-    text = translate(catalogue.find("mont").at(8).rtl())
-    (names,) = re.findall(r"module ModExpCtrl\n.*?typedef enum logic \[3:0\] \{(.*?)\}", text, re.DOTALL)
-    assert re.findall(r"(\w+) =", names) == ["IDLE", "SETUP", "LOOP", "DONE"]
+    text = translate(catalogue.find("ssmm-ct").at(8).rtl())
+    (names,) = re.findall(r"module SerialCtrl\n.*?typedef enum logic \[1:0\] \{(.*?)\}", text, re.DOTALL)
+    assert re.findall(r"(\w+) =", names) == ["IDLE", "STEP", "DONE"]
     assert not re.search(r"\bst (==|<=) \d", text)

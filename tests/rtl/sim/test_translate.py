@@ -170,8 +170,8 @@ def test_combinational_modules_have_no_clock() -> None:
 def test_comments_say_all_parameters_in_words() -> None:
     verilog = translate(catalogue.find("mont").at(32).rtl())
     assert all(len(line) <= 110 for line in verilog.splitlines() if line.startswith("//"))
-    comment = re.search(r"((?:^//.*\n)+)module ModExpCtrl$", verilog, re.MULTILINE)[1]
-    assert "nbits 32, schedule right-to-left-2, conversion double, squarings 0" in comment
+    comment = re.search(r"((?:^//.*\n)+)module Sequencer$", verilog, re.MULTILINE)[1]
+    assert "program of 4 words, nunits 2" in comment and "forward" in comment
     assert (
         "// MontMulRem: nbits 32, steps per stage 8, nstages 1, add red textbook, not pipelined, gated\n"
         in verilog
@@ -188,8 +188,8 @@ def test_ports_in_the_order_of_a_reader() -> None:
         for module, text in re.findall(r"^module (\w+)\n\(\n(.*?)\n\);", verilog, re.MULTILINE | re.DOTALL)
     }
     streams = [f"{stream}__{port}" for stream in ("istream", "ostream") for port in ("msg", "rdy", "val")]
-    assert ports["ModExp"] == ["clk", "reset", *streams]
-    ctrl = ports["ModExpCtrl"]
+    assert ports["ProgramExp"] == ["clk", "reset", *streams]
+    ctrl = ports["Sequencer"]
     assert ctrl[:4] == ["clk", "reset", "istream_rdy", "istream_val"]
     assert ctrl.index("in_status") < ctrl.index("out_status") < ctrl.index("req_val")
 
@@ -202,7 +202,7 @@ def test_two_designs_in_one_project() -> None:
     ]
     names = [name for text in unique for name in modules(text) + re.findall(r"^} (\w+);", text, re.MULTILINE)]
     assert len(set(names)) == len(names)
-    assert {"mont_8", "mont_8_ModExpCtrl", "mont_16_ModExpCtrl", "naive_8_ModExpReq_8"} <= set(names)
+    assert {"mont_8", "mont_8_Sequencer", "mont_16_Sequencer", "naive_8_ModExpReq_8"} <= set(names)
     lint_several(*unique)
     with pytest.raises(ToolError, match=r"MODDUP|already declared"):
         lint_several(translate(mont.at(8).rtl(), "one"), translate(naive.at(8).rtl(), "two"))
