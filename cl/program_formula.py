@@ -71,10 +71,18 @@ class Formula:
         ones = exp.bit_count()
         return (exp.bit_length() - ones) * self.p(modulus) + ones * self.pair(modulus)
 
-    def loop(self, exp: int, modulus: int) -> int:
-        """The loop of the schedule; of the exponent it wants to know nothing, but to the right."""
+    def digits(self, exp: int, modulus: int) -> int:
+        """That are scanned, where those above modulus and exponent are skipped."""
         recipe = self.recipe
-        k, d = recipe.digit_nbits, recipe.ndigits
+        if not recipe.skips:
+            return recipe.ndigits
+        blocks = max(self.unit.blocks_of(modulus), -(-exp.bit_length() // recipe.block))
+        return blocks * recipe.block // recipe.digit_nbits
+
+    def loop(self, exp: int, modulus: int) -> int:
+        """The loop of the schedule; of the exponent it wants to know the length where digits are skipped, and its ones to the right."""
+        recipe = self.recipe
+        k, d = recipe.digit_nbits, self.digits(exp, modulus)
         if recipe.shape.right:
             return self.public(exp, modulus)
         if recipe.shape.digit:
@@ -93,9 +101,12 @@ class Formula:
 
     # ---- programs
 
-    def plain(self, modulus: int) -> int:
+    def plain(self, modulus: int, exp: int = 0) -> int:
         """A program with a window and without a key: {base, exp, mod}."""
         recipe = self.recipe
+        skipped = 0
+        if recipe.skips:
+            skipped = (recipe.ndigits - self.digits(exp, modulus)) * recipe.digit_nbits // recipe.block + 1
         if recipe.montgomery:
             if recipe.conversion == "double":
                 doublings = recipe.block * self.unit.blocks_of(modulus) if recipe.fits else recipe.nbits
@@ -103,10 +114,12 @@ class Formula:
             else:
                 into = self.constant(modulus) + self.pair(0)
         else:
-            into = 1 + self.product(modulus) if recipe.domain == "identity" else 0
+            # the first product follows the request, of which it does not see the modulus yet
+            late = 0 if recipe.skips else 1 - self.ov
+            into = late + self.p(modulus) if recipe.domain == "identity" else 0
         leave = self.p(modulus) if recipe.montgomery else 0
         wiping = 1 + self.p(modulus) + (1 << recipe.digit_nbits)
-        return into + self.loop(0, modulus) + leave + wiping + 1
+        return skipped + into + self.loop(exp, modulus) + leave + wiping + 1
 
     def keyed(self, n: int, d: int, e: int, p: int = 0, q: int = 0) -> int:
         """A program with a key, whose numbers belong together."""
@@ -130,10 +143,12 @@ class Formula:
             cycles += m + 1 + self.p(0) + self.p(n)
         if recipe.verify:
             cycles += 2 + m + 1 + self.p(0) + 2 + self.public(e, n) + 5
-        return cycles + int(not recipe.verify) + self.refused()
+        return cycles + self.refused()
 
     def refused(self) -> int:
         """What a keyed program ends with, and all that it does where its request is refused: the wiping, and the answer."""
         recipe = self.recipe
-        wiped = recipe.depth if recipe.verify else 1 + recipe.depth
-        return 1 + (1 + self.product(0)) + self.montgomery + wiped + 1
+        result = (
+            0 if recipe.verify else 2
+        )  # is kept, and fetched; a checked one is fetched as two others are not cleared
+        return result + 1 + (1 + self.product(0)) + self.montgomery + recipe.depth + 1

@@ -176,6 +176,14 @@ class Pick:
 
 
 @dataclass(frozen=True)
+class Skip:
+    """Leading blocks of the exponent go, as many as neither the modulus nor the exponent fills: one whenever the word is repeated."""
+
+    def __str__(self) -> str:
+        return "skip blocks"
+
+
+@dataclass(frozen=True)
 class SetModulus:
     """The modulus from a slot, from a field of the request, or "0"."""
 
@@ -248,6 +256,7 @@ Action = (
     | Clear
     | Scan
     | Pick
+    | Skip
     | SetModulus
     | SetExponent
     | Stretch
@@ -259,7 +268,7 @@ Action = (
 # ---- what comes after a word
 
 
-WINDOW = -1  # in the place of the last index of a repetition
+WINDOW, SKIPPED = -1, -2  # in the place of the last index of a repetition
 
 
 @dataclass(frozen=True)
@@ -269,7 +278,8 @@ class Flow:
     next    `to`
     enter   `to`, the first word of a loop, or `out` if the exponent has no digits left
     back    the same behind a digit, by which the exponent moves
-    repeat  the same word, until `index` is `last`, or the length of the window at hand (WINDOW); then `to`
+    repeat  the same word, until `index` is `last`, or the length of the window at hand (WINDOW), or as long as there is a block
+            to be skipped (SKIPPED); then `to`
     answer  the result is offered, until it is taken; then word 0
     """
 
@@ -358,7 +368,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Repeat:
-    """A word for each index from `start` to `last`; last = WINDOW: to the length of the window at hand."""
+    """A word for each index from `start` to `last`; last = WINDOW: to the length of the window at hand; SKIPPED: while it skips."""
 
     word: Word
     start: int
@@ -374,6 +384,7 @@ class Program:
 
     words: tuple[Word, ...]
     digit_nbits: int = 1  # of a digit from the top
+    block_nbits: int = 0  # of the modulus, where blocks are skipped
     given: bool = False  # the request has 1 in the domain beside the base
     sliding: bool = False  # digits are windows of up to so many bits: a 0, or what begins and ends with a 1
     scanned_nbits: int = 0  # bits of the exponent's register
@@ -454,7 +465,7 @@ def _flow_text(pc: int, word: Word, flow: Flow, start: int) -> str:
     if flow.kind == "answer":
         return "answer"
     if flow.kind == "repeat":
-        return f"repeat {start}..{'window' if flow.last == WINDOW else flow.last}"
+        return f"repeat {start}..{ {WINDOW: 'window', SKIPPED: 'skipped'}.get(flow.last, flow.last) }"
     if flow.kind in ("enter", "back"):
         return f"{'loop' if flow.kind == 'back' else 'enter'} {flow.to}, else {flow.out}"
     return "" if flow.to == pc + 1 else f"goto {flow.to}"

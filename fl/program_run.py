@@ -15,12 +15,14 @@ from typing import NamedTuple
 
 from .errors import BadInput
 from .program import (
+    SKIPPED,
     WINDOW,
     Action,
     Add,
     Check,
     Clear,
     Fetch,
+    Flow,
     Keep,
     KeepEntry,
     Move,
@@ -31,6 +33,7 @@ from .program import (
     SetExponent,
     SetModulus,
     Setup,
+    Skip,
     Stretch,
     Word,
 )
@@ -145,6 +148,18 @@ class _State:
     def entry(self) -> int:
         """Of the table, for the digit or the window at hand."""
         return self.window()[1] >> 1 if self.program.sliding else self.digit()
+
+    def skips(self) -> bool:
+        """There is a block at the exponent's top that neither it nor the modulus fills."""
+        block, digit = self.program.block_nbits, self.program.digit_nbits
+        blocks = max(1, -(-self.modulus.bit_length() // block))
+        return self.left * digit > blocks * block and self.exponent >> self.left * digit - block == 0
+
+    def again(self, flow: Flow, index: int) -> bool:
+        """A word is repeated."""
+        if flow.last == SKIPPED:
+            return self.skips()
+        return index != (self.window()[0] if flow.last == WINDOW else flow.last)
 
     def bit(self, right: bool) -> int:
         """That at hand."""
@@ -298,7 +313,9 @@ def run(
         if refused or failed:
             pc, index = program.failure, program.words[program.failure].start
             continue
-        if flow.kind == "repeat" and index != (state.window()[0] if flow.last == WINDOW else flow.last):
+        if flow.kind == "repeat" and state.again(flow, index):
+            if word.find(Skip):
+                state.left -= program.block_nbits // program.digit_nbits
             index += 1
             continue
         if flow.kind == "back":

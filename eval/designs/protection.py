@@ -211,7 +211,7 @@ class Programmed:
             if not recipe.fits:
                 return mod_exp_cycles(self.plan, self.unit, fields["base"], fields["exp"], fields["mod"])
         elif by_formula and not recipe.keyed and recipe.shape.digit:
-            return Formula(recipe, self.unit, self.plan.forward).plain(fields["mod"])
+            return Formula(recipe, self.unit, self.plan.forward).plain(fields["mod"], fields["exp"])
         return self.timing.cycles(fields, self.arithmetic, status)
 
     def products(self, exp: int) -> int:

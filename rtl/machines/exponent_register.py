@@ -210,6 +210,35 @@ class ExponentRegister(Component):
                 elif s.stretch:
                     s.random <<= s.random << 1
 
+        elif code.skips:
+            # a block at the top that neither modulus nor exponent fills
+            block = program.block_nbits
+            s.blocks = InPort(clog2(scanned // block + 1))
+            s.skip = InPort()
+            s.can_skip = OutPort()
+            left_nbits = clog2(ndigits + 1)
+            s.blocks_wide = Wire(left_nbits)
+            low = min(left_nbits, s.blocks.get_type().nbits)
+            s.blocks_wide[0:low] //= s.blocks[0:low]
+            if low < left_nbits:
+                s.blocks_wide[low:left_nbits] //= 0
+            DIGITS = block // k
+            TOP_BLOCK = scanned - block
+
+            @update
+            def top_block_is_empty():
+                s.can_skip @= (s.now[TOP_BLOCK:scanned] == 0) & (s.left > s.blocks_wide * DIGITS)
+
+            @update
+            def next_value_with_skips():
+                s.next @= s.now
+                if s.load_exponent:
+                    s.next @= s.placed
+                elif s.skip:
+                    s.next @= s.now << block
+                elif s.shift:
+                    s.next @= s.moved
+
         else:
 
             @update
@@ -240,6 +269,19 @@ class ExponentRegister(Component):
             s.left_n = Wire(clog2(ndigits + 1))
 
             s.fewer = Wire(clog2(ndigits + 1))
+            s.moves = Wire()
+            if code.skips:
+
+                @update
+                def moves_or_skips():
+                    s.moves @= s.shift | s.skip
+
+            else:
+
+                @update
+                def moves():
+                    s.moves @= s.shift | s.aligning
+
             if program.sliding:
                 s.wide_step = Wire(clog2(ndigits + 1))
                 low = min(s.wide_step.get_type().nbits, code.index_nbits)
@@ -250,6 +292,14 @@ class ExponentRegister(Component):
                 @update
                 def fewer_by_a_window():
                     s.fewer @= s.left - s.wide_step
+
+            elif code.skips:
+
+                @update
+                def fewer_by_one_or_a_block():
+                    s.fewer @= s.left - 1
+                    if s.skip:
+                        s.fewer @= s.left - DIGITS
 
             else:
 
@@ -262,7 +312,7 @@ class ExponentRegister(Component):
                 s.left_n @= s.left
                 if s.load_exponent:
                     s.left_n @= ndigits
-                elif s.shift | s.aligning:
+                elif s.moves:
                     s.left_n @= s.fewer
                 s.none_left @= s.left_n == 0
 

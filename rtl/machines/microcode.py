@@ -15,6 +15,7 @@ from functools import cached_property
 from pymtl3 import clog2
 
 from ...fl.program import (
+    SKIPPED,
     WINDOW,
     Add,
     Check,
@@ -30,6 +31,7 @@ from ...fl.program import (
     SetExponent,
     SetModulus,
     Setup,
+    Skip,
     Stretch,
     Word,
 )
@@ -159,6 +161,11 @@ class Microcode:
         return bool(self.program.find(Stretch))
 
     @cached_property
+    def skips(self) -> bool:
+        """Blocks of the exponent are skipped."""
+        return bool(self.program.find(Skip))
+
+    @cached_property
     def scans(self) -> bool:
         """The table is read as a whole."""
         return bool(self.program.find(Scan))
@@ -187,6 +194,7 @@ class Microcode:
             "stores": self.program.depth > 0,
             "scans": self.scans,
             "by_window": self.program.sliding,
+            "skips": self.skips,
             "waits": self.scans,
             "holds_entry": self.scans,
             "stretches": self.stretches,
@@ -223,6 +231,7 @@ class Microcode:
                 "waits",
             ),
             *(
+                "skips",
                 "holds_entry",
                 "by_window",
                 "stretches",
@@ -303,6 +312,13 @@ class Microcode:
     def _factors(self) -> set[str]:
         """All of all products."""
         return {name for at in range(self.positions) for which in "xy" for name in self.factors(at, which)}
+
+    @cached_property
+    def reads_one(self) -> bool:
+        """Something but a product takes 1 modulo the modulus."""
+        named = {*self.written, *self.named(Check, "y"), *self.named(Setup, "src")}
+        named |= {source for register in self.program.registers for source in self.moves_to(register)}
+        return "1" in named | {name for terms in self.sums or () for name in terms}
 
     @cached_property
     def read_now(self) -> frozenset[str]:
@@ -438,9 +454,10 @@ class Microcode:
             self._flag("settles", lambda word: word.settles),
             self._by_bit("repeats", lambda word, bit: int(word.flow_at(bit).kind == "repeat")),
             self._each("by_window", _by_window),
+            self._flag("skips", lambda word: word.find(Skip)),
             self._each(
                 "last",
-                lambda word: None if _by_window(word) in (1, None) else word.flow.last,
+                lambda word: word.flow.last if _by_window(word) == 0 else None,
                 self.index_nbits,
             ),
             self._by_bit("loops", lambda word, bit: int(word.flow_at(bit).kind in ("enter", "back"))),
@@ -587,7 +604,8 @@ class Microcode:
 
 def _by_window(word: Word) -> Value:
     """The last index is the length of the window at hand."""
-    return int(word.flow.last == WINDOW) if word.flow.kind == "repeat" else None
+    repeated = word.flow.kind == "repeat" and word.flow.last != SKIPPED
+    return int(word.flow.last == WINDOW) if repeated else None
 
 
 def _either(one: object, other: object) -> Value:

@@ -141,7 +141,8 @@ class ResidueDpath(Component):
         s.req_b = [OutPort(word) for _ in range(nunits)]
 
         # from the sequencer
-        for name in ("accept", "load", "ends", "load_exponent", "load_modulus"):
+        refusals = ("accept", "load") if code.reads_one else ()
+        for name in (*refusals, "ends", "load_exponent", "load_modulus"):
             setattr(s, name, InPort())
         s.arrives = InPort(nproducts)
         for name in code.handed:
@@ -158,7 +159,8 @@ class ResidueDpath(Component):
             s.sum = Wire(word)
         if code.converts:
             s.setup_result = Wire(word)
-        s.one = Wire(word)  # 1 modulo the modulus that is set
+        if code.reads_one:
+            s.one = Wire(word)  # 1 modulo the modulus that is set
         makes_one = any("1" in code.factors(at, which) for at in range(nproducts) for which in "xy")
         if makes_one:
             s.one_factor = Wire(word)
@@ -280,35 +282,40 @@ class ResidueDpath(Component):
         # ---- modulus
 
         s.mod_n = Wire(word)
-        s.above_one = Wire()  # modulus > 1; 1 modulo 1 is 0
-        s.above_one_n = Wire()
         modulus = choose(
             s, "mod_choice", [source(each) for each in code.modulus_sources], told("modulus_from"), nbits
         )
         s.mod_n //= modulus
 
-        @update
-        def one_of_modulus():
-            s.above_one_n @= s.above_one
-            if s.load_modulus:
-                s.above_one_n @= s.mod_n != 1
-
-        # an operation that is refused has no result, and shows 0
-        s.shows_one = Wire()
-
-        @update
-        def one_of_no_refusal():
-            s.shows_one @= s.above_one_n & (s.load | ~s.accept)
-
-        @update
-        def one_as_a_residue():
-            s.one @= zext(s.shows_one, nbits)
-
         @update_ff
         def modulus_register():
             if s.load_modulus:
                 s.mod <<= s.mod_n
-                s.above_one <<= s.mod_n != 1
+
+        if code.reads_one:
+            s.above_one = Wire()  # modulus > 1; 1 modulo 1 is 0
+            s.above_one_n = Wire()
+            s.shows_one = Wire()
+
+            @update
+            def one_of_modulus():
+                s.above_one_n @= s.above_one
+                if s.load_modulus:
+                    s.above_one_n @= s.mod_n != 1
+
+            # an operation that is refused has no result, and shows 0
+            @update
+            def one_of_no_refusal():
+                s.shows_one @= s.above_one_n & (s.load | ~s.accept)
+
+            @update
+            def one_as_a_residue():
+                s.one @= zext(s.shows_one, nbits)
+
+            @update_ff
+            def remember_whether_above_one():
+                if s.load_modulus:
+                    s.above_one <<= s.mod_n != 1
 
         if fits:
             s.count_blocks = BlockCount(nbits, block_nbits)
@@ -340,21 +347,18 @@ class ResidueDpath(Component):
             s, "exponent_choice", [source(each) for each in loads], told("exponent_from"), nbits
         )
         s.exponent.load_exponent //= s.load_exponent
+        if code.skips:
+            s.exponent.blocks //= s.blocks
         for name in ("at_top", "even", "adds", "right"):
             if hasattr(s.exponent, name):
                 connect(getattr(s.exponent, name), told(name))
-        for name, direction in (
-            ("shift", InPort),
-            ("align", InPort),
-            ("stretch", InPort),
-            ("load_random", InPort),
-        ):
+        for name in ("shift", "align", "stretch", "load_random", "skip"):
             if hasattr(s.exponent, name):
-                setattr(s, name, direction())
+                setattr(s, name, InPort())
                 connect(getattr(s.exponent, name), getattr(s, name))
         if code.stretches:
             s.exponent.random_in //= s.s.now[0 : program.random_nbits]
-        for name in ("finished_n", "aligned_n", "bit_n", "bit_now", "window_nbits"):
+        for name in ("finished_n", "aligned_n", "bit_n", "bit_now", "window_nbits", "can_skip"):
             if hasattr(s.exponent, name):
                 setattr(s, name, OutPort(getattr(s.exponent, name).get_type()))
                 connect(getattr(s.exponent, name), getattr(s, name))

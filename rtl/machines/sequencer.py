@@ -48,8 +48,8 @@ class Sequencer(Component):
             setattr(s, name, OutPort(code.fields[name].nbits))
             connect(getattr(s, name), getattr(rom, name))
 
-        s.accept = OutPort()  # an operation arrives
-        s.load = OutPort()  # ... and can be computed
+        s.accept = OutPort() if code.reads_one else Wire()  # an operation arrives
+        s.load = OutPort() if code.reads_one else Wire()  # ... and can be computed
         s.ends = OutPort()  # the word at hand ends, but for one that aligns
         s.load_exponent = OutPort()
         s.load_modulus = OutPort()
@@ -283,10 +283,28 @@ class Sequencer(Component):
 
         if code.repeats:
             s.last_index = Wire(code.index_nbits)
+            s.more = Wire()
 
             @update
             def repeats():
-                s.again @= s.now.repeats & (s.index != s.last_index)
+                s.again @= s.now.repeats & s.more
+
+            if code.skips:
+                s.can_skip = InPort()
+                s.skip = OutPort()  # a block of the exponent
+
+                @update
+                def more_or_a_block_to_skip():
+                    s.more @= s.index != s.last_index
+                    s.skip @= s.now.skips & s.can_skip
+                    if s.now.skips:
+                        s.more @= s.can_skip
+
+            else:
+
+                @update
+                def more_to_count():
+                    s.more @= s.index != s.last_index
 
             if program.sliding:
                 s.window_nbits = InPort(code.index_nbits)  # of the window at hand
