@@ -18,6 +18,7 @@ from functools import cached_property
 
 from .errors import BadInput
 from .program import (
+    SKIPPED,
     Action,
     Add,
     Check,
@@ -36,12 +37,13 @@ from .program import (
     SetExponent,
     SetModulus,
     Setup,
+    Skip,
     Stretch,
     Word,
     assemble,
 )
 from .schedule_loops import RIGHT_TO_LEFT, SQUARE, LoopShape
-from .schedules import SCHEDULES, best_fixed_window, best_sliding_window
+from .schedules import MAX_WINDOW, SCHEDULES, best_fixed_window, best_sliding_window
 from .status import Status
 
 RANDOM_NBITS = 64  # of the factor by which an exponent is blinded, in machines that are as wide
@@ -120,7 +122,28 @@ class Recipe:
             return self.window or best_sliding_window(self.exponent_nbits)
         if not self.shape.digit:
             return 1
-        return self.window or best_fixed_window(self.exponent_nbits)
+        if self.window or not self.fits or self.keyed:
+            return self.window or best_fixed_window(self.exponent_nbits)
+        # digits that blocks are made of
+        return min(
+            (k for k in range(1, self.block + 1) if self.block % k == 0 and k <= MAX_WINDOW),
+            key=lambda k: (1 << k) - 2 + -(-self.nbits // k) * (k + 1),
+        )
+
+    @property
+    def skips(self) -> bool:
+        """Digits above those of modulus and exponent are not scanned."""
+        shape = self.shape
+        scans_all = shape.digit or self.full_scan
+        even = self.block % self.digit_nbits == 0 and self.nbits % self.block == 0
+        return (
+            self.fits
+            and not self.keyed
+            and not shape.right
+            and scans_all
+            and even
+            and self.nbits > self.block
+        )
 
     @property
     def ndigits(self) -> int:
@@ -180,7 +203,16 @@ def plain(recipe: Recipe) -> Program:
         takes=True,
         accepts=True,
     )
-    items: list[Item] = [take, *_into(recipe)]
+    items: list[Item] = [take]
+    if recipe.skips:
+        items.append(Repeat(Word(actions=(Skip(),)), 0, SKIPPED))
+    items += _into(recipe)
+    if (
+        len(items) == 2
+        and recipe.skips
+        and isinstance(shape.items(recipe.digit_nbits, False, False)[0], Loop)
+    ):
+        items.append(Word())  # the loop is entered from here
     aligns = not (shape.right or shape.digit or recipe.full_scan)
     loop = shape.items(recipe.digit_nbits, aligns, not (recipe.given or recipe.montgomery))
     items += [replace(each, once=recipe.once) if isinstance(each, Loop) else each for each in loop]
@@ -201,6 +233,7 @@ def plain(recipe: Recipe) -> Program:
         failure=answer,
         digit_nbits=recipe.digit_nbits,
         scanned_nbits=max(nbits, recipe.ndigits * recipe.digit_nbits if shape.digit else 0),
+        block_nbits=recipe.block if recipe.skips else 0,
         given=recipe.given,
         sliding=shape.sliding,
         table=recipe.entries,
@@ -299,7 +332,8 @@ class _Keyed:
         stored += [(name, f"in.{name}") for name, _ in self.fields()]
         for slot, source in stored:
             last = slot == stored[-1][0]
-            self.items.append(Word(actions=(self.keep(slot, source),), takes=True, accepts=last))
+            empty = (Move("r", "0"),) if last else ()
+            self.items.append(Word(actions=(self.keep(slot, source), *empty), takes=True, accepts=last))
 
     def fields(self) -> tuple[tuple[str, int], ...]:
         """Those of the request behind base, exp and mod."""
@@ -395,7 +429,7 @@ class _Keyed:
         self.act(Fetch("s", "q"), note="is qinv that of q?")
         self.items.append(self.enter(Fetch("s", "qinv")))
         self.word(self.product("r", "s", "b"))
-        self.act(Check("r", "1", Status.BAD_KEY))
+        self.act(Check("r", "1", Status.BAD_KEY), Move("r", "0"))
         # s = sq + h q modulo n, in which nothing is reduced
         self.act(SetModulus("n"), note="sq + h q")
         if self.recipe.blind_message:
@@ -405,7 +439,7 @@ class _Keyed:
             self.make_constant("cn", Fetch("s", "q"))
         self.items.append(self.enter(Fetch("s", "p")))
         self.word(self.product("r", "s", "b"), note="is p q = n?")
-        self.act(Check("r", "0", Status.BAD_KEY), Fetch("s", "h"))
+        self.act(Check("r", "0", Status.BAD_KEY), Move("r", "0"), Fetch("s", "h"))
         self.act(products=(self.product("r", "s", "b"),))
         self.act(Fetch("b", "sq"))
         self.act(Add("r", "r", "b"))
@@ -443,14 +477,15 @@ class _Keyed:
         self.act(Check("r", "b", Status.FAULT, final=True), Move("r", "0"), Move("b", "1"))
 
     def end(self) -> Item:
-        """All that is secret is overwritten, in registers, memory and units; then the answer. The first of its words.
+        """All that is secret is overwritten, in registers, memory and units; then the answer. The word for what fails.
 
-        The result waits in registers while the memory is cleared. A checked one is left with a 1 in place of the second result and of
-        the second modulus, and not with the 0 that is in place of the first: a fault that fetches them again, or that keeps the next
-        request from being stored, finds two that differ.
+        The result waits in registers while the memory is cleared; who comes here without one has 0 in r. Of a checked one a 1 is left in
+        place of the second result and of the second modulus, and not the 0 that is left of the first: a fault that fetches them again,
+        or that keeps the next request from being stored, finds two that differ.
         """
         recipe = self.recipe
         twice = recipe.verify
+        start = len(self.items)
         if not twice:
             self.act(self.keep("s1", "r"))
         # what is not cleared has the last addresses
@@ -458,8 +493,7 @@ class _Keyed:
         self.slots = [each for each in self.slots if each not in ones] + ones
         depth = recipe.entries + len(self.slots)
         zero = [Move("r", "0"), Move("b", "1" if twice else "0"), Move("s", "0")]
-        first = Word(actions=(SetModulus("0"), SetExponent("0"), *zero), note="wiping")
-        self.items.append(first)
+        self.act(SetModulus("0"), SetExponent("0"), *zero, note="wiping")
         flushed = tuple(Product("", "b", "s", wide=recipe.fits) for _ in range(recipe.nunits))
         self.items.append(Word(flushed, (Keep("n2", "b"),) if twice else ()))
         if recipe.montgomery:
@@ -470,7 +504,7 @@ class _Keyed:
         self.items.append(Repeat(Word(actions=(Clear(),)), 0, depth - len(ones) - 1))
         cleared = (Move("r", "0"), *((Move("b", "0"),) if twice else ()))
         self.items.append(Word(actions=cleared, flow=Flow("answer")))
-        return first
+        return self.items[start]
 
 
 def keyed(recipe: Recipe) -> Program:

@@ -23,7 +23,7 @@ from ...fl.program import Program
 from ...fl.program_run import Arithmetic, Executed, Outcome, run
 from ...fl.programs import Recipe
 from ...fl.rsa_keys import RSAKey
-from ...fl.schedules import SCHEDULES
+from ...fl.schedules import BINARY, SCHEDULES
 from ...fl.status import Status
 from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.program_exp import ProgramExp
@@ -203,20 +203,15 @@ class Programmed:
         fields = self.named(operands)
         recipe, status = self.recipe, self.inspect(fields)
         by_formula = self.unit.product_cycles(1) is not None
-        if (
-            not recipe.keyed
-            and not recipe.shape.sliding
-            and (not recipe.shape.digit or status is not Status.OK)
-        ):
-            if not recipe.fits:
-                return mod_exp_cycles(self.plan, self.unit, fields["base"], fields["exp"], fields["mod"])
-        elif by_formula and not recipe.keyed and recipe.shape.digit:
+        if recipe.schedule in BINARY and not recipe.keyed and not recipe.fits:
+            return mod_exp_cycles(self.plan, self.unit, fields["base"], fields["exp"], fields["mod"])
+        if by_formula and not recipe.keyed and recipe.shape.digit and status is Status.OK:
             return Formula(recipe, self.unit, self.plan.forward).plain(fields["mod"], fields["exp"])
         return self.timing.cycles(fields, self.arithmetic, status)
 
     def products(self, exp: int) -> int:
         """Products that follow one another, of an operation without a key."""
-        if not self.recipe.entries:
+        if self.recipe.schedule in BINARY:
             return product_count(self.plan, exp)
         fields = {"base": 1, "exp": exp, "mod": (1 << self.recipe.nbits) - 1}
         trace: list[Executed] = []

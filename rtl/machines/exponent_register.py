@@ -162,7 +162,8 @@ class ExponentRegister(Component):
             def moves_left():
                 s.moved @= s.now << k
 
-        s.aligning = Wire()
+        if not code.skips:
+            s.aligning = Wire()
         if aligns:
             s.align = InPort()
             TOP = scanned - 1
@@ -171,7 +172,7 @@ class ExponentRegister(Component):
             def loses_zeros():
                 s.aligning @= s.align & ~s.now[TOP] & (s.left != 0)
 
-        else:
+        elif not code.skips:
             s.aligning //= 0
 
         if stretches:

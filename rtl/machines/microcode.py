@@ -7,6 +7,7 @@ A field whose value hangs on the exponent's bit at hand has two planes (`one`, `
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -88,6 +89,14 @@ class Microcode:
     per_cycle: int = 1  # doublings
     forward: bool = True  # products are sent from the word that is entered, not from the word at hand
 
+    def __post_init__(self) -> None:
+        # a conversion starts from what its source has or moves in, never from a product that arrives
+        for word, bit in itertools.product(self.words, (0, 1)):
+            flow = word.flow_at(bit)
+            made = {name for each, dst, *_ in word.made(bit) for name in (dst, each.also)}
+            for after in (self.words[flow.to], self.words[flow.out]):
+                assert after.setup is None or after.setup.src not in made, "a product that arrives"
+
     @property
     def words(self) -> tuple[Word, ...]:
         return self.program.words
@@ -166,6 +175,11 @@ class Microcode:
         return bool(self.program.find(Skip))
 
     @cached_property
+    def exponent_sources(self) -> tuple[str, ...]:
+        """What the exponent is loaded from, or blinded with."""
+        return tuple(dict.fromkeys((*self.named(SetExponent, "src"), *self.named(Stretch, "src"))))
+
+    @cached_property
     def scans(self) -> bool:
         """The table is read as a whole."""
         return bool(self.program.find(Scan))
@@ -175,7 +189,8 @@ class Microcode:
     @cached_property
     def fields(self) -> dict[str, Field]:
         """All, by their names."""
-        return {each.name: each for each in (*self._now(), *self._ahead(), *self._sending())}
+        every = (*self._now(), *self._entered(), *self._ahead(), *self._sending())
+        return {each.name: each for each in every}
 
     def _wanted(self, name: str) -> bool:
         """The sequencer reads it, or the datapath does as it is not the same in all words."""
@@ -258,8 +273,13 @@ class Microcode:
         return [each for each in self._now() if self._wanted(each.name)]
 
     @cached_property
+    def entered(self) -> list[Field]:
+        """Of the word that is next; they count in the cycle in which it is entered."""
+        return [each for each in self._entered() if self._wanted(each.name)]
+
+    @cached_property
     def ahead(self) -> list[Field]:
-        """Of the word that is entered."""
+        """Of the word that is entered, or of the one at hand if none is."""
         return [each for each in self._ahead() if self._wanted(each.name)]
 
     @cached_property
@@ -270,12 +290,12 @@ class Microcode:
     @cached_property
     def by_bit(self) -> bool:
         """What a word does hangs on the exponent's bit at hand."""
-        return any(each.by_bit for each in (*self.now, *self.ahead, *self.sending))
+        return any(each.by_bit for each in (*self.now, *self.sending))
 
     @cached_property
     def by_bit_ahead(self) -> bool:
         """... and what a word does when it is entered."""
-        return any(each.by_bit for each in (*self.ahead, *(self.sending if self.forward else ())))
+        return any(each.by_bit for each in (*self.entered, *(self.sending if self.forward else ())))
 
     @cached_property
     def places(self) -> bool:
@@ -333,8 +353,7 @@ class Microcode:
     @cached_property
     def read_next(self) -> frozenset[str]:
         """... and that which they will take."""
-        starts = set(self.named(Setup, "src"))
-        return frozenset(starts | self._factors if self.forward else starts)
+        return frozenset(self._factors if self.forward else ())
 
     def moves_to(self, register: str) -> tuple[str, ...]:
         """What a register takes at the end of a word: registers, constants, fields, "setup", "sum", "memory"."""
@@ -414,8 +433,8 @@ class Microcode:
         fields.append(self._each("waits", lambda word: int(word.needs_entry) if word.products else None))
         return fields
 
-    def _ahead(self) -> list[Field]:
-        """Of the word that is entered, or of the one at hand if none is."""
+    def _entered(self) -> list[Field]:
+        """Of the word that is next."""
         fields = [
             self._by_bit(f"makes{at}", lambda word, bit, at=at: int(self._at(word, at, bit) is not None))
             for at in range(self.positions)
@@ -425,11 +444,16 @@ class Microcode:
             self._flag("converts", lambda word: word.setup),
             self._each("setup_from", lambda word: starts.index(word.setup.src) if word.setup else None),
             self._flag("scans", lambda word: word.find(Scan)),
-            self._flag("picks", lambda word: word.find(Pick)),
             self._each("start", lambda word: word.start if self._indexed(word) else None, self.index_nbits),
-            self._each("read_at", self._read_at, self.address_nbits),
         ]
         return fields
+
+    def _ahead(self) -> list[Field]:
+        """Of the memory that is read for the word that is entered, or for the one at hand if none is."""
+        return [
+            self._flag("picks", lambda word: word.find(Pick)),
+            self._each("read_at", self._read_at, self.address_nbits),
+        ]
 
     @staticmethod
     def _indexed(word: Word) -> bool:
@@ -539,14 +563,18 @@ class Microcode:
         ]
 
     def _of_exponent(self) -> list[Field]:
-        sources = self.named(SetExponent, "src")
+        sources = self.exponent_sources
 
         def of(word: Word, get: Callable[[SetExponent], int]) -> Value:
             return next((get(each) for each in word.actions if isinstance(each, SetExponent)), None)
 
+        def source(word: Word) -> Value:
+            found = (each for each in word.actions if isinstance(each, SetExponent | Stretch))
+            return next((sources.index(each.src) for each in found), None)
+
         return [
             self._flag("sets_exponent", lambda word: word.find(SetExponent)),
-            self._each("exponent_from", lambda word: of(word, lambda each: sources.index(each.src))),
+            self._each("exponent_from", source),
             self._each(
                 "at_top",
                 lambda word: (

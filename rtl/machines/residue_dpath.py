@@ -10,7 +10,7 @@ Ports: the fields of the request, factors and products of the units, the unit th
 
 from pymtl3 import *
 
-from ...fl.program import Check, SetExponent, Setup
+from ...fl.program import Check, Setup
 from ..units.block_count import BlockCount
 from ..units.mod_add_sub import ModAddSub
 from ..units.residue_memory import ResidueMemory
@@ -52,12 +52,15 @@ class Chooser(Component):
 class ResidueRegister(Component):
     """A working register: it takes a product that arrives, what its word moves there when it ends, or (`entry`) an entry of the table."""
 
-    def construct(s, nbits, nproducts, nunits, moves, entry=False, read_now=True, read_next=True):
+    def construct(
+        s, nbits, nproducts, nunits, moves, entry=False, read_now=True, read_next=True, read_kept=False
+    ):
         s.product = [InPort(nbits) for _ in range(nunits)]
         s.arrives = InPort(nproducts)
         s.takes = InPort(nproducts)
         s.now = OutPort(nbits) if read_now else Wire(nbits)
         s.next = OutPort(nbits) if read_next else Wire(nbits)
+        s.kept = OutPort(nbits) if read_kept else Wire(nbits)  # the next value, where no product arrives
         LAST_UNIT = nunits - 1
 
         s.moved = Wire(nbits)
@@ -93,31 +96,31 @@ class ResidueRegister(Component):
         def arriving():
             s.from_product @= s.arrives & s.takes
 
+        @update
+        def without_products():
+            s.kept @= s.now
+            if s.moves_in:
+                s.kept @= s.moved
+            elif s.takes_entry:
+                s.kept @= s.entered
+
         if nproducts == 1:
 
             @update
             def next_value():
-                s.next @= s.now
+                s.next @= s.kept
                 if s.from_product[0]:
                     s.next @= s.product[0]
-                elif s.moves_in:
-                    s.next @= s.moved
-                elif s.takes_entry:
-                    s.next @= s.entered
 
         else:
 
             @update
             def next_value_of_two():
-                s.next @= s.now
+                s.next @= s.kept
                 if s.from_product[0]:
                     s.next @= s.product[0]
                 elif s.from_product[1]:
                     s.next @= s.product[LAST_UNIT]
-                elif s.moves_in:
-                    s.next @= s.moved
-                elif s.takes_entry:
-                    s.next @= s.entered
 
         @update_ff
         def register():
@@ -141,7 +144,7 @@ class ResidueDpath(Component):
         s.req_b = [OutPort(word) for _ in range(nunits)]
 
         # from the sequencer
-        refusals = ("accept", "load") if code.reads_one else ()
+        refusals = ("accept", "load") if code.reads_one else ("load",) if program.given else ()
         for name in (*refusals, "ends", "load_exponent", "load_modulus"):
             setattr(s, name, InPort())
         s.arrives = InPort(nproducts)
@@ -188,6 +191,7 @@ class ResidueDpath(Component):
                     name == "s" and code.scans,
                     name in code.read_now,
                     name in code.read_next,
+                    name in code.named(Setup, "src"),
                 ),
             )
 
@@ -210,11 +214,10 @@ class ResidueDpath(Component):
                 widened[name] = wire
             return widened[name]
 
-        def source(name, next_value=False, factor=False):
+        def source(name, when="now", factor=False):
             """What a word names."""
             if name in program.registers:
-                register = getattr(s, name)
-                return register.next if next_value else register.now
+                return getattr(getattr(s, name), when)
             if name == "in.one":
                 return s.given_one
             if name.startswith("in."):
@@ -254,7 +257,7 @@ class ResidueDpath(Component):
             choose(
                 s,
                 f"{which}_of_{at}",
-                [source(each, forward, True) for each in code.factors(at, which)],
+                [source(each, "next" if forward else "now", True) for each in code.factors(at, which)],
                 told(f"{which}{at}"),
                 nbits,
             )
@@ -341,7 +344,7 @@ class ResidueDpath(Component):
 
         # ---- exponent
 
-        loads = code.named(SetExponent, "src")
+        loads = code.exponent_sources
         s.exponent = ExponentRegister(code, nbits)
         s.exponent.source //= choose(
             s, "exponent_choice", [source(each) for each in loads], told("exponent_from"), nbits
@@ -476,7 +479,7 @@ class ResidueDpath(Component):
             s.setup_start = OutPort(word)
             s.setup_result //= s.setup_in
             s.setup_start //= choose(
-                s, "setup_choice", [source(each, True) for each in starts], told("setup_from"), nbits
+                s, "setup_choice", [source(each, "kept") for each in starts], told("setup_from"), nbits
             )
             if code.doublings is None:
                 most = max(

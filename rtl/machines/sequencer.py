@@ -2,8 +2,9 @@
 
 A word's products, called 0 and 1, are sent when it is entered: unsent[i] has still to be sent, awaited[i] has still to come back. With
 `forward` they leave in the cycle in which the word before ends, from the values that registers are about to take, unless that word
-changes the modulus, which the units see from the next cycle on; otherwise in the cycle after. So two counters address ROMs: `pc`, the
-word at hand, and `ahead_pc`, the word that is entered in this cycle, or the same. What is not a product or a conversion takes a cycle.
+changes the modulus, which the units see from the next cycle on; otherwise in the cycle after. So ROMs are addressed by `pc`, the word
+at hand, by `next_pc`, the word that is entered when it ends, and by `ahead_pc`, the one of them that is at hand after this cycle. What is
+not a product or a conversion takes a cycle.
 
 `index` counts the repetitions of a word and is the address of a table's entry. A scan reads the whole table from the cycle after it is
 begun, an entry a cycle, and leaves the one that is meant in s: words that read s wait for it.
@@ -37,19 +38,33 @@ class Sequencer(Component):
         # ---- the words: what the datapath wants of them goes there as it is
 
         s.pc = Wire(pc)
-        s.ahead_pc = Wire(pc)
+        s.next_pc = Wire(pc)
+        s.advance = Wire()
         s.now = MicroRom(code.pc_nbits, code.now if forward else [*code.now, *code.sending])
-        s.ahead = MicroRom(code.pc_nbits, [*code.ahead, *code.sending] if forward else code.ahead)
+        s.entered = MicroRom(code.pc_nbits, code.entered)
         s.now.pc //= s.pc
-        s.ahead.pc //= s.ahead_pc
-        sent_by = s.ahead if forward else s.now
+        s.entered.pc //= s.next_pc
+        roms = [s.now, s.entered]
+        looked_ahead = [*code.ahead, *code.sending] if forward else code.ahead
+        if looked_ahead:
+            s.ahead_pc = Wire(pc)
+            s.ahead = MicroRom(code.pc_nbits, looked_ahead)
+            s.ahead.pc //= s.ahead_pc
+            roms.append(s.ahead)
+
+            @update
+            def goes_ahead():
+                s.ahead_pc @= s.pc
+                if s.advance:
+                    s.ahead_pc @= s.next_pc
+
         for name in code.handed:
-            rom = next(each for each in (s.now, s.ahead) if hasattr(each, name))
+            rom = next(each for each in roms if hasattr(each, name))
             setattr(s, name, OutPort(code.fields[name].nbits))
             connect(getattr(s, name), getattr(rom, name))
 
         s.accept = OutPort() if code.reads_one else Wire()  # an operation arrives
-        s.load = OutPort() if code.reads_one else Wire()  # ... and can be computed
+        s.load = OutPort() if code.reads_one or program.given else Wire()  # ... and can be computed
         s.ends = OutPort()  # the word at hand ends, but for one that aligns
         s.load_exponent = OutPort()
         s.load_modulus = OutPort()
@@ -63,9 +78,8 @@ class Sequencer(Component):
         s.product_done = Wire()
         s.convert_done = Wire()
         s.passed = Wire()
-        s.advance = Wire()
         for at in range(nproducts):
-            connect(s.makes[at], getattr(s.ahead, f"makes{at}"))
+            connect(s.makes[at], getattr(s.entered, f"makes{at}"))
 
         if in_order:
 
@@ -136,14 +150,17 @@ class Sequencer(Component):
                 s.now.exponent_bit //= s.bit_now
         if code.by_bit_ahead:
             s.bit_n = InPort()
-            s.bit_ahead = Wire()
-            s.ahead.exponent_bit //= s.bit_ahead
+            if hasattr(s.entered, "exponent_bit"):
+                s.entered.exponent_bit //= s.bit_n
+            if looked_ahead and hasattr(s.ahead, "exponent_bit"):
+                s.bit_ahead = Wire()
+                s.ahead.exponent_bit //= s.bit_ahead
 
-            @update
-            def bit_of_word_ahead():
-                s.bit_ahead @= s.bit_now
-                if s.advance:
-                    s.bit_ahead @= s.bit_n
+                @update
+                def bit_of_word_ahead():
+                    s.bit_ahead @= s.bit_now
+                    if s.advance:
+                        s.bit_ahead @= s.bit_n
 
         # leading zeros leave from the request on, at the latest in the word that waits for it
         ALIGN = pc(code.aligning or 0)
@@ -170,14 +187,13 @@ class Sequencer(Component):
         # ---- the next word
 
         FAILURE = pc(program.failure)
-        s.next_pc = Wire(pc)
         s.refused = Wire()
         s.unequal = Wire()
         s.again = Wire()
 
         @update
         def refuses():
-            s.refused @= (s.accept & ~s.load) | s.unequal
+            s.refused @= (s.accept & (s.in_status != 0)) | s.unequal
 
         if code.loops:
 
@@ -203,12 +219,6 @@ class Sequencer(Component):
                 elif s.again:
                     s.next_pc @= s.pc
 
-        @update
-        def goes_ahead():
-            s.ahead_pc @= s.pc
-            if s.advance:
-                s.ahead_pc @= s.next_pc
-
         # ---- sending
 
         s.want = Wire(nproducts)
@@ -233,7 +243,7 @@ class Sequencer(Component):
         if code.scans:
             s.scanning = Wire()
             s.waits = Wire()  # a product wants the entry that is meant
-            s.waits //= sent_by.waits
+            s.waits //= (s.ahead if forward else s.now).waits
 
             @update
             def sends_behind_a_scan():
@@ -274,7 +284,7 @@ class Sequencer(Component):
 
             @update
             def converts():
-                s.setup_req_val @= s.advance & s.ahead.converts
+                s.setup_req_val @= s.advance & s.entered.converts
 
         else:
             s.convert_done //= 0
@@ -327,7 +337,7 @@ class Sequencer(Component):
             @update_ff
             def count():
                 if s.advance:
-                    s.index <<= s.ahead.start
+                    s.index <<= s.entered.start
                     if s.again:
                         s.index <<= s.index + 1
 
@@ -362,7 +372,7 @@ class Sequencer(Component):
                 s.scan_read <<= s.scan_reads
                 if s.reset:
                     s.scan_reads <<= 0
-                elif s.advance & s.ahead.scans & ~s.again:
+                elif s.advance & s.entered.scans & ~s.again:
                     s.scan_reads <<= 1
                 elif s.scan_at == LAST_ENTRY:
                     s.scan_reads <<= 0
@@ -446,10 +456,9 @@ class Sequencer(Component):
                 s.unsent <<= 0
                 s.awaited <<= 0
             else:
-                s.unsent <<= s.want & ~s.sent
+                s.unsent <<= s.unsent & ~s.sent
                 s.awaited <<= s.awaited & ~s.arrives
                 if s.advance:
                     s.pc <<= s.next_pc
+                    s.unsent <<= s.makes & ~s.sent
                     s.awaited <<= s.makes
-                    if ~s.forwards:
-                        s.unsent <<= s.makes
