@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
 from ...fl.status import MEANING, Status
-from .interfaces import DEFAULT, Message, Operands
+from .interfaces import DEFAULT, Carried, Message, Operands
 
 if TYPE_CHECKING:
+    from ...fl.rsa_keys import RSAKey
     from ...rtl.sim import Simulation
     from .machine import Machine
 
@@ -96,13 +97,32 @@ class Session:
     ) -> list[Answer]:
         """All exponentiations in one run of the simulation, in order; each lasts from its first request to its last response."""
         machine = self.machine
-        sequences = [self.interface.requests(machine.nbits, machine.carried(*each)) for each in operands]
+        carried = [machine.carried(*each) for each in operands]
+        return self._run(carried, lambda: machine.most_cycles(operands), progress)
+
+    def run_with_keys(
+        self, operations: Sequence[tuple[int, RSAKey]], progress: Callable[[int, int], None] | None = None
+    ) -> list[Answer]:
+        """Private operations, each a message and its key: a request has all of a key, so that one machine serves many."""
+        machine = self.machine
+        each_with = {key: machine.with_key(key, machine.draw) for _, key in operations}
+        parts = [(each_with[key], (message, key.d or 0, key.n)) for message, key in operations]
+        carried = [keyed.carried(*operands) for keyed, operands in parts]
+        return self._run(carried, lambda: sum(keyed.cycles(*operands) for keyed, operands in parts), progress)
+
+    def _run(
+        self,
+        carried: Sequence[Carried],
+        longest: Callable[[], int],
+        progress: Callable[[int, int], None] | None,
+    ) -> list[Answer]:
+        """The operations that are carried, which take so many cycles at the longest."""
+        sequences = [self.interface.requests(self.machine.nbits, each) for each in carried]
         if self._simulation is None:
             return self._functional(sequences, progress)
         # long operations are no hang: the formula says how long they may take
-        longest = machine.most_cycles(operands)
         flat = [request for sequence in sequences for request in sequence]
-        most = 2 * (longest + len(flat)) + 1000
+        most = 2 * (longest() + len(flat)) + 1000
         run = self._simulation.run(flat, progress=progress, max_cycles=most)
         answers = []
         end = 0

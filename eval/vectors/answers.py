@@ -18,8 +18,10 @@ from ...fl.status import Status
 from ..lab import keys
 
 if TYPE_CHECKING:
+    from ...fl.rsa_keys import RSAKey
     from ..designs.design import Design
     from ..designs.interfaces import Operands
+    from .private import Protection
 
 Answer = tuple[Status, int]
 Progress = Callable[[int, int], None]
@@ -39,6 +41,7 @@ class Chunk:
     stage: str | None
     nbits: int
     operands: tuple[Operands, ...]
+    keys: tuple[RSAKey, ...] = ()  # one for each, where the machine takes keys
 
 
 def compute(chunk: Chunk, design: Design | None = None, progress: Progress | None = None) -> list[Answer]:
@@ -49,12 +52,17 @@ def compute(chunk: Chunk, design: Design | None = None, progress: Progress | Non
         design = find(chunk.design)
     machine = design.at(chunk.nbits, **dict(chunk.settings))
     with machine.session(level=chunk.level, stage=chunk.stage) as session:
-        return [(each.status, each.result) for each in session.run(chunk.operands, progress)]
+        if machine.keyed:
+            bases = [base for base, _, _ in chunk.operands]
+            answers = session.run_with_keys(list(zip(bases, chunk.keys, strict=True)), progress)
+        else:
+            answers = session.run(chunk.operands, progress)
+        return [(each.status, each.result) for each in answers]
 
 
 @dataclass
 class Answers:
-    """A design at a level and stage, and how its answers are computed."""
+    """A design at a level and stage, and how its answers are computed; with `protection`, by programs that take keys."""
 
     design: Design
     settings: Mapping[str, Any]
@@ -62,8 +70,16 @@ class Answers:
     stage: str | None
     jobs: int = 1
     resume: bool = False
+    protection: Protection | None = None
+    keys: dict[tuple[int, int], RSAKey] = field(default_factory=dict)  # by private exponent and modulus
     known: dict[tuple[int, Operands], Answer] = field(default_factory=dict)
     _done: int = 0
+
+    def settings_at(self, nbits: int) -> dict[str, Any]:
+        """Those of the machine of a width."""
+        if self.protection is None:
+            return dict(self.settings)
+        return self.protection.settings(self.design, nbits, self.settings)
 
     @property
     def kept(self) -> Path:
@@ -72,6 +88,8 @@ class Answers:
 
         measured_at = {"fl": "formula", "cl": "cl"}.get(self.level, self.stage or "")
         what = [self.design.identity, sorted(self.settings.items()), self.level, self.stage]
+        if self.protection is not None:
+            what.append(sorted(vars(self.protection).items()))
         tools = [keys.sources_of(False, False), dict(keys.tools_of(measured_at))]
         return cache.root() / f"check-{cache.key(json.dumps([what, tools]))}.jsonl"
 
@@ -123,18 +141,25 @@ class Answers:
         widths: dict[int, list[Operands]] = {}
         for nbits, operands in missing:
             widths.setdefault(nbits, []).append(operands)
-        settings = tuple(self.settings.items())
         for nbits, all_operands in sorted(widths.items()):
+            settings = tuple(self.settings_at(nbits).items())
+
+            def chunk(part: list[Operands], nbits: int = nbits, settings: Any = settings) -> Chunk:
+                keys = tuple(self.keys[exp, mod] for _, exp, mod in part) if self.keys else ()
+                return Chunk(
+                    self.design.reference, settings, self.level, self.stage, nbits, tuple(part), keys
+                )
+
             part: list[Operands] = []
             size = 0
             for operands in all_operands:
                 part.append(operands)
                 size += nbits * max(1, operands[1].bit_length())
                 if size >= STEP:
-                    yield Chunk(self.design.reference, settings, self.level, self.stage, nbits, tuple(part))
+                    yield chunk(part)
                     part, size = [], 0
             if part:
-                yield Chunk(self.design.reference, settings, self.level, self.stage, nbits, tuple(part))
+                yield chunk(part)
 
 
 def _there(chunk: Chunk) -> tuple[Chunk, list[Answer]]:

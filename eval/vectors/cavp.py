@@ -23,7 +23,7 @@ from ...fl.pkcs1 import Kind
 from ..designs.widths import MAX_NBITS
 from . import encoding
 from .items import Frame, Item, ModExp, NotApplicable, Verdict
-from .numbers import hex_bytes, hex_int, shorten
+from .numbers import Key, hex_bytes, hex_int, shorten
 
 FORMAT = "NIST CAVP response file"
 DESCRIPTION = "NIST CAVP .rsp for RSA ([mod = ...] sections with n, e, d, Msg, S, c, k, EM)"
@@ -179,6 +179,10 @@ class _Reader:
         order = math.lcm(self.key["p"] - 1, self.key["q"] - 1)
         return pow(self.key["e"], -1, order) if math.gcd(self.key["e"], order) == 1 else None
 
+    def _whole_key(self, d: int) -> Key:
+        """The key in force, for an operation with this private exponent."""
+        return Key(self.key["n"], self.key.get("e"), d, self.key.get("p"), self.key.get("q"))
+
     def _key_pair(self, record: _Record) -> Item:
         n, e, d = (self.key[name] for name in ("n", "e", "d"))
         message = 2**64 + 0x6D6F6465786C6162  # any number works; this one is "modexlab" above a 1
@@ -186,7 +190,7 @@ class _Reader:
             return NotApplicable(f"key at line {record.line}", "the modulus is too short for a message")
         if max(n, e, d).bit_length() > MAX_NBITS:
             return NotApplicable(f"key at line {record.line}", f"wider than {MAX_NBITS} bits")
-        return ModExp(f"key at line {record.line}", pow(message, e, n), d, n, message)
+        return ModExp(f"key at line {record.line}", pow(message, e, n), d, n, message, key=self._whole_key(d))
 
     def _item(self, record: _Record) -> Item:
         values, n = record.values, self._need("n", record)
@@ -207,7 +211,7 @@ class _Reader:
         numbers = hex_int(base, where), hex_int(result, where)
         d = self._private()
         if d is not None:
-            return ModExp(name, numbers[0], d, n, numbers[1])
+            return ModExp(name, numbers[0], d, n, numbers[1], key=self._whole_key(d))
         return ModExp(name, numbers[1], self._need("e", record), n, numbers[0])
 
     def _signature(self, record: _Record, n: int, refused: bool) -> Item:
@@ -229,7 +233,8 @@ class _Reader:
             return NotApplicable(name, "the file does not name its signature scheme")
         em = self._encoded(scheme, sha, message, nbits, values)
         if not judged and em is not None and "d" in self.key:
-            return ModExp(name, int.from_bytes(em, "big"), self.key["d"], n, signature)
+            d = self.key["d"]
+            return ModExp(name, int.from_bytes(em, "big"), d, n, signature, key=self._whole_key(d))
         e = self._need("e", record)
         holds: Callable[[int], bool]
         if scheme == "PKCS#1 v1.5":

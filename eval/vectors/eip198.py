@@ -3,7 +3,8 @@
 A list (or an object of named entries) of {"Input", "Expected", "Name"}: Input is three 32-byte lengths, then
 base, exponent and modulus, and is continued by zeros where it is short; Expected has as many bytes as the
 modulus. Entries with "ExpectedError" instead test a refusal. The same vectors spelled out as {"base",
-"exponent", "modulus", "expected"} are read too: hexadecimal text, or plain JSON integers.
+"exponent", "modulus", "expected"} are read too: hexadecimal text, or plain JSON integers. There, or beside
+"tests", may be a "key" {"n", "e", "d", "p", "q"}: an entry without exponent or modulus then has its d and n.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from ...fl.errors import BadInput
 from ..designs.widths import MAX_NBITS
 from .items import Item, ModExp, NotApplicable
-from .numbers import hex_bytes, hex_int, shorten
+from .numbers import Key, hex_bytes, hex_int, shorten
 
 FORMAT = "EIP-198 modexp JSON"
 DESCRIPTION = "EIP-198 modexp JSON (a list of Input/Expected/Name, or of base/exponent/modulus/expected)"
@@ -26,12 +27,15 @@ _PLAIN = {
 }
 
 
+_KEY = ("n", "e", "d", "p", "q")
+
+
 def _entries(document: Any) -> list[tuple[str, Any]] | None:
     """(name, entry) of everything in the document that could be a vector."""
     if isinstance(document, dict):
         for key in ("tests", "vectors", "cases"):
             if isinstance(document.get(key), list):
-                return _entries(document[key])
+                return _entries([_with_key(entry, document.get("key")) for entry in document[key]])
         return list(document.items())
     if isinstance(document, list):
         return [(f"entry {number}", entry) for number, entry in enumerate(document)]
@@ -42,11 +46,21 @@ def _lower(entry: dict[str, Any]) -> dict[str, Any]:
     return {str(key).lower(): value for key, value in entry.items()}
 
 
+def _with_key(entry: Any, key: Any) -> Any:
+    """The entry with this key, if it has none of its own."""
+    return {"key": key, **entry} if isinstance(entry, dict) and isinstance(key, dict) else entry
+
+
 def plain_fields(entry: Any) -> dict[str, Any] | None:
     """base, exp, mod and expected of an entry that spells them out under their usual names, else None."""
     if not isinstance(entry, dict):
         return None
     low = _lower(entry)
+    if isinstance(key := low.get("key"), dict):
+        of_key = {"exponent": key.get("d"), "modulus": key.get("n")}
+        for role, names in (("exponent", _PLAIN["exp"]), ("modulus", _PLAIN["mod"])):
+            if not any(name in low for name in names):
+                low[role] = of_key[role]
     found = {role: next((low[name] for name in names if name in low), None) for role, names in _PLAIN.items()}
     return found if all(value is not None for value in found.values()) else None
 
@@ -70,22 +84,32 @@ def read(document: Any, source: str) -> list[Item]:
         where = f"{source}: {name} ({title})" if title != name else f"{source}: {name}"
         plain = plain_fields(entry)
         if "input" not in low and plain is not None:
-            items.append(plain_item(title, plain, where))
+            items.append(plain_item(title, plain, where, low.get("key")))
         else:
             items.append(_item(title, low, where))
     return items
 
 
-def plain_item(title: str, plain: dict[str, Any], where: str) -> Item:
-    """The item of an entry that spells out base, exponent, modulus and result."""
+def plain_item(title: str, plain: dict[str, Any], where: str, key: Any = None) -> Item:
+    """The item of an entry that spells out base, exponent, modulus and result; of a private operation, if the key says so."""
+    numbers = _numbers(plain, where)
+    of_key = None
+    if isinstance(key, dict):
+        given = _numbers({name: key[name] for name in _KEY if key.get(name) is not None}, f"{where}: key")
+        if (given.get("n"), given.get("d")) == (numbers["mod"], numbers["exp"]):
+            of_key = Key(**given)
+    return ModExp(title, numbers["base"], numbers["exp"], numbers["mod"], numbers["expected"], key=of_key)
+
+
+def _numbers(written: dict[str, Any], where: str) -> dict[str, int]:
     numbers: dict[str, int] = {}
-    for role, value in plain.items():
+    for role, value in written.items():
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise BadInput(
                 f"{where}: {role} is neither hexadecimal text nor an integer: {shorten(repr(value))}"
             )
         numbers[role] = hex_int(value, f"{where}: {role}") if isinstance(value, str) else value
-    return ModExp(title, numbers["base"], numbers["exp"], numbers["mod"], numbers["expected"])
+    return numbers
 
 
 def _item(title: str, low: dict[str, Any], where: str) -> Item:

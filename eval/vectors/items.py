@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...fl.pkcs1 import Kind
+from .numbers import Key
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class ModExp:
-    """base^exp mod `mod`, with the file's result, or its verdict, or both."""
+    """base^exp mod `mod`, with the file's result, or its verdict, or both; `key`: of which `exp` is the private exponent."""
 
     name: str
     base: int
@@ -44,6 +45,7 @@ class ModExp:
     mod: int
     expected: int | None = None
     verdict: Verdict | None = None
+    key: Key | None = None
 
     def golden(self) -> int:
         return pow(self.base, self.exp, self.mod)

@@ -21,8 +21,10 @@ from ..progress import Progress
 from . import encoding
 from .answers import Answers
 from .items import Item, ModExp, ModMul, NotApplicable, Verdict
+from .private import NoKey, Protection, private_key
 
 if TYPE_CHECKING:
+    from ...fl.rsa_keys import RSAKey
     from ..designs.catalogue import Design
     from ..designs.machine import Machine
 
@@ -77,7 +79,9 @@ class Judge:
         quiet: bool = False,
         jobs: int = 1,
         resume: bool = False,
+        protection: Protection | None = None,
     ) -> None:
+        """protection: private operations only, by programs that take the key."""
         self.design = design
         self.level = level
         self.stage = stage_at(level, stage)
@@ -86,7 +90,9 @@ class Judge:
         self.reduce = reduce
         self.limit = limit
         self.quiet = quiet
-        self.answers = Answers(design, self.settings, level, self.stage, jobs, resume)
+        self.protection = protection
+        self.answers = Answers(design, self.settings, level, self.stage, jobs, resume, protection)
+        self._machines: dict[int, Machine] = {}
         self._unmakeable: dict[int, str] = {}
 
     def run(self, files: Sequence[Sequence[Item]]) -> list[list[Outcome]]:
@@ -122,6 +128,12 @@ class Judge:
         """The job for an item, or the reason why there is none."""
         if isinstance(item, NotApplicable):
             return item.reason
+        key = None
+        if self.protection is not None:
+            try:
+                key = private_key(item, primes=self.protection.wants_primes)
+            except NoKey as error:
+                return str(error)
         names = (
             {"base": item.base, "exp": item.exp} if isinstance(item, ModExp) else {"a": item.a, "b": item.b}
         )
@@ -140,7 +152,11 @@ class Judge:
             return f"wider than {MAX_NBITS} bits"
         if self.nbits is not None and length > self.nbits:
             return f"wider than the {self.nbits} bits of --nbits"
-        nbits = self.nbits or self.design.width_for(item.mod, *names.values())
+        of_key = self._carried(key)
+        widest = max(map(int.bit_length, of_key), default=0)
+        if widest > (self.nbits or MAX_NBITS):
+            return f"a number of the key is too long for {self.nbits or MAX_NBITS} bits, or a prime for half of them"
+        nbits = self.nbits or self.design.width_for(item.mod, *names.values(), *of_key)
         if reason := self._cannot_make(nbits):
             return reason
         if self.nbits is None and item.mod.bit_length() > self._machine(nbits).modulus_nbits:
@@ -151,6 +167,11 @@ class Judge:
                 return reason
         if isinstance(item, ModMul) and not self.design.plain_unit:
             return f"the multiplier of {self.design.name} alone does not take any modulus"
+        if key is not None:
+            if names["base"] >= item.mod:  # a machine that would take it as well could not check its result
+                return MEANING[Status.BASE_TOO_LARGE]
+            self.answers.keys.setdefault((names["exp"], item.mod), key)
+            return _Job(file, place, item, nbits, {**names, "mod": item.mod})
         for factor in [value for name, value in names.items() if name != "exp"]:
             status = self._machine(nbits).check(factor, names.get("exp", 1), item.mod)
             if status is Status.BASE_TOO_LARGE and isinstance(item, ModMul):
@@ -159,8 +180,17 @@ class Judge:
                 return self._machine(nbits).refusal(factor, names.get("exp", 1), item.mod)
         return _Job(file, place, item, nbits, {**names, "mod": item.mod})
 
+    def _carried(self, key: RSAKey | None) -> list[int]:
+        """Numbers as long as the machine must be for what a request has of a key: by CRT primes, each in half of the width."""
+        if key is None or self.protection is None:
+            return []
+        longest = max(key.p or 0, key.q or 0).bit_length() if self.protection.crt else 0
+        return [key.e, (1 << 2 * longest) - 1]
+
     def _machine(self, nbits: int) -> Machine:
-        return self.design.at(nbits, **self.settings)
+        if nbits not in self._machines:
+            self._machines[nbits] = self.design.at(nbits, **self.answers.settings_at(nbits))
+        return self._machines[nbits]
 
     def _cannot_make(self, nbits: int) -> str:
         """Why the design does not exist at a width; empty if it does. What the user asked for must exist."""

@@ -43,6 +43,8 @@ class Key:
     n: int
     e: int | None = None
     d: int | None = None
+    p: int | None = None
+    q: int | None = None
 
 
 def _der(data: bytes, where: str) -> list[tuple[int, bytes]]:
@@ -78,7 +80,7 @@ def key_from_der(data: bytes, where: str) -> Key:
         return key_from_der(fields[2][1], where)
     if any(tag != 0x02 for tag in tags[:4]) or len(fields) < 2:
         raise BadInput(f"{where} is not the DER of an RSA key")
-    values = [int.from_bytes(content, "big", signed=True) for _, content in fields[:4]]
+    values = [int.from_bytes(content, "big", signed=True) for _, content in fields[:6]]
     return Key(*values) if len(values) == 2 else Key(*values[1:])
 
 
@@ -107,4 +109,4 @@ def key_from_jwk(jwk: dict[str, str], where: str) -> Key:
     n = number("n")
     if n is None:
         raise BadInput(f"{where} is not an RSA JSON Web Key: it has no n")
-    return Key(n, number("e"), number("d"))
+    return Key(n, number("e"), number("d"), number("p"), number("q"))

@@ -17,7 +17,7 @@ from ...fl.errors import BadInput
 from ...fl.pkcs1 import Kind
 from . import encoding
 from .items import Frame, Item, ModExp, NotApplicable, Verdict
-from .numbers import hex_bytes, shorten
+from .numbers import Key, hex_bytes, shorten
 
 FORMAT = "PKCS#1 vectors of RSA Laboratories"
 DESCRIPTION = "RSA Laboratories' PKCS#1 text (# Modulus:, # Message:, # Signature: or # Encryption:)"
@@ -97,13 +97,15 @@ class _Reader:
 
     def value(self, label: str, digits: str, private: bool, line: int) -> None:
         where = f"{self.source}: {label!r} at line {line}"
-        if label in ("modulus", "public exponent", "exponent"):
+        if label in ("modulus", "public exponent", "exponent", "prime 1", "prime 2"):
             digits = digits if len(digits) % 2 == 0 else "0" + digits
             number = int.from_bytes(hex_bytes(digits, where), "big")
             if label == "modulus":
                 if not private:
                     self.key = {}
                 self.key["n"] = number
+            elif label in ("prime 1", "prime 2"):
+                self.key["p" if label == "prime 1" else "q"] = number
             else:
                 self.key["d" if label == "exponent" and private else "e"] = number
             return
@@ -130,6 +132,9 @@ class _Reader:
         else:
             raise BadInput(f"{where} has {' and '.join(example)} only; is the file cut off?")
 
+    def _whole_key(self) -> Key:
+        return Key(*(self.key.get(name) for name in ("n", "e", "d", "p", "q")))  # type: ignore[arg-type]
+
     def _sign(self, example: dict[str, bytes]) -> Item:
         nbits = self.key["n"].bit_length()
         if self.scheme == "PSS":
@@ -141,7 +146,14 @@ class _Reader:
         if em is None:
             return NotApplicable(self.name, "the modulus is too short for the hash")
         signature = int.from_bytes(example["signature"], "big")
-        return ModExp(self.name, int.from_bytes(em, "big"), self.key["d"], self.key["n"], signature)
+        return ModExp(
+            self.name,
+            int.from_bytes(em, "big"),
+            self.key["d"],
+            self.key["n"],
+            signature,
+            key=self._whole_key(),
+        )
 
     def _decrypt(self, example: dict[str, bytes]) -> Item:
         size, message, scheme = encoding.octets(self.key["n"].bit_length()), example["message"], self.scheme
@@ -155,4 +167,4 @@ class _Reader:
         base = int.from_bytes(example["encryption"], "big")
         frame = None if scheme == "OAEP" else Frame(Kind.ENCRYPT, size)
         verdict = Verdict(holds, True, f"{scheme} decryption gives the message back", frame)
-        return ModExp(self.name, base, self.key["d"], self.key["n"], None, verdict)
+        return ModExp(self.name, base, self.key["d"], self.key["n"], None, verdict, self._whole_key())

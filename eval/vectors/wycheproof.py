@@ -65,7 +65,15 @@ def _find_key(group: dict[str, Any], where: str) -> Key | None:
     if n is not None:
         e = group.get("e", nested.get("publicExponent", nested.get("e")))
         d = group.get("d", nested.get("privateExponent", nested.get("d")))
-        return Key(n, _number(e, f"{where}.e"), _number(d, f"{where}.d"))
+        p = group.get("p", nested.get("prime1", nested.get("p")))
+        q = group.get("q", nested.get("prime2", nested.get("q")))
+        return Key(
+            n,
+            _number(e, f"{where}.e"),
+            _number(d, f"{where}.d"),
+            _number(p, f"{where}.p"),
+            _number(q, f"{where}.q"),
+        )
     for field in ("privateKeyPkcs8", "publicKeyAsn", "keyAsn", "publicKeyDer", "keyDer"):
         if isinstance(group.get(field), str):
             return key_from_der(hex_bytes(group[field], f"{where}.{field}"), f"{where}.{field}")
@@ -164,6 +172,7 @@ class _Group:
                 key.n,
                 None,
                 Verdict(lambda s: s == value, expect, claim),
+                key,
             )
         if key.e is None:
             return NotApplicable(name, "the group has no public exponent")
@@ -215,4 +224,4 @@ class _Group:
 
         frame = None if "oaep" in self.scheme else Frame(Kind.ENCRYPT, size)
         verdict = Verdict(holds, _EXPECT[test["result"]], f"{scheme}: {test['result']}", frame)
-        return ModExp(name, value, key.d, key.n, None, verdict)
+        return ModExp(name, value, key.d, key.n, None, verdict, key)

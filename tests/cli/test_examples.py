@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -33,6 +34,7 @@ from modexlab.eval.cli.commands import (
 from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
+from modexlab.fl.rsa_keys import RSAKey
 
 from tests.paths import DATA, ROOT
 
@@ -41,6 +43,7 @@ from ..command_line import Cli
 FILES = {  # what the examples call it -> a small file of that kind
     "key.pem": "rsa512.pem",
     "rsa_signature_2048_sha256_test.json": "wycheproof_signature_512.json",
+    "rsa_pkcs1_2048_test.json": "wycheproof_decrypt_512.json",
     "bn_tests.txt": "bn_small.txt",
     "SigVer15_186-3.rsp": "sigver_512.rsp",
     "modexp.json": "eip198_small.json",
@@ -106,6 +109,8 @@ def test_example(
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     for name, source in FILES.items():
         shutil.copy(DATA / source, tmp_path / name)
+    key = RSAKey.load(DATA / FILES["key.pem"])
+    (tmp_path / "key.json").write_text(json.dumps({"n": key.n, "e": key.e, "d": key.d}))
     (tmp_path / "flow").symlink_to(ROOT / "flow")
     cores = tmp_path / "cores" / "mine"
     shutil.copytree(ROOT / "tests" / "foreign", cores)

@@ -186,10 +186,10 @@ def test_encrypt_and_decrypt_with_a_key(cli: Cli) -> None:
 
 
 def test_key_on_native_rtl(cli: Cli) -> None:
-    """CRT: two runs of half the width (the primes of this key have 272 and 240 bits)."""
+    """CRT on a machine without programs: two runs of half the width (the primes of this key have 272 and 240 bits)."""
     key = RSAKey.load(KEY)
     cipher = pow(123456789, key.e, key.n)
-    report = cli("run", "mont", "--key", KEY, "--decrypt", cipher, "--crt", "--json").json()
+    report = cli("run", "mont-001", "--key", KEY, "--decrypt", cipher, "--crt", "--json").json()
     assert report["result"] == 123456789
     assert report["nbits"] == width_for(max(key.p, key.q)) < 512
     assert len(report["cycles_of_parts"]) == 2
@@ -245,8 +245,16 @@ def test_vcd(cli: Cli, tmp_path: Path, stage: str) -> None:
             "does not fit in 32 bits; give --nbits 128 or more",
         ),
         (
-            ["mont", "--key", KEY, "--decrypt", 5, "--crt", "--nbits", 64],
+            ["mont-001", "--key", KEY, "--decrypt", 5, "--crt", "--nbits", 64],
             "does not fit in 64 bits; give --nbits 288 or more",
+        ),
+        (
+            ["mont", "--key", KEY, "--decrypt", 5, "--crt", "--nbits", 64],
+            "does not fit in 64 bits; give --nbits 512 or more",
+        ),
+        (
+            ["mont", "--key", KEY, "--decrypt", 5, "--crt", "--nbits", 512, "--level", "fl"],
+            "p of the key has 272 bits: this machine of 512 bits takes 256; give --nbits 544 or more",
         ),
         (["mont", "--base", 3, "--exp", 5, "--mod", 7, "--nbits", 5000], "5000 bits is out of range"),
         (["mont", "--base", 3, "--exp", 5, "--mod", 7, "--nbits", 0], "width of 0 bits is out of range"),
@@ -269,7 +277,11 @@ def test_vcd(cli: Cli, tmp_path: Path, stage: str) -> None:
         (["mont", *ENCRYPT, "--key", KEY, "--encrypt", 5], "--base, --exp, --mod beside --key"),
         (["mont", "--key", KEY], "a key needs one of --encrypt M and --decrypt C"),
         (["mont", "--key", KEY, "--encrypt", 5, "--decrypt", 5], "a key needs one of"),
-        (["mont", "--key", KEY, "--encrypt", 5, "--crt"], "--crt is for --decrypt"),
+        (
+            ["mont", "--key", KEY, "--encrypt", 5, "--crt"],
+            "are for a private key; add --key FILE and --decrypt C",
+        ),
+        (["mont-001", "--key", KEY, "--encrypt", 5, "--crt"], "are for a private key; add --key FILE"),
         (["mont", "--key", KEY, "--encrypt", 2**512], "is not in 0..n-1"),
         (["mont", "--key", "/nowhere.pem", "--encrypt", 5], "key file /nowhere.pem: No such file"),
         (["mont", "--key", DATA / "bn_small.txt", "--encrypt", 5], "bn_small.txt"),

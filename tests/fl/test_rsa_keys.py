@@ -5,6 +5,7 @@ deterministic, so raw decryption of the padded digest must equal it bit for bit.
 """
 
 import hashlib
+import json
 import math
 import os
 import re
@@ -114,6 +115,84 @@ def test_numbers_without_primes_make_a_key():
 
 def test_private_numbers_do_not_show():
     assert repr(PAPER_KEY) == f"RSAKey(n={N}, e={E})"
+
+
+@pytest.mark.parametrize("nbits", [16, 20, 32, 64, 256, 1024])
+@pytest.mark.parametrize("e", [3, 17, E])
+def test_primes_from_d_and_e(nbits, e):
+    """Of a key that came without them; with d modulo (p - 1)(q - 1) as well as modulo their least common multiple."""
+    p, q = primes_for(nbits, e)
+    for order in ((p - 1) * (q - 1), math.lcm(p - 1, q - 1)):
+        key = RSAKey(p * q, e, pow(e, -1, order)).with_primes()
+        assert (key.p, key.q) == (max(p, q), min(p, q))
+        assert key.decrypt_crt(pow(5, e, key.n)) == 5
+
+
+def primes_for(nbits, e):
+    """Two primes that go with e."""
+    while True:
+        p, q = (rsa.prime.getprime(nbits // 2) for _ in range(2))
+        if p != q and math.gcd(e, (p - 1) * (q - 1)) == 1:
+            return p, q
+
+
+def test_a_key_with_primes_is_left_as_it_is():
+    assert PAPER_KEY.with_primes() is PAPER_KEY
+
+
+def test_the_same_primes_each_time():
+    key = RSAKey(N, E, 254738681)
+    assert key.with_primes() == key.with_primes() == RSAKey(N, E, 254738681, 95443, 27277)
+
+
+def test_what_has_not_two_primes_to_find_is_refused():
+    with pytest.raises(BadInput, match=f"n = {N} is public: give the private key to find its primes"):
+        PAPER_KEY.public.with_primes()
+    three = 1009 * 2003 * 3001
+    d = pow(17, -1, 1008 * 2002 * 3000)
+    with pytest.raises(BadInput, match=f"RSA modulus {three}: d and e do not lead to two prime factors"):
+        RSAKey(three, 17, d).with_primes()
+    prime = 1000003
+    with pytest.raises(BadInput, match="do not lead to two prime factors; give p and q"):
+        RSAKey(prime, 5, pow(5, -1, prime - 1)).with_primes()
+
+
+JSON_KEY = {"n": N, "e": hex(E), "d": "254738681", "p": 27277, "q": "0x174d3"}
+
+
+def test_key_file_of_numbers(tmp_path):
+    """Decimal, or as 0x text; what is not there is derived."""
+    path = tmp_path / "key.json"
+    path.write_text(json.dumps(JSON_KEY))
+    assert RSAKey.load(path) == PAPER_KEY
+    path.write_text(json.dumps({"n": N, "e": E}))
+    assert RSAKey.load(path) == PAPER_KEY.public
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "is no JSON object of numbers"),
+        ('{"n": "many", "e": 3}', "is no JSON object of numbers"),
+        ('{"n": 33, "e": null}', "is no JSON object of numbers"),
+        ('{"n": 33}', "has no e: give n and e, and d, p and q of a private key"),
+        ('{"n": 33, "e": 7, "dP": 3}', "unknown number of the key 'dP': did you mean 'd'"),
+        (json.dumps(JSON_KEY | {"q": 95441}), f"the key holds a wrong key: p \\* q is not n = {N}"),
+    ],
+)
+def test_wrong_key_files_of_numbers_are_refused(text, words):
+    with pytest.raises(BadInput, match=words):
+        RSAKey.from_bytes(text.encode(), "the key")
+
+
+def test_unchecked_keys_are_as_they_are_given():
+    """For machines that are to find out: the numbers of the file, nothing derived."""
+    wrong = JSON_KEY | {"q": 95441, "qinv": 1}
+    key = RSAKey.from_bytes(json.dumps(wrong).encode(), unchecked=True)
+    assert (key.n, key.p, key.q, key.dp, key.qinv) == (N, 27277, 95441, None, 1)
+    numbers = OPENSSL_KEY.private_numbers()
+    key = RSAKey.from_bytes(private_bytes(Encoding.PEM, PrivateFormat.PKCS8), unchecked=True)
+    assert (key.dp, key.dq, key.qinv) == (numbers.dmp1, numbers.dmq1, numbers.iqmp)
 
 
 # encryption and decryption

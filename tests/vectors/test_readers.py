@@ -197,7 +197,12 @@ def test_wycheproof_private_keys(tmp_path: Path, key: rsa.RSAPrivateKey, field: 
     ]
     file = wycheproof(tmp_path, "RSAES-OAEP", group, tests)
     assert judge(file) == {"ModExp": 4}
-    assert file.items[0].exp == key.private_numbers().d
+    private = key.private_numbers()
+    assert file.items[0].exp == private.d
+    numbers, primes = (private.public_numbers.n, private.public_numbers.e, private.d), (private.p, private.q)
+    read = file.items[0].key
+    assert (read.n, read.e, read.d) == numbers or field == "privateKey"  # which has no e here
+    assert (read.p, read.q) == (primes if field != "privateKey" else (None, None))
 
 
 def test_wycheproof_pss(tmp_path: Path, key: rsa.RSAPrivateKey) -> None:

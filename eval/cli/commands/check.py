@@ -6,7 +6,7 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
 from ...designs.session import LEVELS
@@ -14,10 +14,12 @@ from ...designs.widths import check_width
 from ...progress import Progress
 from ...vectors import VectorFile, known_formats, load
 from ...vectors.judge import Judge, Outcome
+from ...vectors.private import Protection
 from ..arguments import (
     Commands,
     add_command,
     add_json,
+    add_private,
     add_settings,
     add_width,
     answer,
@@ -28,6 +30,9 @@ from ..arguments import (
     warn,
 )
 
+if TYPE_CHECKING:
+    from ...designs.design import Design
+
 SHOWN_FAILURES = 20
 INTERRUPTED = 130
 
@@ -36,7 +41,10 @@ Every usable vector is computed by the design and
 judged twice: by Python's own power, and by the file (its result, or what the padding says to its verdict).
 A result that is an encoding of PKCS#1 v1.5 is opened by the unit for unpadding as well, at the same level.
 What a design cannot compute (an even modulus on a Montgomery machine, a base not below the modulus) is
-counted as skipped, with the reason. A file that cannot be read is reported, and the others are checked. Exit code: 0 nothing failed,
+counted as skipped, with the reason.
+With --crt, --blind or --verify, private operations alone are run, by a program that takes their
+key: p and q are found from d and e where a file has none. All others are counted as skipped.
+A file that cannot be read is reported, and the others are checked. Exit code: 0 nothing failed,
 1 a vector failed, 2 a file cannot be read or not one vector was checked.
 
 formats, told apart by content:
@@ -44,6 +52,7 @@ formats, told apart by content:
 EXAMPLES = """\
   modexlab check rsa_signature_2048_sha256_test.json
   modexlab check bn_tests.txt --design naive-001 --reduce --level cl
+  modexlab check rsa_pkcs1_2048_test.json --crt --blind --limit 20
   modexlab check SigVer15_186-3.rsp modexp.json --limit 20 --json"""
 
 
@@ -69,6 +78,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("--stage", help="how RTL is simulated: python, verilog or native (default: native)")
     add_width(parser, "default: for each vector its length, rounded up to a multiple of 32")
     add_settings(parser)
+    add_private(parser)
     parser.add_argument(
         "--reduce", action="store_true", help="reduce bases and factors first, as software in front would"
     )
@@ -88,8 +98,10 @@ def add(commands: Commands) -> None:
 def execute(args: argparse.Namespace) -> int:
     design = find_design(args.design)
     settings = settings_of(design, args.settings)
+    protection = _protection(args, design, settings)
     if args.nbits is not None:
-        design.at(check_width(args.nbits), **settings)
+        nbits = check_width(args.nbits)
+        design.at(nbits, **(protection.settings(design, nbits, settings) if protection else settings))
     with Progress("reading", total=len(args.files), unit="file", quiet=args.json) as progress:
         files: list[VectorFile] = []
         unread: list[dict[str, str]] = []
@@ -118,6 +130,7 @@ def execute(args: argparse.Namespace) -> int:
         quiet=args.json,
         jobs=args.jobs or len(os.sched_getaffinity(0)),
         resume=args.resume,
+        protection=protection,
     )
     try:
         outcomes = judge.run([file.items for file in files])
@@ -130,6 +143,7 @@ def execute(args: argparse.Namespace) -> int:
         "design": design.name,
         "level": judge.level,
         "stage": judge.stage,
+        "protected_by": protection.words(settings) if protection else [],
         **_count(everything),
         "failures": [
             _failure(file.path, outcome)
@@ -155,6 +169,16 @@ def execute(args: argparse.Namespace) -> int:
     if report["failed"]:
         return 1
     return 2 if unread else 0
+
+
+def _protection(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Protection | None:
+    """How private operations are done, if they alone are asked for."""
+    protection = Protection.of(settings, args.crt, args.blind, args.verify)
+    if protection is not None and not design.programmed:
+        raise BadInput(
+            f"{design.name} has a control of its own and no program: --crt, --blind and --verify are for designs such as mont"
+        )
+    return protection
 
 
 def _count(outcomes: list[Outcome]) -> dict[str, Any]:
@@ -185,9 +209,8 @@ def _failure(path: str, outcome: Outcome) -> dict[str, Any]:
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:
     for part in report["files"]:
-        yield (
-            f"{part['file']}: {part['format']}, on {report['design']} ({report['stage'] or report['level']})"
-        )
+        where = ", ".join([report["stage"] or report["level"], *report["protected_by"]])
+        yield f"{part['file']}: {part['format']}, on {report['design']} ({where})"
         left = f", beyond --limit {part['beyond_limit']}" if part["beyond_limit"] else ""
         yield f"  passed {part['passed']}, failed {part['failed']}, not applicable {part['skipped']}{left}"
         for reason, count in part["reasons"].items():

@@ -199,7 +199,9 @@ def _by_program(
         raise BadInput(
             f"ciphertext {shown(cipher)} is not in 0..n-1 for n = {shown(key.n)}: cut it into smaller numbers"
         )
-    nbits = check_width(args.nbits) if args.nbits is not None else design.width_for(key.n)
+    # a prime has a field of half the width
+    primes = (1 << 2 * max(key.p or 0, key.q or 0).bit_length()) - 1 if args.crt else 0
+    nbits = check_width(args.nbits) if args.nbits is not None else design.width_for(key.n, primes)
     check_fit(nbits, [(cipher, key.d, key.n)])
     chosen = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
     draw = random.Random(args.seed).randrange if args.seed is not None else secrets.randbelow
@@ -229,7 +231,9 @@ def _by_program(
         "meaning": MEANING[status],
         "cycles": answer_.cycles,
         "formula": None
-        if answer_.cycles is None or session.interface.counts_accesses
+        if answer_.cycles is None
+        or session.interface.counts_accesses
+        or machine.timing.product_cycles(1) is None  # the operands decide
         else machine.cycles(cipher, key.d, key.n),
         "program": program.listing(),
     }

@@ -1,0 +1,333 @@
+"""`modexlab check --crt --blind --verify`: private operations of every format through programs that take the key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cryptography_vectors
+import pytest
+from modexlab.eval.designs.machine import Machine
+from modexlab.eval.designs.session import Answer, Session
+from modexlab.eval.vectors import answers
+from modexlab.eval.vectors.answers import Answers
+from modexlab.eval.vectors.private import Protection
+from modexlab.fl.rsa_keys import RSAKey
+from modexlab.fl.status import Status
+from modexlab.proc.software.seeded_keys import seeded_key
+
+from tests.paths import DATA
+
+from ..command_line import Cli
+
+RSA = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
+NBITS = 32
+ALL = ("n", "e", "d", "p", "q")
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def numbers(key: RSAKey, *names: str) -> dict[str, str]:
+    return {name: f"{getattr(key, name):x}" for name in names}
+
+
+def powers(key: RSAKey, *bases: int, wrong: int = 0) -> list[dict[str, Any]]:
+    """Private operations, their results off by `wrong`."""
+    return [{"base": base, "expected": pow(base, key.d, key.n) ^ wrong} for base in bases]
+
+
+@pytest.fixture(name="two_keys")
+def make_two_keys(tmp_path: Path) -> Path:
+    """Five private operations with two keys, one of which has no primes; a public one; a power without a key."""
+    first, second = seeded_key(NBITS), seeded_key(NBITS, seed=2)
+    own = [{**each, "key": numbers(second, "n", "e", "d")} for each in powers(second, 0, 12345)]
+    public = {"base": 5, "exponent": first.e, "expected": pow(5, first.e, first.n)}
+    other = {"base": 3, "exponent": 5, "modulus": 7, "expected": 5}
+    path = tmp_path / "two_keys.json"
+    path.write_text(
+        json.dumps(
+            {"key": numbers(first, *ALL), "tests": [*powers(first, 1, 2, first.n - 1), *own, public, other]}
+        )
+    )
+    return path
+
+
+# ---- all ways to protect
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (["--crt", "--blind"], "CRT, message and exponent blinded, result checked"),
+        (["--verify"], "result checked"),
+        (["--blind", "exponent", "--set", "verify=false"], "exponent blinded"),
+        (["--set", "crt=true", "--blind", "message"], "CRT, message blinded, result checked"),
+    ],
+)
+def test_on_native_rtl(cli: Cli, two_keys: Path, how: list[str], words: str) -> None:
+    report = cli("check", two_keys, *how, "--json").json()
+    assert (report["passed"], report["failed"], report["skipped"], report["stage"]) == (5, 0, 2, "native")
+    assert report["protected_by"] == words.split(", ")
+    assert report["reasons"] == {"no private key: the vector has none, or asks for the public exponent": 2}
+
+
+@pytest.mark.parametrize("design", ["naive", "ssmm", "mont-ct", "ssmm-ct"])
+@pytest.mark.parametrize("how", [["--crt", "--blind"], ["--blind"], ["--crt", "--set", "schedule=ladder"]])
+def test_other_designs_at_the_cycle_level(cli: Cli, two_keys: Path, design: str, how: list[str]) -> None:
+    report = cli("check", two_keys, "--design", design, *how, "--level", "cl", "--json").json()
+    assert (report["passed"], report["failed"], report["skipped"]) == (5, 0, 2)
+
+
+def test_one_simulation_for_all_keys_of_a_width(
+    cli: Cli, two_keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    real = Machine.simulation
+    monkeypatch.setattr(
+        Machine,
+        "simulation",
+        lambda self, *more, **options: made.append(self.nbits) or real(self, *more, **options),
+    )
+    assert cli("check", two_keys, "--crt").code == 0
+    assert made == [NBITS]
+
+
+def test_without_options_all_powers_are_run(cli: Cli, two_keys: Path) -> None:
+    report = cli("check", two_keys, "--level", "fl", "--json").json()
+    assert (report["passed"], report["skipped"], report["protected_by"]) == (7, 0, [])
+
+
+def test_text(cli: Cli, two_keys: Path) -> None:
+    out = cli("check", two_keys, "--crt", "--level", "fl").out
+    assert "on mont (fl, CRT, result checked)\n  passed 5, failed 0, not applicable 2\n" in out
+
+
+# ---- what third parties have
+
+
+def encoded(key: RSAKey, message: bytes, kind: bytes = b"\0\2") -> str:
+    """PKCS#1 v1.5, encrypted; the padding is the same each time."""
+    size = key.nbits // 8
+    em = kind + b"\7" * (size - 3 - len(message)) + b"\0" + message
+    return f"{pow(int.from_bytes(em, 'big'), key.e, key.n):0{2 * size}x}"
+
+
+def wycheproof(path: Path, names: tuple[str, ...], change: Callable[[list[dict[str, Any]]], None]) -> Path:
+    """Good and wrong encryptions of 128 bits, and a ciphertext above the modulus."""
+    key = seeded_key(128)
+    jwk = dict(zip(ALL, ("modulus", "publicExponent", "privateExponent", "prime1", "prime2"), strict=True))
+    group = {jwk[name]: value for name, value in numbers(key, *names).items()}
+    good, wrong = encoded(key, b"all"), encoded(key, b"all", b"\0\3")
+    tests: list[dict[str, Any]] = [
+        {"msg": b"all".hex(), "ct": good, "result": "valid"},
+        {"msg": b"one".hex(), "ct": good, "result": "invalid"},
+        {"msg": "", "ct": wrong, "result": "invalid"},
+        {"msg": "", "ct": f"{key.n + 1:x}", "result": "invalid"},
+    ]
+    change(tests)
+    groups = [{"type": "RsaesPkcs1Decrypt", "privateKey": group, "tests": tests}]
+    path.write_text(json.dumps({"algorithm": "RSAES-PKCS1-v1_5", "testGroups": groups}))
+    return path
+
+
+@pytest.mark.parametrize("names", [ALL, ("n", "e", "d")], ids=["with primes", "without primes"])
+def test_wycheproof_natively(cli: Cli, tmp_path: Path, names: tuple[str, ...]) -> None:
+    path = wycheproof(tmp_path / "decrypt.json", names, lambda _: None)
+    report = cli("check", path, "--crt", "--blind", "--json").json()
+    assert (report["passed"], report["failed"], report["unpadded"]) == (3, 0, 3)
+    assert report["reasons"] == {"the base is not below the modulus": 1}
+
+
+def test_a_ciphertext_above_the_modulus_is_refused_on_all_designs(cli: Cli, tmp_path: Path) -> None:
+    """The naive machine takes such a base, but the check of its result would not."""
+    path = wycheproof(tmp_path / "decrypt.json", ALL, lambda _: None)
+    report = cli("check", path, "--verify", "--design", "naive", "--level", "fl", "--json").json()
+    assert (report["passed"], report["reasons"]) == (3, {"the base is not below the modulus": 1})
+
+
+def test_a_wrong_verdict_fails(cli: Cli, tmp_path: Path) -> None:
+    path = wycheproof(tmp_path / "decrypt.json", ALL, lambda tests: tests[0].update(msg="00"))
+    result = cli("check", path, "--crt", "--level", "fl")
+    assert result.code == 1
+    assert "tcId testGroups" not in result.out
+    assert "the encoding is invalid (PKCS#1 v1.5 decryption: valid)" in result.out
+
+
+@pytest.mark.parametrize(
+    ("path", "passed"),
+    [
+        (DATA / "wycheproof_decrypt_512.json", 3),
+        (DATA / "rsadp_512.rsp", 2),
+        (DATA / "pkcs1_sign_512.txt", 2),
+        (RSA / "FIPS_186-2" / "SigGen15_186-2.txt", 3),
+        (RSA / "FIPS_186-2" / "KeyGenRSA.rsp", 3),
+        (RSA / "pkcs1v15crypt-vectors.txt", 3),
+    ],
+    ids=lambda each: each.name if isinstance(each, Path) else "",
+)
+def test_files_with_private_keys(cli: Cli, path: Path, passed: int) -> None:
+    report = cli("check", path, "--crt", "--blind", "--level", "fl", "--limit", 3, "--json").json()
+    assert (report["passed"], report["failed"]) == (passed, 0)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("name", ["SigGen15_186-2.txt", "SigGenPSS_186-2.txt", "KeyGenRSA.rsp"])
+def test_private_operations_of_nist_on_native_rtl(cli: Cli, name: str) -> None:
+    """1,024 bits."""
+    report = cli("check", RSA / "FIPS_186-2" / name, "--crt", "--blind", "--limit", 10, "--json").json()
+    assert (report["passed"], report["failed"]) == (10, 0)
+
+
+# ---- judged
+
+
+def test_a_wrong_result_of_the_file_is_exit_1(cli: Cli, tmp_path: Path) -> None:
+    key = seeded_key(NBITS)
+    path = tmp_path / "wrong.json"
+    path.write_text(
+        json.dumps({"key": numbers(key, *ALL), "tests": [*powers(key, 2), *powers(key, 3, wrong=1)]})
+    )
+    result = cli("check", path, "--crt", "--blind", "--json")
+    report = result.json()
+    assert (result.code, report["passed"], report["failed"]) == (1, 1, 1)
+    (failure,) = report["failures"]
+    assert failure["reason"].startswith("the result equals the golden value, but the file has")
+    assert failure["operands"] == {"base": 3, "exp": key.d, "mod": key.n}
+
+
+def test_a_machine_that_finds_a_fault_is_exit_1(
+    cli: Cli, two_keys: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        Session, "run_with_keys", lambda _, operations, *__: [Answer(Status.FAULT, 0, 9)] * len(operations)
+    )
+    result = cli("check", two_keys, "--crt", "--level", "fl", "--json")
+    assert (result.code, result.json()["failed"]) == (1, 5)
+    assert result.json()["failures"][0]["reason"].startswith(
+        f"the machine answered status {int(Status.FAULT)}"
+    )
+
+
+# ---- keys that are none
+
+
+@pytest.mark.parametrize(
+    ("key", "how", "reason"),
+    [
+        ({"n": 3 * 11, "d": 3}, ["--crt"], "no private key: the vector has no public exponent beside it"),
+        ({"n": 3 * 11, "e": 5, "d": 3}, ["--crt"], "no private key: its numbers do not belong together"),
+        (
+            {"n": 3 * 11 + 1, "e": 7, "d": 3},
+            ["--verify"],
+            "no private key: its numbers do not belong together",
+        ),
+        ({"n": 3 * 11 * 17, "e": 3, "d": 27}, ["--crt"], "no private key of two primes"),
+        (
+            {"n": 3 * 11, "e": 7, "d": 3, "p": 11, "q": 3},
+            ["--crt", "--nbits", 8],
+            "",
+        ),
+        (
+            {"n": 3 * 71, "e": 3, "d": 47, "p": 71, "q": 3},
+            ["--crt", "--nbits", 8],
+            "a number of the key is too long for 8 bits, or a prime for half of them",
+        ),
+    ],
+)
+def test_keys(cli: Cli, tmp_path: Path, key: dict[str, int], how: list[object], reason: str) -> None:
+    path = tmp_path / "key.json"
+    entry = {"base": 2, "expected": pow(2, key["d"], key["n"]), "key": key}
+    path.write_text(json.dumps([entry]))
+    report = cli("check", path, *how, "--level", "fl", "--allow-empty", "--json").json()
+    assert (report["passed"], report["failed"]) == (0 if reason else 1, 0)
+    assert report["reasons"] == ({reason: 1} if reason else {})
+
+
+def test_three_primes_do_for_a_check(cli: Cli, tmp_path: Path) -> None:
+    """Only CRT and a blinded exponent want to know them."""
+    key = {"n": 3 * 11 * 17, "e": 3, "d": 27}
+    path = tmp_path / "key.json"
+    path.write_text(json.dumps([{"base": 2, "expected": pow(2, 27, 561), "key": key}]))
+    assert cli("check", path, "--blind", "message", "--level", "fl", "--json").json()["passed"] == 1
+
+
+def test_a_machine_is_as_wide_as_primes_ask_for(cli: Cli) -> None:
+    """Of 512 bits, one of them has 272."""
+    path = DATA / "rsadp_512.rsp"
+    report = cli("check", path, "--crt", "--nbits", 512, "--level", "fl", "--allow-empty", "--json").json()
+    assert report["passed"] == 0
+    assert report["reasons"]["a number of the key is too long for 512 bits, or a prime for half of them"] == 2
+    assert cli("check", path, "--crt", "--nbits", 544, "--level", "fl", "--json").json()["passed"] == 2
+
+
+# ---- limit, jobs, resume
+
+
+def test_limit(cli: Cli, two_keys: Path) -> None:
+    report = cli("check", two_keys, "--crt", "--limit", 2, "--level", "fl", "--json").json()
+    assert (report["passed"], report["skipped"], report["beyond_limit"]) == (2, 2, 3)
+
+
+def test_jobs(cli: Cli, two_keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "LONG", 0)
+    monkeypatch.setattr(answers, "STEP", 2 * NBITS * NBITS)
+    report = cli("check", two_keys, "--crt", "--blind", "--jobs", 2, "--level", "fl", "--json").json()
+    assert (report["passed"], report["failed"]) == (5, 0)
+
+
+def test_an_interrupted_check_goes_on(
+    cli: Cli, two_keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Answers, "kept", property(lambda _: tmp_path / "kept.jsonl"))
+    monkeypatch.setattr(answers, "STEP", 1)
+    computed: list[int] = []
+    real = Session.run_with_keys
+
+    def run(self: Session, operations: Any, *more: Any) -> list[Answer]:
+        if len(computed) == 3:
+            computed.append(0)
+            raise KeyboardInterrupt
+        computed.extend(base for base, _ in operations)
+        return real(self, operations, *more)
+
+    monkeypatch.setattr(Session, "run_with_keys", run)
+    argv = ("check", two_keys, "--crt", "--level", "fl")
+    assert cli(*argv).code == 130
+    assert cli(*argv, "--resume").code == 0
+    assert len(computed) == 1 + 5, "none twice"
+
+
+def test_names_of_kept_answers_tell_programs_apart() -> None:
+    from modexlab.eval.designs import catalogue
+
+    protections = [None, *(Protection(crt, blind) for crt in (False, True) for blind in ("no", "both"))]
+    names = {
+        Answers(catalogue.find("mont"), settings, "fl", None, protection=each).kept
+        for each in protections
+        for settings in ({}, {"window": 2})
+    }
+    assert len(names) == 2 * len(protections)
+
+
+# ---- refused
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--crt", "--design", "mont-001"], "mont-001 has a control of its own and no program"),
+        (["--verify", "--design", "systolic"], "systolic has a control of its own and no program"),
+        (
+            ["--crt", "--set", "schedule=left-to-right"],
+            "shows the exponent; give fixed-window, always or ladder",
+        ),
+        (["--blind", "half"], "argument --blind"),
+    ],
+)
+def test_refusals(cli: Cli, two_keys: Path, argv: list[object], message: str) -> None:
+    assert message in cli.fails("check", two_keys, *argv)

@@ -1,0 +1,125 @@
+"""`modexlab program` and `modexlab programs`: what a machine executes, and what it costs."""
+
+from __future__ import annotations
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.fl.schedules import SCHEDULES
+
+from ..command_line import ENCRYPT, Cli
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+# ---- one program
+
+
+def test_text(cli: Cli) -> None:
+    lines = cli("program", "mont").out.splitlines()
+    assert lines[0].split(maxsplit=1) == [
+        "0",
+        "take | mov r, 1 | mov b, in.base | modulus in.mod | exp in.exp",
+    ]
+    assert "mul.if r, r, b | mul b, b, b" in lines[2]
+    assert lines[-2].startswith("mont, 32 bits: ") and "which tell of the exponent" in lines[-2]
+    assert lines[-1] == "4 words; registers r, b, and no memory"
+    lines = cli("program", "mont", "--crt", "--blind").out.splitlines()
+    assert lines[-3].endswith(", the same for all secrets")
+    assert "and a memory of" in lines[-2]
+    assert lines[-1].startswith("the request has, behind base, exp and mod: p (16 bits), q (16 bits), dp")
+
+
+def test_json(cli: Cli) -> None:
+    report = cli("program", "mont", "--nbits", 64, "--crt", "--blind", "--json").json()
+    assert (report["design"], report["nbits"], report["constant_time"]) == ("mont", 64, True)
+    assert len(report["program"]) == report["words"] and report["registers"] == ["r", "b", "s"]
+    fields = {each["name"]: each["nbits"] for each in report["fields"]}
+    halves = dict.fromkeys(("p", "q", "dp", "dq", "qinv"), 32)
+    assert fields == {**halves, "x": 64, "kp": 64, "kq": 64}
+    assert report["cycles"] == report["formula"]
+    assert report["memory_words"] == report["table"] + len(report["slots"])
+    assert report["params"]["verify"] is True
+
+
+@pytest.mark.parametrize("how", [["--crt"], ["--blind"], ["--verify"], ["--crt", "--blind"]])
+@pytest.mark.parametrize("design", ["mont", "mont-ct", "naive", "ssmm-ct"])
+def test_formula_and_words_agree(cli: Cli, design: str, how: list[str]) -> None:
+    report = cli("program", design, "--nbits", 128, *how, "--json").json()
+    assert report["cycles"] == report["formula"]
+
+
+def test_it_is_what_a_run_executes(cli: Cli) -> None:
+    run = cli("run", "mont", *ENCRYPT, "--level", "fl", "--json").json()
+    assert run["program"] == cli("program", "mont", "--json").json()["program"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["mont-001"], "mont-001 has a control of its own"),
+        (["mont-001", "--crt"], "mont-001 has a control of its own"),
+        (["mont", "--crt", "--set", "schedule=left-to-right"], "shows the exponent"),
+        (["mont", "--nbits", 4], "out of range"),
+        (["mnt"], "did you mean 'mont'?"),
+    ],
+)
+def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+    assert message in cli.fails("program", *argv)
+
+
+# ---- all of them
+
+
+def test_table_as_json(cli: Cli) -> None:
+    rows = cli("programs", "--nbits", 64, 128, "--json").json()
+    assert {row["nbits"] for row in rows} == {64, 128}
+    by_name = {row["program"]: row for row in rows if row["nbits"] == 128}
+    assert {"ladder", "always", "fixed-window", "crt, check, blinded"} <= by_name.keys()
+    plain = {name: each for name, each in by_name.items() if name in SCHEDULES}
+    assert {name: each["constant_time"] for name, each in plain.items()} == {
+        name: SCHEDULES[name].constant_time for name in plain
+    }
+    for row in by_name.values():
+        assert row["formula"] in (row["cycles"], None), row["program"]
+        assert row["formula"] is not None or not row["constant_time"]
+    # what each protection costs, on the same without it
+    assert by_name["crt"]["cycles"] < by_name["fixed-window"]["cycles"]
+    checked, blinded = by_name["crt, check"], by_name["crt, check, blinded"]
+    assert 0 < checked["overhead_percent"] < blinded["overhead_percent"]
+    expected = round(100 * (blinded["cycles"] / by_name["crt"]["cycles"] - 1), 1)
+    assert blinded["overhead_percent"] == expected
+
+
+def test_table_in_words(cli: Cli) -> None:
+    out = cli("programs", "mont-ct", "--nbits", 64).out
+    assert out.startswith("mont-ct: a private operation\n")
+    head = next(line for line in out.splitlines() if line.startswith("bits"))
+    heads = [
+        "bits",
+        "program",
+        "constant time",
+        "products",
+        "cycles",
+        "formula",
+        "overhead",
+        "words",
+        "memory",
+    ]
+    assert [each.strip() for each in head.split("  ") if each.strip()] == heads
+    assert "right-to-left" not in out, "a design that hides the exponent has no such schedule"
+    assert catalogue.find("mont-ct").constant_time
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["mont-001"], "mont-001"),
+        (["mont", "--set", "crt=true"], "--set crt: the table has a row for each"),
+        (["mont", "--nbits", 4], "out of range"),
+    ],
+)
+def test_tables_that_are_refused(cli: Cli, argv: list[object], message: str) -> None:
+    assert message in cli.fails("programs", *argv)

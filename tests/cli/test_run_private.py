@@ -1,0 +1,214 @@
+"""`modexlab run --crt --blind --verify`: private operations by programs, their repetition, keys that are wrong, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.fl.rsa_keys import RSAKey
+from modexlab.fl.status import MEANING, Status
+from modexlab.proc.software.seeded_keys import seeded_key
+
+from tests.paths import DATA
+
+from ..command_line import Cli
+
+PEM = DATA / "rsa512.pem"
+PUBLIC = DATA / "rsa512_public.pem"
+NBITS = 64
+KEY = seeded_key(NBITS)
+CIPHER = 0x1234
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+@pytest.fixture(name="key")
+def make_key(tmp_path: Path) -> Path:
+    return written(tmp_path)
+
+
+def written(folder: Path, **changed: int) -> Path:
+    """A file with the numbers of the key, some of them changed."""
+    path = folder / "key.json"
+    numbers = {"n": KEY.n, "e": KEY.e, "d": KEY.d, **KEY.crt()._asdict()}
+    path.write_text(json.dumps({**numbers, **changed}))
+    return path
+
+
+# ---- results, cycles, repetition
+
+
+def test_a_key_of_openssl_natively(cli: Cli) -> None:
+    """512 bits, whose longer prime wants a machine of 544."""
+    key = RSAKey.load(PEM)
+    report = cli("run", "mont", "--key", PEM, "--decrypt", CIPHER, "--crt", "--blind", "--json").json()
+    assert report["ok"] is True and int(report["result"], 16) == pow(CIPHER, key.d, key.n)
+    assert report["nbits"] == 544
+    assert (report["stage"], report["status"], report["status_name"]) == ("native", 0, "OK")
+    assert report["cycles"] == report["formula"]
+    chosen = {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True, "fit": "modulus"}
+    assert report["params"].items() >= chosen.items()
+    assert any("cmp" in line for line in report["program"])
+
+
+@pytest.mark.parametrize("design", ["mont", "naive", "ssmm", "ssmm-ct"])
+@pytest.mark.parametrize("how", [["--verify"], ["--crt"], ["--crt", "--blind"], ["--blind", "exponent"]])
+def test_levels_agree(cli: Cli, key: Path, design: str, how: list[str]) -> None:
+    run = ("run", design, "--key", key, "--decrypt", CIPHER, *how, "--seed", 1, "--json")
+    fl, cl = (cli(*run, "--level", level).json() for level in ("fl", "cl"))
+    assert fl["ok"] and cl["ok"] and fl["cycles"] is None
+    if design in ("mont", "ssmm"):  # the others' hardware is compared in tests/rtl
+        rtl = cli(*run).json()
+        assert rtl["ok"] and rtl["cycles"] == cl["cycles"]
+    # of a multiplier whose cycles its operands decide there is no formula
+    assert cl["formula"] == (None if design == "ssmm" else cl["cycles"])
+
+
+def test_a_seed_repeats_a_run(cli: Cli, key: Path) -> None:
+    """On a multiplier whose cycles follow the numbers, other numbers are seen in other cycles."""
+    run = ("run", "ssmm", "--key", key, "--decrypt", CIPHER, "--blind", "--level", "cl", "--json", "--seed")
+    first, again, other = (cli(*run, seed).json() for seed in (1, 1, 2))
+    assert first == again
+    assert first["result"] == other["result"] and first["cycles"] != other["cycles"]
+
+
+def test_cycles_of_a_steady_multiplier_tell_nothing(cli: Cli, key: Path) -> None:
+    run = ("run", "mont", "--key", key, "--crt", "--blind", "--level", "cl", "--json")
+    cycles = {
+        cli(*run, "--decrypt", cipher, "--seed", seed).json()["cycles"]
+        for cipher, seed in ((0, 1), (1, 1), (CIPHER, 2), (KEY.n - 1, 3))
+    }
+    assert len(cycles) == 1
+
+
+def test_text(cli: Cli, key: Path) -> None:
+    out = cli("run", "mont", "--key", key, "--decrypt", CIPHER, "--crt", "--blind", "--level", "fl").out
+    first, result, golden, *_ = out.splitlines()
+    assert first == "mont, 64 bits (fl): fixed-window, CRT, message and exponent blinded, result checked"
+    value = pow(CIPHER, KEY.d, KEY.n)
+    assert result == f"{'result':<16}0x{value:x}" and golden == f"{'golden':<16}0x{value:x}  ok"
+    assert "words; `modexlab program mont` prints them" in out
+    out = cli("run", "mont", "--key", key, "--decrypt", CIPHER, "--blind", "message", "--level", "fl").out
+    assert out.startswith("mont, 64 bits (fl): fixed-window, message blinded, result checked\n")
+
+
+# ---- wrong keys
+
+WRONG = {
+    "qinv": ({"qinv": KEY.qinv ^ 1}, Status.BAD_KEY),
+    "p": ({"p": KEY.p - 2}, Status.BAD_KEY),
+    "q, so that p q is not n": ({"q": KEY.q + 2}, Status.BAD_KEY),
+    "n": ({"n": KEY.n - 2}, Status.BAD_KEY),
+    "even p": ({"p": KEY.p - 1}, Status.BAD_KEY),
+    "dp": ({"dp": KEY.dp ^ 2}, Status.FAULT),
+    "dq": ({"dq": KEY.dq ^ 2}, Status.FAULT),
+    "e": ({"e": KEY.e + 2}, Status.FAULT),
+    "even n": ({"n": KEY.n - 1}, Status.EVEN_MODULUS),
+}
+
+
+@pytest.mark.parametrize("how", [["--crt"], ["--crt", "--blind"]], ids=["crt", "crt and blinding"])
+@pytest.mark.parametrize(("changed", "status"), WRONG.values(), ids=WRONG)
+def test_a_wrong_key_is_found_by_the_machine(
+    cli: Cli, tmp_path: Path, changed: dict[str, int], status: Status, how: list[str]
+) -> None:
+    path = written(tmp_path, **changed)
+    run = ("run", "mont", "--key", path, "--decrypt", CIPHER, *how, "--seed", 1)
+    assert f"key file {path} holds a wrong key" in cli.fails(*run)
+    for level in ("fl", "rtl"):
+        result = cli(*run, "--unchecked", "--level", level, "--json")
+        report = result.json()
+        assert (result.code, report["ok"], report["result"]) == (1, False, None)
+        assert (report["status"], report["status_name"]) == (int(status), status.name)
+        assert report["meaning"] == MEANING[status]
+    result = cli(*run, "--unchecked", "--level", "fl")
+    assert result.code == 1
+    assert f"status          {int(status)} {status.name}: {MEANING[status]}\n" in result.out
+    assert "result  " not in result.out
+
+
+def test_a_wrong_private_exponent_is_found_without_crt(cli: Cli, tmp_path: Path) -> None:
+    path = written(tmp_path, d=KEY.d ^ 4)
+    run = ("run", "mont", "--key", path, "--decrypt", CIPHER, "--unchecked", "--level", "fl", "--json")
+    result = cli(*run, "--verify")
+    assert (result.code, result.json()["status_name"], result.json()["result"]) == (1, "FAULT", None)
+    # without the check the wrong result leaves: it is a power by that d all the same
+    unseen = cli(*run, "--blind", "message", "--set", "verify=false")
+    assert unseen.json()["result"] != pow(CIPHER, KEY.d, KEY.n)
+
+
+# ---- designs without programs
+
+
+def test_twins_make_two_runs_of_half_the_width(cli: Cli) -> None:
+    key = RSAKey.load(PEM)
+    report = cli(
+        "run", "mont-001", "--key", PEM, "--decrypt", CIPHER, "--crt", "--level", "cl", "--json"
+    ).json()
+    assert (report["operation"], report["nbits"]) == ("decrypt by CRT", 288)
+    assert len(report["cycles_of_parts"]) == 2 and report["cycles"] == sum(report["cycles_of_parts"])
+    assert int(report["result"], 16) == pow(CIPHER, key.d, key.n)
+    assert "program" not in report and not catalogue.find("mont-001").programmed
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (
+            ["mont", "--key", PUBLIC, "--decrypt", 5, "--crt"],
+            f"the key in {PUBLIC} is public: give the private key",
+        ),
+        (["mont", "--key", PEM, "--crt"], "are for a private key; add --key FILE and --decrypt C"),
+        (
+            ["mont", "--key", PEM, "--encrypt", 5, "--blind"],
+            "are for a private key; add --key FILE and --decrypt C",
+        ),
+        (["mont", "--decrypt", 5, "--verify"], "are for a private key; add --key FILE and --decrypt C"),
+        (["mont", "--base", 3, "--exp", 5, "--mod", 7, "--crt"], "are for a private key"),
+        (
+            ["mont-001", "--key", PEM, "--decrypt", 5, "--blind"],
+            "mont-001 has a control of its own and no program",
+        ),
+        (["mont-001", "--key", PEM, "--decrypt", 5, "--verify"], "it can neither blind nor check"),
+        (["mont", "--key", PEM, "--decrypt", 5, "--blind", "half"], "argument --blind"),
+        (["mont", "--key", PEM, "--decrypt", 5, "--crt", "--base", 3], "--base beside --key"),
+        (["mont", "--key", PEM, "--decrypt", 2**512, "--crt"], "is not in 0..n-1"),
+        (
+            [
+                "mont",
+                "--key",
+                PEM,
+                "--decrypt",
+                5,
+                "--crt",
+                "--nbits",
+                544,
+                "--set",
+                "schedule=left-to-right",
+            ],
+            "shows the exponent; give fixed-window, always or ladder",
+        ),
+        (
+            [
+                "mont",
+                "--key",
+                PEM,
+                "--decrypt",
+                5,
+                "--verify",
+                "--set",
+                "schedule=ladder",
+                "--set",
+                "window=2",
+            ],
+            "window = 2 with schedule = ladder, which has none",
+        ),
+    ],
+)
+def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
+    assert message in cli.fails("run", *argv)
