@@ -117,7 +117,7 @@ def ProgramExpCL(timing, arithmetic, inspect):
     def serve(msg, _):
         fields = {name: int(getattr(msg, name)) for name in names}
         status = inspect(fields)
-        trace = []
+        trace: list[Executed] = []
         outcome = run(program, fields, arithmetic, status, trace)
         return Response(int(outcome.status), outcome.result), timing.replayed(trace, fields["exp"])
 

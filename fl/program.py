@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from .errors import BadInput
 from .status import Status
@@ -265,6 +265,8 @@ Action = (
 )
 
 
+Kind = TypeVar("Kind")  # of actions
+
 # ---- what comes after a word
 
 
@@ -319,7 +321,7 @@ class Word:
     def by_bit(self) -> bool:
         return self.flow_at_zero is not None or any(each.by_bit for each in self.products)
 
-    def find(self, *kinds: type) -> list[Action]:
+    def find(self, *kinds: type[Kind]) -> list[Kind]:
         """Its actions of these kinds."""
         return [each for each in self.actions if isinstance(each, kinds)]
 
@@ -405,7 +407,7 @@ class Program:
     def all_actions(self) -> tuple[Action, ...]:
         return tuple(each for word in self.words for each in word.actions)
 
-    def find(self, *kinds: type) -> list[Action]:
+    def find(self, *kinds: type[Kind]) -> list[Kind]:
         """All actions of these kinds."""
         return [each for each in self.all_actions if isinstance(each, kinds)]
 
@@ -538,10 +540,8 @@ def _empty_at_zero(item: Word | Repeat) -> bool:
 def check(program: Program) -> None:
     """What the hardware takes for granted; a mistake in a program is told when it is made."""
     for pc, word in enumerate(program.words):
-        memory = word.find(Fetch, Pick, SetModulus)
-        slots = [
-            each for each in memory if isinstance(each, Fetch | Pick) or not each.src.startswith(("in.", "0"))
-        ]  # type: ignore[union-attr]
+        slots: list[Action] = [each for each in word.actions if isinstance(each, Fetch | Pick)]
+        slots += [each for each in word.find(SetModulus) if not each.src.startswith(("in.", "0"))]
         writes = word.find(Keep, KeepEntry, Clear)
         if len(slots) > 1 or len(writes) > 1:
             raise BadInput(

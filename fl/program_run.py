@@ -98,7 +98,7 @@ class Executed(NamedTuple):
     bit: int
     made: tuple[Made, ...]
     modulus: int
-    index: int
+    repetition: int
     entry: int  # of the table, that the exponent's digit or window means
 
 
@@ -289,14 +289,10 @@ def run(
             made.append(Made(x, y, dst, a, b, p, product.wide))
             after += [(name, p) for name in (dst, product.also) if name]
         # the modulus first: a 1 that comes with it is 1 modulo it
-        for action in word.find(SetModulus):
-            assert isinstance(action, SetModulus)
-            source = action.src
-            modulus = (
-                state.value(source)
-                if source.startswith("in.") or source == "0"
-                else state.slots.get(source, 0)
-            )
+        for change in word.find(SetModulus):
+            source = change.src
+            outside = source.startswith("in.") or source == "0"
+            modulus = state.value(source) if outside else state.slots.get(source, 0)
             assert modulus is not None
             state.modulus = modulus
         for action in word.actions:

@@ -279,8 +279,8 @@ class _Keyed:
         self.items: list[Item] = []
         self.slots: list[str] = []
 
-    def word(self, *products: Product, note: str = "", start: int = 0, **flags: bool) -> None:
-        self.items.append(Word(products, (), note, start=start, **flags))
+    def word(self, *products: Product, note: str = "") -> None:
+        self.items.append(Word(products, (), note))
 
     def act(
         self, *actions: Action, products: tuple[Product, ...] = (), note: str = "", start: int = 0

@@ -172,7 +172,8 @@ def _written_down(program: Program, trace: list[Executed], multipliers: int) -> 
     kept: dict[str, str] = {}
     steps: list[tuple[Op, ...]] = []
     for pc, word, _, made, _, index, chosen in trace:
-        ops, after = [], {}
+        ops: list[Op] = []
+        after: dict[str, str] = {}
         for product in made:
             x, y = held[product.x], held[product.y]
             dst = product.dst or "dummy"

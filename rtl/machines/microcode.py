@@ -7,6 +7,7 @@ A field whose value hangs on the exponent's bit at hand has two planes (`one`, `
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -140,14 +141,14 @@ class Microcode:
     @cached_property
     def doublings(self) -> int | None:
         """Of a conversion; None where they are not the same for all."""
-        counts = {(each.fixed, each.per_block) for each in self.program.find(Setup)}  # type: ignore[union-attr]
+        counts = {(each.fixed, each.per_block) for each in self.program.find(Setup)}
         ((fixed, per_block),) = counts if len(counts) == 1 else ((0, 1),)
         return None if per_block else fixed
 
     @cached_property
     def doublings_per_block(self) -> int:
         """... for each block of the modulus, where they follow it."""
-        return max((each.per_block for each in self.program.find(Setup)), default=0)  # type: ignore[union-attr]
+        return max((each.per_block for each in self.program.find(Setup)), default=0)
 
     @cached_property
     def loops(self) -> bool:
@@ -379,12 +380,14 @@ class Microcode:
 
     def named(self, kind: type, attribute: str) -> tuple[str, ...]:
         """The sources of actions of a kind."""
-        return tuple(dict.fromkeys(getattr(each, attribute) for each in self.program.find(kind)))
+        found = (action for action in self.program.all_actions if isinstance(action, kind))
+        return tuple(dict.fromkeys(getattr(each, attribute) for each in found))
 
     @cached_property
     def modulus_sources(self) -> tuple[str, ...]:
         """Where the modulus comes from: a field, "0", "memory"."""
-        return tuple(dict.fromkeys(self._modulus_source(each.src) for each in self.program.find(SetModulus)))  # type: ignore[union-attr]
+        sources = (self._modulus_source(each.src) for each in self.program.find(SetModulus))
+        return tuple(dict.fromkeys(sources))
 
     @staticmethod
     def _modulus_source(source: str) -> str:
@@ -393,11 +396,18 @@ class Microcode:
     @cached_property
     def written(self) -> tuple[str, ...]:
         """What the memory takes: registers, fields, "0"."""
-        sources = [
-            "0" if isinstance(each, Clear) else each.src  # type: ignore[union-attr]
-            for each in self.program.find(Keep, KeepEntry, Clear)
-        ]
-        return tuple(dict.fromkeys(sources))
+        sources = (self._stored(word) for word in self.words)
+        return tuple(dict.fromkeys(each for each in sources if each is not None))
+
+    @staticmethod
+    def _stored(word: Word) -> str | None:
+        """What a word leaves in the memory."""
+        for action in word.actions:
+            if isinstance(action, Keep | KeepEntry):
+                return action.src
+            if isinstance(action, Clear):
+                return "0"
+        return None
 
     # ---- fields
 
@@ -436,8 +446,7 @@ class Microcode:
     def _entered(self) -> list[Field]:
         """Of the word that is next."""
         fields = [
-            self._by_bit(f"makes{at}", lambda word, bit, at=at: int(self._at(word, at, bit) is not None))
-            for at in range(self.positions)
+            self._by_bit(f"makes{at}", functools.partial(self._makes, at)) for at in range(self.positions)
         ]
         starts = self.named(Setup, "src")
         fields += [
@@ -455,15 +464,20 @@ class Microcode:
             self._each("read_at", self._read_at, self.address_nbits),
         ]
 
+    def _makes(self, at: int, word: Word, bit: int) -> Value:
+        """The product at this place."""
+        return int(self._at(word, at, bit) is not None)
+
     @staticmethod
     def _indexed(word: Word) -> bool:
         return word.flow.kind == "repeat" or bool(word.find(KeepEntry, Clear))
 
     def _read_at(self, word: Word) -> Value:
-        for action in word.find(Fetch, SetModulus):
-            slot = action.slot if isinstance(action, Fetch) else action.src  # type: ignore[union-attr]
-            if isinstance(action, Fetch) or self._modulus_source(slot) == "memory":
-                return self.program.address(slot)
+        for action in word.actions:
+            if isinstance(action, Fetch):
+                return self.program.address(action.slot)
+            if isinstance(action, SetModulus) and self._modulus_source(action.src) == "memory":
+                return self.program.address(action.src)
         return None
 
     def _now(self) -> list[Field]:
@@ -499,14 +513,15 @@ class Microcode:
                 return self._takes(word, bit, register)
 
             fields.append(self._by_bit(f"{register}_takes", takes, self.positions))
-            fields.append(
-                self._flag(f"{register}_moves", lambda word, reg=register: self._moved(word, reg) is not None)
-            )
 
             def moved(word: Word, reg: str = register, sources: tuple = sources) -> Value:
                 source = self._moved(word, reg)
                 return None if source is None else sources.index(source)
 
+            def moves(word: Word, reg: str = register) -> bool:
+                return self._moved(word, reg) is not None
+
+            fields.append(self._flag(f"{register}_moves", moves))
             fields.append(self._each(f"{register}_from", moved))
         fields += self._of_memory()
         fields += self._of_exponent()
@@ -534,9 +549,8 @@ class Microcode:
         written = self.written
 
         def source(word: Word) -> Value:
-            for action in word.find(Keep, KeepEntry, Clear):
-                return written.index("0" if isinstance(action, Clear) else action.src)  # type: ignore[union-attr]
-            return None
+            stored = self._stored(word)
+            return None if stored is None else written.index(stored)
 
         def address(word: Word) -> Value:
             return next(
@@ -568,6 +582,11 @@ class Microcode:
         def of(word: Word, get: Callable[[SetExponent], int]) -> Value:
             return next((get(each) for each in word.actions if isinstance(each, SetExponent)), None)
 
+        def at_top(word: Word) -> Value:
+            if not self.places:
+                return None
+            return 1 if word.find(Stretch) else of(word, lambda each: int(each.top))
+
         def source(word: Word) -> Value:
             found = (each for each in word.actions if isinstance(each, SetExponent | Stretch))
             return next((sources.index(each.src) for each in found), None)
@@ -575,16 +594,7 @@ class Microcode:
         return [
             self._flag("sets_exponent", lambda word: word.find(SetExponent)),
             self._each("exponent_from", source),
-            self._each(
-                "at_top",
-                lambda word: (
-                    None
-                    if not self.places
-                    else 1
-                    if word.find(Stretch)
-                    else of(word, lambda each: int(each.top))
-                ),
-            ),
+            self._each("at_top", at_top),
             self._each(
                 "even", lambda word: of(word, lambda each: int(each.even)) if not word.find(Stretch) else 1
             ),

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.design import Design
-from modexlab.eval.designs.protection import PROTECTIONS
 from modexlab.eval.designs.param import Count, Param
+from modexlab.eval.designs.protection import PROTECTIONS
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import Stall, simulate
 
@@ -58,7 +58,8 @@ def shapes(nbits: int) -> tuple[dict[str, Unit], dict[str, Unit]]:
             own = [
                 param
                 for param in design.params
-                if param.name not in ("schedule", "scan", "forward", "conversion") and param not in PROTECTIONS
+                if param.name not in ("schedule", "scan", "forward", "conversion")
+                and param not in PROTECTIONS
             ]
             for values in itertools.product(*(candidates(param) for param in own)):
                 how = dict(zip((param.name for param in own), values, strict=True))
