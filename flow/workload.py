@@ -8,7 +8,8 @@
  "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {}, "whole_cycles": 397763}, "decrypt": ...}
 }
 An operation that is too long to be simulated as gates is given by a window, an operation of the same kind with fewer products, and
-`whole_cycles`, the exact count of the whole, by which its energy is scaled; may be left out.
+`whole_cycles`, the exact count of the whole, by which its energy is scaled; may be left out. With `window_cycles` beside it the operation
+is the whole, and what moves is counted in so many of its first cycles: one that no operand makes shorter.
 A message travels packed, its first field in the most significant bits. Protocol "system" has in place of requests
 a "program" for the processor, {"name", "entry", "segments": [[address, hex bytes]], "symbols"}: its exit code is the verdict, and
 what counts of it is the stats window, less that of the row "dummy".
@@ -107,6 +108,7 @@ class Row:
     whole_cycles: int = (
         0  # of an operation too long to be simulated as gates, of which this is a window; 0: it is the whole
     )
+    window_cycles: int = 0  # the cycles, from the first request on, in which is counted what moves; 0: all
 
     @classmethod
     def of(cls, name: str, data: Mapping[str, Any]) -> Row:
@@ -128,6 +130,7 @@ class Row:
             sink_delay=int(data.get("sink_delay", 0)),
             program=data.get("program"),
             whole_cycles=int(data.get("whole_cycles", 0)),
+            window_cycles=int(data.get("window_cycles", 0)),
             **numbers,
         )
 

@@ -1,11 +1,13 @@
 """A design of the catalogue as the ASIC flow wants it: design.sv, design.json and workload.json (flow/workload.py).
 
 The rows are corners of the mathematics and pseudo-random operands, refused ones among them, with what `pow` and the design's own
-rules say of them; the energy workload is an encryption and a decryption (mixes.py), at 32 bits those of paper 001.
+rules say of them; the energy workload is an encryption and a decryption (mixes.py), at 32 bits those of paper 001. A machine that takes
+a private key (protection.py) has the private operation of its key, with keys whose numbers do not belong together among the rows.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import json
 import random
@@ -24,12 +26,13 @@ from ...flow.files import replace_json, replace_text
 from ...flow.source import Source
 from ...rtl.sim import cache, sources
 from ..papers.published import by_name, paper
-from .interfaces import DEFAULT, SYSTEM, Operands
+from .interfaces import DEFAULT, SYSTEM, UNIT, Carried, Operands
 from .interfaces import find as find_interface
-from .mixes import has_key, parts_of
+from .mixes import has_key, operations, parts_of
 from .system import Xcel
-from .systems import BY_XCEL, DUMMY, HARDWARE, NBITS_001, OPERATIONS, SOFTWARE, check_key_width, scanned_nbits
+from .systems import BY_XCEL, DUMMY, HARDWARE, NBITS_001, SOFTWARE, check_key_width, scanned_nbits
 from .widths import check_width
+from .workloads import some_operands
 
 if TYPE_CHECKING:
     from ...rtl.sim.ports import Ports
@@ -42,8 +45,12 @@ ROW_EXP_NBITS = 64
 MOST_ROW_CYCLES = 40_000  # of one: exponents are shorter still where a product takes long
 MOST_ENERGY_CYCLES = 50_000  # longer operations are simulated as gates for a window of their first products
 FULL_NBITS = 256  # wider machines, which have more gates, are simulated for fewer cycles
+# of all rows together, where no exponent makes an operation shorter, as a digit is a digit and a key a key
+MOST_WHOLE_CYCLES = 100_000
+LONGEST_WHOLE_CYCLES = 2_000_000  # of such an operation, which is simulated whole and counted in a window
 RANDOM_ROWS = 16
 LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles, from which on they are fewer
+IN_KEYS = ("exp", "p", "dp", "dq", "qinv", "e", "phi")
 DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
 SPARE_CYCLES = 1000
 BEHIND_PROCESSOR = ", behind the processor"
@@ -72,6 +79,8 @@ class Chip(Source):
         find_interface(self.interface)
         if self.design is not None:
             _ = self.machine  # refuses what cannot be made
+            if self.machine.keyed:
+                _ = self.machine.key  # of every width there is none
         else:
             check_key_width(self.nbits)
         if self.design is None and self.settings:
@@ -192,9 +201,11 @@ class Chip(Source):
     def energy(self) -> list[Workload]:
         """The operations whose energy counts."""
         machine = None if self.design is None else self.machine
+        if self._too_long:
+            return []
         works = [
             part.work
-            for name in OPERATIONS
+            for name in operations(machine)
             for part in parts_of(name, machine, self.nbits, system=self.system)
         ]
         if self.design is None:
@@ -218,8 +229,95 @@ class Chip(Source):
             "by a short exponent and by one of full length"
         )
 
+    @property
+    def limits(self) -> str:
+        """What is not known of its netlist."""
+        if not self._too_long:
+            return ""
+        return (
+            f"an operation takes {self._whole_cycles:,} cycles, whatever its exponent: as gates no more than "
+            f"{self._affordable(LONGEST_WHOLE_CYCLES):,} of {self.nbits} bits are simulated, so that there is no energy, and that only "
+            "requests that are refused run on RTL and netlist; modexlab run does whole ones at RTL"
+        )
+
     def rows(self) -> list[tuple[str, Operands]]:
         """Named operands."""
+        if self.design is None or not self._fixed_length:
+            return self._all_rows()
+        taken = [row for row in self._all_rows() if self.machine.check(*row[1]) == Status.OK]
+        kept = {name for name, _ in self._affordable_rows(taken)}
+        return [row for row in self._all_rows() if row[0] in kept or row not in taken]
+
+    def _affordable_rows(self, rows: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """As many operations of the same length as may be, one on random operands first."""
+        most = self._affordable(MOST_WHOLE_CYCLES) // self._whole_cycles
+        return sorted(rows, key=lambda row: row[0] != "random 0")[:most]
+
+    @property
+    def _fixed_length(self) -> bool:
+        """All exponents take the same cycles: those of a machine that scans them whole, by digits, or by a key that it holds."""
+        if self.design is None or self.machine.measured:
+            return False
+        programmed = self.machine.build.programmed
+        by_digits = programmed is not None and programmed.recipe.shape.digit
+        return self.machine.keyed or by_digits or self.machine.plan.full_scan
+
+    @functools.cached_property
+    def _whole_cycles(self) -> int:
+        """The cycles of an operation where all take as many."""
+        if not self.machine.keyed:
+            return self.machine.cycles(*some_operands(self.machine))
+        from .protection import costs
+
+        return costs(self.machine).cycles
+
+    @property
+    def _too_long(self) -> bool:
+        """An operation can be neither cut nor simulated as gates."""
+        return (
+            not self.system
+            and self.interface != UNIT
+            and self._fixed_length
+            and self._whole_cycles > self._affordable(LONGEST_WHOLE_CYCLES)
+        )
+
+    def _private_rows(self) -> list[tuple[str, Operands]]:
+        """Operations of the key that the machine holds."""
+        key, generator = self.machine.key, random.Random(self.nbits)
+        assert key.d is not None
+        bases = {"base 0": 0, "base 1": 1, "base 2": 2, "base n - 1": key.n - 1}
+        bases |= {"base not below the modulus": key.n}
+        bases |= {f"random {index}": generator.randrange(key.n) for index in range(RANDOM_ROWS)}
+        return [(name, (base, key.d, key.n)) for name, base in bases.items()]
+
+    def _bad_keys(self) -> list[tuple[str, Carried]]:
+        """Requests whose numbers do not belong together, of those that the machine can tell."""
+        machine = self.machine
+        if not machine.keyed:
+            return []
+        key = machine.key
+        assert key.d is not None
+        good = machine.carried(3, key.d, key.n)
+        names = machine.programmed.names
+        changes = [("even p", "p", 1), *((f"wrong {name}", name, 2) for name in names if name in IN_KEYS)]
+        rows = []
+        for words, name, flipped in changes:
+            if name in names:
+                at = names.index(name)
+                wrong = (*good[:at], good[at] ^ flipped, *good[at + 1 :])
+                if machine.programmed.fl(wrong).status != Status.OK:
+                    rows.append((words, wrong))
+        at_once = [row for row in rows if machine.programmed.inspect(machine.programmed.named(row[1]))]
+        return [*at_once, *self._affordable_rows([row for row in rows if row not in at_once])]
+
+    def requests(self) -> list[tuple[str, Carried]]:
+        """Rows with all that a request holds."""
+        return [*((name, self.machine.carried(*each)) for name, each in self.rows()), *self._bad_keys()]
+
+    def _all_rows(self) -> list[tuple[str, Operands]]:
+        """Those that there would be if all machines were quick."""
+        if self.design is not None and self.machine.keyed:
+            return self._private_rows()
         nbits, generator = self.nbits, random.Random(self.nbits)
         longest = nbits if self.design is None else self.machine.modulus_nbits
         top, exp_nbits = (1 << longest) - 1, min(nbits, ROW_EXP_NBITS, self._affordable_nbits())
@@ -273,6 +371,8 @@ class Chip(Source):
         most = self._affordable(MOST_ENERGY_CYCLES)
         if whole <= most:
             return work.operands, 0
+        if self._fixed_length:
+            return work.operands, whole
         length = exp.bit_length()
         fitting = (
             exp >> (length - bits)
@@ -281,13 +381,24 @@ class Chip(Source):
         )
         return (base, next(fitting, 1), mod), whole
 
-    def _expected(self, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
+    def _expected(self, base: int, exp: int, mod: int, *more: int) -> tuple[Status, int]:
         """Status and result; software has none of the first, and takes what Montgomery form does."""
         if self.design is None:
             refused = operand_status(base, mod, odd_only=True, reduced_only=True)
             return (refused, 0) if refused else (refused, pow(base, exp, mod))
+        if self.machine.keyed:
+            return self._private_answer((base, exp, mod, *more))
         status = self.machine.check(base, exp, mod)
         return (status, pow(base, exp, mod)) if status == Status.OK else (status, 0)
+
+    def _private_answer(self, request: Carried) -> tuple[Status, int]:
+        """What the program says of the numbers of a key; a result must be that of `pow`."""
+        status, result = self.machine.programmed.fl(request)
+        base, mod = request[0], request[2]
+        if status == Status.OK:
+            d = self.machine.key.d
+            assert d is not None and result == pow(base, d, mod), f"{self.name}: the program is wrong"
+        return status, result
 
     def _streams(self, component: Any) -> dict[str, Any]:
         from ...flow.workload import STREAM, ports_json
@@ -296,35 +407,46 @@ class Chip(Source):
         machine = self.machine
         interface = machine.interface(self.interface)
 
-        def messages(operands: Operands) -> dict[str, list[str]]:
-            requests = interface.requests(self.nbits, machine.carried(*operands))
+        def messages(request: Carried) -> dict[str, list[str]]:
+            requests = interface.requests(self.nbits, request)
             answers = interface.respond(self.nbits, self._expected, requests, machine.given_fields)
             return {
                 "requests": [hex(ports.request.pack(each, "request")) for each in requests],
                 "expected": [hex(ports.response.pack(tuple(map(int, each)), "answer")) for each in answers],
             }
 
-        named = self.rows()
-        energy = self.energy()
-        windows = {work.name: self._window(work) for work in energy}
-        asked = [operands for _, operands in named] + [operands for operands, _ in windows.values()]
-        # the formula is only asked for what the machine takes
-        cycles = machine.most_cycles([each for each in asked if self._expected(*each)[0] == Status.OK])
         rows: list[dict[str, Any]] = []
-        for index, (name, operands) in enumerate(named):
+        for index, (name, request) in enumerate(self.requests()):
             source, sink = DELAYS[index % len(DELAYS)]
-            rows.append({"name": name, **messages(operands), "source_delay": source, "sink_delay": sink})
+            rows.append({"name": name, **messages(request), "source_delay": source, "sink_delay": sink})
+        energy = {}
+        windows = [self._window(work) for work in self.energy()]
+        for work, (operands, whole) in zip(self.energy(), windows, strict=True):
+            energy[work.name] = messages(machine.carried(*operands)) | self._counted(whole)
         count = sum(len(row["requests"]) for row in rows)
+        cycles = self._most_cycles([operands for operands, _ in windows])
         return {
             "protocol": STREAM,
             "ports": ports_json(ports),
             "max_cycles": 2 * cycles + 100 * count + SPARE_CYCLES,
             "rows": rows,
-            "energy": {
-                name: {**messages(operands), **({"whole_cycles": whole} if whole else {})}
-                for name, (operands, whole) in windows.items()
-            },
+            "energy": energy,
         }
+
+    def _counted(self, whole: int) -> dict[str, int]:
+        """The cycles of a whole operation of which a window is counted, and of the window where the operation is simulated whole."""
+        if not whole:
+            return {}
+        window = {"window_cycles": self._affordable(MOST_ENERGY_CYCLES)} if self._fixed_length else {}
+        return {"whole_cycles": whole, **window}
+
+    def _most_cycles(self, energy: list[Operands]) -> int:
+        """Cycles that all rows take, and these operations."""
+        if self.machine.keyed:
+            return self._whole_cycles * (len(self.requests()) + len(energy))
+        asked = [*(operands for _, operands in self.rows()), *energy]
+        # the formula is only asked for what the machine takes
+        return self.machine.most_cycles([each for each in asked if self._expected(*each)[0] == Status.OK])
 
     def _programs(self) -> dict[str, Any]:
         """Each operation as a program that calls the accelerator, and the dummy that does all but that."""
@@ -333,8 +455,11 @@ class Chip(Source):
         from ...proc.software.kernels import kernel_program
 
         def program(kernel: str, operands: Operands, scanned: int | None = None) -> dict[str, Any]:
-            given = () if self.design is None else self.machine.given_of(operands[2])
-            made = kernel_program(kernel, self.nbits, *operands, exp_nbits=scanned, given=given)
+            carried = operands if self.design is None else self.machine.carried(*operands)
+            base, exp, mod, *given = carried
+            made = kernel_program(
+                kernel, self.nbits, base, exp, mod, expected=pow(*operands), exp_nbits=scanned, given=given
+            )
             return {"program": program_json(made)}
 
         energy = self.energy()

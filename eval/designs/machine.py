@@ -241,15 +241,24 @@ class Machine:
     def traits(self) -> Traits:
         """What it says of itself on a bus."""
         design = self.design
-        return Traits(design.constant_time, design.odd_only, design.reduced_only, self.modulus or 1)
+        said = (design.constant_time, design.odd_only, design.reduced_only)
+        if not self.keyed:
+            return Traits(*said, self.modulus or 1)
+        recipe = self.programmed.recipe
+        # modulus 0 is refused, and then the machine overwrites all that it holds, as at each end
+        return Traits(
+            *said, 0, recipe.crt, recipe.blind_message, recipe.blind_exponent, checked=recipe.verify
+        )
 
     def top(self, interface: Interface) -> str:
         """The name of the top module of that."""
         return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}{interface.suffix}")
 
     def cycles(self, base: int, exp: int, mod: int) -> int:
-        """Cycles from request to answer, by the closed formula."""
+        """Cycles from request to answer, by the closed formula; of a program whose products have none, word by word."""
         if self.keyed:
+            if self.timing.product_cycles(1) is None:
+                return self.programmed.cycles(*self.carried(base, exp, mod))
             return self.programmed.formula(self.key)
         return self.build.cycles(base, exp, mod)
 
@@ -258,8 +267,10 @@ class Machine:
         return sum(self.cycles(*each) for each in operands)
 
     def interface(self, name: str) -> Interface:
-        """The interface of this name, as this machine has it."""
-        return find_interface(name)
+        """The interface of this name, as this machine has it; BadInput if it has no place for what this machine takes."""
+        found = find_interface(name)
+        found.require(self.traits)
+        return found
 
     def simulation(
         self,
@@ -310,6 +321,10 @@ class Machine:
 
     def multiplier(self) -> Component:
         """One product unit in RTL: istream {a, b} -> ostream, static port `modulus`."""
+        if self.timing.fits:
+            raise BadInput(
+                "fit = modulus with a multiplier alone: how much of it a product takes is said by its machine; give fit=machine"
+            )
         return self.build.unit.rtl(self.plan.nbits)
 
     def unit_space(self, mod: int) -> Domain:

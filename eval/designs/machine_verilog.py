@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ...fl.errors import BadInput
+from ...fl.program import Check
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
 from .verilog_header import comment, parameters, port_lines, wrapped
@@ -13,6 +15,13 @@ from .workloads import some_operands
 if TYPE_CHECKING:
     from ...fl.status import Status
     from .machine import Machine
+
+
+LONGEST_WORD = 130  # of a line of the program
+LEGEND = (
+    "A word a line: products (mul; mulw of the whole width; .if for a 1 of the exponent alone; (x|y): x for a 1, y for a 0), and beside",
+    "them what takes effect when the word ends; then what follows, if not the next word. r: the result, b: the base, s: what is fetched.",
+)
 
 
 def verilog(machine: Machine, interface: str = DEFAULT.name) -> str:
@@ -49,12 +58,15 @@ def _header(machine: Machine, interface: Interface, component: Any, top: str, bo
         "",
         interface.statuses,
         *(f"  {code}  {meaning}" for code, meaning in codes(machine, interface).items()),
+        *_program(machine),
     ]
     return comment(lines)
 
 
 def computes(machine: Machine) -> str:
     """In words: of which operands."""
+    if machine.keyed:
+        return _private(machine)
     design, modulus = machine.design, machine.modulus
     if modulus:
         moduli = f"the modulus {modulus:#x}"
@@ -69,8 +81,24 @@ def computes(machine: Machine) -> str:
     )
 
 
+def _private(machine: Machine) -> str:
+    """The same of a machine that takes a private key."""
+    recipe, design = machine.programmed.recipe, machine.design
+    how = [
+        "modulo p and modulo q, put together by Garner's formula" if recipe.crt else "",
+        "the message blinded" if recipe.blind_message else "",
+        "the exponent blinded" if recipe.blind_exponent else "",
+        "the result withheld unless it gives base again by e" if recipe.verify else "",
+    ]
+    bases = "bases below the modulus" if design.reduced_only or recipe.verify else "any base"
+    exponent = "exp is the public exponent" if recipe.crt else "exp is d"
+    return f"base^d mod mod with an RSA key, for odd moduli and {bases}; {exponent}; {', '.join(filter(None, how))}"
+
+
 def _cycles(machine: Machine, interface: Interface) -> str:
-    """Figures of this machine, for two exponents that everybody knows."""
+    """Figures of this machine, for two exponents that everybody knows; with a key, of its operation."""
+    if machine.keyed:
+        return _private_cycles(machine, interface)
     nbits = machine.nbits
     base, _, mod = some_operands(machine)
     exponents = {"exp = 65537": 65537, f"exp = 2^{nbits} - 1, all ones": (1 << nbits) - 1}
@@ -83,8 +111,29 @@ def _cycles(machine: Machine, interface: Interface) -> str:
     return f"{figures} (from {between}, with a pseudo-random base below a modulus of {mod.bit_length()} bits)"
 
 
+def _private_cycles(machine: Machine, interface: Interface) -> str:
+    """Of an operation, and how long its request waits."""
+    from .protection import costs
+
+    try:
+        found = costs(machine)
+    except BadInput:  # products whose numbers decide on their cycles, and a width of which there is no key
+        return "as the numbers of the key make them"
+    between = f"request to response{interface.behind}".replace(",", "")
+    key = "" if found.constant_time else ", half of whose private exponent are ones"
+    return (
+        f"{found.cycles} for a key of {machine.nbits} bits{key} (from {between}); before, {found.loading_cycles} in which the request "
+        "is looked at, a field a cycle, while it waits to be taken"
+    )
+
+
 def _given(machine: Machine, interface: Interface) -> Iterator[str]:
-    """What has to come with an operation, made from the modulus."""
+    """What has to come with an operation, made from the modulus, or of a key."""
+    if machine.keyed:
+        yield ""
+        yield "Of the key, behind mod; what does not belong together is answered as the statuses say, or computed with:"
+        for number, (name, nbits, meaning) in enumerate(machine.programmed.fields):
+            yield f"  {name:<5}{nbits:>5} bits  {meaning} ({interface.place_of_given(number)})"
     if machine.given:
         yield ""
         yield "Given with an operation, made from its modulus n once, and not checked:"
@@ -93,20 +142,59 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
 
 
 def constant_time(machine: Machine) -> str:
-    if not machine.design.constant_time:
+    """Whether cycles tell the operands."""
+    programmed = machine.build.programmed
+    if programmed is not None:
+        from .protection import costs
+
+        # where numbers decide on the cycles of products, the costs would ask for a key
+        if programmed.unit.product_cycles(1) is None or not costs(machine).constant_time:
+            return "no: the number of cycles depends on the operands"
+        if machine.keyed:
+            return "yes: as many cycles for all messages and all private keys of the same length"
+        if programmed.recipe.shape.digit:
+            return "yes: as many cycles for all exponents"
+    elif not machine.design.constant_time:
         return "no: the number of cycles depends on the operands"
     full = machine.parameters.get("scan") == "full"
     return f"yes: as many cycles for all exponents{'' if full else ' of a length'}"
 
 
 def statuses(machine: Machine, interface: Interface) -> list[Status]:
-    """What this machine can answer: to good operands, modulus 0, an even one, and a base not below it."""
-
+    """What this machine can answer: to good operands, modulus 0, an even one, and a base not below it; and by its program."""
+    more = interface.more_statuses(machine.nbits, machine.given_fields)
+    if machine.keyed:
+        return sorted({*_of_program(machine), *more})
     _, _, mod = some_operands(machine)
     longest = (1 << machine.nbits) - 1 if machine.modulus == 0 else mod
     samples = ((0, 1, mod), (0, 1, 0), (0, 1, 2), (mod, 1, mod), (0, 1, longest))
     answers = {machine.check(*operands) for operands in samples}
-    return sorted({*answers, *interface.more_statuses(machine.nbits)})
+    return sorted({*answers, *more})
+
+
+def _of_program(machine: Machine) -> set[Status]:
+    """What a request with a key is refused with, and what its program finds."""
+    made = machine.programmed
+    good = dict.fromkeys(made.names, 1) | {"base": 0}
+    samples = [{}, {"mod": 0}, {"mod": 2}, {"base": 1}, *([{"p": 2}] if "p" in good else [])]
+    found = {made.inspect({**good, **sample}) for sample in samples}
+    return found | {each.status for each in made.program.find(Check) if isinstance(each, Check)}
+
+
+def _program(machine: Machine) -> Iterator[str]:
+    """The words that the sequencer executes."""
+    made = machine.build.programmed
+    if made is None:
+        return
+    defaults = {param.name: param.default_at(machine.nbits) for param in machine.design.params}
+    given = [f"--set {name}={value}" for name, value in machine.parameters.items() if value != defaults[name]]
+    command = " ".join(["modexlab program", machine.design.name, f"--nbits {machine.nbits}", *given])
+    yield ""
+    yield from wrapped(f"Program ({command}):", 2)
+    for line in LEGEND:
+        yield f"  {line}"
+    for line in made.program.listing():
+        yield f"  {line if len(line) <= LONGEST_WORD else ' '.join(line.split())}"
 
 
 def codes(machine: Machine, interface: Interface) -> dict[int, str]:

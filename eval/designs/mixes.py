@@ -12,7 +12,8 @@
 
 Keys and messages are the same in every call: at 32 bits the operands of paper 001, else a key of the machine's width with a message
 (eval/designs/systems.py). Machines of other widths (odd, or below 16 bits) have no RSA key, and some take no modulus as long as their
-width: they get pseudo-random operands, the modulus as long as may be.
+width: they get pseudo-random operands, the modulus as long as may be. A machine that takes a private key, with CRT, blinding or a check,
+does decrypt by the key that it holds, and nothing else.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from ...fl.errors import BadInput, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
-from .systems import NBITS_001, workloads
+from .systems import NBITS_001, OPERATIONS, workloads
 from .workloads import WORKLOADS, Workload, some_operands
 
 if TYPE_CHECKING:
@@ -70,9 +71,20 @@ def takes_keys(machine: Machine) -> bool:
     return has_key(machine.nbits) and machine.modulus_nbits == machine.nbits
 
 
-def check_workload(name: str, nbits: int, modulus: int = 0) -> None:
-    """BadInput if a machine of this width, made for this modulus (0: for any), has no such workload."""
-    if check_name(name) != CRT:
+def operations(machine: Machine | None) -> tuple[str, ...]:
+    """What a machine does of the operations that are measured wherever there is hardware; None: software."""
+    return (DECRYPT,) if machine is not None and machine.keyed else OPERATIONS
+
+
+def check_workload(name: str, nbits: int, modulus: int = 0, *, keyed: bool = False) -> None:
+    """BadInput if a machine of this width, made for this modulus (0: for any), or for private keys, has no such workload."""
+    check_name(name)
+    if keyed and name != DECRYPT:
+        raise BadInput(
+            f"workload {name}: a machine with crt, blind or verify does the private operation of its key and no other; "
+            f"give workload {DECRYPT}, or leave these three out"
+        )
+    if name != CRT:
         return
     if modulus:
         raise BadInput(
@@ -90,6 +102,9 @@ def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = F
 
     system: with the message that paper 001 has in its Figure 1 for the whole system, not that of its accelerators' tests.
     """
+    if machine is not None and machine.keyed:
+        check_workload(name, nbits, keyed=True)
+        return (Part(private_operation(machine)),)
     modulus = machine.modulus if machine is not None else 0
     check_workload(name, nbits, modulus)
     if name == CRT:
@@ -125,6 +140,14 @@ def _pair(machine: Machine | None, nbits: int, system: bool) -> tuple[Workload, 
         return encrypt.on(modulus), decrypt.on(modulus)
     base, exp, mod = some_operands(machine)
     return Workload(ENCRYPT, base, 65537 if nbits > 17 else 17, mod), Workload(DECRYPT, base, exp, mod)
+
+
+def private_operation(machine: Machine) -> Workload:
+    """The decryption of a message's ciphertext with the key that a machine holds."""
+    key = machine.key
+    assert key.d is not None
+    message = random.Random(machine.nbits).randrange(key.n)
+    return Workload(DECRYPT, pow(message, key.e, key.n), key.d, key.n)
 
 
 def _of_one_length(work: Workload, nbits: int) -> list[Workload]:

@@ -173,7 +173,7 @@ def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
         ],
     }
     notes = [] if proof else [NOT_PROVED]
-    details["caveats"] = [*summary.caveats, *notes, *filter(None, [chip.note])]
+    details["caveats"] = [*summary.caveats, *notes, *filter(None, [chip.note, chip.limits])]
     tools = {each.tool: each.version for each in summary.steps}
     return Measurement(
         figures=tuple(_asic_figures(summary, point.stage)),

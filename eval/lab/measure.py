@@ -87,7 +87,7 @@ def _formula(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
     machine = point.machine
     counts = []
     for part in parts:
-        status, result = machine.fl(*part.work.operands)
+        status, result = machine.fl(*machine.carried(*part.work.operands))
         _require_right(point, part, status, result)
         counts.append(cycles_of(point.workload, machine, part.work))
     return counts, f"{_results(parts)} of the functional level (FL) checked against pow; no hardware ran"

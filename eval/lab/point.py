@@ -16,10 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, unknown
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
-from ..designs.mixes import DECRYPT, ENCRYPT, PRODUCT, Part, check_name, check_workload, cycles_of, parts_of
+from ..designs.mixes import (
+    DECRYPT,
+    ENCRYPT,
+    PRODUCT,
+    Part,
+    check_name,
+    check_workload,
+    cycles_of,
+    operations,
+    parts_of,
+)
 from ..designs.systems import (
     HARDWARE,
-    OPERATIONS,
     SOFTWARE,
     SystemKind,
     check_key_width,
@@ -157,8 +166,13 @@ class Point:
 
     @property
     def modulus(self) -> int:
-        """The only modulus that the machine takes; 0: any."""
-        return self.machine.modulus if self.design is not None else 0
+        """The only modulus that the machine takes; 0: any, or that of any key."""
+        return self.machine.modulus if self.design is not None and not self.keyed else 0
+
+    @property
+    def keyed(self) -> bool:
+        """It does the private operations of a key, and nothing else."""
+        return self.design is not None and self.machine.keyed
 
     def check(self) -> None:
         """BadInput, with the remedy, if there is no such machine, or nothing to measure on it."""
@@ -168,6 +182,8 @@ class Point:
         _ = self.resolved  # refuses what makes no machine
         if self.kind is None and self.machine.measured:
             self._check_foreign()
+        if self.keyed:
+            _ = self.machine.key  # refuses widths of which there is none
         if self.stage in IMPLEMENTED:
             if self.interface == UNIT:
                 self.chip().check()
@@ -177,7 +193,7 @@ class Point:
                 f"interface {UNIT}: a multiplier alone does no exponentiation; give stage {FPGA}, {FLOW} or {LAYOUT}, "
                 f"or interface {DEFAULT.name}"
             )
-        check_workload(self.workload, self.nbits, self.modulus)
+        check_workload(self.workload, self.nbits, self.modulus, keyed=self.keyed)
         if self.workload == PRODUCT and self.stage != FORMULA:
             raise BadInput(
                 f"workload {PRODUCT} is counted by formula, which the tests hold against the hardware: give stage {FORMULA}"
@@ -283,7 +299,8 @@ class Point:
         takes as long as measuring by formula, and the code that makes them is among the sources of the key."""
         if self.nbits > MOST_OPERAND_NBITS:
             return []
-        names = OPERATIONS if self.stage in IMPLEMENTED else (self.workload,)
+        machine = self.machine if self.design is not None else None
+        names = operations(machine) if self.stage in IMPLEMENTED else (self.workload,)
         return [
             [str(part.times), *map(hex, part.work.operands)]
             for name in names

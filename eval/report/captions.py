@@ -53,6 +53,11 @@ CHARTS = {  # name: (title, caption)
         "One tick for each exponent, all of one length. A single tick at 100 %: the duration says nothing of such an exponent. A smear: "
         "each one in it costs a product. Grey: by formula, and not seen in hardware.",
     ),
+    "protections": (
+        "Cycles, area and energy of each protection",
+        "In percent of the fixed window alone, which is where the line is. Cycles at an RSA width by the words of the program; area and "
+        "energy are those of machines that went through the flow, whose blinding is dear because their exponents are short.",
+    ),
     "ratios": (
         "Ours and published",
         "Each point is one published figure: left of the line ours is less, right of it more. A bar is an energy, which "

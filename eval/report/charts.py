@@ -495,6 +495,55 @@ def leakage(colours: Colours) -> Spec:
     return spec
 
 
+def protections(shares: Sequence[str], colours: Colours) -> Spec:
+    """What programs cost, of what one costs without protection."""
+    x = {
+        "field": "percent",
+        "title": "Of the fixed window alone (%)",
+        "scale": {"zero": True, "nice": True},
+        "axis": {"tickCount": 8, "format": "d"},
+    }
+    bars = _bars("protections", x)
+    encoding = bars.pop("encoding")
+    kind = {"field": "part", "type": "nominal", "title": None, "sort": list(shares)}
+    names = ("series-0", "series-5", "series-1")
+    tooltip = [
+        _field("name", "program"),
+        _field("part", "of"),
+        _number("value", "figure"),
+        _field("unit", "unit"),
+        _number("percent", "of the fixed window alone (%)"),
+        _field("row", "row"),
+    ]
+    return {
+        **bars,
+        "height": {"step": 26},
+        "layer": [
+            {
+                "mark": {"type": "rule", "color": colours("ink-2"), "strokeWidth": 1},
+                "encoding": {"x": {"datum": 100, "type": "quantitative"}},
+            },
+            {
+                "name": "points",
+                "mark": {"type": "point", "filled": True, "size": 80},
+                "encoding": {
+                    **encoding,
+                    "color": {
+                        **kind,
+                        "scale": {"domain": list(shares), "range": [colours(name) for name in names]},
+                    },
+                    "shape": {
+                        **kind,
+                        "scale": {"domain": list(shares), "range": ["circle", "square", "diamond"]},
+                    },
+                    "opacity": _pale(0.95),
+                    "tooltip": tooltip,
+                },
+            },
+        ],
+    }
+
+
 GREEN = 2  # of the series: here it would look like a verdict
 
 

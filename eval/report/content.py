@@ -14,7 +14,7 @@ from ..designs import catalogue
 from ..designs.interfaces import INTERFACES, SYSTEM
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..lab.ledger import Failure, Ledger
-from . import charts, datasets, tables
+from . import charts, datasets, protections, tables
 from .captions import CHARTS
 from .charts import Chart
 from .comparison import Compared, compared
@@ -168,7 +168,14 @@ class Content:
             "energies": datasets.energies(own, papers),
             "leakage": datasets.leakage(own, details),
             "ratios": self.compared.records,
+            "protections": protections.records(self._programs),
         }
+
+    @cached_property
+    def _programs(self) -> list[protections.Program]:
+        """Of the design by which protections are compared, where it is asked for."""
+        wanted = not self.empty and (not self.asked or protections.DESIGN in self.asked)
+        return protections.programs(self.comparable) if wanted else []
 
     @cached_property
     def _areas(self) -> tuple[list[Record], list[str]]:
@@ -196,6 +203,13 @@ class Content:
             ("paths", "paths", charts.paths(self.families, colours), None, bars),
             ("energies", "energies", charts.energies(colours), None, (*bars, "operation")),
             ("leakage", "leakage", charts.leakage(colours), None, ("family", "nbits")),
+            (
+                "protections",
+                "protections",
+                charts.protections(protections.SHARES, colours),
+                None,
+                ("family",),
+            ),
             ("ratios", "ratios", charts.ratios(colours), None, ("family", "nbits", "operation", "metric")),
         ]
         made = [
@@ -219,6 +233,7 @@ class Content:
             tables.designs(self.comparable, datasets.chips(self.comparable)),
             tables.critical_paths(self.data["paths"], self.comparable),
             tables.leaks(self.data["leakage"]),
+            protections.table(self._programs),
             tables.marked(self.entries),
             tables.failed(self.failures),
         ]

@@ -344,6 +344,7 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
         Section("critical", "Critical paths", [*chart("paths"), *table("critical")]),
         Section("energy", "Energy of an operation", [*chart("energies")]),
         Section("leakage", "Leakage", [*table("leaks"), *chart("leakage")]),
+        Section("protections", "Protections", [*table("protections"), *chart("protections")]),
         Section("layouts", "Layouts", layouts),
         Section("trees", "Trees", trees),
         Section("figures", "All figures", figures),

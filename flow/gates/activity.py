@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from ...fl.errors import BadInput
+from ...rtl.sim.base import Options
 from ...rtl.sim.protocol import RESET_CYCLES, Run
 from .. import workload
 from ..description import Description
@@ -31,6 +32,7 @@ from .gates import GateProcSimulation, GateSimulation
 FILE = "gate_sim.json"
 FOLDER = "activity"
 INPUT_NS = 0.1  # inputs change when a flip-flop outside, with an average load, has answered
+POWER_UP_SEED = 1  # registers, and memories, which have no reset, hold anything before they are written
 STATS = "stats_en"  # port of a processor: 1 inside the window
 
 Found = tuple[str, Mode, Counts]  # of a workload
@@ -86,7 +88,9 @@ def _streams(
 ) -> tuple[Simulated, list[Found]]:
     assert work.ports is not None
     found: list[Found] = []
-    with GateSimulation.of(tables, work.ports, names=work.names) as simulation:
+    with GateSimulation.of(
+        tables, work.ports, Options(power_up_seed=POWER_UP_SEED), names=work.names
+    ) as simulation:
         with watched("rows", lambda: simulation.engine.edges, work.max_cycles / 2):
             report = workload.run_streams(simulation, work)
         for name in report.cycles:
@@ -107,7 +111,10 @@ def kernel(simulation: GateSimulation, row: workload.Row, clock_ns: float, *, ti
 
     before = run()  # every run takes the same cycles: this one says which
     first = simulation.engine.edges + RESET_CYCLES
-    _open(simulation.engine, first + before.accepted[0], first + before.done[-1], timed, clock_ns)
+    begin, end = first + before.accepted[0], first + before.done[-1]
+    if row.window_cycles:
+        end = min(end, begin + row.window_cycles)
+    _open(simulation.engine, begin, end, timed, clock_ns)
     again = run()
     if again.responses != before.responses or again.done != before.done:
         raise BadInput(

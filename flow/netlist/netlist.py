@@ -272,14 +272,14 @@ def write_back(module: Module, before: Netlist, after: Netlist, library: Library
         cells[name]["type"] = cell.kind
         cells[name]["connections"] |= {pin: [bits[net]] for pin, net in cell.pins.items()}
     if len(after.cells.keys() & before.cells.keys()) < len(before.cells):
-        # names of nets that went with their cells
+        # names of nets that went with their cells; of a bus, such as a memory of which some words are never read, only with the last
         there = {bits[net] for cell in after.cells.values() for net in cell.pins.values()}
         there |= {bits[net] for _, nets in after.ports.values() for net in nets}
         names = module["netnames"]
         module["netnames"] = {
             name: net
             for name, net in names.items()
-            if all(bit in there or isinstance(bit, str) for bit in net["bits"])
+            if any(bit in there or isinstance(bit, str) for bit in net["bits"])
         }
 
 

@@ -71,12 +71,21 @@ def described(kind: rt.Component) -> str:
 
 
 def _said(name: str, value: object) -> str:
-    """A parameter for a reader, as in "nstages 4, not pipelined"; of a dataclass all fields."""
+    """A parameter for a reader, as in "nstages 4, not pipelined"; of a dataclass all fields, unless it is `described` in fewer words, and
+    of several dataclasses with names the names."""
     name = name.replace("_", " ")
     if isinstance(value, bool):
         return name if value else f"not {name}"
     if isinstance(value, type):
         return f"{name} {value.__name__}"
+    if isinstance(told := getattr(value, "described", None), str):
+        return f"{name} {told}"
+    if (
+        isinstance(value, list)
+        and value
+        and all(dataclasses.is_dataclass(each) and hasattr(each, "name") for each in value)
+    ):
+        return f"{name} {' '.join(each.name for each in value)}"
     if dataclasses.is_dataclass(value):
         fields = [field for field in dataclasses.fields(value) if field.repr]
         return ", ".join(_said(field.name, getattr(value, field.name)) for field in fields)

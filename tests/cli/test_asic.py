@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 from modexlab.eval.cli.main import main
-from modexlab.eval.designs import catalogue, systems
+from modexlab.eval.designs import asic, catalogue, systems
 from modexlab.eval.designs.asic import Chip
+from modexlab.eval.designs.unit_chip import chip as chip_of
 from modexlab.fl.errors import BadInput
+from modexlab.fl.status import Status
 from modexlab.flow import workload
 from modexlab.flow.gates.rtl_sim import run_text
 from modexlab.flow.graph import graph
@@ -353,3 +355,107 @@ def test_32_bit_systems(name: str, clock_ns: str, cli: Cli) -> None:
     report = result.json()
     assert report["tests_failed"] == 0 and not report["left_out"]
     assert result.code == 0, report["marks"]
+
+
+# ---- machines that take a key
+
+KEYED = {"schedule": "fixed-window", "crt": True, "verify": True, "fit": "modulus"}
+
+
+def told(settings: dict[str, Any]) -> list[str]:
+    return [text for name, value in settings.items() for text in ("--set", f"{name}={value}")]
+
+
+def test_rows_of_a_private_operation(tmp_path: Path) -> None:
+    """Of its key, and of numbers that do not belong together; the RTL answers as the program says."""
+    chip = Chip(catalogue.find("mont"), 16, {**KEYED, "blind": "both"})
+    machine, key = chip.machine, chip.machine.key
+    chip.export(tmp_path)
+    work = workload.load(tmp_path / "workload.json")
+    assert work.ports is not None and set(work.energy) == {"decrypt"}
+    statuses = {}
+    for row in (*work.rows, work.energy["decrypt"]):
+        ((status, result),) = map(work.ports.response.unpack, row.expected)
+        request = machine.programmed.named(work.ports.request.unpack(row.requests[0]))
+        statuses[row.name] = Status(status)
+        assert result == (pow(request["base"], key.d, key.n) if status == Status.OK else 0)
+    wrong = {name: status for name, status in statuses.items() if status != Status.OK}
+    assert wrong == {
+        "base not below the modulus": Status.BASE_TOO_LARGE,
+        "even p": Status.BAD_KEY,
+        "wrong p": Status.BAD_KEY,
+        "wrong qinv": Status.BAD_KEY,
+        **dict.fromkeys(("wrong exp", "wrong dp", "wrong dq"), Status.FAULT),
+    }
+    assert {"base 0", "base 1", "base n - 1", "random 0", "decrypt"} <= statuses.keys() - wrong.keys()
+    assert {(row.source_delay, row.sink_delay) for row in work.rows} == {(0, 0), (5, 0), (0, 7), (3, 4)}
+    report = run_text((tmp_path / "design.sv").read_text(), chip.top, work)
+    (decrypt,) = chip.energy()
+    assert report.failures == [] and report.cycles == {"decrypt": machine.cycles(*decrypt.operands)}
+
+
+def test_bad_keys_are_those_that_the_machine_can_tell() -> None:
+    """Without CRT and without a check any numbers are computed with."""
+    mont = catalogue.find("mont")
+    blinded = Chip(mont, 16, {"schedule": "fixed-window", "blind": "both"})
+    assert [name for name, _ in blinded.requests() if name.startswith("wrong")] == []
+    checked = Chip(mont, 16, {"schedule": "fixed-window", "blind": "both", "verify": True})
+    assert [name for name, _ in checked.requests() if name.startswith("wrong")] == [
+        *("wrong exp", "wrong e", "wrong phi"),
+    ]
+    assert len(Chip(mont, 16, {}).requests()) == len(Chip(mont, 16, {}).rows())
+
+
+def test_operations_that_no_exponent_makes_shorter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer of them are asked where they are long; then what moves is counted in a window; then there is no energy."""
+    design = catalogue.find("mont")
+    for settings in (KEYED, {"schedule": "fixed-window"}):
+        chip = Chip(design, 16, settings)
+        (*_, decrypt) = chip.energy()
+        whole = chip.machine.cycles(*decrypt.operands)
+        monkeypatch.setattr(asic, "MOST_WHOLE_CYCLES", 3 * whole)
+        taken = [name for name, each in chip.rows() if chip.machine.check(*each) == Status.OK]
+        assert len(taken) == 3 and taken[-1] == "random 0"
+        assert "base not below the modulus" in dict(chip.rows())
+        monkeypatch.setattr(asic, "MOST_ENERGY_CYCLES", whole - 1)
+        chip.export(tmp_path)
+        row = workload.load(tmp_path / "workload.json").energy["decrypt"]
+        assert (row.whole_cycles, row.window_cycles) == (whole, whole - 1)
+        monkeypatch.setattr(asic, "LONGEST_WHOLE_CYCLES", whole - 1)
+        assert chip.energy() == [] and f"an operation takes {whole:,} cycles" in chip.limits
+        monkeypatch.undo()
+        assert not chip.limits
+    assert "no more than 7,812 of 4096 bits" in Chip(design, 4096, KEYED).limits
+    assert not Chip(design, 4096, {}).limits and not chip_of(design, 4096, KEYED, "unit").limits
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("mont", {"schedule": "fixed-window"}),
+        ("mont", {**KEYED, "blind": "both"}),
+        ("mont", KEYED),
+        ("naive", {"schedule": "fixed-window", "verify": True}),
+        ("ssmm-ct", {"schedule": "fixed-window", "crt": True, "blind": "message", "verify": True}),
+    ],
+)
+def test_machines_with_a_memory_as_gates(name: str, settings: dict[str, Any], cli: Cli) -> None:
+    """Whatever is in the memory at power-up; and the netlist is the design, which words of it are read or not."""
+    report = cli("asic", name, "--nbits", 16, *told(settings), "--json").json()
+    assert report["tests"]["gates"]["failed"] == 0 and report["comparable"], report["marks"]
+    assert not report["equivalence"]["refuted"]
+    assert 0 < report["energy_nj"]["decrypt"] < report["energy_with_glitches_nj"]["decrypt"]
+
+
+@pytest.mark.regress
+def test_energy_of_a_window_of_a_private_operation(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within a quarter of that of the whole: products are what takes most of it."""
+    command = ("asic", "mont", "--nbits", 16, *told(KEYED), "--to", "power", "--json")
+    whole = cli(*command).json()
+    monkeypatch.setattr(asic, "MOST_ENERGY_CYCLES", 100)
+    monkeypatch.setattr(Chip, "key", lambda self, real=Chip.key: f"{real(self)}0")
+    part = cli(*command).json()
+    assert part["cycles"] == whole["cycles"] and part["cycles"]["decrypt"] > 100
+    assert part["energy_nj"]["decrypt"] == pytest.approx(whole["energy_nj"]["decrypt"], rel=0.25)
+    assert part["energy_nj"] != whole["energy_nj"]

@@ -117,3 +117,22 @@ def test_products_are_counted(cli: Cli) -> None:
         assert report["products"] == products, design
         if cycles or design == "ssmm":
             assert report["product_cycles"] == cycles, design
+
+
+KEYED = ("--set", "schedule=fixed-window", "--set", "crt=true", "--set", "fit=modulus")
+
+
+def test_a_machine_with_a_key(cli: Cli) -> None:
+    """CRT on products that follow the modulus takes about half; the private operation is meant wherever nothing is said."""
+    named = cli("cycles", "mont", "--nbits", 1024, *KEYED, "--workload", "decrypt", "--json").json()
+    whole = cli("cycles", "mont", "--nbits", 1024, *KEYED[:2], "--workload", "decrypt", "--json").json()
+    assert 0.5 < named["cycles"] / whole["cycles"] < 0.55
+    assert named["products"] > whole["products"] and named["product_cycles"] is None
+    unnamed = cli("cycles", "mont", "--nbits", 1024, *KEYED, "--json").json()
+    assert (unnamed["cycles"], unnamed["products"]) == (named["cycles"], named["products"])
+    assert "--exp: with crt, blind or verify" in cli.fails(
+        "cycles", "mont", "--nbits", 64, *KEYED, "--exp", 3
+    )
+    assert "give workload decrypt" in cli.fails(
+        "cycles", "mont", "--nbits", 64, *KEYED, "--workload", "encrypt"
+    )

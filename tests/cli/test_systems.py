@@ -130,6 +130,16 @@ def test_wider_operands(cli: Cli) -> None:
         assert 2 < decrypt["normalised"] / encrypt["normalised"] < decrypt["nbits"] / 17
 
 
+def test_a_machine_that_takes_a_private_key_only_decrypts(cli: Cli) -> None:
+    """Encryption is not run, and the table says why."""
+    argv = ("systems", "--system", "procxcel-mont", "--set", "verify=true", "--set", "schedule=fixed-window")
+    encrypt, decrypt = cli(*argv, "--json").json()
+    assert encrypt["cycles"] is None and "decrypts with it and does nothing else" in encrypt["note"]
+    assert decrypt["ok"] and decrypt["cycles"] > 0
+    said = " ".join(cli(*argv).out.split())
+    assert "procxcel-mont: not run: a machine that takes" in said and "--full" not in said
+
+
 def test_constant_time_hides_the_private_exponent(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """One table says which bits are scanned; decryption takes as long by any exponent."""
     argv = ("systems", "--nbits", 32, "--system", "proc-montgomery-ct", "--operation")

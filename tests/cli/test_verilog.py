@@ -11,6 +11,7 @@ import pytest
 from modexlab.eval import progress
 from modexlab.eval.cli.commands import verilog as command
 from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.protection import MEANINGS, costs
 from modexlab.eval.designs.workloads import some_operands
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
@@ -46,7 +47,7 @@ def test_header_says_parameters_ports_and_protocol(cli: Cli) -> None:
     assert "//   nbits = 64: " in header
     assert "//   nstages = 4: " in header
     assert "istream__msg  { base[63:0], exp[63:0], mod[63:0] }" in header
-    assert "ostream__msg  { status[2:0], result[63:0] }" in header
+    assert "ostream__msg  { status[3:0], result[63:0] }" in header
     assert "istream__rdy" in header
     assert "//   2  the modulus is even" in header
     assert all(len(line) <= 140 for line in header.splitlines())
@@ -94,6 +95,55 @@ def test_accelerator(cli: Cli, design: str, nbits: int) -> None:
     assert ("//   5  an operand has ones above" in header) == (nbits % 32 != 0)
     assert ".py" not in text and "modexlab.fl" not in text
     lint(text)
+
+
+KEYED = ("--nbits", 16, "--set", "schedule=fixed-window", "--set", "crt=true", "--set", "verify=true")
+
+
+def test_header_of_a_machine_with_a_key(cli: Cli) -> None:
+    """Its fields, its answers, its program, and the cycles of a private operation."""
+    text = cli("verilog", "mont", *KEYED).out
+    header = text.partition("\ntypedef")[0].replace("//", " ")
+    assert all(len(line) <= 140 for line in header.splitlines())
+    words = " ".join(header.split())
+    machine = catalogue.find("mont").at(16, schedule="fixed-window", crt=True, verify=True)
+    found = costs(machine)
+    assert f"Cycles {found.cycles} for a key of 16 bits (from request to response); before, " in words
+    assert (
+        "Constant time yes: as many cycles for all messages and all private keys of the same length" in words
+    )
+    assert (
+        "base^d mod mod with an RSA key, for odd moduli and bases below the modulus; exp is the public"
+        in words
+    )
+    for name, nbits in machine.programmed.program.fields:
+        assert f"{name} {nbits} bits {MEANINGS[name]} (" in words
+    assert "for the modulus" not in header and "another modulus" not in header
+    statuses = [line.split()[0] for line in header.splitlines() if re.match(r" {4}\d  [a-z]", line)]
+    assert statuses == ["0", "1", "2", "3", "8", "9"]
+    command = "modexlab program mont --nbits 16 --set schedule=fixed-window --set crt=True --set verify=True"
+    assert f"Program ({command}):" in words
+    for line in machine.programmed.program.listing():
+        assert " ".join(line.split()) in words
+    assert cli(*command.split()[1:]).out.startswith(machine.programmed.program.listing()[0])
+    assert "Word(" not in text and "Field(" not in text, "programs in the headers of modules"
+
+
+@pytest.mark.parametrize(
+    ("options", "constant"),
+    [
+        (["mont"], "no: the number of cycles depends on the operands"),
+        (["mont", "--set", "schedule=fixed-window"], "yes: as many cycles for all exponents\n"),
+        (["mont", "--set", "schedule=ladder"], "yes: as many cycles for all exponents of a length\n"),
+        (["ssmm", "--set", "schedule=fixed-window"], "no: the number of cycles depends on the operands"),
+        (["mont-001"], "no: the number of cycles depends on the operands"),
+    ],
+)
+def test_header_says_whether_cycles_tell(cli: Cli, options: list[str], constant: str) -> None:
+    header = cli("verilog", *options, "--nbits", 16).out.partition("\ntypedef")[0]
+    assert f"// Constant time  {constant}" in header
+    assert ("// Program (modexlab program " in header) == (options[0] != "mont-001")
+    assert "//   8  " not in header and "//   9  " not in header
 
 
 def test_progress(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +244,7 @@ def test_the_processors_verilog_runs_programs(cli: Cli) -> None:
 def test_lint_complains_about_what_is_missing(cli: Cli) -> None:
     text = cli("verilog", "mont", "--nbits", 8).out
     with pytest.raises(ToolError):
-        lint(text.replace("module mont_8_ModExpCtrl", "module Other"))
+        lint(text.replace("module mont_8_Sequencer", "module Other"))
 
 
 def test_a_directory_is_no_file(cli: Cli, tmp_path: Path) -> None:

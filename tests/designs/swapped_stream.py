@@ -1,5 +1,6 @@
 """An interface of somebody else's, for tests: the operands come in the other order, and the result before its status."""
 
+from modexlab.fl.status import STATUS_NBITS
 from pymtl3 import Component, mk_bits, mk_bitstruct
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
@@ -9,7 +10,7 @@ def mk_swapped_req(nbits):
 
 
 def mk_swapped_resp(nbits):
-    return mk_bitstruct(f"SwappedResp_{nbits}", {"result": mk_bits(nbits), "status": mk_bits(3)})
+    return mk_bitstruct(f"SwappedResp_{nbits}", {"result": mk_bits(nbits), "status": mk_bits(STATUS_NBITS)})
 
 
 class SwappedStream(Component):

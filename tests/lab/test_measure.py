@@ -52,6 +52,22 @@ def test_all_levels_count_alike(name: str, workload: str) -> None:
     assert len(set(counts.values())) == 1, counts
 
 
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("mont", {"schedule": "fixed-window"}),
+        ("mont", {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True}),
+        pytest.param(
+            "ssmm-ct", {"schedule": "ladder", "blind": "exponent", "verify": True}, marks=pytest.mark.regress
+        ),
+    ],
+)
+def test_programs_count_alike(name: str, settings: dict[str, Any]) -> None:
+    point = Point(name, 16, tuple(settings.items()), workload="decrypt")
+    counts = {stage: cycles(measure.measure(point.at(stage=stage))) for stage in ("formula", "cl", "native")}
+    assert len(set(counts.values())) == 1, counts
+
+
 def test_paper_operands_at_32_bits() -> None:
     """What paper 001 gives for its own machine."""
     published = papers.by_name("001", "RTL")["mont-001"]
@@ -302,7 +318,10 @@ def test_verilog_of_the_flow_is_what_was_hashed(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("run", "mont", "--workload", "encrypt", "--base", 0), "--base beside --workload"),
-        (("run", "mont", "--workload", "encrypt", "--crt"), "--crt beside --workload"),
+        (
+            ("run", "mont", "--workload", "encrypt", "--crt"),
+            "--crt, --blind and --verify are for a private key",
+        ),
         (("run", "mont", "--workload", "encript"), "unknown workload 'encript': did you mean 'encrypt'"),
         (("run", "dm-m-000", "--nbits", 16, "--workload", "crt"), "workload crt has two moduli"),
         (("cycles", "mont", "--workload", "decrypt", "--exp", 3), "--exp beside --workload"),

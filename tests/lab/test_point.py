@@ -265,6 +265,29 @@ def test_workloads_fit_their_machine(nbits: int) -> None:
         assert where.at(workload="sign+3verify").parts() == (decrypt, type(encrypt)(encrypt.work, 3))
 
 
+KEYED = (("blind", "both"), ("crt", True), ("schedule", "fixed-window"), ("verify", True))
+
+
+def test_a_machine_with_a_key_decrypts_and_does_nothing_else() -> None:
+    where = Point("mont", 32, KEYED, workload="decrypt", stage="formula")
+    where.check()
+    (part,) = where.parts()
+    key = where.machine.key
+    assert (part.work.exp, part.work.mod) == (key.d, key.n)
+    assert pow(part.work.golden, key.e, key.n) == part.work.base
+    assert where.modulus == 0, "it takes any key, and competes with machines that take any modulus"
+    for workload in ("encrypt", "crt", "sign+9verify", "exponents", "product"):
+        with pytest.raises(BadInput, match="give workload decrypt, or leave these three out"):
+            where.at(workload=workload).check()
+        with pytest.raises(BadInput, match=r"the private operation of its key and no other"):
+            where.at(workload=workload).parts()
+    assert where.key != where.at(settings=KEYED[1:]).key
+    assert [work.name for work in Point("mont", 32, KEYED, stage="flow").chip().energy()] == ["decrypt"]
+    for stage in ("formula", "native", "flow"):
+        with pytest.raises(BadInput, match="RSA key of 33 bits: ask for an even number"):
+            where.at(nbits=33, stage=stage).check()
+
+
 # ---- the command
 
 

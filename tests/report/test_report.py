@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.protection import BY_CRT, PROGRAMS, costs
 from modexlab.eval.lab.compare import CLOSE
 from modexlab.eval.lab.ledger import Failure, Ledger
 from modexlab.eval.lab.measure import measure
@@ -34,7 +36,19 @@ from modexlab.eval.report.published import gathered, machines
 from modexlab.eval.report.tables import Table, failed, quotient
 from modexlab.eval.report.text import text
 
-from .examples import CHIPS, CYCLES, HOSTILE, SYSTEMS, counted, details, implemented, leaking, picture, write
+from .examples import (
+    CHIPS,
+    CYCLES,
+    HOSTILE,
+    PROTECTED,
+    SYSTEMS,
+    counted,
+    details,
+    implemented,
+    leaking,
+    picture,
+    write,
+)
 
 
 @pytest.fixture(scope="module")
@@ -308,8 +322,10 @@ def test_marked_figures_are_in_no_comparison(content: Content) -> None:
 
 def test_designs_have_a_line_each(content: Content) -> None:
     names = [name for name, _ in cells(content.tables["designs"], "Design", "Bits", nbits=32)]
+    protected = (Point("mont", 32, tuple(settings.items())).settings for settings, *_ in PROTECTED)
+    protected = {" ".join(["mont", *(f"{name}={value}" for name, value in each)]) for each in protected}
     assert sorted(names) == sorted(
-        {*CYCLES, *SYSTEMS, "mont steps_per_stage=16"} - {"cm-pm-000"} | {"cm-pm-000 †"}
+        {*CYCLES, *SYSTEMS, "mont steps_per_stage=16", *protected} - {"cm-pm-000"} | {"cm-pm-000 †"}
     )
     (line,) = [
         line
@@ -794,3 +810,38 @@ def test_ratios_and_heads() -> None:
         "Cells",
     ]
     assert metric("new_metric", "K").head == "new metric (K)"
+
+
+# ---- protections
+
+
+def test_what_each_protection_costs(content: Content) -> None:
+    """Cycles as `modexlab programs` counts them, each with its overhead; area and energy of those that went through the flow."""
+    table = content.tables["protections"]
+    names = [name for name, settings in PROGRAMS.items() if settings["schedule"] == "fixed-window"]
+    assert [name for (name,) in cells(table, "Program")] == names
+    by_name = {line.cells[0].text: table.by_head(line) for line in table.lines}
+    machine = catalogue.find("mont").at(2048, **BY_CRT, fit="modulus", verify=True)
+    assert by_name["crt, check"]["2,048 bits"].value == costs(machine).cycles
+    check, crt = (by_name[name]["2,048 bits"].value for name in ("crt, check", "crt"))
+    index = [column.head for column in table.columns].index("2,048 bits") + 1
+    (overhead,) = [line.cells[index] for line in table.lines if line.cells[0].text == "crt, check"]
+    assert overhead.text == f"{100 * (check / crt - 1):+.1f}"
+    (halved,) = [line.cells[index] for line in table.lines if line.cells[0].text == "crt"]
+    assert halved.value < -45
+    measured = {name: each["Area"].text for name, each in by_name.items() if each["Area"].value is not None}
+    assert measured == {"fixed-window": "9,500", "crt": "14,800", "crt, check, blinded": "18,600"}
+    assert by_name["crt"]["Energy"].row is not None and by_name["crt"]["32 bits"].text == "266"
+    assert "All take the same time for all secrets" in table.caption
+    assert "What each protection costs" in text(content)
+    shares = {(each["name"], each["part"]): each for each in content.data["protections"]}
+    assert shares["crt, check, blinded", "energy, 32 bits"]["percent"] == pytest.approx(400)
+    assert shares["fixed-window", "cycles, 2,048 bits"]["percent"] == 100
+    assert ("crt, check", "area, 32 bits") not in shares
+
+
+def test_protections_are_of_one_design(ledger: Ledger) -> None:
+    assert "protections" not in gather(ledger, ["ssmm"]).tables
+    alone = gather(ledger, ["mont"])
+    assert "protections" in alone.tables
+    assert "protections" in {chart.name for chart in alone.charts()}

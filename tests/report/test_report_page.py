@@ -110,9 +110,19 @@ def test_opens_without_network(report: Opened, path: Path, content: Content) -> 
     report.draw()
     assert [url for url in report.requests if not url.startswith("data:")] == [path.as_uri()]
     charts = [chart.name for chart in content.charts()]
-    assert {"area-time", "energy-time", "widths", "areas", "paths", "energies", "leakage", "ratios"} == set(
-        charts
-    )
+    assert {
+        *(
+            "area-time",
+            "energy-time",
+            "widths",
+            "areas",
+            "paths",
+            "energies",
+            "leakage",
+            "protections",
+            "ratios",
+        )
+    } == set(charts)
     for name in charts:
         assert report.points(name) > 0
         box = report.page.locator(f"#chart-{name} svg").bounding_box()

@@ -57,6 +57,7 @@ EXAMPLES = """\
   modexlab asic naive --system --json
   modexlab asic proc-montgomery --to power
   modexlab asic mont --nbits 64 --style fast --fmax
+  modexlab asic mont --set schedule=fixed-window --set crt=true --set fit=modulus --set verify=true --to power
   modexlab asic --design cores/mine/design.toml --nbits 32
   modexlab asic --verilog flow/examples/accumulator.v --top accumulator --clock-port clock --layout -o products"""
 
@@ -230,8 +231,8 @@ def _source(args: argparse.Namespace) -> Source:
                     f"--{option.replace('_', '-')} is for Verilog from elsewhere; add --verilog FILE"
                 )
         chip = _chip(args)
-        if chip.note:
-            warn(chip.note)
+        for note in filter(None, (chip.note, chip.limits)):
+            warn(note)
         return chip
     refuse_with_verilog(args, ("design", "manifests", "nbits", "settings", "system"))
     clock_port = "clk" if args.clock_port is None else args.clock_port

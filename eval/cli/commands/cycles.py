@@ -29,6 +29,7 @@ from ..arguments import (
 if TYPE_CHECKING:
     from ...designs.design import Design
     from ...designs.machine import Machine
+    from ...designs.workloads import Workload
 
 TEXT = """\
 Cycles from the handshake of the request to that of the
@@ -39,6 +40,7 @@ EXAMPLES = """\
   modexlab cycles mont --nbits 1024 --exp 65537
   modexlab cycles mont-ct --nbits 4096 --exp 0xffff --set nstages=8 --json
   modexlab cycles ssmm --nbits 2048 --workload sign+9verify
+  modexlab cycles mont --nbits 2048 --set schedule=fixed-window --set crt=true --set fit=modulus --workload decrypt
   modexlab cycles naive-001 --base 1119317562 --exp 65537 --mod 2603398711
   modexlab cycles --design cores/mine/design.toml --nbits 512 --workload decrypt"""
 
@@ -71,6 +73,8 @@ def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], str]:
         raise BadInput("neither --nbits nor --mod; give the width of the machine, as in --nbits 1024")
     nbits = check_width(args.nbits) if args.nbits is not None else design.width_for(args.mod)
     machine = design.at(nbits, **settings)
+    if machine.keyed:
+        return _private(args, machine)
     some = some_operands(machine, args.mod)
     given = (args.base, args.exp, args.mod)
     base, exp, mod = (default if value is None else value for value, default in zip(given, some, strict=True))
@@ -87,6 +91,28 @@ def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], str]:
     return _told(machine, cycles, about, what)
 
 
+def _private(args: argparse.Namespace, machine: Machine) -> tuple[dict[str, Any], str]:
+    """Of the private operation with the key that a machine holds."""
+    for name in ("base", "exp", "mod"):
+        if getattr(args, name) is not None:
+            raise BadInput(
+                f"--{name}: with crt, blind or verify the machine does the private operation of its key, and {name} is of that; "
+                "drop it, or give --workload decrypt"
+            )
+    from ...designs.mixes import private_operation
+
+    work = private_operation(machine)
+    about: dict[str, Any] = {**_private_products(machine, work), "mod": json_number(work.mod)}
+    return _told(machine, machine.cycles(*work.operands), about, "a private operation of its key")
+
+
+def _private_products(machine: Machine, work: Workload) -> dict[str, Any]:
+    """The products of a program with a key: their modulus, and so their cycles, is not the same in all."""
+    trace = machine.programmed.trace(machine.carried(*work.operands))
+    in_turn = sum(-(-len(each.made) // machine.programmed.recipe.nunits) for each in trace)
+    return {"products": in_turn, "product_cycles": machine.product_cycles}
+
+
 def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Of a workload by its name."""
     from ...designs.mixes import (
@@ -101,7 +127,9 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
     parts = parts_of(args.workload, machine, nbits)
     cycles = sum(part.times * cycles_of(args.workload, machine, part.work) for part in parts)
     about: dict[str, Any] = {"workload": args.workload}
-    if not machine.measured:
+    if machine.keyed:
+        about |= _private_products(machine, parts[0].work)
+    elif not machine.measured:
         products = sum(part.times * machine.products(part.work.exp) for part in parts)
         about["products"] = 1 if args.workload == PRODUCT else products
         about["product_cycles"] = machine.product_cycles

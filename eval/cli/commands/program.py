@@ -38,7 +38,12 @@ EXAMPLES = """\
 
 def add(commands: Commands) -> None:
     parser = add_command(
-        commands, "program", "print the program that a machine executes", text=TEXT, examples=EXAMPLES, execute=execute
+        commands,
+        "program",
+        "print the program that a machine executes",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
     )
     add_design(parser)
     add_private(parser)
@@ -84,8 +89,14 @@ def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[
         "program": program.listing(),
     }
     lines = [*program.listing(), "", f"{design.name}, {nbits} bits: {found.sentence()}"]
-    memory = f"a memory of {program.depth} words of {nbits} bits ({program.table} of the table)" if program.depth else "no memory"
+    memory = (
+        f"a memory of {program.depth} words of {nbits} bits ({program.table} of the table)"
+        if program.depth
+        else "no memory"
+    )
     lines.append(f"{len(program.words)} words; registers {', '.join(program.registers)}, and {memory}")
     if program.fields:
-        lines.append(f"the request has, behind base, exp and mod: {', '.join(f'{name} ({wide} bits)' for name, wide in program.fields)}")
+        lines.append(
+            f"the request has, behind base, exp and mod: {', '.join(f'{name} ({wide} bits)' for name, wide in program.fields)}"
+        )
     return report, lines

@@ -29,7 +29,10 @@ def add(commands: Commands) -> None:
         commands, "programs", "count what each program costs", text=TEXT, examples=EXAMPLES, execute=execute
     )
     parser.add_argument(
-        "design", nargs="?", default=DEFAULT_DESIGN, help=f"a design that executes programs (default: {DEFAULT_DESIGN})"
+        "design",
+        nargs="?",
+        default=DEFAULT_DESIGN,
+        help=f"a design that executes programs (default: {DEFAULT_DESIGN})",
     )
     parser.add_argument(
         "--nbits",
@@ -51,7 +54,9 @@ def execute(args: argparse.Namespace) -> int:
     settings = settings_of(design, args.settings)
     for name in ("schedule", "crt", "blind", "verify"):
         if name in settings:
-            raise BadInput(f"--set {name}: the table has a row for each; set what is left, such as window or steps_per_stage")
+            raise BadInput(
+                f"--set {name}: the table has a row for each; set what is left, such as window or steps_per_stage"
+            )
     assert isinstance(design.control.schedule.legal, tuple)
     rows: list[dict[str, Any]] = []
     for nbits in map(check_width, args.nbits):
@@ -84,7 +89,17 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _lines(design: str, rows: list[dict[str, Any]]) -> list[str]:
-    heads = ["bits", "program", "constant time", "products", "cycles", "formula", "overhead", "words", "memory"]
+    heads = [
+        "bits",
+        "program",
+        "constant time",
+        "products",
+        "cycles",
+        "formula",
+        "overhead",
+        "words",
+        "memory",
+    ]
     cells = [
         [
             str(row["nbits"]),

@@ -250,7 +250,8 @@ def _text(rows: list[Row]) -> str:
             ([OPERANDS_001] if 32 in dummies else []) + ([OPERANDS] if dummies.keys() - {32} else [])
         ),
         "widths": ", ".join(
-            str(nbits) for nbits in sorted({row.nbits for row in rows if row.outcome is None})
+            str(nbits)
+            for nbits in sorted({row.nbits for row in rows if row.outcome is None and row.is_software})
         ),
     }
     notes = [*NOTE]
@@ -259,7 +260,9 @@ def _text(rows: list[Row]) -> str:
     if words["widths"]:
         notes.append(NOT_RUN)
     notes += dict.fromkeys(
-        f"{row.system}: {row.note}." for row in rows if row.outcome is not None and row.note
+        f"{row.system}: {row.note}."
+        for row in rows
+        if row.note and not (row.outcome is None and row.is_software)
     )
     text = "\n".join(textwrap.fill(note.format(**words), LINE) for note in notes)
     return f"{table(head, lines)}\n\n{text}"
@@ -313,7 +316,9 @@ def _text_of_couplings(rows: list[Row]) -> str:
         )
     notes = [*COUPLED]
     notes += dict.fromkeys(
-        f"{row.system}: {row.note}." for row in rows if row.outcome is not None and row.note
+        f"{row.system}: {row.note}."
+        for row in rows
+        if row.note and not (row.outcome is None and row.is_software)
     )
     return f"{table(head, lines)}\n\n" + "\n".join(textwrap.fill(note, LINE) for note in notes)
 

@@ -1,0 +1,172 @@
+"""What each protection costs: the programs of one design, with cycles at RSA widths, and what was measured of them on silicon.
+
+Cycles are those of modexlab programs, counted word by word, which needs no ledger; areas and energies are the ledger's, of machines
+with the same settings.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..designs import catalogue
+from ..designs.interfaces import DEFAULT
+from ..designs.mixes import DECRYPT
+from ..lab.point import Point
+from .entries import SILICON, Entry
+from .tables import Cell, Column, Line, Table, figure, line, words
+
+DESIGN = "mont"
+SCHEDULE = "fixed-window"
+WIDTHS = (1024, 2048, 4096)
+SILICON_NBITS = 32
+AREA, CYCLES, ENERGY = "area_um2", "cycles", "energy_nj"
+SHOWN_NBITS = 2048  # of the chart
+SHARES = (f"cycles, {SHOWN_NBITS:,} bits", f"area, {SILICON_NBITS} bits", f"energy, {SILICON_NBITS} bits")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program by its name, its cycles by width, and the entry of its silicon."""
+
+    name: str
+    cycles: Mapping[int, int]
+    bare: Mapping[int, int]  # of the same without check and blinding; of CRT alone those of the schedule
+    constant_time: bool
+    silicon: Entry | None
+
+    def overhead(self, nbits: int) -> Cell:
+        """In percent of what it costs without."""
+        if self.name == SCHEDULE:
+            return Cell("-", tone="quiet")
+        more = 100 * (self.cycles[nbits] / self.bare[nbits] - 1)
+        return Cell(f"{more:+.1f}", more)
+
+
+@functools.lru_cache(maxsize=8)
+def _counted(design: str, widths: tuple[int, ...]) -> dict[str, tuple[dict[int, int], bool]]:
+    """The cycles of all programs with the schedule, and whether they are the same for all secrets."""
+    from ..designs.protection import PROGRAMS, costs, fitted
+
+    made = catalogue.find(design)
+    found: dict[str, tuple[dict[int, int], bool]] = {}
+    for name, settings in PROGRAMS.items():
+        if settings["schedule"] == SCHEDULE:
+            each = {
+                nbits: costs(made.at(nbits, **fitted(made, nbits, settings, bool(settings.get("crt")))))
+                for nbits in widths
+            }
+            cycles = {nbits: cost.cycles for nbits, cost in each.items()}
+            found[name] = cycles, all(cost.constant_time for cost in each.values())
+    return found
+
+
+def programs(entries: Iterable[Entry]) -> list[Program]:
+    """All of the design, each with the silicon of the least area that is up to date."""
+    from ..designs.protection import PROGRAMS, fitted
+
+    counted = _counted(DESIGN, WIDTHS)
+    design = catalogue.find(DESIGN)
+    chips: dict[str, Entry] = {}
+    made = [
+        each
+        for each in entries
+        if (each.subject, each.nbits, each.interface) == (DESIGN, SILICON_NBITS, DEFAULT.name)
+        and each.operation == DECRYPT
+        and each.stage in SILICON
+        and not each.marks
+        and each.value(AREA) is not None
+    ]
+    for name in counted:
+        settings = fitted(design, SILICON_NBITS, PROGRAMS[name], bool(PROGRAMS[name].get("crt")))
+        wanted = dict(Point(DESIGN, SILICON_NBITS, tuple(settings.items())).settings)
+        alike = [each for each in made if each.settings == wanted]
+        if alike:
+            chips[name] = min(
+                alike, key=lambda each: (each.stale, SILICON.index(each.stage), each.value(AREA))
+            )
+    return [
+        Program(name, cycles, counted[_without(name)][0], constant_time, chips.get(name))
+        for name, (cycles, constant_time) in counted.items()
+    ]
+
+
+def _without(name: str) -> str:
+    """The program by which another's overhead is told."""
+    bare = name.split(",")[0]
+    return bare if bare != name else SCHEDULE
+
+
+def _columns() -> tuple[Column[Program], ...]:
+    """Cycles with their overhead by width, then silicon."""
+    columns: list[Column[Program]] = [Column("Program", lambda each: words(each.name))]
+    for nbits in WIDTHS:
+        columns += [
+            Column(
+                f"{nbits:,} bits",
+                lambda each, nbits=nbits: Cell(f"{each.cycles[nbits]:,}", each.cycles[nbits]),  # type: ignore[misc]
+                "cycles",
+                True,
+            ),
+            Column("+", lambda each, nbits=nbits: each.overhead(nbits), "%", True),  # type: ignore[misc]
+        ]
+    return (
+        *columns,
+        Column(f"{SILICON_NBITS} bits", lambda each: figure(each.silicon, CYCLES), "cycles", True),
+        Column("Area", lambda each: figure(each.silicon, AREA), "µm²", True),
+        Column("Energy", lambda each: figure(each.silicon, ENERGY), "nJ", True),
+        Column("Stage", lambda each: words(each.silicon.setup if each.silicon is not None else "-")),
+    )
+
+
+COLUMNS = _columns()
+
+
+def table(found: Sequence[Program]) -> Table:
+    """Each program on a line."""
+    family = catalogue.find(DESIGN).family
+    alike = "All take the same time for all secrets. " if all(each.constant_time for each in found) else ""
+    lines: list[Line] = [line(COLUMNS, each, {"family": family}) for each in found]
+    return Table(
+        "protections",
+        "What each protection costs",
+        f"Private operations of {DESIGN} with a full exponent, a key of the machine's width and e = 65537. {alike}+: on the same "
+        "without check and blinding, of crt alone on the fixed window. "
+        f"Cycles at {WIDTHS[0]:,} to {WIDTHS[-1]:,} bits are counted by the words of the program (modexlab programs has other designs "
+        f"as well), and no hardware ran; at {SILICON_NBITS} bits, with area and energy, they are measured by the flow, where a machine "
+        "went through it. With crt, products follow the length of the modulus (fit=modulus), so that those modulo a prime take half; "
+        f"at {SILICON_NBITS} bits what surrounds them takes more than that saves. Blinding lengthens exponents by 64 bits, and at "
+        f"{SILICON_NBITS} bits by {SILICON_NBITS}, which makes three times as many digits modulo a prime.",
+        COLUMNS,
+        lines,
+    )
+
+
+def records(found: Sequence[Program]) -> list[dict[str, Any]]:
+    """Of the chart: each program that was measured, in percent of the schedule alone."""
+    base = next((each for each in found if each.name == SCHEDULE), None)
+    if base is None or base.silicon is None:
+        return []
+    made: list[dict[str, Any]] = []
+    family = catalogue.find(DESIGN).family
+    for place, each in enumerate(found):
+        chip = each.silicon
+        about: dict[str, Any] = {"name": each.name, "order": place, "family": family}
+        cycles = {"value": each.cycles[SHOWN_NBITS], "unit": "cycles"}
+        made.append(
+            {
+                **about,
+                "part": SHARES[0],
+                **cycles,
+                "percent": 100 * each.cycles[SHOWN_NBITS] / base.cycles[SHOWN_NBITS],
+            }
+        )
+        for part, name, unit in zip(SHARES[1:], (AREA, ENERGY), ("µm²", "nJ"), strict=True):
+            value, usual = (chip.value(name) if chip is not None else None), base.silicon.value(name)
+            if chip is not None and value is not None and usual:
+                where = {"m": chip.measurement, "row": chip.source(name)}
+                share = {"part": part, "value": value, "unit": unit, "percent": 100 * value / usual}
+                made.append({**about, **share, **where, **({"stale": True} if chip.stale else {})})
+    return made
