@@ -10,6 +10,9 @@ Addresses are those of words: the last two bits do not count. Bytes without thei
 computation (a modulus and its exponent are a key that is loaded once) and cannot be read. A computation ends with the interrupt, if it is
 enabled, with a result, or with a status code and no result. Zeroise clears operands and result and then the machine, by a computation on
 zeros, whose end raises the interrupt as well (busy until then); what is running goes on to its end first, without an answer.
+
+What a machine takes as given is loaded as operands are, also the numbers of a private key, and the random ones that blind an operation;
+these must be new for each. Numbers whose field is shorter than an operand have zeros above it.
 """
 
 from __future__ import annotations
@@ -22,15 +25,20 @@ from typing import Any
 
 from .register_map import Register, find_register, read_map
 from .status import Status
-from .xcel import MASK, WORD_NBITS, words_of
+from .xcel import MASK, MOST_GIVEN, WORD_NBITS, words_of
 
 MAP = Path(__file__).with_name("axi4lite.rdl")
 OKAY, SLVERR = 0, 2
-ADDRESS_NBITS = 12
+ADDRESS_NBITS = 12  # where few numbers are given
 BYTES = WORD_NBITS // 8
 ALL_BYTES = (1 << BYTES) - 1
 IDENTITY, VERSION = 0x4D58_4C42, 1  # "MXLB"
-OPERANDS = ("BASE", "EXPONENT", "MODULUS", "GIVEN_0", "GIVEN_1", "GIVEN_2")  # in the order of a request
+OPERANDS = (
+    "BASE",
+    "EXPONENT",
+    "MODULUS",
+    *(f"GIVEN_{i}" for i in range(MOST_GIVEN)),
+)  # in the order of a request
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,18 @@ class Traits:
     constant_time: bool = False
     odd_only: bool = False
     reduced_only: bool = False
-    modulus: int = 1  # one for which it computes: the only one, if it has one
+    modulus: int = (
+        1  # one by which it forgets what it had: for which it computes, or which a machine with a key refuses
+    )
+    crt: bool = False  # a machine that takes a key, and what it does with it
+    message_blinded: bool = False
+    exponent_blinded: bool = False
+    checked: bool = False
+
+    @property
+    def keyed(self) -> bool:
+        """It takes the numbers of a private key."""
+        return self.crt or self.message_blinded or self.exponent_blinded or self.checked
 
 
 NO_TRAITS = Traits()
@@ -52,14 +71,26 @@ def register_map(nbits: int, ngiven: int = 0) -> dict[str, Register]:
     return read_map(MAP, {"W": words_of(nbits), "GIVEN": ngiven})
 
 
+@functools.cache
+def address_nbits(ngiven: int = 0) -> int:
+    """Bits of a byte address in the map."""
+    last = max(each.address for each in register_map(1, ngiven).values())
+    return max(ADDRESS_NBITS, last.bit_length())
+
+
 def capabilities(nbits: int, ngiven: int, traits: Traits) -> int:
     """What the register CAPABILITIES holds."""
     values = {
         "nbits": nbits,
-        "given": ngiven,
+        "given": ngiven & 3,
+        "given_high": ngiven >> 2,
         "constant_time": int(traits.constant_time),
         "odd_only": int(traits.odd_only),
         "reduced_only": int(traits.reduced_only),
+        "crt": int(traits.crt),
+        "message_blinded": int(traits.message_blinded),
+        "exponent_blinded": int(traits.exponent_blinded),
+        "checked": int(traits.checked),
     }
     fields = register_map(nbits, ngiven)["CAPABILITIES"].fields
     return sum(values[each.name] << each.low for each in fields)
@@ -87,6 +118,7 @@ class Axi4LiteFL:
         self.nbits, self.compute = nbits, compute
         self.widths = (nbits, nbits, nbits, *given)
         self.map = register_map(nbits, len(given))
+        self.address_nbits = address_nbits(len(given))
         self.capabilities = capabilities(nbits, len(given), traits)
         self.words: dict[tuple[str, int], int] = {}  # of operands
         self.zeroise()

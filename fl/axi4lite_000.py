@@ -31,7 +31,7 @@ from .xcel import MASK, WORD_NBITS, words_of
 
 MAP = Path(__file__).with_name("axi4lite_000.rdl")
 LONGEST_BARE = 64  # bits of a key without padding
-NO_RANDOM, WRONG_PADDING = 8, 9  # codes beside those of Status
+NO_RANDOM, WRONG_PADDING = 14, 15  # codes beside those of Status, in four bits
 MEANING = {
     NO_RANDOM: "the source of random bytes has failed its health test",
     WRONG_PADDING: "what was decrypted is no encoding",

@@ -11,10 +11,12 @@ significant first.
     xr3  write  push the next word of the modulus
     xr4  read   status of the last operation (modexlab.fl.status): 0 the result is valid, else why there is none
     xr5  read   W
-    xr4, xr5, xr6  write  push the next word of a number that the machine takes as given: the first, second, third of them
+    xr4 to xr11  write  push the next word of a number that the machine takes as given: the first, the second, up to the eighth of them,
+                W words each, though its field may be shorter
 
 Every operation ends, with a result or with a status; a result with a status other than 0 reads as W words of 0. A word popped
 when none is left reads as 0 and sets the status NO_RESULT. Reads of other registers give 0, writes to them do nothing.
+What is given may be the numbers of a private key; the random ones among them, which blind an operation, must be new for each.
 While an operation runs, accesses wait.
 """
 
@@ -27,7 +29,7 @@ from .status import Status
 WORD_NBITS = 32
 GO, BASE, EXP, MOD, STATUS, WORDS = range(6)  # register numbers; GO when read is the result
 GIVEN = 4  # when written: of the first number that the machine takes as given
-MOST_GIVEN = 3
+MOST_GIVEN = 8
 
 MASK = (1 << WORD_NBITS) - 1
 

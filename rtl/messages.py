@@ -82,10 +82,11 @@ def mk_xcel_resp():
 
 
 @cache
-def mk_bus_req():
+def mk_bus_req(address_nbits=12):
     """{write, wait_for_irq, address, data, strobes}: one access to the registers of a bus, or a wait for the interrupt."""
-    fields = {"write": 1, "wait_for_irq": 1, "address": 12, "data": 32, "strobes": 4}
-    return mk_bitstruct("BusReq", {name: mk_bits(nbits) for name, nbits in fields.items()})
+    fields = {"write": 1, "wait_for_irq": 1, "address": address_nbits, "data": 32, "strobes": 4}
+    name = "BusReq" if address_nbits == 12 else f"BusReq_{address_nbits}"
+    return mk_bitstruct(name, {name: mk_bits(nbits) for name, nbits in fields.items()})
 
 
 @cache

@@ -18,7 +18,8 @@ from typing import Any
 from pymtl3.datatypes import PythonBits, bits_import
 from pymtl3.version import __version__ as installed_version
 
-MAX_NBITS = 6 * (4096 + 64)  # a message of five operands and a word, with guard bits
+# a message with a private key: base, exponent, modulus, five halves, random words, with guard bits
+MAX_NBITS = 7 * (4096 + 64)
 
 PINNED_VERSION = "3.1.17"
 PINNED_SHA256 = "b6f830f4356e4e77fdad8d897542ebd73a348558b30405c7be8e650078fa7543"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...fl import axi4lite_000
 from ...fl.axi4lite import NO_TRAITS, OKAY, Axi4LiteFL, Traits, as_accesses
 from ...fl.axi4lite_000 import KEY, Axi4Lite000FL, KeyPorts, is_padded, push_key
-from ...fl.errors import unknown
+from ...fl.errors import BadInput, unknown
 from ...fl.random_bytes import lfsr_not_random
 from ...fl.status import Status
 from ...fl.xcel import GIVEN, GO, STATUS, WORD_NBITS, XcelFL, operand_registers, to_words, words_of
@@ -64,7 +64,10 @@ class Interface(ABC):
         """The sentence before the list of statuses."""
         return "Statuses:"
 
-    def more_statuses(self, nbits: int) -> Collection[Status]:
+    def require(self, traits: Traits) -> None:  # noqa: B027
+        """BadInput if such a machine cannot be behind it; most take all."""
+
+    def more_statuses(self, nbits: int, given: GivenFields = ()) -> Collection[Status]:
         """The statuses that the interface adds to those of the machine."""
         return ()
 
@@ -132,15 +135,14 @@ class _Registers(Interface):
     """Accelerator registers as a processor asks for them (fl/xcel.py).
 
     Push base, exponent and modulus, go, pop the result, read the status: 3 W + 1 writes and W + 1 reads for operands of W words, and
-    W writes more for each number that the machine takes as given.
+    W writes more for each number that the machine takes as given, of whatever length it is.
     """
 
     def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
         return [*super().protocol(component, nbits), *registers()]
 
-    def more_statuses(self, nbits: int) -> Collection[Status]:
-        too_wide = (Status.TOO_WIDE,) if nbits % WORD_NBITS else ()
-        return (Status.WORD_COUNT, Status.NO_RESULT, *too_wide)
+    def more_statuses(self, nbits: int, given: GivenFields = ()) -> Collection[Status]:
+        return (Status.WORD_COUNT, Status.NO_RESULT, *_too_wide(nbits, given))
 
     def wrap(
         self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
@@ -185,8 +187,8 @@ class _Bus(Interface):
     def place_of_given(self, number: int) -> str:
         return f"in GIVEN_{number}"
 
-    def more_statuses(self, nbits: int) -> Collection[Status]:
-        return (Status.TOO_WIDE,) if nbits % WORD_NBITS else ()
+    def more_statuses(self, nbits: int, given: GivenFields = ()) -> Collection[Status]:
+        return _too_wide(nbits, given)
 
     def wrap(
         self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
@@ -234,7 +236,14 @@ class _PaperBus(_Bus):
     def further_codes(self, nbits: int) -> Mapping[int, str]:
         return axi4lite_000.MEANING if is_padded(nbits) else {}
 
-    def more_statuses(self, nbits: int) -> Collection[Status]:
+    def require(self, traits: Traits) -> None:
+        if traits.keyed:
+            raise BadInput(
+                f"interface {self.name}: paper 000's registers have no place for the numbers of a private key, which a machine with CRT, "
+                "blinding or a check takes; give the interface xcel, axi4lite or stream"
+            )
+
+    def more_statuses(self, nbits: int, given: GivenFields = ()) -> Collection[Status]:
         return ()
 
     def wrap(
@@ -242,6 +251,7 @@ class _PaperBus(_Bus):
     ) -> Component:
         from ...rtl.interfaces.axi4lite_000_system import Axi4Lite000System
 
+        self.require(traits)
         is_padded(nbits)
         return Axi4Lite000System(nbits, lambda _: mk_machine(), given)
 
@@ -250,6 +260,7 @@ class _PaperBus(_Bus):
     ) -> Component:
         from ...rtl.interfaces.axi4lite_000 import Axi4Lite000
 
+        self.require(traits)
         is_padded(nbits)
         return Axi4Lite000(nbits, lambda _: mk_machine(), given)
 
@@ -280,6 +291,12 @@ class _PaperBus(_Bus):
         )
         rest = requests[len(pushes) :]
         return [*([(1, 0, 0)] * len(pushes)), *answers(model, rest)]
+
+
+def _too_wide(nbits: int, given: GivenFields) -> tuple[Status, ...]:
+    """The status of ones above a field, if words have more bits than some field."""
+    room = WORD_NBITS * words_of(nbits)
+    return (Status.TOO_WIDE,) if any(wide < room for _, wide in (("", nbits), *given)) else ()
 
 
 def answers(model: Axi4LiteFL | Axi4Lite000FL, requests: Sequence[Message]) -> list[Message]:

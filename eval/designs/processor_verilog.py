@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ...fl.axi4lite import address_nbits
 from ...proc.core.parameters import check_units
 from ...proc.software.memory import BUS_BASE
 from .interfaces import AXI4LITE
@@ -39,7 +40,7 @@ PROTOCOL_OF_COMMIT = """\
                         halt the machine stops. wen: data was written to rd; stats: the stats window was open"""
 
 BUS = f"""
-The bus: loads and stores from {BUS_BASE:#x} on go to the registers of the accelerator, the first 4 KiB; bytes by strobes, in
+The bus: loads and stores from {BUS_BASE:#x} on go to the registers of the accelerator, the first {{kib}} KiB; bytes by strobes, in
 order, each waits for its answer. A refusal is a precise access fault (mcause 5, 7). Its interrupt is the machine external
 interrupt: mcause 0x8000000b, taken in the place of an instruction that has done nothing yet; wfi waits for it. At the
 accelerator port, behind the CSRs xr0 to xr31, is the null accelerator."""
@@ -87,7 +88,7 @@ def processor_verilog(
         *(PROTOCOL_OF_XCEL.split("\n") if xcel is None else ()),
         *PROTOCOL_OF_SIGNALS.split("\n"),
         *(PROTOCOL_OF_COMMIT.split("\n") if hasattr(component, "commit") else ()),
-        *(BUS.split("\n") if on_bus else ()),
+        *(_bus(xcel) if xcel is not None and on_bus else ()),
         "",
         "Control and status registers (all others are illegal):",
         *_csrs(on_bus),
@@ -104,6 +105,12 @@ def _behind(xcel: Xcel | None) -> str:
     after = f", after paper {xcel.design.paper}" if xcel.design.paper else ""
     where = ", on the bus" if xcel.on_bus else ""
     return f"{xcel.design.name}, {xcel.nbits} bits{where}{after}: {xcel.design.summary}"
+
+
+def _bus(xcel: Xcel) -> list[str]:
+    """Loads and stores, and how many addresses the machine has."""
+    given = () if xcel.machine is None else xcel.machine.given_fields
+    return BUS.format(kib=(1 << address_nbits(len(given))) // 1024).split("\n")
 
 
 def _registers(xcel: Xcel) -> list[str]:

@@ -26,6 +26,7 @@ from .widths import MAX_NBITS
 from .workloads import MODULUS_001, Workload
 
 if TYPE_CHECKING:
+    from ...fl.rsa_keys import RSAKey
     from ...proc.iss.outcome import Outcome
     from .design import Design
 
@@ -46,6 +47,11 @@ WORD = 32
 
 # beside each, in the table of couplings, the same on the bus: the paper's machine, and our fastest
 DEFAULT_ON_BUS = ("procxcel-mont", "procxcel-scaled")
+
+# why an operation was not run
+DECRYPTS_ALONE = (
+    "not run: a machine that takes the numbers of a private key decrypts with it and does nothing else"
+)
 
 # software of 2048 bits takes hundreds of millions of cycles
 MOST_SOFTWARE_NBITS = 1024
@@ -91,11 +97,21 @@ class SystemKind:
             return ""
         return f"not RSA: the base and the exponent of the key's operations on modulus {shown(self.modulus)}"
 
+    def own_work(self, nbits: int, work: Workload) -> Workload | None:
+        """What it does of an operation: by the modulus of its machine, or by the key that this takes; None: that only decrypts."""
+        machine = self.xcel(nbits, work.mod).machine
+        if machine is None or not machine.keyed:
+            return work.on(self.modulus)
+        if work.name != "decrypt":
+            return None
+        return _decryption(nbits, machine.key)
+
     def require(self, nbits: int, work: Workload) -> None:
         """BadInput if the accelerator cannot be made, or does not take the operands."""
         machine = self.xcel(nbits, work.mod).machine
-        if machine is not None:
-            machine.require(*work.operands)
+        own = self.own_work(nbits, work)
+        if machine is not None and own is not None:
+            machine.require(*own.operands)
 
 
 def check_key_width(nbits: int) -> int:
@@ -155,6 +171,13 @@ def workloads(nbits: int) -> tuple[Workload, Workload]:
     return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
 
 
+def _decryption(nbits: int, key: RSAKey) -> Workload:
+    """Of the ciphertext of a message."""
+    assert key.d is not None
+    message = random.Random(nbits).randrange(key.n)
+    return Workload("decrypt", pow(message, key.e, key.n), key.d, key.n)
+
+
 def _workload(nbits: int, operation: str) -> Workload:
     return next(work for work in workloads(nbits) if work.name == operation)
 
@@ -185,6 +208,11 @@ class Row:
         names = {f"{prefix}{self.system.removeprefix(HARDWARE)}" for prefix in WAYS}
         same = (self.operation, self.nbits) == (other.operation, other.nbits)
         return same and self.system.startswith(HARDWARE) and other.system in names
+
+    @property
+    def is_software(self) -> bool:
+        """The processor alone."""
+        return self.system.startswith(SOFTWARE)
 
     @property
     def transfer(self) -> int | None:
@@ -264,7 +292,7 @@ class Measurement:
         for nbits in widths:
             for work in works[nbits]:
                 for kind in kinds:
-                    kind.require(nbits, work.on(kind.modulus))
+                    kind.require(nbits, work)
         self.begin(f"processor, {self.stage}")
         with System(stage=self.stage) as bare:
             for nbits in widths:
@@ -293,12 +321,15 @@ class Measurement:
     def row(self, kind: SystemKind, nbits: int, operation: str, dummy: int) -> Row:
         """One operation on one system, with the overhead of the call as `overhead` has measured it."""
         work = _workload(nbits, operation)
-        kind.require(nbits, work.on(kind.modulus))
+        kind.require(nbits, work)
         with System(kind.xcel(nbits, work.mod), stage=self.stage) as system:
             return replace(self._row_of(kind, system, nbits, work), dummy=dummy)
 
     def _row_of(self, kind: SystemKind, system: System, nbits: int, work: Workload) -> Row:
-        row = self._run(system, kind.kernel, nbits, work.on(kind.modulus))
+        own = kind.own_work(nbits, work)
+        if own is None:
+            return Row(kind.name, work.name, nbits, None, note=DECRYPTS_ALONE)
+        row = self._run(system, kind.kernel, nbits, own)
         return replace(row, system=kind.name, note=row.note or kind.caveat)
 
     def overhead(self, nbits: int, operation: str) -> int:
@@ -319,9 +350,12 @@ class Measurement:
 
         self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.stage}")
         machine = system.xcel.machine
-        given = () if machine is None else machine.given_of(work.mod)
+        carried = work.operands if machine is None else machine.carried(*work.operands)
+        base, exp, mod, *given = carried
+        # what is carried with CRT is the public exponent, by which `pow` gives something else
+        expected = {} if carried[:3] == work.operands else {"expected": work.golden}
         program = kernel_program(
-            kernel, nbits, *work.operands, exp_nbits=scanned_nbits(kernel, work), given=given
+            kernel, nbits, base, exp, mod, exp_nbits=scanned_nbits(kernel, work), given=given, **expected
         )
         outcome = system.run(program, progress=self.progress)
         note = "" if outcome.exit_code == 0 else outcome.explain(program)

@@ -190,10 +190,28 @@ def _protocol(facts: Facts) -> Iterator[str]:
         yield from text
         yield "```"
     yield ""
+    if facts.machine.keyed:
+        yield from _private_key(facts)
     for number, each in enumerate(facts.machine.given):
         place = facts.interface.place_of_given(number)
         yield f"Given with an operation, and not checked: `{each.name}` = {each.meaning} ({place})."
         yield ""
+
+
+def _private_key(facts: Facts) -> Iterator[str]:
+    """The numbers that stand in a request behind the modulus."""
+    machine, interface = facts.machine, facts.interface
+    yield (
+        "Given with an operation are numbers of the private key. Random ones must be new for each operation, uniform, and secret; x is 2 "
+        f"or more and below the modulus. The exponent is {'the public one' if machine.parameters['crt'] else 'the private one'}."
+    )
+    yield ""
+    rows = [
+        (f"`{name}`", str(nbits), meaning, interface.place_of_given(number))
+        for number, (name, nbits, meaning) in enumerate(machine.programmed.fields)
+    ]
+    yield from _table(("number", "bits", "what it is", "place"), rows)
+    yield ""
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -209,7 +227,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 def _register_map(facts: Facts) -> Iterator[str]:
     if facts.interface is AXI4LITE:
-        registers = axi4lite.register_map(facts.machine.nbits, len(facts.machine.given))
+        registers = axi4lite.register_map(facts.machine.nbits, len(facts.machine.given_fields))
     elif facts.interface is AXI4LITE_000:
         registers = axi4lite_000.register_map()
     else:
@@ -235,6 +253,9 @@ def _register_rows(registers: Mapping[str, Register]) -> Iterator[tuple[str, ...
 
 
 def _cycles(machine: Machine, interface: Interface) -> Iterator[str]:
+    if machine.keyed:
+        yield from _private_cycles(machine, interface)
+        return
     base, exp, mod = some_operands(machine)
     ones = (1 << machine.nbits) - 1
     exponents = {
@@ -254,6 +275,22 @@ def _cycles(machine: Machine, interface: Interface) -> Iterator[str]:
     if interface.counts_accesses:
         count = interface.transfers(machine.nbits, machine.carried(base, exp, mod))
         yield f"Loading all operands, starting, and reading the result are {count} accesses beside that."
+        yield ""
+
+
+def _private_cycles(machine: Machine, interface: Interface) -> Iterator[str]:
+    key = machine.key
+    assert key.d is not None
+    count = machine.cycles(0, key.d, key.n)
+    waits = machine.programmed.timing.loading_cycles
+    yield (
+        f"A private operation with a key of {key.n.bit_length()} bits takes the machine {count:,} cycles from request to answer; before, "
+        f"the request is looked at for {waits}."
+    )
+    yield ""
+    if interface.counts_accesses:
+        transfers = interface.transfers(machine.nbits, machine.carried(0, key.d, key.n))
+        yield f"Loading all operands, starting, and reading the result are {transfers} accesses beside that."
         yield ""
 
 
@@ -299,8 +336,11 @@ def _tried(comments: Sequence[str]) -> Iterator[str]:
 def _security(facts: Facts) -> Iterator[str]:
     machine, interface = facts.machine, facts.interface
     yield f"Constant time: {constant_time(machine).replace(': ', ', ', 1)}. Nothing is claimed of power, radiation or faults."
+    if machine.keyed:
+        yield from _keeps(machine)
     if interface is AXI4LITE:
-        yield "Base, exponent and modulus cannot be read; the result can, as soon as there is one, and not before."
+        also = ", and the numbers of the key," if machine.keyed else ""
+        yield f"Base, exponent and modulus{also} cannot be read; the result can, as soon as there is one, and not before."
         yield (
             "Zeroise clears operands and result, and then computes once on zeros: no register of slave or machine hangs on the key "
             "afterwards (tested at RTL over all designs, and in the state of netlists). Reset clears operands and result, not the machine."
@@ -316,8 +356,29 @@ def _security(facts: Facts) -> Iterator[str]:
             "is enough for an attack (Bleichenbacher, 1998); use such a machine for keys of which no stranger asks."
         )
         yield "Random bytes must come from a true source; the health tests see bytes that are stuck or biased, and no more."
+    elif machine.keyed:
+        yield "The machine overwrites all that it holds of an operation before its answer leaves."
+        if interface.counts_accesses:
+            yield "Numbers that were pushed stay in the registers in front of it until others replace them."
     else:
         yield "Operands stay in the machine's registers until others replace them, or an operation ends; reset does not clear all of them."
+
+
+def _keeps(machine: Machine) -> Iterator[str]:
+    """What a program with a private key does for it."""
+    recipe = machine.programmed.recipe
+    if recipe.verify:
+        yield "A result leaves only if it gives the message again by the public exponent."
+    if recipe.blind_message or recipe.blind_exponent:
+        hidden = [
+            name
+            for name, done in (("message", recipe.blind_message), ("exponent", recipe.blind_exponent))
+            if done
+        ]
+        yield (
+            f"{' and '.join(hidden).capitalize()} are hidden by the random numbers that come with the request: the machine draws none, and "
+            "cannot tell whether they are new."
+        )
 
 
 def _limits(facts: Facts) -> Iterator[str]:
@@ -326,7 +387,7 @@ def _limits(facts: Facts) -> Iterator[str]:
         yield "Even moduli are refused: the machine computes in Montgomery form."
     if machine.design.reduced_only:
         yield "A base at or above the modulus is refused: reduce it first."
-    if machine.modulus:
+    if machine.modulus and not machine.keyed:
         known = has_known_factors(machine.modulus, machine.nbits)
         yield f"It is made for one modulus{', whose factors are known: arithmetic, and no key for RSA' if known else ''}."
     if facts.interface is AXI4LITE_000 and is_padded(machine.nbits):

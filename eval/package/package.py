@@ -160,7 +160,10 @@ class Package:
         own = self.interface is AXI4LITE
         text = (axi4lite.MAP if own else axi4lite_000.MAP).read_text()
         if own:  # the map of this machine: its width and numbers are no parameters any more
-            for parameter, value in (("W", words_of(self.machine.nbits)), ("GIVEN", len(self.machine.given))):
+            for parameter, value in (
+                ("W", words_of(self.machine.nbits)),
+                ("GIVEN", len(self.machine.given_fields)),
+            ):
                 text, count = re.subn(rf"(unsigned {parameter} = )\d+", rf"\g<1>{value}", text)
                 assert count == 1, parameter
         more = {f"regs/{name}.rdl": text}
@@ -179,7 +182,16 @@ class Package:
         outputs = "\n".join(f"  {each.removeprefix('output ')};" for each in bus if each.startswith("output"))
         pins = ",\n".join(f"    .{name}({name})" for name in names)
         rules = ",\n".join(f"    .{short}({name})" for short, name in zip(bare, names, strict=True))
-        return _text("proof.sv", name=self.name, inputs=inputs, outputs=outputs, pins=pins, rules=rules)
+        address_nbits = axi4lite.address_nbits(len(self.machine.given_fields))
+        return _text(
+            "proof.sv",
+            name=self.name,
+            inputs=inputs,
+            outputs=outputs,
+            pins=pins,
+            rules=rules,
+            address_nbits=str(address_nbits),
+        )
 
     @staticmethod
     def _more_lines(more: dict[str, str]) -> str:

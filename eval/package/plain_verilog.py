@@ -20,7 +20,7 @@ def plain_verilog(hardware: str, top: str) -> str:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         (directory / "design.sv").write_text(hardware)
-        script = f"read_verilog -sv design.sv\nhierarchy -check -top {top}\nproc\nopt_clean\nwrite_verilog -noattr plain.v\n"
+        script = f"read_verilog -sv design.sv\nhierarchy -check -top {top}\nproc\nopt_muxtree\nopt_clean\nwrite_verilog -noattr plain.v\n"
         yosys.run("plain", script, directory)
         text = (directory / "plain.v").read_text()
     return BANNER.format(top=top) + text.split("\n", 1)[1].lstrip("\n")

@@ -25,10 +25,9 @@ from ..designs.workloads import some_operands
 if TYPE_CHECKING:
     from ..designs.machine import Machine
 
-REQUEST_NBITS, RESPONSE_NBITS = (
-    50,
-    34,
-)  # of an access: {write, wait, address[12], data[32], strobes[4]} and {write, data[32], refused}
+# of an access: {write, wait, address, data[32], strobes[4]}, beside the address, and {write, data[32], refused}
+REQUEST_NBITS, RESPONSE_NBITS = 38, 34
+RANDOM = ("x", "k", "kp", "kq")  # of what is given with a private key: new with each operation
 
 
 @dataclass(frozen=True)
@@ -83,26 +82,29 @@ def vectors(machine: Machine, interface: Interface) -> Vectors:
     """All that the testbench of this machine sends."""
     defines = {"DUT": machine.top(interface)}
     if interface is AXI4LITE:
-        return _accesses(_of_bus(machine), _longest(machine), defines)
+        address_nbits = axi4lite.address_nbits(len(machine.given_fields))
+        return _accesses(_of_bus(machine), _longest(machine), defines, address_nbits=address_nbits)
     if interface is AXI4LITE_000:
         return _of_paper_bus(machine, defines)
     return _messages(machine, interface, defines)
 
 
-def _operands(machine: Machine) -> list[tuple[str, tuple[int, int, int]]]:
-    return Chip(machine.design, machine.nbits, machine.parameters).rows()
+def _chip(machine: Machine) -> Chip:
+    return Chip(machine.design, machine.nbits, machine.parameters)
 
 
 def _longest(machine: Machine) -> int:
     """Cycles for one operation, with as many to spare."""
-    taken = [row for _, row in _operands(machine) if machine.check(*row) == Status.OK]
+    rows = [row for _, row in _chip(machine).rows()]
+    taken = [row for row in rows if machine.keyed or machine.check(*row) == Status.OK]
     return 2 * max(machine.cycles(*row) for row in taken) + 10_000
 
 
-def _computed(machine: Machine, base: int, exp: int, mod: int, *_: int) -> tuple[Status, int]:
+def _computed(machine: Machine, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
     """By the functional model; a result must be that of `pow`."""
-    status, result = machine.fl(base, exp, mod)
-    assert status != Status.OK or result == pow(base, exp, mod)
+    status, result = machine.fl(base, exp, mod, *given)
+    secret = machine.key.d if machine.keyed else exp
+    assert secret is not None and (status != Status.OK or result == pow(base, secret, mod))
     return status, result
 
 
@@ -116,9 +118,9 @@ def _messages(machine: Machine, interface: Interface, defines: dict[str, str]) -
     requests: list[int] = []
     expected: list[int] = []
     comments = {}
-    for name, operands in _operands(machine):
+    for name, carried in _chip(machine).requests():
         comments[len(requests)] = name
-        sent = interface.requests(machine.nbits, machine.carried(*operands))
+        sent = interface.requests(machine.nbits, carried)
         answers = interface.respond(
             machine.nbits, lambda *each: _computed(machine, *each), sent, machine.given_fields
         )
@@ -139,6 +141,8 @@ def _accesses(
     longest: int,
     defines: dict[str, str],
     constants: dict[str, tuple[int, int]] | None = None,
+    *,
+    address_nbits: int = axi4lite.ADDRESS_NBITS,
 ) -> Vectors:
     requests: list[int] = []
     expected: list[int] = []
@@ -146,10 +150,18 @@ def _accesses(
     for comment, part in parts:
         comments[len(requests)] = comment
         for (write, wait, address, data, strobes), (wrote, found, fault) in part:
-            requests.append(write << 49 | wait << 48 | address << 36 | data << 4 | strobes)
+            begins = (write << 1 | wait) << address_nbits | address
+            requests.append(begins << 36 | data << 4 | strobes)
             expected.append(wrote << 33 | found << 1 | fault)
     return Vectors(
-        REQUEST_NBITS, RESPONSE_NBITS, requests, expected, comments, longest, defines, constants or {}
+        REQUEST_NBITS + address_nbits,
+        RESPONSE_NBITS,
+        requests,
+        expected,
+        comments,
+        longest,
+        defines,
+        {**(constants or {}), "ADDRESS_NBITS": (32, address_nbits)},
     )
 
 
@@ -195,12 +207,14 @@ def _of_bus(machine: Machine) -> Iterator[Commented]:
             _read(at["IRQ_ENABLE"]),
         ],
     )
-    rows = _operands(machine)
-    for name, operands in rows:
-        yield part(name, axi4lite.as_accesses(nbits, machine.carried(*operands)))
-    _, (base, exp, mod) = rows[-1]
+    for name, carried in _chip(machine).requests():
+        yield part(name, axi4lite.as_accesses(nbits, carried))
+    _, (base, exp, mod) = _chip(machine).rows()[-1]
     again = axi4lite.as_accesses(nbits, machine.carried(base // 2, exp, mod))
-    first = [each for each in again if each[1] or not at["EXPONENT"] <= each[2] < at["RESULT"]]
+    fields = zip(axi4lite.OPERANDS, ("base", "exp", "mod", *(name for name, _ in given)), strict=False)
+    kept = [registers[name] for name, field in fields if field not in ("base", *RANDOM)]
+    held = {each.address + BYTES * place for each in kept for place in range(each.count)}
+    first = [each for each in again if each[1] or each[2] not in held]
     whole = axi4lite.as_accesses(nbits, machine.carried(base, exp, mod))
     yield part("a key", whole)
     yield part("another base with the same key", first)

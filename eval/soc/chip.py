@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...fl.errors import BadInput
 from ...fl.xcel import WORD_NBITS, words_of
 from ...proc.software.seeded_keys import seeded_key
 from ...rtl.sim import build
@@ -197,7 +198,12 @@ def workloads(nbits: int) -> tuple[Workload, Workload]:
 
 
 def works(machine: Machine) -> tuple[Workload, Workload]:
-    """With the longest key that the machine takes."""
+    """With the longest key that the machine takes; BadInput for one that does not encrypt."""
+    if machine.keyed:
+        raise BadInput(
+            f"{machine.design.name} with CRT, blinding or a check only decrypts, and the chip's program encrypts with it, too; "
+            "leave out crt, blind and verify, or run `modexlab systems`, whose processor drives such a machine"
+        )
     return workloads(machine.modulus_nbits // 2 * 2)
 
 

@@ -1,6 +1,7 @@
 """Axi4LiteSlave: a slave of AXI4-Lite as a processor's bus has it: a bridge, its master, and the slave.
 
-The slave has the first 4 KiB of the window; what is beyond is refused by the bridge. One access is under way at a time.
+The slave has the first 4 KiB of the window, or as much as its address has bits for; what is beyond is refused by the bridge. One access is
+under way at a time.
 
 Ports: istream {write, strobe, addr, data} -> ostream {error, data}; irq. `mk_slave()` makes a component with the ports of Axi4Lite.
 Cycles: those of master and slave; a refusal by the bridge 1. Area order: 80 flip-flops, and the slave.
@@ -9,7 +10,6 @@ Cycles: those of master and slave; a refusal by the bridge 1. Area order: 80 fli
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...fl.axi4lite import ADDRESS_NBITS
 from ...rtl.interfaces.axi4lite_channels import connect_bus
 from ...rtl.interfaces.axi4lite_master import Axi4LiteMaster
 from ..software.memory import BUS_NBITS
@@ -22,8 +22,9 @@ class Axi4LiteSlave(Component):
         s.ostream = SendIfcRTL(mk_mem_resp())
         s.irq = OutPort()
 
-        s.master = Axi4LiteMaster()
         s.slave = mk_slave()
+        ADDRESS_NBITS = s.slave.s_axi_awaddr._dsl.Type.nbits
+        s.master = Axi4LiteMaster(ADDRESS_NBITS)
         connect_bus(s.master, "m_axi", s.slave, "s_axi")
         s.slave.irq //= s.irq
         s.master.irq //= 0

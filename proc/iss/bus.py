@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ...fl.axi4lite import ADDRESS_NBITS, OKAY
+from ...fl.axi4lite import OKAY
 from ..software.memory import BUS_BASE
 
 
@@ -32,6 +32,8 @@ class Bus(Protocol):
 class Slave(Protocol):
     """Registers behind AXI4-Lite: modexlab.fl.axi4lite.Axi4LiteFL has them."""
 
+    address_nbits: int
+
     def read(self, address: int) -> tuple[int, int]:
         """Data and answer."""
 
@@ -52,7 +54,7 @@ class Axi4LiteBus:
     def read(self, addr: int) -> tuple[int, bool]:
         """The word of the slave."""
         offset = addr - BUS_BASE
-        if offset >> ADDRESS_NBITS:
+        if offset >> self.slave.address_nbits:
             return 0, True
         word, answer = self.slave.read(offset)
         return word, answer != OKAY
@@ -60,7 +62,7 @@ class Axi4LiteBus:
     def write(self, addr: int, data: int, strobes: int) -> bool:
         """A write to the slave."""
         offset = addr - BUS_BASE
-        return bool(offset >> ADDRESS_NBITS) or self.slave.write(offset, data, strobes) != OKAY
+        return bool(offset >> self.slave.address_nbits) or self.slave.write(offset, data, strobes) != OKAY
 
     @property
     def interrupt(self) -> bool:

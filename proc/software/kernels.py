@@ -128,7 +128,8 @@ def kernel_program(
 
     nbits: width of the operands, in whole words for software. expected: what is right, by default what `pow` says.
     exp_nbits: bits of the exponent that a kernel of constant time scans, by default all nbits of them.
-    given: what the accelerator takes beside base, exponent and modulus, made from the modulus.
+    given: what the accelerator takes beside base, exponent and modulus: made from the modulus, or the numbers of a private key; then
+    `exp` is what it takes as exponent (machine.carried), and `expected` must be said.
     """
     chosen = find_kernel(kernel)
     _check_width(nbits)
@@ -165,10 +166,12 @@ def rsa_program(
     nbits: int | None = None,
     opt: str = OPT,
     given: Sequence[int] = (),
+    private_exp: int | None = None,
 ) -> Program:
     """The RSA program (software/rsa.c) with this private key: encrypts the message and decrypts the ciphertext.
 
-    nbits: width of the operands, by default the length of the modulus. given: as of `kernel_program`.
+    nbits: width of the operands, by default the length of the modulus. given: as of `kernel_program`. private_exp: what the machine
+    takes as exponent, if it takes the numbers of a private key and does nothing but decrypt with it; software encrypts then.
     """
     find_kernel(kernel)
     nbits = key.nbits if nbits is None else nbits
@@ -186,20 +189,33 @@ def rsa_program(
         raise BadInput(
             f"message {shown(message)} is not in 0..n-1 for n = {shown(key.n)}: give a smaller one"
         )
-    values = {"rsa_n": key.n, "rsa_e": key.e, "rsa_d": key.d, "rsa_message": message}
+    values = {
+        "rsa_n": key.n,
+        "rsa_e": key.e,
+        "rsa_d": key.d if private_exp is None else private_exp,
+        "rsa_message": message,
+    }
     patches = {symbol: to_words(value, nbits) for symbol, value in values.items()}
-    program = _with_given("rsa", kernel, nbits, opt, given, patches)
+    decrypts_alone = KERNELS[kernel].accelerated and private_exp is not None
+    program = _with_given("rsa", kernel, nbits, opt, given, patches, decrypts_alone=decrypts_alone)
     return patched(replace(program, name=f"rsa-{kernel}-{nbits}"), patches)
 
 
 def _with_given(
-    main: str, kernel: str, nbits: int, opt: str, given: Sequence[int], patches: dict[str, list[int]]
+    main: str,
+    kernel: str,
+    nbits: int,
+    opt: str,
+    given: Sequence[int],
+    patches: dict[str, list[int]],
+    *,
+    decrypts_alone: bool = False,
 ) -> Program:
     """The program; what the accelerator takes as given is added to the patches, for software it is nothing."""
     ngiven = len(given) if KERNELS[kernel].accelerated else 0
     if ngiven:
         patches["xcel_given"] = [word for value in given for word in to_words(value, nbits)]
-    return _build(main, kernel, words_of(nbits), opt, ngiven)
+    return _build(main, kernel, words_of(nbits), opt, ngiven, decrypts_alone)
 
 
 def patched(program: Program, patches: Mapping[str, list[int]]) -> Program:
@@ -225,7 +241,9 @@ def _check_width(nbits: int) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _build(main: str, kernel: str, words: int, opt: str, ngiven: int = 0) -> Program:
+def _build(
+    main: str, kernel: str, words: int, opt: str, ngiven: int = 0, decrypts_alone: bool = False
+) -> Program:
     """The program around a kernel, with operands of 0 (kernel_main.c) or the key of rsa.c."""
     chosen = KERNELS[kernel]
     defines: dict[str, str | int] = {"WORDS": words}
@@ -237,5 +255,9 @@ def _build(main: str, kernel: str, words: int, opt: str, ngiven: int = 0) -> Pro
         defines["KERNEL"] = chosen.one_word
     else:
         defines |= {"KERNEL": chosen.many_words, "BY_ADDRESS": 1}
+    if decrypts_alone:
+        software = KERNELS["montgomery"]
+        one_word = words == 1 and chosen.one_word
+        defines["ENCRYPT_KERNEL"] = software.one_word if one_word else software.many_words
     sources = ("kernel_main.c", "dummy.c") if main == "kernel" else ("rsa.c",)
     return load_elf(compile_program([SOFTWARE / name for name in sources], defines=defines, opt=opt))

@@ -3,6 +3,8 @@
 // The key and the message are written into the program's image by proc/software/kernels.py, which generates them. As it
 // stands here the program has the key of paper 001, Figure 1. -DKERNEL=xcel_mod_exp lets the accelerator compute;
 // with -DBY_ADDRESS the kernel takes addresses of words, with -DBUS it works on the bus, with -DBUS_IRQ=1 by interrupt.
+// -DENCRYPT_KERNEL=mont_mod_exp: another kernel encrypts, as for a machine that takes the numbers of a private key and decrypts alone; what it
+// takes as exponent is in rsa_d then, and the other numbers, the random ones among them, are in xcel_given.
 // Output: the words of the ciphertext, then those of the decrypted message. Exit code: 0 if it is the message.
 
 #include "interrupts.h"
@@ -14,6 +16,16 @@
 #define KERNEL mont_mod_exp
 #endif
 
+#ifndef ENCRYPT_KERNEL
+#define ENCRYPT_KERNEL KERNEL
+#endif
+
+#ifdef BY_ADDRESS
+#define APPLY(kernel, result, base, exponent) kernel(result, base, exponent, rsa_n)
+#else
+#define APPLY(kernel, result, base, exponent) (result)[0] = kernel((base)[0], (exponent)[0], rsa_n[0])
+#endif
+
 #define PATCHED __attribute__((section(".data.operands")))
 
 PATCHED uint32_t rsa_n[WORDS] = {2603398711};
@@ -21,21 +33,12 @@ PATCHED uint32_t rsa_e[WORDS] = {65537};
 PATCHED uint32_t rsa_d[WORDS] = {254738681};
 PATCHED uint32_t rsa_message[WORDS] = {5745};
 
-// result = base^exponent mod n
-static void apply_key(uint32_t result[WORDS], const uint32_t base[WORDS], const uint32_t exponent[WORDS]) {
-#ifdef BY_ADDRESS
-  KERNEL(result, base, exponent, rsa_n);
-#else
-  result[0] = KERNEL(base[0], exponent[0], rsa_n[0]);
-#endif
-}
-
 static void encrypt(uint32_t cipher[WORDS], const uint32_t message[WORDS]) {
-  apply_key(cipher, message, rsa_e);
+  APPLY(ENCRYPT_KERNEL, cipher, message, rsa_e);
 }
 
 static void decrypt(uint32_t message[WORDS], const uint32_t cipher[WORDS]) {
-  apply_key(message, cipher, rsa_d);
+  APPLY(KERNEL, message, cipher, rsa_d);
 }
 
 int main(void) {

@@ -6,23 +6,38 @@
 
 uint32_t xcel_status;
 
-// What a machine takes as given is made from the modulus by whoever has the key (proc/software/kernels.py).
+// What a machine takes as given, made from the modulus or the numbers of a private key, is written into the image by whoever has the key
+// (proc/software/kernels.py).
 #if XCEL_NGIVEN
 __attribute__((section(".data.operands"))) uint32_t xcel_given[XCEL_NGIVEN][WORDS];
 
+#define PUSH_GIVEN(i) \
+  UNROLL \
+  for (unsigned word = 0; word < WORDS; word++) \
+    XCEL_WRITE(XCEL_GIVEN + (i), xcel_given[i][word])
+
 static inline void push_given(void) {
-  UNROLL
-  for (unsigned i = 0; i < WORDS; i++)
-    XCEL_WRITE(XCEL_GIVEN, xcel_given[0][i]);
+  PUSH_GIVEN(0);
 #if XCEL_NGIVEN > 1
-  UNROLL
-  for (unsigned i = 0; i < WORDS; i++)
-    XCEL_WRITE(XCEL_GIVEN + 1, xcel_given[1][i]);
+  PUSH_GIVEN(1);
 #endif
 #if XCEL_NGIVEN > 2
-  UNROLL
-  for (unsigned i = 0; i < WORDS; i++)
-    XCEL_WRITE(XCEL_GIVEN + 2, xcel_given[2][i]);
+  PUSH_GIVEN(2);
+#endif
+#if XCEL_NGIVEN > 3
+  PUSH_GIVEN(3);
+#endif
+#if XCEL_NGIVEN > 4
+  PUSH_GIVEN(4);
+#endif
+#if XCEL_NGIVEN > 5
+  PUSH_GIVEN(5);
+#endif
+#if XCEL_NGIVEN > 6
+  PUSH_GIVEN(6);
+#endif
+#if XCEL_NGIVEN > 7
+  PUSH_GIVEN(7);
 #endif
 }
 #else

@@ -2,9 +2,10 @@
 
 Its channels are those of Axi4LiteChannels: no path from an input to an output, one write and one read every two cycles.
 
-Ports: s_axi_*, the bus; irq, the interrupt. `mk_machine(nbits)` makes a machine with the ports of ModExp, whose requests may hold more:
+Ports: s_axi_*, the bus; irq, the interrupt. `mk_machine(nbits)` makes a machine with the ports of ProgramExp, whose requests may hold more:
 `given`, names and bits. Zeroise clears operands and result; what runs goes on to its end, and nobody gets its answer; then the machine
-computes 0^3, after which nothing of its state hangs on what it had before. Constant time as the machine is. Cycles: busy for one more than
+computes 0^3, after which nothing of its state hangs on what it had before (one that takes a key is given a modulus that it refuses, and
+overwrites itself as at each end). Constant time as the machine is. Cycles: busy for one more than
 the machine takes; the interrupt comes 2 later. Area order: 4 W words of registers.
 """
 
@@ -15,13 +16,14 @@ from ...fl.axi4lite import (
     NO_TRAITS,
     OPERANDS,
     VERSION,
+    address_nbits,
     capabilities,
     register_map,
 )
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import MASK, WORD_NBITS, words_of
 from ..messages import mk_keyed_req, mk_modexp_req
-from .axi4lite_channels import WORD_ADDRESS_NBITS, Axi4LiteChannels, connect_bus, declare_bus
+from .axi4lite_channels import Axi4LiteChannels, connect_bus, declare_bus
 
 PLACE_NBITS = 7  # of a word in its window, which is what an operand of 4,096 bits has
 COUNTER_NBITS = 64
@@ -32,11 +34,13 @@ class Axi4Lite(Component):
     def construct(s, nbits, mk_machine, given=(), traits=NO_TRAITS):
         # ---- ports
 
-        declare_bus(s, "s_axi")
+        ADDRESS_NBITS = address_nbits(len(given))
+        WORD_ADDRESS_NBITS = ADDRESS_NBITS - 2
+        declare_bus(s, "s_axi", address_nbits=ADDRESS_NBITS)
         s.irq = OutPort()
 
         s.machine = mk_machine(nbits)
-        s.channels = Axi4LiteChannels()
+        s.channels = Axi4LiteChannels(ADDRESS_NBITS)
         connect_bus(s, "s_axi", s.channels, "s_axi")
 
         # ---- the map
@@ -51,12 +55,14 @@ class Axi4Lite(Component):
 
         fields = (("base", nbits), ("exp", nbits), ("mod", nbits), *given)
         noperands = len(fields)
-        # windows of one size, in the order of a request
-        assert all(MAP[OPERANDS[i]].address == (i + 1) << WINDOW_LOW for i in range(noperands))
+        # windows of one size, in the order of a request; that of the result is among them
+        RESULT = MAP["RESULT"].address >> WINDOW_LOW
+        near = RESULT - 1
+        windows = (*range(1, RESULT), *range(RESULT + 1, noperands + 2))
+        assert all(MAP[OPERANDS[i]].address == windows[i] << WINDOW_LOW for i in range(noperands))
         CONTROL, IRQ_ENABLE, IRQ_STATUS = at("CONTROL"), at("IRQ_ENABLE"), at("IRQ_STATUS")
         ID, VERSION_AT, CAPABILITIES, STATUS = at("ID"), at("VERSION"), at("CAPABILITIES"), at("STATUS")
         CYCLES_LOW, CYCLES_HIGH = at("CYCLES_LOW"), at("CYCLES_HIGH")
-        RESULT = MAP["RESULT"].address >> WINDOW_LOW
         START, ZEROISE = (MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
         CODE = MAP["STATUS"].field("code").low
         ABLE = capabilities(nbits, len(given), traits)
@@ -90,10 +96,21 @@ class Axi4Lite(Component):
             s.is_pending @= s.aw == IRQ_STATUS
             s.in_window @= zext(s.aw[0:PLACE_NBITS], COUNT_NBITS) < W
 
-        @update
-        def find_window():
-            for i in range(noperands):
-                s.is_operand[i] @= (s.aw[PLACE_NBITS:WORD_ADDRESS_NBITS] == i + 1) & s.in_window
+        if noperands <= near:
+
+            @update
+            def find_window():
+                for i in range(noperands):
+                    s.is_operand[i] @= (s.aw[PLACE_NBITS:WORD_ADDRESS_NBITS] == i + 1) & s.in_window
+
+        else:
+
+            @update
+            def find_window_of_many():
+                for i in range(near):
+                    s.is_operand[i] @= (s.aw[PLACE_NBITS:WORD_ADDRESS_NBITS] == i + 1) & s.in_window
+                for i in range(near, noperands):
+                    s.is_operand[i] @= (s.aw[PLACE_NBITS:WORD_ADDRESS_NBITS] == i + 2) & s.in_window
 
         @update
         def commands():

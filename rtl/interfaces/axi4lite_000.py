@@ -3,7 +3,7 @@
 Ports: s_axi_*, the bus; irq, the interrupt, a level from the end until STATUS is written; key_*, the key, which must stay; random, a stream
 of bytes for padding, and with it the health test of rtl/units/random_health.py. Keys of 64 bits and less have neither padding nor random.
 The way without padding is there with `has_raw` alone: who may use it takes the private key without looking at what comes out.
-`mk_machine(nbits)` makes a machine with the ports of ModExp, whose requests may hold more: `given`, names and bits.
+`mk_machine(nbits)` makes a machine with the ports of ProgramExp, whose requests may hold more: `given`, names and bits.
 
 Cycles of an operation: those of the machine, 2 around them, nbytes + 2 for padding (and what it waits for bytes), nbytes + 2 for unpadding.
 Constant time as the machine is. Area order: 2 W words, and the register of each padding unit.
@@ -23,7 +23,7 @@ from ..units.pkcs1_unpad import Pkcs1Unpad
 from ..units.random_health import STARTUP, RandomHealth
 from .axi4lite_channels import WORD_ADDRESS_NBITS, Axi4LiteChannels, connect_bus, declare_bus
 
-CODE_NBITS = 4
+CODE_NBITS = STATUS_NBITS
 
 
 class Axi4Lite000(Component):
@@ -158,8 +158,7 @@ class Axi4Lite000(Component):
         s.result_length = Wire(LENGTH_NBITS)
         s.result_code = Wire(CODE_NBITS)
         s.machine_code = Wire(CODE_NBITS)
-        s.machine_code[0:STATUS_NBITS] //= s.machine.ostream.msg.status
-        s.machine_code[STATUS_NBITS:CODE_NBITS] //= 0
+        s.machine_code //= s.machine.ostream.msg.status
         s.answer = Wire(nbits)
         s.answer_length = Wire(LENGTH_NBITS)
 

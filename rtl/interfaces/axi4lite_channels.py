@@ -15,6 +15,7 @@ from ...fl.axi4lite import ADDRESS_NBITS, OKAY, SLVERR
 from ...fl.xcel import WORD_NBITS
 
 WORD_ADDRESS_NBITS = ADDRESS_NBITS - 2
+ADDRESSES = ("awaddr", "araddr")  # which have more bits where there are more registers
 BUS = {  # signals by channel: bits, and whether they come from the master
     "awaddr": (ADDRESS_NBITS, True),
     "awvalid": (1, True),
@@ -36,9 +37,10 @@ BUS = {  # signals by channel: bits, and whether they come from the master
 }
 
 
-def declare_bus(s, prefix, master=False):
+def declare_bus(s, prefix, master=False, address_nbits=ADDRESS_NBITS):
     """The ports of a slave, or of a master."""
-    for name, (nbits, from_master) in BUS.items():
+    for name, (usual, from_master) in BUS.items():
+        nbits = address_nbits if name in ADDRESSES else usual
         setattr(s, f"{prefix}_{name}", (OutPort if from_master == master else InPort)(nbits))
 
 
@@ -49,14 +51,15 @@ def connect_bus(left, left_prefix, right, right_prefix):
 
 
 class Axi4LiteChannels(Component):
-    def construct(s):
-        declare_bus(s, "s_axi")
+    def construct(s, address_nbits=ADDRESS_NBITS):
+        declare_bus(s, "s_axi", address_nbits=address_nbits)
+        word_nbits = address_nbits - 2
         s.write = OutPort()
-        s.write_address = OutPort(WORD_ADDRESS_NBITS)
+        s.write_address = OutPort(word_nbits)
         s.write_data = OutPort(WORD_NBITS)
         s.write_mask = OutPort(WORD_NBITS)
         s.write_refused = InPort()
-        s.read_address = OutPort(WORD_ADDRESS_NBITS)
+        s.read_address = OutPort(word_nbits)
         s.read_data = InPort(WORD_NBITS)
         s.read_refused = InPort()
 
@@ -64,7 +67,7 @@ class Axi4LiteChannels(Component):
 
         s.aw_held = Wire()
         s.w_held = Wire()
-        s.aw = Wire(WORD_ADDRESS_NBITS)
+        s.aw = Wire(word_nbits)
         s.w = Wire(WORD_NBITS)
         s.strobes = Wire(WORD_NBITS // 8)
         s.b_held = Wire()
@@ -99,7 +102,7 @@ class Axi4LiteChannels(Component):
         @update_ff
         def write_payloads():
             if ~s.aw_held:
-                s.aw <<= s.s_axi_awaddr[2:ADDRESS_NBITS]
+                s.aw <<= s.s_axi_awaddr[2:address_nbits]
             if ~s.w_held:
                 s.w <<= s.s_axi_wdata
                 s.strobes <<= s.s_axi_wstrb
@@ -120,7 +123,7 @@ class Axi4LiteChannels(Component):
         # ---- channels of a read
 
         s.ar_held = Wire()
-        s.ar = Wire(WORD_ADDRESS_NBITS)
+        s.ar = Wire(word_nbits)
         s.r_held = Wire()
         s.r = Wire(WORD_NBITS)
         s.r_fault = Wire()
@@ -154,7 +157,7 @@ class Axi4LiteChannels(Component):
         @update_ff
         def read_payloads():
             if ~s.ar_held:
-                s.ar <<= s.s_axi_araddr[2:ADDRESS_NBITS]
+                s.ar <<= s.s_axi_araddr[2:address_nbits]
             if s.reset:
                 s.r <<= 0
             elif s.read:

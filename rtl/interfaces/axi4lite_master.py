@@ -8,7 +8,7 @@ answers at once takes 4.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...fl.axi4lite import OKAY
+from ...fl.axi4lite import ADDRESS_NBITS, OKAY
 from ...fl.xcel import WORD_NBITS
 from ..messages import mk_bus_req, mk_bus_resp
 from ..states import states
@@ -16,17 +16,17 @@ from .axi4lite_channels import declare_bus
 
 
 class Axi4LiteMaster(Component):
-    def construct(s):
-        s.istream = RecvIfcRTL(mk_bus_req())
+    def construct(s, address_nbits=ADDRESS_NBITS):
+        s.istream = RecvIfcRTL(mk_bus_req(address_nbits))
         s.ostream = SendIfcRTL(mk_bus_resp())
-        declare_bus(s, "m_axi", master=True)
+        declare_bus(s, "m_axi", master=True, address_nbits=address_nbits)
         s.irq = InPort()
 
         s.st = Wire(3)
         IDLE, WRITE, ANSWERED, READ, DATA, SLEEP, DONE = states(
             s, "st", IDLE=0, WRITE=1, ANSWERED=2, READ=3, DATA=4, SLEEP=5, DONE=6
         )
-        s.req = Wire(mk_bus_req())
+        s.req = Wire(mk_bus_req(address_nbits))
         s.data = Wire(WORD_NBITS)
         s.fault = Wire()
         s.aw_left = Wire()

@@ -6,7 +6,7 @@ Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, 
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...fl.axi4lite import NO_TRAITS
+from ...fl.axi4lite import NO_TRAITS, address_nbits
 from ..messages import mk_bus_req, mk_bus_resp
 from .axi4lite import Axi4Lite
 from .axi4lite_channels import connect_bus
@@ -15,9 +15,10 @@ from .axi4lite_master import Axi4LiteMaster
 
 class Axi4LiteSystem(Component):
     def construct(s, nbits, mk_machine, given=(), traits=NO_TRAITS):
-        s.istream = RecvIfcRTL(mk_bus_req())
+        address = address_nbits(len(given))
+        s.istream = RecvIfcRTL(mk_bus_req(address))
         s.ostream = SendIfcRTL(mk_bus_resp())
-        s.master = Axi4LiteMaster()
+        s.master = Axi4LiteMaster(address)
         s.slave = Axi4Lite(nbits, mk_machine, given, traits)
         s.istream //= s.master.istream
         s.master.ostream //= s.ostream

@@ -21,6 +21,7 @@ from modexlab.flow.prove.properties import prove
 from modexlab.rtl.sim.toolchain import verilator_root
 
 from tests.command_line import Cli
+from tests.tables.keyed import EIGHT, FOUR
 
 TOP = "mont_16_axi4lite"
 PATH = f"{verilator_root() / 'bin'}:{os.environ['PATH']}"
@@ -193,6 +194,37 @@ CASES = [
     ("dm-m-000", 8, "axi4lite", {}),
     ("systolic", 1024, "axi4lite", {}),
 ]
+
+
+@pytest.mark.parametrize(
+    ("nbits", "interface", "settings"),
+    [
+        (16, "axi4lite", EIGHT),
+        *(
+            pytest.param(*each, marks=pytest.mark.regress)
+            for each in ((40, "axi4lite", FOUR), (32, "xcel", EIGHT), (16, "stream", FOUR))
+        ),
+    ],
+)
+def test_a_private_key(nbits: int, interface: str, settings: dict[str, object], tmp_path: Path) -> None:
+    """PASS, with keys whose numbers do not belong together; the sheet lists the numbers, and the map has them all."""
+    folder = packed(tmp_path, "mont", nbits, interface, **settings)
+    machine = find("mont").at(nbits, **settings)
+    sheet = (folder / "doc" / "datasheet.md").read_text()
+    for name, wide in machine.given_fields:
+        assert re.search(rf"^\| `{name}` \| {wide} \|", sheet, re.M), name
+    assert "random" in sheet
+    assert ("the numbers of the key do not belong together" in sheet) == ("crt" in settings)
+    if interface == "axi4lite":
+        name = machine.top(AXI4LITE)
+        assert read_map(folder / "regs" / f"{name}.rdl", {}) == register_map(nbits, len(machine.given_fields))
+    rows = (folder / "bench" / "rows.svh").read_text()
+    assert "wrong" in rows
+    done = run(folder, "make", "icarus")
+    assert done.returncode == 0 and re.search(r"^PASS: ", done.stdout, re.M), done
+    if interface == "axi4lite" and "crt" not in settings:
+        for target in ("lint", "sim"):
+            assert run(folder, "make", target).returncode == 0
 
 
 @pytest.mark.regress

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from functools import cache
+from functools import cache, partial
 
 import pytest
 from modexlab.eval.designs.catalogue import designs, find
@@ -30,6 +30,7 @@ from modexlab.rtl.sim import translate
 from tests.harness import RTL_STAGES, examples, regress_if
 from tests.proc.bus_examples import COUNT, LOWER, TIMER, TimerBus, mk_system
 from tests.proc.programs import NUMBER, Assembler, RandomProgram, check
+from tests.tables.keyed import EIGHT, FOUR, good, result
 
 BASE = 0x1000  # of programs: what is below it, a handler reaches without a register
 MAX_CYCLES = 100_000
@@ -537,3 +538,46 @@ def test_rsa_on_the_bus(kernel: str, nbits: int) -> None:
         for part in (words[: len(words) // 2], words[len(words) // 2 :])
     )
     assert (outcome.exit_code, cipher, decrypted) == (0, key.encrypt(message), message)
+
+
+# ---- a machine that takes a private key
+
+
+KEYED = [
+    (16, EIGHT),
+    *(
+        pytest.param(nbits, settings, marks=pytest.mark.regress)
+        for nbits, settings in ((72, EIGHT), (64, FOUR))
+    ),
+]
+
+
+@pytest.mark.parametrize("interface", ["xcel", "axi4lite"])
+@pytest.mark.parametrize(("nbits", "settings"), KEYED)
+def test_a_private_key_goes_through_the_processor(
+    nbits: int, settings: dict[str, object], interface: str
+) -> None:
+    """From memory to the machine, in all ways at both levels; a wrong number is told by the status; rsa.c decrypts by it."""
+    xcel = Xcel(find("mont"), nbits, settings, interface)
+    machine = xcel.machine
+    assert machine is not None and machine.key.d is not None
+    base, exp, mod, *given = good(machine)
+    key = machine.key
+    cipher = key.encrypt(5)
+    _, sent, _, *numbers = machine.carried(cipher, machine.key.d, key.n)
+    kernels = ["xcel"] if interface == "xcel" else ["bus", "bus-irq", "bus-key"]
+    with System(xcel) as rtl, System(xcel, level="fl") as fl:
+        for kernel in kernels:
+            made = partial(kernel_program, kernel, nbits, base, exp, mod, expected=result(machine))
+            for system in (rtl, fl):
+                assert system.run(made(given=given)).exit_code == 0, (kernel, system.level)
+            wrong = given[:-1] if "e" in machine.programmed.names else [*given[:4], given[4] ^ 2, *given[5:]]
+            if len(wrong) == len(given):
+                assert rtl.run(made(given=wrong)).exit_code == 1, kernel
+        if interface == "axi4lite":
+            counted = machine.cycles(0, machine.key.d, key.n) + machine.programmed.timing.loading_cycles + 1
+            assert rtl.run(
+                kernel_program("bus", nbits, base, exp, mod, expected=result(machine), given=given)
+            ).output[-2:] == [counted, 0]
+        program = rsa_program(kernels[0], key, 5, nbits=nbits, given=numbers, private_exp=sent)
+        assert rtl.run(program).exit_code == fl.run(program).exit_code == 0

@@ -34,6 +34,9 @@ CODES = {
 } | {status.name: int(status) for status in MEANING}
 
 
+PROTECTIONS = ("crt", "message_blinded", "exponent_blinded", "checked")
+
+
 class Machine(ctypes.Structure):
     """modexlab_t."""
 
@@ -41,6 +44,7 @@ class Machine(ctypes.Structure):
         ("base", ctypes.c_size_t),
         *((name, ctypes.c_uint32) for name in ("nbits", "words", "given")),
         *((name, ctypes.c_bool) for name in ("constant_time", "odd_only", "reduced_only")),
+        *((name, ctypes.c_bool) for name in PROTECTIONS),
         *((name, ctypes.c_uint32) for name in ("key_words", "result_words")),
         ("finished", ctypes.c_bool),
     )
@@ -57,8 +61,33 @@ class Key(ctypes.Structure):
         ("modulus", Words),
         ("exponent", Words),
         ("given_count", ctypes.c_uint32),
-        ("given", Words * 3),
+        ("given", Words * 8),
     )
+
+
+class Random(ctypes.Structure):
+    """modexlab_random_t."""
+
+    _fields_ = (("x", Words), ("kp", Words), ("kq", Words))
+
+
+PRIVATE = (
+    "modulus",
+    "public_exponent",
+    "private_exponent",
+    "phi",
+    "p",
+    "q",
+    "dp",
+    "dq",
+    "qinv",
+)
+
+
+class PrivateKey(ctypes.Structure):
+    """modexlab_private_key_t."""
+
+    _fields_ = (("words", ctypes.c_uint32), *((name, Words) for name in PRIVATE), ("random", Random))
 
 
 class Device(Axi4LiteFL):
@@ -66,8 +95,9 @@ class Device(Axi4LiteFL):
 
     lasts = 0
 
-    def __init__(self, given: Sequence[int] = ()) -> None:
-        super().__init__(NBITS, self.mod_exp, given, Traits(constant_time=True, reduced_only=True))
+    def __init__(self, given: Sequence[int] = (), **private: bool) -> None:
+        traits = Traits(constant_time=True, reduced_only=True, **private)
+        super().__init__(NBITS, self.mod_exp, given, traits)
         self.refused: list[tuple[str, int]] = []
         self.log: list[tuple[int, int]] = []
         self.left = 0
@@ -150,7 +180,7 @@ def key_of(mod: int, exp: int, words: int, given: Sequence[int] = ()) -> Key:
         ctypes.cast(numbers(mod, words), Words),
         ctypes.cast(numbers(exp, words), Words),
         len(given),
-        (Words * 3)(*pointers),
+        (Words * 8)(*pointers),
     )
 
 
@@ -204,9 +234,9 @@ def test_every_code_has_its_words(library: Path) -> None:
     assert {name: said[name] for name in (each.name for each in MEANING)} == {
         each.name: text for each, text in MEANING.items()
     }
-    assert len(set(said.values())) == len(CODES) == len(Status) + 10
-    assert sorted(CODES.values()) == list(range(-10, len(Status)))
-    for code in (len(Status), 1 << 30, -11, -(1 << 31)):
+    assert len(set(said.values())) == len(CODES) == len(Status) + 11
+    assert sorted(CODES.values()) == list(range(-11, len(Status)))
+    for code in (len(Status), 1 << 30, -12, -(1 << 31)):
         assert b"unknown" in driver.lib.modexlab_message(code)
 
 
@@ -302,6 +332,87 @@ def test_given_numbers(library: Path) -> None:
     assert driver.load(given=(GIVEN, 5)) == "OK" and driver.start(2) == "OK"
     assert driver.device.operands == (2, EXP, MOD, GIVEN, 5)
     assert driver.device.refused == []
+
+
+def private_key(lacks: str = "", **random: int) -> PrivateKey:
+    """A private key whose numbers tell who they are; all are there but one."""
+    half = ("p", "q", "dp", "dq", "qinv")
+    values = {name: (0x1000 + i, 2 if name in half else 3) for i, name in enumerate(PRIVATE)}
+    pointers = {name: ctypes.cast(numbers(*each), Words) for name, each in values.items() if name != lacks}
+    return PrivateKey(words=3, random=random_of(lacks, **random), **pointers)
+
+
+def random_of(lacks: str = "", x: int = 77, kp: int = 1 << 63, kq: int = 99) -> Random:
+    values = {"x": (x, 3), "kp": (kp, 2), "kq": (kq, 2)}
+    return Random(
+        **{name: ctypes.cast(numbers(*each), Words) for name, each in values.items() if name != lacks}
+    )
+
+
+def expected(*names: str) -> list[int]:
+    return [0x1000 + PRIVATE.index(name) for name in names]
+
+
+WITH_CRT = ("p", "q", "dp", "dq", "qinv")
+TAKERS = [
+    (dict.fromkeys(PROTECTIONS, True), WITH_CRT, (77, 1 << 63, 99)),
+    ({"crt": True}, WITH_CRT, ()),
+    ({"crt": True, "message_blinded": True}, WITH_CRT, (77,)),
+    ({"checked": True}, ("public_exponent",), ()),
+    (dict.fromkeys(PROTECTIONS[1:], True), ("public_exponent", "phi"), (77, 1 << 63)),
+    ({"exponent_blinded": True}, ("phi",), (1 << 63,)),
+]
+
+
+@pytest.mark.parametrize(("private", "of_key", "random"), TAKERS)
+def test_private_key(
+    library: Path, private: dict[str, bool], of_key: tuple[str, ...], random: tuple[int, ...]
+) -> None:
+    """By name, in the order in which the machine takes its numbers; of those that it does not take, none is wanted."""
+    wide = {"p": 36, "q": 36, "dp": 36, "dq": 36, "qinv": 36}
+    drawn = [NBITS] * ("message_blinded" in private) + [64, 64]
+    given = [*(wide.get(name, NBITS) for name in of_key), *drawn[: len(random)]]
+    driver = Driver(library, Device(given, **private))
+    assert driver.init() == "OK" and driver.machine.given == len(given)
+    assert [getattr(driver.machine, name) for name in PROTECTIONS] == [
+        private.get(name, False) for name in PROTECTIONS
+    ]
+    exponent = "public_exponent" if "crt" in private else "private_exponent"
+    names = ["x"] * ("message_blinded" in private)
+    names += ["kp"] * ("exponent_blinded" in private)
+    names += ["kq"] * ("exponent_blinded" in private and "crt" in private)
+    for name in (exponent, *of_key, *names):
+        assert driver("load_private_key", ctypes.byref(private_key(name))) == "KEY_LACKS", name
+    assert driver("load_random", ctypes.byref(random_of())) == driver.start(2) == "NO_KEY"
+    for name in set(PRIVATE) - {"modulus", exponent, *of_key}:
+        assert driver("load_private_key", ctypes.byref(private_key(name))) == "OK"
+    assert driver.start(2) == "OK"
+    key = [*expected(exponent, "modulus", *of_key)]
+    assert list(driver.device.operands) == [2, *key, *random]
+    for name in names:
+        assert driver("load_random", ctypes.byref(random_of(name))) == "KEY_LACKS"
+    new = random_of(x=5, kp=6, kq=7)
+    assert driver("load_random", ctypes.byref(new)) == "OK" and driver.start(3) == "OK"
+    values = {"x": 5, "kp": 6, "kq": 7}
+    assert list(driver.device.operands) == [3, *key, *(values[name] for name in names)]
+    assert driver.device.refused == []
+
+
+def test_a_private_key_for_another_machine(library: Path) -> None:
+    """One that takes numbers made from the modulus, which the key has not."""
+    driver = Driver(library, Device([NBITS, NBITS]))
+    assert driver("load_private_key", ctypes.byref(private_key())) == "NO_INIT"
+    assert driver.init() == "OK"
+    assert driver("load_private_key", ctypes.byref(private_key())) == "GIVEN_COUNT"
+    plain = Driver(library, Device())
+    assert plain.init() == "OK" and plain("load_private_key", ctypes.byref(private_key())) == "OK"
+    plain.device.lasts = 3
+    assert plain.start(2) == "OK" and list(plain.device.operands) == [
+        2,
+        *expected("private_exponent", "modulus"),
+    ]
+    for call, argument in (("load_private_key", private_key()), ("load_random", random_of())):
+        assert plain(call, ctypes.byref(argument)) == "BUSY"
 
 
 def test_cycles_do_not_tear(library: Path) -> None:

@@ -616,3 +616,20 @@ def test_rsa_program_with_given_numbers(nbits: int) -> None:
     outcome = ISS(rsa_program("xcel", key, 5, given=given), XcelFL(nbits, compute, [nbits, nbits])).run()
     assert outcome.exit_code == 0
     assert seen == [given, given]
+
+
+@pytest.mark.parametrize("nbits", [32, 64])
+def test_rsa_program_where_the_machine_decrypts_alone(nbits: int) -> None:
+    """Eight numbers go with the private operation, and what it takes as exponent; software encrypts."""
+    key = seeded_key(nbits)
+    given = tuple(key.n // (3 + i) for i in range(8))
+    seen = []
+
+    def compute(base: int, exp: int, mod: int, *rest: int) -> tuple[Status, int]:
+        seen.append((exp, *rest))
+        assert key.d is not None
+        return Status.OK, pow(base, key.d, mod)
+
+    program = rsa_program("xcel", key, 5, given=given, private_exp=key.e)
+    assert ISS(program, XcelFL(nbits, compute, [nbits] * 8)).run().exit_code == 0
+    assert seen == [(key.e, *given)]

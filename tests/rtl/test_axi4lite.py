@@ -9,6 +9,7 @@ import pytest
 from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import AXI4LITE
+from modexlab.eval.designs.machine import Machine
 from modexlab.fl.axi4lite import (
     ALL_BYTES,
     BYTES,
@@ -18,16 +19,20 @@ from modexlab.fl.axi4lite import (
     SLVERR,
     Axi4LiteFL,
     Traits,
+    address_nbits,
     as_accesses,
     capabilities,
     register_map,
     strobed,
 )
 from modexlab.fl.status import Status
+from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.interfaces.axi4lite import Axi4Lite
 from modexlab.rtl.sim import Stall, simulate
 from pymtl3 import DefaultPassGroup
 from pymtl3.dsl import Signal
+
+from tests.tables.keyed import EIGHT, FOUR, good, result, wrong
 
 NBITS = 40  # a word and a quarter
 MACHINE = find("mont").at(NBITS)
@@ -45,28 +50,34 @@ def model() -> Axi4LiteFL:
 
 
 @pytest.mark.parametrize("nbits", [8, 32, 33, 1024, 4096])
-@pytest.mark.parametrize("ngiven", [0, 2, 3])
+@pytest.mark.parametrize("ngiven", [0, 2, 3, 4, 8])
 def test_the_map_has_room_for_every_width(nbits: int, ngiven: int) -> None:
-    """No register over another, every operand whole, inside 4 KiB."""
+    """No register over another, every operand whole, inside 4 KiB, or inside 8 with the numbers of a private key."""
     registers = register_map(nbits, ngiven)
     taken = [
         address
         for each in registers.values()
         for address in range(each.address, each.address + BYTES * each.count, BYTES)
     ]
-    assert len(taken) == len(set(taken)) and max(taken) < 4096
+    assert len(taken) == len(set(taken)) and max(taken) < 1 << address_nbits(ngiven)
+    assert address_nbits(ngiven) == (13 if ngiven > 3 else 12)
     for name in (*OPERANDS[: 3 + ngiven], "RESULT"):
         assert registers[name].count == -(-nbits // 32)
     assert not set(OPERANDS[3 + ngiven :]) & registers.keys()
 
 
 def test_what_it_says_of_itself() -> None:
-    value = capabilities(1024, 3, Traits(constant_time=True, reduced_only=True))
-    found = {
-        each.name: value >> each.low & (1 << each.high - each.low + 1) - 1
-        for each in register_map(1024, 3)["CAPABILITIES"].fields
-    }
-    assert found == {"nbits": 1024, "given": 3, "constant_time": 1, "odd_only": 0, "reduced_only": 1}
+    private = ("crt", "message_blinded", "exponent_blinded", "checked")
+    for count, keyed in ((3, False), (8, True)):
+        traits = Traits(constant_time=True, reduced_only=True, crt=keyed, checked=keyed)
+        value = capabilities(1024, count, traits)
+        found = {
+            each.name: value >> each.low & (1 << each.high - each.low + 1) - 1
+            for each in register_map(1024, count)["CAPABILITIES"].fields
+        }
+        assert found.pop("given") | found.pop("given_high") << 2 == count
+        assert [found.pop(name) for name in private] == [keyed, 0, 0, keyed]
+        assert found == {"nbits": 1024, "constant_time": 1, "odd_only": 0, "reduced_only": 1}
 
 
 # ---- accesses one after the other, as the model answers them
@@ -301,16 +312,16 @@ def registers_of(component: Any) -> dict[str, str]:
     return {repr(each): str(eval(repr(each), {"s": component})) for each in signals}
 
 
-def after_zeroise(design: Design, nbits: int, key: tuple[int, int, int], at: int | None) -> dict[str, str]:
+def after_zeroise(machine: Machine, key: tuple[int, int, int], at: int | None) -> dict[str, str]:
     """The whole state of a slave that has computed with a key, and has then been told to forget it; at a cycle, or at the end."""
-    machine = design.at(nbits)
+    nbits = machine.nbits
     base, exp, mod = key
     slave = machine.exported(AXI4LITE)
     slave.elaborate()
     slave.apply(DefaultPassGroup(linetrace=False))
     slave.sim_reset()
     bus = Bus(slave, random.Random(1), 1.0)
-    registers = register_map(nbits, len(machine.given))
+    registers = register_map(nbits, len(machine.given_fields))
     carried = machine.carried(base % mod, exp, mod)
     for name, value in zip(OPERANDS, carried, strict=False):
         for place in range(registers[name].count):
@@ -340,10 +351,11 @@ def forgets(design: Design, nbits: int, at: int | None = None) -> None:
         (0x1234567 % top, top | 0x2F1, fixed or top | 0x3A9),
         (0x765432 % top, top | 0x155, fixed or top | 0x1F5),
     ]
-    first, second = (after_zeroise(design, nbits, key, at) for key in keys)
-    assert {name for name in first if first[name] != second[name]} == set(), (
-        f"{design.name} has kept something"
-    )
+    alike(*(after_zeroise(design.at(nbits), key, at) for key in keys))
+
+
+def alike(first: dict[str, str], second: dict[str, str]) -> None:
+    assert {name for name in first if first[name] != second[name]} == set(), "something was kept"
 
 
 @pytest.mark.parametrize("design", [*map(find, ("mont", "systolic")), *OTHERS])
@@ -358,3 +370,62 @@ def test_nothing_of_a_key_is_left(design: Design) -> None:
 def test_nothing_of_a_long_key_is_left(name: str) -> None:
     """Operands of two words and more, in memories of several digits."""
     forgets(find(name), 48)
+
+
+# ---- private keys
+
+
+KEYED = [
+    ("mont", 16, EIGHT),
+    *(
+        pytest.param(*each, marks=pytest.mark.regress)
+        for each in (("mont", 72, EIGHT), ("mont-ct", 40, FOUR), ("naive", 32, EIGHT), ("ssmm", 16, FOUR))
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "nbits", "settings"), KEYED)
+def test_a_private_key_is_loaded(name: str, nbits: int, settings: dict[str, object]) -> None:
+    """All its numbers, in their windows; the machine takes as long as without a bus, and finds what does not belong together."""
+    machine = find(name).at(nbits, **settings)
+    given = machine.given_fields
+    registers = register_map(nbits, len(given))
+    bad = wrong(machine, "qinv" if machine.parameters["crt"] else "e")
+    rows = [AXI4LITE.requests(nbits, each) for each in (good(machine), bad)]
+    asked = [(0, 0, registers[each].address, 0, 0) for each in ("CYCLES_LOW", "CAPABILITIES")]
+    spilt = (
+        1,
+        0,
+        registers["GIVEN_0"].address + BYTES * (registers["GIVEN_0"].count - 1),
+        1 << 31,
+        ALL_BYTES,
+    )
+    start = next(each for each in rows[0] if each[2] == registers["CONTROL"].address)
+    last = [spilt, start, (0, 0, registers["STATUS"].address, 0, 0)]
+    secret = [(0, 0, registers[each].address, 0, 0) for each in OPERANDS[3 : 3 + len(given)]]
+    with simulate(machine.wrapped(AXI4LITE), "native") as sim:
+        found = sim.run([*rows[0], *asked, *rows[1], *secret, *last], max_cycles=200_000).responses
+    answers = [tuple(map(int, each)) for each in found]
+    count = len(rows[0])
+    assert AXI4LITE.outcome(nbits, answers[:count]) == (Status.OK, result(machine))
+    (_, cycles, _), (_, able, _) = answers[count : count + 2]
+    waits = machine.programmed.timing.loading_cycles
+    assert cycles == machine.cycles(*good(machine)[:3]) + waits + 1
+    assert able == capabilities(nbits, len(given), machine.traits) and machine.traits.keyed
+    code, _ = AXI4LITE.outcome(nbits, answers[count + 2 :][:count])
+    assert code == (Status.BAD_KEY if machine.parameters["crt"] else Status.FAULT)
+    assert answers[2 * count + 2 :][: len(secret)] == [(0, 0, 1)] * len(secret), "never to be read"
+    assert answers[-1][1] == 0b110 | Status.TOO_WIDE << 8
+
+
+@pytest.mark.parametrize(("name", "nbits", "settings"), KEYED)
+def test_nothing_of_a_private_key_is_left(name: str, nbits: int, settings: dict[str, object]) -> None:
+    """In no register of slave or machine, after an operation and in the middle of one."""
+    machine = find(name).at(nbits, **settings)
+    keys = [seeded_key(nbits, seed) for seed in (1, 2)]
+    for at in (None, 100):
+        states = []
+        for base, key in zip((3, 0x1234), keys, strict=True):
+            assert key.d is not None
+            states.append(after_zeroise(machine.with_key(key), (base, key.d, key.n), at))
+        alike(*states)

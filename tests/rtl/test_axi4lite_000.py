@@ -29,6 +29,8 @@ from modexlab.rtl.interfaces.axi4lite_000 import Axi4Lite000
 from modexlab.rtl.sim import Stall, lint, simulate, translate
 from pymtl3 import DefaultPassGroup
 
+from tests.tables.keyed import EIGHT, FOUR
+
 NBITS, NBYTES = 128, 16
 MACHINE = find("mont").at(NBITS)
 P, Q = (1 << 64) - 59, (1 << 63) + 29  # primes
@@ -253,6 +255,24 @@ def test_what_the_machine_refuses() -> None:
 def test_widths_without_room(nbits: int) -> None:
     with pytest.raises(BadInput, match="multiple of 8"):
         find("naive").at(nbits).wrapped(AXI4LITE_000)
+
+
+@pytest.mark.parametrize("settings", [EIGHT, FOUR])
+def test_no_place_for_a_private_key(settings: dict[str, object]) -> None:
+    machine = find("mont").at(96, **settings)
+    for refused in (
+        lambda: machine.session(interface="axi4lite-000", level="fl"),
+        lambda: machine.wrapped(AXI4LITE_000),
+        lambda: machine.exported(AXI4LITE_000),
+    ):
+        with pytest.raises(
+            BadInput, match=r"axi4lite-000.*private key.*give the interface xcel, axi4lite or stream"
+        ):
+            refused()
+
+
+def test_codes_are_beside_those_of_machines() -> None:
+    assert not {NO_RANDOM, WRONG_PADDING} & set(map(int, Status))
 
 
 @pytest.mark.parametrize("nbits", [8, 64, 96])

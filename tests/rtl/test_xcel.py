@@ -6,12 +6,14 @@ from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import XCEL
-from modexlab.fl.xcel import XcelFL
+from modexlab.fl.status import Status
+from modexlab.fl.xcel import GIVEN, GO, MASK, XcelFL
 from modexlab.rtl.interfaces.rsa_xcel import RSAXcel
 from modexlab.rtl.sim import Stall, simulate
 from pymtl3 import Component
 
 from tests.harness import examples, later, regress_if, stamps
+from tests.tables.keyed import EIGHT, FOUR, good, result, wrong
 from tests.tables.xcel import Access, programs
 
 DESIGN = catalogue.find("mont")
@@ -90,3 +92,36 @@ def test_any_program() -> None:
             assert simulation.run(accesses, max_cycles=50_000).responses == golden(40, accesses)
 
         check()
+
+
+@pytest.mark.parametrize(
+    ("name", "nbits", "settings"),
+    [
+        ("mont", 16, EIGHT),
+        *(
+            pytest.param(*each, marks=pytest.mark.regress)
+            for each in (("mont", 40, EIGHT), ("mont-ct", 72, FOUR), ("naive", 32, EIGHT), ("ssmm", 16, FOUR))
+        ),
+    ],
+)
+def test_a_private_key_is_pushed(name: str, nbits: int, settings: dict) -> None:
+    """All its numbers; the machine takes as long as without registers, and finds what does not belong together; TOO_WIDE beside a field."""
+    machine = catalogue.find(name).at(nbits, **settings)
+    bad = wrong(machine, "qinv" if machine.parameters["crt"] else "e")
+    requests = [good(machine), bad, good(machine, 5)]
+    expected = [(Status.OK, result(machine)), machine.programmed.fl(bad), (Status.OK, result(machine, 5))]
+    assert expected[1][0] == (Status.BAD_KEY if machine.parameters["crt"] else Status.FAULT)
+    rows = [XCEL.requests(nbits, each) for each in requests]
+    assert rows[0][-1][1] != max(addr for _, addr, _ in rows[0]) == GIVEN + len(machine.given_fields) - 1
+    spilt = [(1, GIVEN, MASK)] * (len(rows[0]) and -(-nbits // 32)) + rows[0][-2 - -(-nbits // 32) :]
+    flat = [access for row in (*rows, spilt) for access in row]
+    with simulate(machine.wrapped(XCEL), "native") as sim:
+        run = sim.run(flat, max_cycles=200_000)
+    assert run.responses == XCEL.respond(nbits, machine.fl, flat, machine.given_fields)
+    first, second, third = (run.responses[i * len(rows[0]) : (i + 1) * len(rows[0])] for i in range(3))
+    assert [XCEL.outcome(nbits, each) for each in (first, second, third)] == expected
+    if nbits % 64:  # of the first number a word has bits that its field has not
+        assert run.responses[-1] == (0, Status.TOO_WIDE)
+    go = flat.index((1, GO, 0))
+    waits = machine.programmed.timing.loading_cycles
+    assert run.accepted[go + 1] - run.accepted[go] == machine.cycles(*good(machine)[:3]) + waits + 2

@@ -147,6 +147,7 @@ def test_without_litex(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (["mont", "--output", __file__], "this is a file; give a directory"),
         (["dm-pm-000", "--nbits", 64], "does not divide 2^64 - 1"),
         (["mont", "--set", "nstage=2"], "nstage"),
+        (["mont", "--set", "verify=true"], "leave out crt, blind and verify, or run `modexlab systems`"),
     ],
 )
 def test_refusals(cli: Cli, argv: list[object], message: str) -> None:

@@ -15,7 +15,7 @@ module tb (
   localparam int RESET_CYCLES = 4;
 
   logic reset = 1'b1;
-  logic [11:0] awaddr, araddr;
+  logic [ADDRESS_NBITS-1:0] awaddr, araddr;
   logic [31:0] wdata, rdata;
   logic [3:0] wstrb;
   logic [1:0] bresp, rresp;
@@ -72,7 +72,7 @@ module tb (
   );
 
 `ifdef VERILATOR
-  axi4lite_properties rules (
+  axi4lite_properties #(.ADDRESS_NBITS(ADDRESS_NBITS)) rules (
     .clk(clk),
     .reset(reset),
     .awaddr(awaddr),
@@ -103,11 +103,11 @@ module tb (
   logic running = 1'b0, aw_left = 1'b0, w_left = 1'b0, ar_left = 1'b0, done;
   logic waits, writes;
 
-  assign writes = access[49];
-  assign waits = access[48];
+  assign writes = access[REQUEST_NBITS-1];
+  assign waits = access[REQUEST_NBITS-2];
   assign access = requests[row < ROWS ? row : ROWS - 1];
-  assign awaddr = access[47:36];
-  assign araddr = access[47:36];
+  assign awaddr = access[REQUEST_NBITS-3:36];
+  assign araddr = access[REQUEST_NBITS-3:36];
   assign wdata = access[35:4];
   assign wstrb = access[3:0];
 

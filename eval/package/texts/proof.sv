@@ -9,7 +9,7 @@ module proof (
     .clk(clk), .reset(reset), .irq(),
 {pins}
   );
-  axi4lite_properties rules (
+  axi4lite_properties #(.ADDRESS_NBITS({address_nbits})) rules (
     .clk(clk), .reset(reset),
 {rules}
   );

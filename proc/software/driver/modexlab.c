@@ -41,6 +41,7 @@ int modexlab_init(modexlab_t *machine, uintptr_t base) {
   machine->nbits = machine->words = machine->given = 0;
   machine->key_words = machine->result_words = 0;
   machine->constant_time = machine->odd_only = machine->reduced_only = machine->finished = false;
+  machine->crt = machine->message_blinded = machine->exponent_blinded = machine->checked = false;
   if (get(machine, MODEXLAB_REG_ID) != MODEXLAB_ID)
     return MODEXLAB_NO_DEVICE;
   if (get(machine, MODEXLAB_REG_VERSION) != MODEXLAB_VERSION)
@@ -51,15 +52,26 @@ int modexlab_init(modexlab_t *machine, uintptr_t base) {
   machine->constant_time = (able & MODEXLAB_CAPABILITIES_CONSTANT_TIME_MASK) != 0;
   machine->odd_only = (able & MODEXLAB_CAPABILITIES_ODD_ONLY_MASK) != 0;
   machine->reduced_only = (able & MODEXLAB_CAPABILITIES_REDUCED_ONLY_MASK) != 0;
+  machine->crt = (able & MODEXLAB_CAPABILITIES_CRT_MASK) != 0;
+  machine->message_blinded = (able & MODEXLAB_CAPABILITIES_MESSAGE_BLINDED_MASK) != 0;
+  machine->exponent_blinded = (able & MODEXLAB_CAPABILITIES_EXPONENT_BLINDED_MASK) != 0;
+  machine->checked = (able & MODEXLAB_CAPABILITIES_CHECKED_MASK) != 0;
   machine->given = (able & MODEXLAB_CAPABILITIES_GIVEN_MASK) >> MODEXLAB_CAPABILITIES_GIVEN_SHIFT;
+  machine->given += (able & MODEXLAB_CAPABILITIES_GIVEN_HIGH_MASK) >> MODEXLAB_CAPABILITIES_GIVEN_HIGH_SHIFT << 2;
   machine->nbits = (able & MODEXLAB_CAPABILITIES_NBITS_MASK) >> MODEXLAB_CAPABILITIES_NBITS_SHIFT;
   machine->words = (machine->nbits + 31) / 32;
   return MODEXLAB_OK;
 }
 
+// The window of a number that is given.
+static uint32_t given_window(uint32_t i) {
+  static const uint32_t windows[MODEXLAB_MOST_GIVEN] = {
+      MODEXLAB_REG_GIVEN_0, MODEXLAB_REG_GIVEN_1, MODEXLAB_REG_GIVEN_2, MODEXLAB_REG_GIVEN_3,
+      MODEXLAB_REG_GIVEN_4, MODEXLAB_REG_GIVEN_5, MODEXLAB_REG_GIVEN_6, MODEXLAB_REG_GIVEN_7};
+  return windows[i];
+}
+
 int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key) {
-  static const uint32_t windows[MODEXLAB_MOST_GIVEN] = {MODEXLAB_REG_GIVEN_0, MODEXLAB_REG_GIVEN_1,
-                                                        MODEXLAB_REG_GIVEN_2};
   if (!is_ready(machine))
     return MODEXLAB_NO_INIT;
   int code = check_words(machine, key->words);
@@ -72,8 +84,98 @@ int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key) {
   put_number(machine, MODEXLAB_REG_MODULUS, key->modulus, key->words);
   put_number(machine, MODEXLAB_REG_EXPONENT, key->exponent, key->words);
   for (uint32_t i = 0; i < key->given_count; i++)
-    put_number(machine, windows[i], key->given[i], key->words);
+    put_number(machine, given_window(i), key->given[i], key->words);
   machine->key_words = key->words;
+  return MODEXLAB_OK;
+}
+
+// A row of numbers, in the order in which a machine takes them.
+typedef struct {
+  uint32_t count;
+  const uint32_t *numbers[MODEXLAB_MOST_GIVEN];
+  uint32_t words[MODEXLAB_MOST_GIVEN];
+} row_t;
+
+static void append(row_t *row, const uint32_t *number, uint32_t words) {
+  row->numbers[row->count] = number;
+  row->words[row->count] = words;
+  row->count++;
+}
+
+static void append_random(const modexlab_t *machine, row_t *row, const modexlab_random_t *random, uint32_t words) {
+  uint32_t factor_words = machine->words < 2 ? machine->words : 2;
+  if (machine->message_blinded)
+    append(row, random->x, words);
+  if (machine->exponent_blinded)
+    append(row, random->kp, factor_words);
+  if (machine->exponent_blinded && machine->crt)
+    append(row, random->kq, factor_words);
+}
+
+static int check_row(const row_t *row) {
+  for (uint32_t i = 0; i < row->count; i++)
+    if (row->numbers[i] == 0)
+      return MODEXLAB_KEY_LACKS;
+  return MODEXLAB_OK;
+}
+
+static void put_row(const modexlab_t *machine, const row_t *row, uint32_t first) {
+  for (uint32_t i = 0; i < row->count; i++)
+    put_number(machine, given_window(first + i), row->numbers[i], row->words[i]);
+}
+
+int modexlab_load_private_key(modexlab_t *machine, const modexlab_private_key_t *key) {
+  const uint32_t *exponent;
+  row_t row;
+  if (!is_ready(machine))
+    return MODEXLAB_NO_INIT;
+  int code = check_words(machine, key->words);
+  if (code != MODEXLAB_OK)
+    return code;
+  uint32_t half = (key->words + 1) / 2;
+  row.count = 0;
+  if (machine->crt) {
+    append(&row, key->p, half);
+    append(&row, key->q, half);
+    append(&row, key->dp, half);
+    append(&row, key->dq, half);
+    append(&row, key->qinv, half);
+  } else {
+    if (machine->checked || machine->message_blinded)
+      append(&row, key->public_exponent, key->words);
+    if (machine->exponent_blinded)
+      append(&row, key->phi, key->words);
+  }
+  append_random(machine, &row, &key->random, key->words);
+  if (row.count != machine->given)
+    return MODEXLAB_GIVEN_COUNT;
+  exponent = machine->crt ? key->public_exponent : key->private_exponent;
+  code = check_row(&row);
+  if (code != MODEXLAB_OK || exponent == 0)
+    return MODEXLAB_KEY_LACKS;
+  if (is_busy(machine))
+    return MODEXLAB_BUSY;
+  put_number(machine, MODEXLAB_REG_MODULUS, key->modulus, key->words);
+  put_number(machine, MODEXLAB_REG_EXPONENT, exponent, key->words);
+  put_row(machine, &row, 0);
+  machine->key_words = key->words;
+  return MODEXLAB_OK;
+}
+
+int modexlab_load_random(modexlab_t *machine, const modexlab_random_t *random) {
+  row_t row;
+  if (!is_ready(machine))
+    return MODEXLAB_NO_INIT;
+  if (machine->key_words == 0)
+    return MODEXLAB_NO_KEY;
+  row.count = 0;
+  append_random(machine, &row, random, machine->key_words);
+  int code = check_row(&row);
+  if (code != MODEXLAB_OK)
+    return code;
+  if (is_busy(machine))
+    return MODEXLAB_BUSY;
+  put_row(machine, &row, machine->given - row.count); // they are the last ones
   return MODEXLAB_OK;
 }
 
@@ -182,6 +284,7 @@ const char *modexlab_message(int code) {
       "a number has more words than the machine",
       "a number has no words, or more than there is room for",
       "not as many numbers are given as the machine takes",
+      "the private key lacks a number that the machine takes",
   };
   if (code >= 0)
     return code < (int)(sizeof machine / sizeof *machine) ? machine[code] : "an unknown code of the machine";

@@ -73,7 +73,8 @@ enum {
   MODEXLAB_NOT_STARTED = -7, // there is no computation to wait for, and no result to read
   MODEXLAB_TOO_LONG = -8,    // a number has more words than the machine
   MODEXLAB_TOO_SHORT = -9,   // a number has no words, or the result has more than there is room for
-  MODEXLAB_GIVEN_COUNT = -10 // not as many numbers are given as the machine takes
+  MODEXLAB_GIVEN_COUNT = -10, // not as many numbers are given as the machine takes
+  MODEXLAB_KEY_LACKS = -11    // a private key lacks a number that the machine takes
 };
 
 // A machine. All but `finished` is of the driver alone; what init has found may be read.
@@ -84,6 +85,10 @@ typedef struct {
   bool constant_time;    // cycles say nothing of the exponent but what its length does
   bool odd_only;         // even moduli are refused
   bool reduced_only;     // a base at or above the modulus is refused
+  bool crt;              // what it does with the numbers of a private key, as CAPABILITIES has it
+  bool message_blinded;
+  bool exponent_blinded;
+  bool checked;
   uint32_t key_words;    // of the key that is loaded; 0: none
   uint32_t result_words; // of the key with which the last computation was started; 0: none was
   volatile bool finished;
@@ -99,12 +104,38 @@ typedef struct {
   const uint32_t *given[MODEXLAB_MOST_GIVEN];
 } modexlab_key_t;
 
+// The same of a machine that takes a private key, by name: what the machine does not take may be 0. Public exponent, private exponent
+// and phi have as many words as the modulus, p to qinv half as many (rounded up). Without CRT it takes the private exponent.
+//
+// The random numbers that hide message and exponent must be new for each computation, and secret: x as long as the modulus, from 2
+// up, below it and without a common factor; kp and kq of 64 bits, or of the machine's width if that is less. Without CRT it takes kp alone.
+typedef struct {
+  const uint32_t *x;
+  const uint32_t *kp, *kq;
+} modexlab_random_t;
+
+typedef struct {
+  uint32_t words;
+  const uint32_t *modulus;
+  const uint32_t *public_exponent;
+  const uint32_t *private_exponent;
+  const uint32_t *phi; // (p - 1)(q - 1)
+  const uint32_t *p, *q, *dp, *dq, *qinv;
+  modexlab_random_t random; // for the first computation
+} modexlab_private_key_t;
+
 // Find the machine whose registers begin at this address: checks ID and version, reads what it can do, and switches its
 // interrupt off. What it computes, and a key that it holds, stay as they are, but this driver does not know of them.
 int modexlab_init(modexlab_t *machine, uintptr_t base);
 
 // Write a key. Shorter numbers than the machine's are filled up with zeros. Not while a computation is running.
 int modexlab_load_key(modexlab_t *machine, const modexlab_key_t *key);
+
+// Write a private key, the numbers that the machine takes of it.
+int modexlab_load_private_key(modexlab_t *machine, const modexlab_private_key_t *key);
+
+// Write new random numbers beside the private key that is loaded, before the next computation.
+int modexlab_load_random(modexlab_t *machine, const modexlab_random_t *random);
 
 // Start base^exponent mod modulus, with a base of so many words. A former result, and its interrupt, are gone.
 int modexlab_start(modexlab_t *machine, const uint32_t *base, uint32_t words);

@@ -1,4 +1,5 @@
-"""Every design of the catalogue, behind both interfaces, and the processor, read by three tools: plain Yosys, Verilator, Icarus.
+"""Every design of the catalogue, behind all interfaces, machines that take a key, and the processor, read by three tools: plain Yosys,
+Verilator, Icarus.
 
 What none of them is given, because one refuses it: unpacked arrays in ports and arrays of structs (Yosys, Icarus); a bit of
 a concatenation (Yosys, Icarus); a struct of which a block writes one field and an assignment another, and a use before the
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue, interfaces
@@ -67,6 +69,22 @@ MACHINES: dict[str, Callable[[], Component]] = {
     for design in catalogue.designs()
     for name in interfaces.INTERFACES
 }
+PROTECTED: dict[str, dict[str, Any]] = {
+    "window": {"schedule": "fixed-window"},
+    "key": {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True},
+}
+
+
+def protected(name: str, settings: dict[str, Any]) -> Component:
+    """A machine with a memory; with a key, at the least width at which there is one."""
+    return catalogue.find(name).at(16, **settings).rtl()
+
+
+MACHINES |= {
+    f"{name}-{how}": lambda name=name, settings=settings: protected(name, settings)
+    for name in ("mont", "naive", "ssmm-ct")
+    for how, settings in PROTECTED.items()
+}
 PROCESSORS: dict[str, Callable[[], Component]] = {
     "proc-open": Proc,
     "proc-bus": lambda: Proc(bus=True),
@@ -83,6 +101,11 @@ PROCESSORS: dict[str, Callable[[], Component]] = {
             )
             for design in catalogue.designs()
             for each in interfaces.INTERFACES
+        ),
+        *(
+            pytest.param(f"{name}-{how}", marks=regress_if((name, how) != ("mont", "key")))
+            for name in ("mont", "naive", "ssmm-ct")
+            for how in PROTECTED
         ),
         *PROCESSORS,
     ],

@@ -1,0 +1,273 @@
+"""Programs of exponentiation: the oracle gives what `pow` gives, and a program makes the products of its schedule.
+
+The references are Python's own `pow`, the RSA equation, and the plans of schedules.py, whose products are compared by their factors.
+"""
+
+import itertools
+import random
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.fl.errors import BadInput
+from modexlab.fl.program import (
+    Check,
+    Fetch,
+    Flow,
+    Keep,
+    Loop,
+    Move,
+    Product,
+    SetExponent,
+    SetModulus,
+    Word,
+    assemble,
+)
+from modexlab.fl.program_run import Arithmetic, run
+from modexlab.fl.programs import Recipe
+from modexlab.fl.schedules import SCHEDULES
+from modexlab.fl.status import Status
+from modexlab.proc.software.seeded_keys import seeded_key
+
+from tests.harness import examples
+from tests.programs import (
+    DOMAINS,
+    PROTECTIONS,
+    SECRET,
+    computed,
+    label,
+    messages,
+    numbers,
+    plain_recipes,
+    private_fields,
+    recipe_of,
+)
+from tests.tables import mod_exp
+
+WIDTHS = (8, 16)
+PLAIN = [recipe for nbits in WIDTHS for recipe in plain_recipes(nbits)]
+
+
+def golden(recipe: Recipe, base: int, exp: int, mod: int) -> tuple[Status, int]:
+    """(status, result), by `pow`."""
+    if mod == 0:
+        return Status.ZERO_MODULUS, 0
+    if recipe.montgomery and mod % 2 == 0:
+        return Status.EVEN_MODULUS, 0
+    if recipe.domain != "identity" and base >= mod:
+        return Status.BASE_TOO_LARGE, 0
+    return Status.OK, pow(base, exp, mod)
+
+
+@pytest.mark.parametrize("recipe", PLAIN, ids=label)
+def test_corners(recipe: Recipe) -> None:
+    """The table of exponentiations: exponents 0, 1, all ones, one bit; bases 0, 1, n - 1, above n; moduli 0, 1, 3, even, the largest."""
+    program = recipe.program()
+    for row in mod_exp.table(recipe.nbits):
+        outcome = computed(recipe, program, {"base": row.base, "exp": row.exp, "mod": row.mod})
+        assert outcome == golden(recipe, *row.request), row
+
+
+@pytest.mark.parametrize("nbits", WIDTHS)
+def test_any_exponentiation(nbits: int) -> None:
+    """Hypothesis: any operands, legal or not, of any of these programs."""
+    recipes = plain_recipes(nbits)
+    programs = [recipe.program() for recipe in recipes]
+    words = st.integers(0, (1 << nbits) - 1)
+
+    @settings(max_examples=examples(400))
+    @given(st.integers(0, len(recipes) - 1), words, words, words, st.booleans())
+    def check(at: int, base: int, exp: int, mod: int, legal: bool) -> None:
+        if legal:
+            mod |= 1
+            base %= mod
+        outcome = computed(recipes[at], programs[at], {"base": base, "exp": exp, "mod": mod})
+        assert outcome == golden(recipes[at], base, exp, mod), recipes[at]
+
+    check()
+
+
+# ---- private keys
+
+KEYED = [
+    recipe_of(nbits, domain, schedule, fits=fits, **protection)
+    for nbits in (16, 32)
+    for domain, schedule, fits in itertools.product(DOMAINS, SECRET, (False, True))
+    for protection in PROTECTIONS
+]
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("nbits", (16, 32, 64))
+def test_private_operations(domain: str, nbits: int) -> None:
+    """Every combination of CRT, blinding and check, every schedule that may have a secret exponent, both ways to fit."""
+    rng = random.Random(f"{domain} {nbits}")
+    for schedule, fits, protection in itertools.product(SECRET, (False, True), PROTECTIONS):
+        recipe = recipe_of(nbits, domain, schedule, fits=fits, **protection)
+        program = recipe.program()
+        key = seeded_key(nbits, rng.randrange(30))
+        for message in messages(key, rng)[:: 1 if nbits == 16 else 2]:
+            fields = private_fields(program, numbers(key), message, rng)
+            assert computed(recipe, program, fields) == (0, pow(message, key.d, key.n)), (recipe, fields)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_any_private_operation(domain: str) -> None:
+    """Hypothesis: any key, message, and random numbers."""
+    recipes = [recipe for recipe in KEYED if recipe.domain == domain]
+    programs = [recipe.program() for recipe in recipes]
+
+    @settings(max_examples=examples(60))
+    @given(st.integers(0, len(recipes) - 1), st.integers(1, 500), st.randoms(use_true_random=False))
+    def check(at: int, seed: int, rng: random.Random) -> None:
+        recipe, key = recipes[at], seeded_key(recipes[at].nbits, seed)
+        message = rng.randrange(key.n)
+        fields = private_fields(programs[at], numbers(key), message, rng)
+        assert computed(recipe, programs[at], fields) == (0, pow(message, key.d, key.n))
+
+    check()
+
+
+def answered(recipe: Recipe, **wrong: int) -> list[tuple[Status, int]]:
+    """What a program answers with a key some of whose numbers are wrong, for a few messages."""
+    rng = random.Random(1)
+    key = seeded_key(recipe.nbits, 3)
+    program = recipe.program()
+    return [
+        computed(recipe, program, private_fields(program, numbers(key) | wrong, message, rng))
+        for message in (2, key.n - 2, 12345)
+    ]
+
+
+BY_CRT = [recipe for recipe in KEYED if recipe.nbits == 32 and recipe.crt]
+
+
+@pytest.mark.parametrize("recipe", BY_CRT[::5], ids=label)
+def test_primes_that_are_not_of_the_modulus(recipe: Recipe) -> None:
+    """qinv that is not that of q, or p and q that do not make n: BAD_KEY, with a check of the result and without."""
+    key, other = seeded_key(recipe.nbits, 3), seeded_key(recipe.nbits, 4)
+    right = key.crt()
+    assert answered(recipe, qinv=right.qinv ^ 1) == [(Status.BAD_KEY, 0)] * 3
+    assert answered(recipe, qinv=0) == [(Status.BAD_KEY, 0)] * 3
+    p = other.crt().p
+    assert answered(recipe, p=p, qinv=pow(right.q, -1, p)) == [(Status.BAD_KEY, 0)] * 3
+    assert answered(recipe, n=other.n) == [(Status.BAD_KEY, 0)] * 3
+
+
+@pytest.mark.parametrize("recipe", [each for each in KEYED if each.nbits == 32][::7], ids=label)
+def test_exponents_that_are_not_of_the_key(recipe: Recipe) -> None:
+    """A private exponent that is wrong: FAULT where the result is checked; where it is not, a wrong result."""
+    key = numbers(seeded_key(recipe.nbits, 3))
+    for name in ("dp", "dq") if recipe.crt else ("d",):
+        wrong = answered(recipe, **{name: key[name] ^ 4})
+        if recipe.verify:
+            assert wrong == [(Status.FAULT, 0)] * 3
+        else:
+            assert [status for status, _ in wrong] == [Status.OK] * 3 and wrong != answered(recipe)
+
+
+# ---- the products are those of the schedule
+
+
+@pytest.mark.parametrize("exp", [0, 1, 2, 0xB5, 0xFF, 0x80, 0xA53C, 0xFFFF, 0x8001, 0x6DB])
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_products_are_those_of_the_plan(name: str, exp: int) -> None:
+    """As many, in the same order, with the same factors: squarings are squarings. (The doubling unit takes numbers into the domain.)"""
+    base, mod = 0x1234, 0xFFF1
+    schedule = SCHEDULES[name]
+    arithmetic = Arithmetic("montgomery", 16)
+    scans = (False, True) if "nbits" in schedule.options else (False,)
+    for full_scan, window in itertools.product(scans, (1, 2, 3) if schedule.windows else (0,)):
+        recipe = Recipe(16, "montgomery", name, full_scan=full_scan, window=window)
+        trace: list = []
+        fields = {"base": base, "exp": exp, "mod": mod}
+        outcome = run(recipe.program(), fields, arithmetic, trace=trace)
+        assert outcome == (Status.OK, pow(base, exp, mod))
+        made = [each for executed in trace for each in executed.made]
+        if recipe.entries:
+            assert (made[-1].a, made.pop().b) == (0, 0), "the unit is wiped"
+        if not recipe.shape.plain_result:
+            assert made.pop().y == "1", "out of the domain"
+        options = {"k": window} if schedule.windows else {}
+        if "nbits" in schedule.options and (full_scan or schedule.windows):
+            options["nbits"] = recipe.ndigits * recipe.digit_nbits
+        entered = (base << 16) % mod
+        one = 1 if recipe.shape.plain_result else (1 << 16) % mod
+        steps: list = []
+        schedule(entered, exp, lambda a, b: arithmetic.product(a, b, mod, False), one, trace=steps, **options)
+        planned = [each for step in steps for each in step]
+        if exp == 0 and name == "sliding-window":
+            planned = made  # a plan for exponent 0 has no table
+        assert [sorted(each[3:5]) for each in made] == [sorted(each[3:5]) for each in planned]
+
+
+# ---- text and checks of programs
+
+
+@pytest.mark.parametrize("recipe", [*PLAIN[::7], *KEYED[::11]], ids=label)
+def test_listing_has_a_line_a_word(recipe: Recipe) -> None:
+    """Numbered from 0, with where each word goes that does not go to the next."""
+    program = recipe.program()
+    lines = program.listing()
+    assert [int(line.split()[0]) for line in lines] == list(range(len(program.words)))
+    for line, word in zip(lines, program.words, strict=True):
+        assert all(str(part) in line for part in (*word.products, *word.actions)), line
+        assert ("answer" in line) == (word.flow.kind == "answer")
+        assert not re.search(r"\s$", line)
+
+
+END = Word(flow=Flow("answer"))
+START = Word(actions=(SetExponent("in.exp"),), takes=True, accepts=True)
+
+
+def test_two_reads_of_the_memory_in_a_word_are_refused() -> None:
+    """Of two slots, or of a slot and the modulus; two stores as well."""
+    for actions in (
+        (Fetch("r", "m"), Fetch("b", "n")),
+        (Fetch("r", "m"), SetModulus("n")),
+        (Keep("m", "r"), Keep("n", "r")),
+    ):
+        with pytest.raises(BadInput, match=r"word 1, .*one port to read and one to write; make it two words"):
+            assemble([START, Word(actions=actions), END], slots=("m", "n"))
+    assemble([START, Word(actions=(Fetch("r", "m"), Keep("n", "r"))), END], slots=("m", "n"))
+
+
+@pytest.mark.parametrize("read", [Fetch("b", "m"), SetModulus("m")])
+def test_a_slot_that_is_read_too_early_is_refused(read: Fetch | SetModulus) -> None:
+    """In the word after its store, straight on or behind a loop; with a word between, or a product, it is there."""
+    keep, look = Word(actions=(Keep("m", "r"),)), Word(actions=(read,))
+    refused = r"word 1, .*: m is read in the next word, before it is there; put a word between"
+    with pytest.raises(BadInput, match=refused):
+        assemble([START, keep, look, END], slots=("m",))
+    loop = Loop((Word((Product("r", "r", "r"),)),), right=True)
+    with pytest.raises(BadInput, match=refused):
+        assemble([START, keep, loop, look, END], slots=("m",))
+    with pytest.raises(BadInput, match=refused):
+        assemble(
+            [START, keep, Loop((Word((Product("r", "r", "r"),), (read,)),), right=True), END], slots=("m",)
+        )
+    assemble([START, keep, Word(actions=(Move("r", "0"),)), look, END], slots=("m",))
+    assemble([START, Word((Product("r", "r", "r"),), keep.actions), look, END], slots=("m",))
+
+
+def test_what_verify_promises() -> None:
+    """A result leaves behind the last check alone, which leaves two registers that differ: what is compared at the end is fetched later."""
+    for recipe in KEYED:
+        program = recipe.program()
+        last = [pc for pc, word in enumerate(program.words) if any(each.final for each in word.find(Check))]
+        checks = [pc for pc, word in enumerate(program.words) if word.find(Check)]
+        assert program.verified == recipe.verify and len(last) == recipe.verify
+        if last:
+            assert last[0] == max(checks)
+            assert {Move("r", "0"), Move("b", "1")} <= set(program.words[last[0]].actions)
+            assert {Move("r", "0"), Move("b", "1")} <= set(program.words[program.failure].actions)
+
+
+@pytest.mark.parametrize("schedule", ["left-to-right", "sliding-window"])
+def test_schedules_that_show_a_private_exponent_are_refused(schedule: str) -> None:
+    """In every program with a key; those from the right are only where there is no CRT and no blinded exponent."""
+    with pytest.raises(
+        BadInput, match=f"schedule '{schedule}' in a program with a private key shows the exponent"
+    ):
+        recipe_of(16, "residue", schedule, crt=False, blind="no", verify=True, fits=False).program()

@@ -1,0 +1,168 @@
+"""Programs of exponentiation: keys, requests and recipes that their tests share."""
+
+import itertools
+import math
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.machine import Machine
+from modexlab.fl.mod_exp import operand_status
+from modexlab.fl.program import Program
+from modexlab.fl.program_run import Arithmetic, Outcome, run
+from modexlab.fl.programs import Recipe
+from modexlab.fl.rsa_keys import RSAKey
+from modexlab.fl.schedules import SCHEDULES
+from modexlab.fl.status import Status
+from modexlab.proc.software.seeded_keys import seeded_key
+
+DOMAINS = ("identity", "residue", "montgomery")
+SECRET = ("fixed-window", "always", "ladder")  # the schedules of programs with a private key
+BLINDS = ("no", "message", "exponent", "both")
+# all combinations of CRT, blinding and check that take a key
+PROTECTIONS = [
+    {"crt": crt, "blind": blind, "verify": verify}
+    for crt, blind, verify in itertools.product((False, True), BLINDS, (False, True))
+    if crt or verify or blind != "no"
+]
+EVERYTHING = {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True}
+
+
+def recipe_of(
+    nbits: int, domain: str, schedule: str, *, crt: bool, blind: str, verify: bool, fits: bool
+) -> Recipe:
+    """With these protections."""
+    return Recipe(
+        nbits,
+        domain,
+        schedule,
+        block_nbits=nbits // 4 if fits else 0,
+        fits=fits,
+        crt=crt,
+        blind_message=blind in ("message", "both"),
+        blind_exponent=blind in ("exponent", "both"),
+        verify=verify,
+    )
+
+
+def conversions(domain: str) -> Iterator[dict[str, object]]:
+    """The ways into a domain."""
+    yield {"conversion": "double"}
+    if domain == "montgomery":
+        yield {"conversion": "square"}
+        yield {"conversion": "square", "squarings": 2}
+
+
+def plain_recipes(nbits: int) -> list[Recipe]:
+    """Every schedule in every domain with every conversion, for exponents of their length and for those that are scanned whole."""
+    found = []
+    for domain, (name, schedule) in itertools.product(DOMAINS, SCHEDULES.items()):
+        scans = (False, True) if "nbits" in schedule.options and not schedule.windows else (False,)
+        windows = (0, 1, 3) if schedule.windows else (0,)
+        for how, full_scan, window in itertools.product(conversions(domain), scans, windows):
+            found.append(Recipe(nbits, domain, name, full_scan=full_scan, window=window, **how))  # type: ignore[arg-type]
+    return found
+
+
+def label(recipe: Recipe) -> str:
+    """A recipe as the name of a case."""
+    words = [recipe.schedule, recipe.domain, str(recipe.nbits)]
+    words += [recipe.conversion] if recipe.montgomery else []
+    words += [f"{recipe.squarings} squarings"] if recipe.squarings else []
+    words += [f"window {recipe.window}"] if recipe.window else []
+    flags = ("full_scan", "fits", "crt", "blind_message", "blind_exponent", "verify")
+    return " ".join([*words, *(name for name in flags if getattr(recipe, name))])
+
+
+def arithmetic_of(recipe: Recipe) -> Arithmetic:
+    """That of a recipe's machine."""
+    return Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits)
+
+
+def computed(recipe: Recipe, program: Program, fields: Mapping[str, int]) -> Outcome:
+    """By the oracle, with the status that a machine refuses such a request with."""
+    status = operand_status(
+        fields["base"], fields["mod"], odd_only=recipe.montgomery, reduced_only=recipe.domain != "identity"
+    )
+    return run(program, fields, arithmetic_of(recipe), status)
+
+
+def numbers(key: RSAKey) -> dict[str, int]:
+    """All numbers of a private key."""
+    crt = key.crt()
+    assert key.d is not None
+    return {"n": key.n, "d": key.d, "e": key.e, "phi": (crt.p - 1) * (crt.q - 1), **crt._asdict()}
+
+
+def coprime(n: int, rng: random.Random) -> int:
+    """A number from 2 on without a common factor with n."""
+    return next(x for x in iter(lambda: rng.randrange(2, n), 0) if math.gcd(x, n) == 1)
+
+
+def private_fields(
+    program: Program, key: Mapping[str, int], message: int, rng: random.Random
+) -> dict[str, int]:
+    """The request for message^d; `key` has the numbers by their names, and may have wrong ones."""
+    crt = any(name == "p" for name, _ in program.fields)
+    drawn = {"base": message, "exp": key["e"] if crt else key["d"], "mod": key["n"]}
+    for name, nbits in program.fields:
+        if name == "x":
+            drawn[name] = coprime(key["n"], rng)
+        elif name in ("k", "kp", "kq"):
+            drawn[name] = rng.choice((0, (1 << nbits) - 1, rng.getrandbits(nbits), rng.getrandbits(nbits)))
+        else:
+            drawn[name] = key[name]
+    return drawn
+
+
+def messages(key: RSAKey, rng: random.Random) -> list[int]:
+    """Corners, a multiple of a prime, and one that is drawn."""
+    assert key.p is not None
+    return [0, 1, key.n - 1, key.p, rng.randrange(key.n)]
+
+
+# ---- machines
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A request to a machine with a key, and what is right."""
+
+    name: str
+    request: tuple[int, ...]
+    key: RSAKey | None  # None: the request is refused
+    golden: tuple[int, int]
+
+
+def operations(machine: Machine, count: int, seed: int = 0) -> list[Operation]:
+    """Operations with several keys, and between them requests that are refused."""
+    rng = random.Random(seed)
+    found: list[Operation] = []
+    names = machine.programmed.names
+    for at in range(count):
+        key = seeded_key(machine.nbits, seed * count + at + 1)
+        assert key.d is not None
+        held = machine.with_key(key, rng.randrange)
+        message = rng.choice(messages(key, rng))
+        request = held.carried(message, key.d, key.n)
+        found.append(Operation(f"key {at}", request, key, (Status.OK, pow(message, key.d, key.n))))
+        wrong = (
+            {"mod": 0} if at % 3 == 0 else {"mod": key.n - 1, "base": 1} if at % 3 == 1 else {"base": key.n}
+        )
+        refused = tuple({**dict(zip(names, request, strict=True)), **wrong}.values())
+        design = machine.design
+        status = operand_status(
+            refused[0], refused[2], odd_only=design.odd_only, reduced_only=design.reduced_only
+        )
+        if status is not Status.OK:
+            found.append(Operation(f"refused {at}", refused, None, (status, 0)))
+        if "p" in names:
+            even = tuple({**dict(zip(names, request, strict=True)), "p": 4}.values())
+            found.append(Operation(f"even prime {at}", even, None, (Status.BAD_KEY, 0)))
+    return found
+
+
+def machine_of(name: str, nbits: int, **settings: object) -> Machine:
+    """A machine of the catalogue."""
+    return catalogue.find(name).at(nbits, **settings)

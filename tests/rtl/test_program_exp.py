@@ -1,0 +1,273 @@
+"""Machines that execute programs: RTL, cycle-level twin, the rule by words and the closed formula agree in every answer and every cycle.
+
+A case is a design of the catalogue with its protections. `make test` has a few that differ in domain, units, widths that follow the
+modulus, forwarding, windows and protections; `make regress` has all combinations.
+"""
+
+import itertools
+import random
+
+import pytest
+from modexlab.eval.designs.machine import Machine
+from modexlab.fl.status import Status
+from modexlab.rtl.sim import Run, Stall, simulate
+
+from tests.harness import check_formula, regress_if, run_mod_exps, stamps
+from tests.programs import BLINDS, EVERYTHING, PROTECTIONS, SECRET, Operation, machine_of, operations
+from tests.tables import mod_exp
+
+OF_DOMAIN = {"identity": "naive", "residue": "ssmm-ct", "montgomery": "mont"}
+BOTH = Stall(seed=7, source=0.3, sink=0.4)
+
+
+def case(name: str, later: bool = True, nbits: int = 16, **settings: object) -> object:
+    """A machine as a case; without `later` it is in `make test`."""
+    words = [f"{key}={value}" for key, value in settings.items()]
+    marks = regress_if(later)
+    return pytest.param(name, nbits, settings, id=" ".join([name, str(nbits), *words]), marks=marks)
+
+
+# ---- machines with a key
+
+AT_ONCE = [
+    case("mont", False, fit="modulus", **EVERYTHING),
+    case("mont", False, schedule="ladder", crt=True, blind="exponent", verify=True, forward=False),
+    case("naive", False, schedule="always", blind="both", verify=True),
+    case("ssmm-ct", False, schedule="fixed-window", crt=True, blind="message", window=1, fit="modulus"),
+]
+ALL = [
+    case(name, **{"schedule": schedule, "fit": fit, **protection})
+    for name, schedule, fit, protection in itertools.product(
+        OF_DOMAIN.values(), SECRET, ("machine", "modulus"), PROTECTIONS
+    )
+]
+MORE = [
+    case(name, **{"forward": False, **EVERYTHING, **how})
+    for name in OF_DOMAIN.values()
+    for how in ({}, {"schedule": "ladder"}, {"window": 1}, {"window": 5}, {"crt": False})
+]
+MORE += [
+    case("mont", pipelined=True, steps_per_stage=2, nstages=2, **EVERYTHING),
+    case("mont", conversion="square", **EVERYTHING),
+    case("mont", doublings_per_cycle=1, **EVERYTHING),
+    case("naive", schedule="right-to-left-2", verify=True),
+    case("mont", schedule="right-to-left-1", blind="message", verify=True),
+    case("ssmm", fit="machine", **EVERYTHING),  # its cycles are those of its operands
+]
+
+
+def run(machine: Machine, level: str, stage: str, rows: list[Operation], stall: Stall | None) -> Run:
+    """All operations, whose answers are compared."""
+    with simulate(getattr(machine, level)(), stage) as sim:
+        made = sim.run([row.request for row in rows], stall=stall)
+    for row, answer in zip(rows, made.responses, strict=True):
+        assert answer == row.golden, f"{row} at stage {stage} gives {answer}"
+    return made
+
+
+def check_cycles(machine: Machine, rows: list[Operation], made: Run) -> None:
+    """What the hardware took is what words cost, and what the formula says."""
+    programmed = machine.programmed
+    fixed = machine.timing.product_cycles(1) is not None
+    for row, latency in zip(rows, made.latencies, strict=True):
+        fields = programmed.named(row.request)
+        status = programmed.inspect(fields)
+        assert programmed.fl(row.request) == row.golden, row
+        assert latency == programmed.timing.cycles(fields, programmed.arithmetic, status), row
+        if fixed and row.key is not None:
+            assert latency == programmed.formula(row.key), row
+
+
+def compare(machine: Machine, count: int) -> list[Operation]:
+    """Native RTL and the twin: answers, and with stalls and without, the cycle of every handshake."""
+    rows = operations(machine, count)
+    check_cycles(machine, rows, run(machine, "rtl", "native", rows, None))
+    rtl, twin = (
+        run(machine, level, stage, rows, BOTH) for level, stage in (("rtl", "native"), ("cl", "python"))
+    )
+    assert stamps(rtl) == stamps(twin)
+    return rows
+
+
+@pytest.mark.parametrize(("name", "nbits", "how"), [*AT_ONCE, *ALL, *MORE])
+def test_private_operations(name: str, nbits: int, how: dict) -> None:
+    """Several keys, with requests that are refused between: RTL = CL = rule = formula = `pow`."""
+    compare(machine_of(name, nbits, **how), 4)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("nbits", [18, 34, 64])
+@pytest.mark.parametrize("name", OF_DOMAIN.values())
+def test_other_widths(name: str, nbits: int) -> None:
+    """Widths that are no power of two, and one at which random factors have their full length."""
+    fit = "modulus" if nbits == 64 else "machine"
+    shape = {"steps_per_stage": 2} if name == "mont" and nbits != 64 else {}
+    compare(machine_of(name, nbits, fit=fit, **shape, **EVERYTHING), 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "nbits", "how"),
+    [AT_ONCE[0], case("ssmm-ct", schedule="ladder", crt=True, verify=True), case("naive", **EVERYTHING)],
+)
+def test_stages_agree(name: str, nbits: int, how: dict) -> None:
+    """Simulated in Python, co-simulated in Verilog, and native: every stamp, with stalls."""
+    machine = machine_of(name, nbits, **how)
+    rows = operations(machine, 1)
+    runs = [stamps(run(machine, "rtl", stage, rows, BOTH)) for stage in ("python", "verilog", "native")]
+    assert runs[0] == runs[1] == runs[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "nbits", "how"),
+    [AT_ONCE[0], *(case(name, fit="modulus", **EVERYTHING) for name in ("naive", "ssmm-ct"))],
+)
+def test_wrong_keys(name: str, nbits: int, how: dict) -> None:
+    """Numbers that do not belong together: the statuses of the oracle, after its cycles, and no result; the next operation works."""
+    machine = machine_of(name, nbits, **how)
+    names = machine.programmed.names
+    rows = operations(machine, 2)
+    good = [row for row in rows if row.key is not None]
+    requests, wanted = [], []
+    for row in good:
+        fields = dict(zip(names, row.request, strict=True))
+        for field, status in (
+            ("qinv", Status.BAD_KEY),
+            ("p", Status.BAD_KEY),
+            ("dp", Status.FAULT),
+            ("dq", Status.FAULT),
+            ("exp", Status.FAULT),
+        ):
+            requests.append(tuple({**fields, "base": 2, field: fields[field] ^ 4}.values()))
+            wanted.append((status, 0))
+        requests.append(row.request)
+        wanted.append(row.golden)
+    with simulate(machine.rtl(), "native") as sim:
+        made = sim.run(requests)
+    programmed = machine.programmed
+    for request, status, answer, latency in zip(
+        requests, wanted, made.responses, made.latencies, strict=True
+    ):
+        assert answer == status == programmed.fl(request), request
+        exp = programmed.named(request)["exp"]
+        assert latency == programmed.timing.replayed(programmed.trace(request), exp)
+
+
+# ---- machines without a key
+
+PLAIN_AT_ONCE = [
+    case("naive", False, schedule="fixed-window", fit="modulus"),
+    case("mont", False, schedule="fixed-window", window=1, conversion="square", forward=False),
+]
+PLAIN = [
+    case(name, **{"schedule": schedule, "forward": forward, **how})
+    for name, schedules in (
+        ("mont", ("right-to-left-2", "right-to-left-1", "left-to-right", "fixed-window", "sliding-window")),
+        ("naive", ("right-to-left-2", "right-to-left-1", "left-to-right", "fixed-window", "sliding-window")),
+        ("ssmm-ct", ("always", "ladder", "fixed-window")),
+        ("mont-ct", ("always", "ladder", "fixed-window")),
+        ("naive-ct", ("always", "ladder", "fixed-window")),
+    )
+    for schedule in schedules
+    for forward in (True, False)
+    for how in (
+        {"fit": "modulus"},
+        {"fit": "machine"},
+        *([{"scan": "full"}] if name.endswith("-ct") and schedule != "fixed-window" else []),
+        *([{"window": window} for window in (1, 2, 4)] if "window" in schedule else []),
+        *([{"conversion": "square"}] if name.startswith("mont") else []),
+    )
+]
+
+
+@pytest.mark.parametrize(("name", "nbits", "how"), [*PLAIN_AT_ONCE, *PLAIN])
+def test_table(name: str, nbits: int, how: dict) -> None:
+    """The table of exponentiations, with its delays and with stalls: RTL = CL = formula = `pow`."""
+    machine = machine_of(name, nbits, **how)
+    rows = mod_exp.table(nbits)
+    free = run_mod_exps(machine.rtl(), rows, machine.design, nbits, "native", **how)
+    check_formula(machine.design, rows, free, nbits, **how)
+    rtl = run_mod_exps(machine.rtl(), rows, machine.design, nbits, "native", BOTH, **how)
+    twin = run_mod_exps(machine.cl(), rows, machine.design, nbits, "python", BOTH, **how)
+    assert stamps(rtl) == stamps(twin)
+
+
+# ---- constant time
+
+DRAWS = 100_000  # of the cycle rule, over all machines
+CONSTANT = [
+    ("mont", {"fit": "modulus", **EVERYTHING}),
+    ("naive", {"schedule": "ladder", "crt": True, "fit": "modulus"}),
+    ("ssmm-ct", {"schedule": "always", "blind": "both", "verify": True, "fit": "modulus"}),
+    ("mont", {"schedule": "fixed-window"}),
+    ("mont-ct", {"schedule": "always", "scan": "full"}),
+    ("naive-ct", {"schedule": "ladder", "scan": "full"}),
+]
+
+
+def secrets(machine: Machine, rng: random.Random) -> dict[str, int]:
+    """A request: what is secret is random or a corner, of its length where the machine follows it; what is public is the same."""
+    mod = (1 << machine.nbits) - 5
+    public = {"mod": mod, "e": 0x103 if machine.nbits > 9 else 3}
+    widths = {"base": machine.nbits, "exp": machine.nbits, **dict(machine.given_fields)}
+    drawn = {}
+    for name in machine.programmed.names:
+        if name in public or (name == "exp" and "dp" in widths):
+            drawn[name] = public.get(name, public["e"])
+            continue
+        top = 1 << widths[name]
+        value = rng.choice((0, 1, top - 1, top >> 1, rng.randrange(top), rng.randrange(top)))
+        drawn[name] = value | top >> 1 | 1 if name in ("p", "q") else value % mod if name == "base" else value
+    return drawn
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(("name", "how"), CONSTANT)
+def test_constant_time_by_the_rule(name: str, how: dict) -> None:
+    """The rule by words gives the same cycles whatever is secret."""
+    machine = machine_of(name, 16, **how)
+    rng = random.Random(1)
+    programmed = machine.programmed
+    timing = programmed.timing
+    cycles = {timing.cycles(secrets(machine, rng), None) for _ in range(DRAWS // len(CONSTANT))}
+    assert len(cycles) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        pytest.param(name, how, id=f"{name} {at}", marks=regress_if(at not in (0, 3)))
+        for at, (name, how) in enumerate(CONSTANT)
+    ],
+)
+def test_constant_time(name: str, how: dict) -> None:
+    """So does the hardware. Numbers that do not belong together end a program with CRT or a check early: its primes are a key's."""
+    machine = machine_of(name, 16, **how)
+    rng = random.Random(2)
+    requests = []
+    if machine.keyed and (how.get("crt") or how.get("verify")):
+        key = machine.key
+        assert key.d is not None and key.p is not None
+        for _ in range(200):
+            message = rng.choice((0, 1, key.n - 1, key.p, *(rng.randrange(key.n) for _ in range(4))))
+            drawn = dict(zip(machine.programmed.names, machine.carried(message, key.d, key.n), strict=True))
+            random_ones = {field: value for field, value in secrets(machine, rng).items() if field[0] == "k"}
+            requests.append(tuple((drawn | random_ones).values()))
+    else:
+        requests = [tuple(secrets(machine, rng).values()) for _ in range(300)]
+    with simulate(machine.rtl(), "native") as sim:
+        made = sim.run(requests)
+    assert {status for status, _ in made.responses} == {Status.OK}
+    assert len(set(made.latencies)) == 1
+
+
+def test_a_schedule_that_shows_its_exponent_is_found_out() -> None:
+    """The checks above can fail."""
+    machine = machine_of("naive", 16, schedule="right-to-left-1")
+    rng = random.Random(1)
+    assert len({machine.programmed.timing.cycles(secrets(machine, rng), None) for _ in range(50)}) > 1
+
+
+def test_all_protections_are_there() -> None:
+    """The lists of this file have every combination."""
+    assert len(PROTECTIONS) == 2 * len(BLINDS) * 2 - 1
+    assert len(ALL) == len(OF_DOMAIN) * len(SECRET) * 2 * len(PROTECTIONS)

@@ -1,0 +1,251 @@
+"""Single-bit faults in machines that check their results: what leaves is right, or it does not leave.
+
+A fault flips one bit once, in a register, in a memory or in what a unit answers, or one bit of a ROM for good. Without the check the
+same faults let wrong results out. A machine may hang: nothing leaves then, and it is counted. `pytest -s` prints the numbers.
+"""
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.design import Design
+from modexlab.eval.designs.machine import Machine
+from modexlab.fl.errors import BadInput
+from modexlab.fl.status import Status
+from modexlab.rtl.sim import simulate, translate
+from modexlab.rtl.sim.faults import (
+    PUBLIC,
+    Effect,
+    Fault,
+    Faulted,
+    Kind,
+    Site,
+    campaign,
+    faults_of,
+    judged,
+    prepare,
+    registers,
+    tally,
+)
+
+from tests.harness import regress_if
+from tests.programs import EVERYTHING, machine_of
+
+RESIDUES = ("dpath.r.now", "dpath.b.now", "dpath.s.now", "dpath.mod", "dpath.memory.words")
+MOST_CYCLES = 1_000_000
+
+
+@dataclass
+class Attacked:
+    """A machine with a key, a few operations, and the faults that they meet."""
+
+    machine: Machine
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        key = self.machine.key
+        assert key.d is not None
+        self.rng = random.Random(self.seed)
+        messages = [self.rng.randrange(2, key.n - 1) for _ in range(7)]
+        self.requests = [self.machine.carried(message, key.d, key.n) for message in messages]
+        self.golden = [(int(Status.OK), pow(message, key.d, key.n)) for message in messages]
+        self.model = Faulted(self.machine.rtl())
+        answers = [self.model.run(request, MOST_CYCLES) for request in self.requests]
+        assert [answer for answer, _ in answers] == self.golden
+        self.cycles = max(cycle for _, cycle in answers)
+        self.nwords = len(self.machine.programmed.program.words)
+
+    @property
+    def residues(self) -> list[Site]:
+        """Registers of residues, the modulus, and the words of the memory that the program uses."""
+        depth = self.machine.programmed.program.depth
+        return [
+            each
+            for each in self.model.registers
+            if each.path.startswith(RESIDUES) and _place(each) < (depth if "[" in each.path else 1)
+        ]
+
+    @property
+    def control(self) -> list[Site]:
+        """All other registers: counters, flags, the exponent, what units are at."""
+        return [each for each in self.model.registers if "memory.words" not in each.path]
+
+    @property
+    def rom(self) -> list[Site]:
+        """The words of the program."""
+        return [each for each in self.model.tables if _place(each) < self.nwords]
+
+    def arrivals(self, site: Site) -> list[int]:
+        """The cycles in which a unit answers, by the rule of cycles: a product unit, or the one that converts."""
+        programmed = self.machine.programmed
+        trace = programmed.trace(self.requests[0])
+        timing = programmed.timing
+        found: set[int] = set()
+        for at, executed in enumerate(trace):
+            if executed.word.setup is not None if site.path.startswith("setup") else executed.made:
+                end = timing.loading_cycles + timing.replayed(trace[: at + 1], 0)
+                one = timing.unit.product_cycles(timing.unit.blocks_of(executed.modulus or 1)) or 1
+                found |= {end, end - one} if len(executed.made) > 1 else {end}
+        return sorted(found)
+
+    def some(self, count: int) -> Callable[[Site], Iterable[int]]:
+        """So many cycles, drawn for each bit of a site."""
+        return lambda _: [self.rng.randrange(self.cycles) for _ in range(count)]
+
+    def attack(self, what: str, faults: list[Fault]) -> dict[Effect, int]:
+        """The campaign; faults that let a wrong result out are shown."""
+        outcomes = self.model.campaign(self.requests, faults, self.golden, 3 * self.cycles)
+        counts = tally(outcomes)
+        said = ", ".join(f"{count} {effect.value}" for effect, count in counts.items())
+        print(f"{self.machine.design.name} {self.machine.nbits}, {what}: {len(faults)} faults, {said}")
+        self.wrong = [each for each in outcomes if each.effect is Effect.WRONG]
+        return counts
+
+    def withstands(self, what: str, faults: list[Fault]) -> None:
+        """No wrong result leaves, and not because nothing happened."""
+        counts = self.attack(what, faults)
+        assert not self.wrong, "\n".join(f"{each.fault}: {each.response}" for each in self.wrong[:20])
+        assert counts[Effect.CAUGHT] > 0
+
+
+def _place(site: Site) -> int:
+    """Of a word in its memory or ROM."""
+    return int(site.path.split("[")[1][:-1]) if "[" in site.path else 0
+
+
+def attacked(name: str, nbits: int, **settings: object) -> Attacked:
+    return Attacked(machine_of(name, nbits, **settings))
+
+
+FITTED = {"fit": "modulus", **EVERYTHING}
+UNCHECKED = {**FITTED, "verify": False}
+
+
+def test_a_sample() -> None:
+    """16 bits: of all kinds of bits some."""
+    target = attacked("mont", 16, **FITTED)
+    target.withstands("residues", faults_of(target.residues, target.some(1))[::2])
+    target.withstands("control", faults_of(target.control, target.some(2)))
+    target.withstands("program", faults_of(target.rom, target.some(1))[::19])
+    target.withstands("answers", faults_of(target.model.answers, target.arrivals)[::9])
+
+
+@pytest.mark.parametrize(
+    "nbits", [pytest.param(nbits, marks=regress_if(later)) for nbits, later in ((16, False), (64, True))]
+)
+def test_without_the_check_wrong_results_leave(nbits: int) -> None:
+    """The same faults are found out: in residues, in what units answer, in the program."""
+    target = attacked("mont", nbits, **UNCHECKED)
+    for what, faults in (
+        ("residues", faults_of(target.residues, target.some(1))[::4]),
+        ("answers", faults_of(target.model.answers, target.arrivals)[:: nbits * 2]),
+        ("program", faults_of(target.rom, target.some(1))[::37]),
+    ):
+        assert target.attack(f"{what} without a check", faults)[Effect.WRONG] > len(faults) // 50
+
+
+@pytest.mark.regress
+def test_64_bits() -> None:
+    """Every bit of every residue several times, every bit of the program, every bit of every answer when it comes."""
+    target = attacked("mont", 64, **FITTED)
+    memory = [each for each in target.residues if "[" in each.path]
+    working = [each for each in target.residues if "[" not in each.path]
+    target.withstands("working registers", faults_of(working, target.some(10)))
+    target.withstands("memory", faults_of(memory, target.some(3)))
+    target.withstands("other registers", faults_of(target.control, target.some(4)))
+    target.withstands("answers", faults_of(target.model.answers, target.arrivals))
+    target.withstands("program", faults_of(target.rom, target.some(1)))
+
+
+# at 32 bits, as for a faulty program to compute with other numbers of a key and to agree with itself all the same is
+# no matter of chance any more; with CRT it is none at 16
+DESIGNS = [
+    (name, nbits, how)
+    for name in ("mont", "naive", "ssmm-ct")
+    for nbits, how in (
+        (16, FITTED),
+        (32, {**FITTED, "crt": False}),
+        (32, {**FITTED, "crt": False, "blind": "no"}),
+        (32, {**FITTED, "blind": "no", "schedule": "ladder"}),
+        (32, {**FITTED, "crt": False, "blind": "message", "schedule": "always"}),
+    )
+]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(("name", "nbits", "how"), DESIGNS)
+def test_every_domain(name: str, nbits: int, how: dict) -> None:
+    """Every bit of the program, and registers in every few cycles: the counter of the program, too."""
+    target = attacked(name, nbits, **how)
+    target.withstands("program", faults_of(target.rom, target.some(1)))
+    target.withstands("memory", faults_of(target.residues, target.some(1)))
+    few = max(1, target.cycles // 150)
+    often = lambda _: range(target.rng.randrange(few), target.cycles, few)  # noqa: E731
+    target.withstands("other registers", faults_of(target.control, often))
+
+
+# ---- the facility
+
+
+def test_what_can_flip() -> None:
+    """Registers as in the Verilog, with their bits; tables; what units answer."""
+    machine = machine_of("mont", 16, **FITTED)
+    model = Faulted(machine.rtl())
+    program = machine.programmed.program
+    found = {each.path: each.nbits for each in model.registers}
+    assert found["dpath.r.now"] == found["dpath.memory.words[0]"] == 16
+    assert found["units__0.state"] == 17 and found["ctrl.status"] == 4
+    assert 1 << found["ctrl.pc"] >= len(program.words)
+    assert found == dict(registers(machine.rtl()))
+    assert {each.path.split(".")[0] for each in model.tables} == {"ctrl"}
+    assert {f"ctrl.now.words[{at}]" for at in range(len(program.words))} <= {
+        each.path for each in model.tables
+    }
+    assert {each.path for each in model.answers} == {"units__0__ostream__msg", "setup__ostream__msg"}
+    assert model.site("dpath.r.now").kind is Kind.REGISTER
+    with pytest.raises(BadInput, match=r"no register, table or answer 'dpath\.q'"):
+        model.site("dpath.q")
+
+
+def test_a_model_without_faults_is_the_machine() -> None:
+    """The same answers in the same cycles as at stage native."""
+    target = attacked("mont", 16, **FITTED)
+    with simulate(target.machine.rtl(), "native") as sim:
+        for request in target.requests[:3]:
+            made = sim.run([request])
+            assert target.model.run(request, MOST_CYCLES) == (made.responses[0], made.done[0])
+
+
+@pytest.mark.parametrize("name", ["systolic", pytest.param("mont-001", marks=pytest.mark.regress)])
+def test_other_machines(name: str) -> None:
+    """Any machine of the catalogue: without a check wrong results leave, and some machines hang."""
+    machine = machine_of(name, 16)
+    mod = 0xB5C3
+    request = machine.carried(0x1234, 0x5A3, mod)
+    expected = (int(Status.OK), pow(0x1234, 0x5A3, mod))
+    sites = registers(machine.rtl())
+    rng = random.Random(1)
+    cycles = machine.cycles(0x1234, 0x5A3, mod)
+    faults = [(path, rng.randrange(nbits), rng.randrange(cycles)) for path, nbits in sites for _ in range(3)]
+    outcomes = campaign(machine.rtl(), [request], faults, [expected], 3 * cycles)
+    counts = tally(outcomes)
+    assert counts[Effect.NONE] and counts[Effect.WRONG] and sum(counts.values()) == len(faults)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("design", catalogue.designs(), ids=lambda design: design.name)
+def test_registers_of_all_designs(design: Design) -> None:
+    """Every name that a clocked block writes is found declared, once."""
+    verilog, modules = prepare(translate(design.at(16).rtl()))
+    marked = sum(len(module.sites) for module in modules.values())
+    assert verilog.count(PUBLIC) == marked > 4
+
+
+def test_judged() -> None:
+    """A status without a result is a fault that was caught; a result with it that is not the right one is not."""
+    assert judged((0, 5), (0, 5)) is Effect.NONE
+    assert judged((9, 0), (0, 5)) is judged((1, 5), (0, 5)) is Effect.CAUGHT
+    assert judged((9, 4), (0, 5)) is judged((0, 4), (0, 5)) is judged((0, 0), (0, 5)) is Effect.WRONG
+    assert judged(None, (0, 5)) is Effect.HANG
