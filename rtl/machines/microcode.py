@@ -356,6 +356,12 @@ class Microcode:
         """... and that which they will take."""
         return frozenset(self._factors if self.forward else ())
 
+    def moves_late(self, register: str) -> bool:
+        """What is moved to a register comes with a modulus, so that no product is sent ahead of it, and no conversion."""
+        moving = [word for word in self.words if self._moved(word, register) is not None]
+        starts = register in self.named(Setup, "src")
+        return bool(moving) and all(word.settles for word in moving) and not starts and register != "s"
+
     def moves_to(self, register: str) -> tuple[str, ...]:
         """What a register takes at the end of a word: registers, constants, fields, "setup", "sum", "memory"."""
         named: dict[str, None] = {}

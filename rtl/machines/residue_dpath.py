@@ -50,17 +50,32 @@ class Chooser(Component):
 
 
 class ResidueRegister(Component):
-    """A working register: it takes a product that arrives, what its word moves there when it ends, or (`entry`) an entry of the table."""
+    """A working register: it takes a product that arrives, what its word moves there when it ends, or (`entry`) an entry of the table.
+
+    Ports: what it takes, and when -> now, its value; next, the value that products see which are sent ahead. moves_late: nothing is
+    sent ahead of what is moved there, so that next has products alone. kept: the next value, where no product arrives.
+    """
 
     def construct(
-        s, nbits, nproducts, nunits, moves, entry=False, read_now=True, read_next=True, read_kept=False
+        s,
+        nbits,
+        nproducts,
+        nunits,
+        moves,
+        entry=False,
+        read_now=True,
+        read_next=True,
+        read_kept=False,
+        moves_late=False,
     ):
         s.product = [InPort(nbits) for _ in range(nunits)]
         s.arrives = InPort(nproducts)
         s.takes = InPort(nproducts)
         s.now = OutPort(nbits) if read_now else Wire(nbits)
         s.next = OutPort(nbits) if read_next else Wire(nbits)
-        s.kept = OutPort(nbits) if read_kept else Wire(nbits)  # the next value, where no product arrives
+        s.kept = OutPort(nbits) if read_kept else Wire(nbits)
+        s.below = Wire(nbits)  # what a product takes the place of
+        s.taken = Wire(nbits)
         LAST_UNIT = nunits - 1
 
         s.moved = Wire(nbits)
@@ -104,11 +119,12 @@ class ResidueRegister(Component):
             elif s.takes_entry:
                 s.kept @= s.entered
 
+        s.below //= s.now if moves_late else s.kept
         if nproducts == 1:
 
             @update
             def next_value():
-                s.next @= s.kept
+                s.next @= s.below
                 if s.from_product[0]:
                     s.next @= s.product[0]
 
@@ -116,15 +132,26 @@ class ResidueRegister(Component):
 
             @update
             def next_value_of_two():
-                s.next @= s.kept
+                s.next @= s.below
                 if s.from_product[0]:
                     s.next @= s.product[0]
                 elif s.from_product[1]:
                     s.next @= s.product[LAST_UNIT]
 
+        if moves_late:
+
+            @update
+            def moves_instead():
+                s.taken @= s.next
+                if s.moves_in:
+                    s.taken @= s.moved
+
+        else:
+            s.taken //= s.next
+
         @update_ff
         def register():
-            s.now <<= s.next
+            s.now <<= s.taken
 
 
 class ResidueDpath(Component):
@@ -192,6 +219,7 @@ class ResidueDpath(Component):
                     name in code.read_now,
                     name in code.read_next,
                     name in code.named(Setup, "src"),
+                    code.moves_late(name),
                 ),
             )
 
