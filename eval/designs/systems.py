@@ -353,9 +353,16 @@ class Measurement:
         carried = work.operands if machine is None else machine.carried(*work.operands)
         base, exp, mod, *given = carried
         # what is carried with CRT is the public exponent, by which `pow` gives something else
-        expected = {} if carried[:3] == work.operands else {"expected": work.golden}
+        expected = None if carried[:3] == work.operands else work.golden
         program = kernel_program(
-            kernel, nbits, base, exp, mod, exp_nbits=scanned_nbits(kernel, work), given=given, **expected
+            kernel,
+            nbits,
+            base,
+            exp,
+            mod,
+            exp_nbits=scanned_nbits(kernel, work),
+            given=given,
+            expected=expected,
         )
         outcome = system.run(program, progress=self.progress)
         note = "" if outcome.exit_code == 0 else outcome.explain(program)
