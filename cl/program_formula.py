@@ -116,7 +116,7 @@ class Formula:
         else:
             # the first product follows the request, of which it does not see the modulus yet
             late = 0 if recipe.skips else 1 - self.ov
-            into = late + self.p(modulus) if recipe.domain == "identity" else 0
+            into = late + self.p(0) if recipe.domain == "identity" else 0
         leave = self.p(modulus) if recipe.montgomery else 0
         wiping = 1 + self.p(modulus) + (1 << recipe.digit_nbits)
         return skipped + into + self.loop(exp, modulus) + leave + wiping + 1

@@ -177,6 +177,12 @@ PLAIN = [
         *([{"conversion": "square"}] if name.startswith("mont") else []),
     )
 ]
+# bases that are longer than the blocks of a short modulus
+PLAIN += [
+    case("naive", nbits=32, schedule=schedule, fit="modulus")
+    for schedule in ("right-to-left-2", "right-to-left-1", "left-to-right", "fixed-window", "sliding-window")
+]
+PLAIN += [case("naive-ct", nbits=32, schedule=schedule, fit="modulus") for schedule in ("always", "ladder")]
 
 
 @pytest.mark.parametrize(("name", "nbits", "how"), [*PLAIN_AT_ONCE, *PLAIN])

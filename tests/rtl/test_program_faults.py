@@ -181,7 +181,7 @@ def test_every_domain(name: str, nbits: int, how: dict) -> None:
     target = attacked(name, nbits, **how)
     target.withstands("program", faults_of(target.rom, target.some(1)))
     target.withstands("memory", faults_of(target.residues, target.some(1)))
-    few = max(1, target.cycles // 150)
+    few = max(1, target.cycles // 50)
     often = lambda _: range(target.rng.randrange(few), target.cycles, few)  # noqa: E731
     target.withstands("other registers", faults_of(target.control, often))
 
