@@ -73,7 +73,6 @@ class ResidueRegister(Component):
         s.takes = InPort(nproducts)
         s.now = OutPort(nbits) if read_now else Wire(nbits)
         s.next = OutPort(nbits) if read_next else Wire(nbits)
-        s.kept = OutPort(nbits) if read_kept else Wire(nbits)
         s.below = Wire(nbits)  # what a product takes the place of
         s.taken = Wire(nbits)
         LAST_UNIT = nunits - 1
@@ -94,32 +93,36 @@ class ResidueRegister(Component):
             s.moved //= s.now
             s.moves_in //= 0
 
-        s.entered = Wire(nbits)
-        s.takes_entry = Wire()
-        if entry:
-            s.entry_there = InPort()
-            s.entry = InPort(nbits)
-            s.entered //= s.entry
-            s.takes_entry //= s.entry_there
-        else:
-            s.entered //= s.now
-            s.takes_entry //= 0
-
         s.from_product = Wire(nproducts)
 
         @update
         def arriving():
             s.from_product @= s.arrives & s.takes
 
-        @update
-        def without_products():
-            s.kept @= s.now
-            if s.moves_in:
-                s.kept @= s.moved
-            elif s.takes_entry:
-                s.kept @= s.entered
+        if moves_late:
+            s.below //= s.now
+        else:
+            s.kept = OutPort(nbits) if read_kept else Wire(nbits)
+            s.below //= s.kept
+            s.entered = Wire(nbits)
+            s.takes_entry = Wire()
+            if entry:
+                s.entry_there = InPort()
+                s.entry = InPort(nbits)
+                s.entered //= s.entry
+                s.takes_entry //= s.entry_there
+            else:
+                s.entered //= s.now
+                s.takes_entry //= 0
 
-        s.below //= s.now if moves_late else s.kept
+            @update
+            def without_products():
+                s.kept @= s.now
+                if s.moves_in:
+                    s.kept @= s.moved
+                elif s.takes_entry:
+                    s.kept @= s.entered
+
         if nproducts == 1:
 
             @update

@@ -117,7 +117,7 @@ def test_outputs(cli: Cli, tmp_path: Path) -> None:
     drawn = cli("report", *ledger, "--figures", "figures", "--format", "svg").out.splitlines()
     assert [Path(each).name for each in drawn] == [
         *("area-time.svg", "energy-time.svg", "widths.svg", "areas.svg"),
-        *("paths.svg", "energies.svg", "leakage.svg", "ratios.svg"),
+        *("paths.svg", "energies.svg", "leakage.svg", "protections.svg", "ratios.svg"),
     ]
     for each in drawn:
         assert ElementTree.parse(each).getroot().tag.endswith("svg")
