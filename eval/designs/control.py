@@ -155,6 +155,8 @@ def converted_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) 
     """Into Montgomery form by doublings; squarings as many as make it shortest."""
     schedule, conversion, per_cycle = values[SCHEDULE], values["conversion"], values[DOUBLINGS_PER_CYCLE]
     must_divide(DOUBLINGS_PER_CYCLE, per_cycle, nbits, "the width")
+    if timing.fits:
+        per_cycle = largest_divisor(timing.block_nbits, per_cycle)  # a modulus has whole blocks
     common = {
         DOUBLINGS_PER_CYCLE: per_cycle,
         "full_scan": values.get(SCAN.name) == "full",
@@ -178,7 +180,7 @@ def conversion_params(default: str) -> tuple[Param, ...]:
             DOUBLINGS_PER_CYCLE,
             lambda nbits: largest_divisor(nbits, 4),
             Count(1),
-            "modular doublings that are chained in a cycle, on the way into Montgomery form",
+            "modular doublings that are chained in a cycle, on the way into Montgomery form; at most, with fit=modulus",
         ),
         Param(
             "conversion",

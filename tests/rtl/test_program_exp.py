@@ -31,6 +31,8 @@ def case(name: str, later: bool = True, nbits: int = 16, **settings: object) -> 
 
 AT_ONCE = [
     case("mont", False, fit="modulus", **EVERYTHING),
+    # blocks of 6 bits, which are not as many doublings as fit in the cycles of a width of 60
+    case("mont", False, nbits=60, schedule="fixed-window", crt=True, verify=True, fit="modulus"),
     case("mont", False, schedule="ladder", crt=True, blind="exponent", verify=True, forward=False),
     case("naive", False, schedule="always", blind="both", verify=True),
     case("ssmm-ct", False, schedule="fixed-window", crt=True, blind="message", window=1, fit="modulus"),
