@@ -18,7 +18,7 @@ and Checked (a comparison whose failure ends the program with a status). `assemb
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -58,8 +58,7 @@ class Product:
 
     def __str__(self) -> str:
         also = f" {self.also}" if self.also else ""
-        text = f"{'mulw' if self.wide else 'mul'}{'.if' if self.when else ''} {self.dst or '-'}{also}, {self.x}, {self.y}"
-        return text
+        return f"{'mulw' if self.wide else 'mul'}{'.if' if self.when else ''} {self.dst or '-'}{also}, {self.x}, {self.y}"
 
     @property
     def choices(self) -> tuple[Operand, ...]:
@@ -506,7 +505,7 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: obje
             made.append(word)
         return made
 
-    for item, following in zip(items, [*items[1:], None], strict=True):
+    for item in items:
         if item is failure:
             failure_at = len(words)
         if isinstance(item, Loop):
@@ -525,7 +524,6 @@ def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: obje
                 right |= {entry - 1, *range(entry, out)}
         else:
             words.append(straight(item, len(words) + 1))
-        del following
     assert words[-1].flow.kind == "answer", "a program ends with an answer"
     program = Program(tuple(words), failure=failure_at, right_words=frozenset(right), **more)  # type: ignore[arg-type]
     check(program)
@@ -570,12 +568,3 @@ def _slot_read(action: Action) -> str:
     if isinstance(action, Fetch):
         return action.slot
     return action.src if isinstance(action, SetModulus) else ""
-
-
-def words_of(items: Iterable[Item]) -> Iterator[Word]:
-    """The words of items, however they nest."""
-    for item in items:
-        if isinstance(item, Loop):
-            yield from words_of((*item.first, *item.body))
-        else:
-            yield item.word if isinstance(item, Repeat) else item

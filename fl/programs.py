@@ -247,7 +247,11 @@ def _into(recipe: Recipe) -> list[Item]:
     if not recipe.montgomery:
         # a table's entry may be the result: it must be below the modulus
         reduces = recipe.domain == "identity" and (recipe.entries > 0 or recipe.fits) and not recipe.given
-        return [Word((Product("b", "r", "b", wide=recipe.fits),), note="the base below the modulus")] if reduces else []
+        return (
+            [Word((Product("b", "r", "b", wide=recipe.fits),), note="the base below the modulus")]
+            if reduces
+            else []
+        )
     if recipe.conversion == "double":
         per_block = recipe.block if recipe.fits else 0
         fixed = 0 if recipe.fits else recipe.r_nbits or recipe.nbits

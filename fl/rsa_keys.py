@@ -91,6 +91,10 @@ class RSAKey:
     @classmethod
     def unchecked(cls, **numbers: int | None) -> "RSAKey":
         """A key of these numbers, which need not belong together: for a machine that is to find that out."""
+        for name, value in numbers.items():
+            least = 3 if name == "n" else 0
+            if value is not None and value < least:
+                raise BadInput(f"{name} = {value} of an RSA key: give {least} or more")
         key = object.__new__(cls)
         for each in fields(cls):
             object.__setattr__(key, each.name, numbers.get(each.name))

@@ -230,6 +230,10 @@ class Programmed:
             raise BadInput(f"the key with n = {key.n} is public; give a private key to decrypt")
         recipe = self.recipe
         numbers: dict[str, int] = {"e": key.e}
+        if key.e.bit_length() > recipe.nbits:
+            raise BadInput(
+                f"e of the key has {key.e.bit_length()} bits: this machine has {recipe.nbits}; give --nbits {key.e.bit_length()} or more"
+            )
         if recipe.crt:
             numbers |= key.crt()._asdict()
         if recipe.blind_exponent and not recipe.crt:
@@ -345,7 +349,9 @@ def costs(machine: Machine) -> Costs:
         cycles=made.timing.replayed(trace, fields["exp"]),
         formula=formula,
         loading_cycles=made.timing.loading_cycles,
-        constant_time=counted and SCHEDULES[recipe.schedule].constant_time,
+        constant_time=counted
+        and SCHEDULES[recipe.schedule].constant_time
+        and (recipe.keyed or recipe.shape.digit or recipe.full_scan),
     )
 
 

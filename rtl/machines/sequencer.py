@@ -353,7 +353,10 @@ class Sequencer(Component):
 
             @update
             def stores():
-                s.store @= s.now.stores & (s.first | (s.now.takes & s.istream_val))
+                # a request is looked at while it is there; all else is stored in the first cycle
+                s.store @= s.now.stores & s.first
+                if s.now.takes:
+                    s.store @= s.now.stores & s.istream_val
 
         if code.scans:
             k = program.digit_nbits

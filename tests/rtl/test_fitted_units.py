@@ -27,6 +27,9 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from tests.harness import examples, regress_if, stamps
 
+# machines with `fit=modulus` in tests/rtl/test_program_exp.py hold the mechanism in `make test`
+pytestmark = pytest.mark.regress
+
 WIDTHS = (8, 16, 24, 40)
 
 

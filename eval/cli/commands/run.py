@@ -113,7 +113,7 @@ def execute(args: argparse.Namespace) -> int:
 def _on(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[str]]:
     """The operation on one design, for scripts and in words."""
     settings = settings_of(design, args.settings)
-    if _private(args, design):
+    if _private(args, design, settings):
         return _by_program(args, design, settings)
     if args.vcd is not None:
         check_directory("--vcd", args.vcd)
@@ -165,11 +165,14 @@ def _on(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[
     return report, list(_lines(report, operation, counted, session.interface))
 
 
-def _private(args: argparse.Namespace, design: Design) -> bool:
+def _private(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> bool:
     """A private operation that the design does by a program of its own, with CRT, blinding or the check."""
-    asked = args.crt or args.blind != "no" or args.verify
-    if not asked:
+    by_option = args.crt or args.verify or args.blind != "no"
+    by_setting = settings.get("crt") or settings.get("verify") or settings.get("blind", "no") != "no"
+    if not (by_option or by_setting):
         return False
+    if by_option and args.encrypt is not None and args.decrypt is not None:
+        raise BadInput("a key needs one of --encrypt M and --decrypt C")
     if args.decrypt is None or args.key is None:
         raise BadInput("--crt, --blind and --verify are for a private key; add --key FILE and --decrypt C")
     if design.programmed:
@@ -199,10 +202,14 @@ def _by_program(
         raise BadInput(
             f"ciphertext {shown(cipher)} is not in 0..n-1 for n = {shown(key.n)}: cut it into smaller numbers"
         )
-    # a prime has a field of half the width
-    primes = (1 << 2 * max(key.p or 0, key.q or 0).bit_length()) - 1 if args.crt else 0
+    # a prime has a field of half the width, and with CRT nobody needs d
+    crt = settings.get("crt", args.crt)
+    if key.p is None and not args.unchecked:
+        key = key.with_primes()
+    primes = (1 << 2 * max(key.p or 0, key.q or 0).bit_length()) - 1 if crt else 0
     nbits = check_width(args.nbits) if args.nbits is not None else design.width_for(key.n, primes)
-    check_fit(nbits, [(cipher, key.d, key.n)])
+    assert key.d is not None
+    check_fit(nbits, [(cipher, 0 if crt else key.d, key.n)])
     chosen = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
     draw = random.Random(args.seed).randrange if args.seed is not None else secrets.randbelow
     machine = design.at(nbits, **chosen).with_key(key, draw)
