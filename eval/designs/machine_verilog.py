@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
 from ...fl.program import Check
+from ...fl.schedules import SCHEDULES
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
 from .verilog_header import comment, parameters, port_lines, wrapped
@@ -145,10 +146,8 @@ def constant_time(machine: Machine) -> str:
     """Whether cycles tell the operands."""
     programmed = machine.build.programmed
     if programmed is not None:
-        from .protection import costs
-
-        # where numbers decide on the cycles of products, the costs would ask for a key
-        if programmed.unit.product_cycles(1) is None or not costs(machine).constant_time:
+        alike = SCHEDULES[programmed.recipe.schedule].constant_time
+        if programmed.unit.product_cycles(1) is None or not alike:
             return "no: the number of cycles depends on the operands"
         if machine.keyed:
             return "yes: as many cycles for all messages and all private keys of the same length"
