@@ -1,6 +1,6 @@
 """Closed formulas for the cycles of programs with a window or a key (fl/programs.py), beside the rule by words (program.py).
 
-T is a product's cycles under the modulus at hand, Tw those of a wide one, ov is 1 without forwarding, P = ov + T; k bits of a digit,
+T is a product's cycles under the modulus at hand, ov is 1 without forwarding, P = ov + T; k bits of a digit,
 d digits, S = 2^k + 2 the cycles of a scan:
 
     fixed window        1 + (2^k - 2) P + 1 + S + (d - 1) (max(k P + ov, S) + T)        always  2 d P        ladder  d P

@@ -112,7 +112,6 @@ class _State:
     program: Program
     fields: Mapping[str, int]
     arithmetic: Arithmetic | None
-    nbits: int
     registers: dict[str, Value] = field(default_factory=lambda: dict.fromkeys("rbs", 0))
     slots: dict[str, Value] = field(default_factory=dict)
     table: dict[int, Value] = field(default_factory=dict)
@@ -265,7 +264,7 @@ def run(
     trace: list[Executed] | None = None,
 ) -> Outcome:
     """The program from the request to its answer; `status` is what the request is refused with."""
-    state = _State(program, fields, arithmetic, arithmetic.nbits if arithmetic else 0)
+    state = _State(program, fields, arithmetic)
     pc, index = 0, program.words[0].start
     for _ in range(MOST_WORDS):
         word = program.words[pc]

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from ...fl.errors import BadInput, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
-from .systems import NBITS_001, OPERATIONS, workloads
+from .systems import NBITS_001, OPERATIONS, private_operation, workloads
 from .workloads import WORKLOADS, Workload, some_operands
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = F
     """
     if machine is not None and machine.keyed:
         check_workload(name, nbits, keyed=True)
-        return (Part(private_operation(machine)),)
+        return (Part(private_operation(machine.nbits, machine.key)),)
     modulus = machine.modulus if machine is not None else 0
     check_workload(name, nbits, modulus)
     if name == CRT:
@@ -140,14 +140,6 @@ def _pair(machine: Machine | None, nbits: int, system: bool) -> tuple[Workload, 
         return encrypt.on(modulus), decrypt.on(modulus)
     base, exp, mod = some_operands(machine)
     return Workload(ENCRYPT, base, 65537 if nbits > 17 else 17, mod), Workload(DECRYPT, base, exp, mod)
-
-
-def private_operation(machine: Machine) -> Workload:
-    """The decryption of a message's ciphertext with the key that a machine holds."""
-    key = machine.key
-    assert key.d is not None
-    message = random.Random(machine.nbits).randrange(key.n)
-    return Workload(DECRYPT, pow(message, key.e, key.n), key.d, key.n)
 
 
 def _of_one_length(work: Workload, nbits: int) -> list[Workload]:

@@ -104,7 +104,7 @@ class SystemKind:
             return work.on(self.modulus)
         if work.name != "decrypt":
             return None
-        return _decryption(nbits, machine.key)
+        return private_operation(nbits, machine.key)
 
     def require(self, nbits: int, work: Workload) -> None:
         """BadInput if the accelerator cannot be made, or does not take the operands."""
@@ -171,8 +171,8 @@ def workloads(nbits: int) -> tuple[Workload, Workload]:
     return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
 
 
-def _decryption(nbits: int, key: RSAKey) -> Workload:
-    """Of the ciphertext of a message."""
+def private_operation(nbits: int, key: RSAKey) -> Workload:
+    """The decryption of a message's ciphertext with a key."""
     assert key.d is not None
     message = random.Random(nbits).randrange(key.n)
     return Workload("decrypt", pow(message, key.e, key.n), key.d, key.n)

@@ -78,8 +78,8 @@ class ProgramExp(Component):
             s.istream = RecvIfcRTL(mk_keyed_req(nbits, fields) if fields else mk_modexp_req(nbits))
             s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
 
-        s.ctrl = Sequencer(code, nunits, forward)
-        s.dpath = ResidueDpath(code, nbits, fields, nunits, forward, block_nbits, per_cycle)
+        s.ctrl = Sequencer(code)
+        s.dpath = ResidueDpath(code, nbits, fields, block_nbits)
         s.units = [mk_unit(nbits) for _ in range(nunits)]
 
         # What arrives, and whether it can be computed.

@@ -158,7 +158,8 @@ class ResidueRegister(Component):
 
 
 class ResidueDpath(Component):
-    def construct(s, code, nbits, fields, nunits, forward, block_nbits=0, per_cycle=1):
+    def construct(s, code, nbits, fields, block_nbits=0):
+        nunits, forward, per_cycle = code.nunits, code.forward, code.per_cycle
         program = code.program
         word = mk_bits(nbits)
         nproducts = code.positions

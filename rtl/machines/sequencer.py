@@ -19,7 +19,8 @@ from .micro_rom import MicroRom
 
 
 class Sequencer(Component):
-    def construct(s, code, nunits, forward):
+    def construct(s, code):
+        nunits, forward = code.nunits, code.forward
         program = code.program
         pc = mk_bits(code.pc_nbits)
         nproducts = code.positions

@@ -99,9 +99,9 @@ def _private(args: argparse.Namespace, machine: Machine) -> tuple[dict[str, Any]
                 f"--{name}: with crt, blind or verify the machine does the private operation of its key, and {name} is of that; "
                 "drop it, or give --workload decrypt"
             )
-    from ...designs.mixes import private_operation
+    from ...designs.systems import private_operation
 
-    work = private_operation(machine)
+    work = private_operation(machine.nbits, machine.key)
     about: dict[str, Any] = {**_private_products(machine, work), "mod": json_number(work.mod)}
     return _told(machine, machine.cycles(*work.operands), about, "a private operation of its key")
 

@@ -70,7 +70,7 @@ def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[
     nbits = PAPER_NBITS if args.nbits is None else check_width(args.nbits)
     settings = settings_of(design, args.settings)
     if args.crt or args.verify or args.blind != "no":
-        design.at(nbits).programmed  # noqa: B018 (refuses a design without programs)
+        _ = design.at(nbits).programmed  # refuses a design without programs
         settings = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
     machine = design.at(nbits, **settings)
     program = machine.programmed.program
