@@ -1,10 +1,10 @@
 """Floorplan, placement, clock tree and hold: from a mapped netlist to where every cell lies.
 
 `place` draws a square core of rows at the asked density with the ports spread around the die, lets Coriolis place the cells
-(coriolis_engine), then chooses sizes and buffers by the wires that there are (in_place.py), and puts in the clock tree (clock_tree.py)
-and delays for hold (hold.py), for all of which cells make way on their rows (rows.py). What came out is checked: cells on rows
-and sites, none on another, all in the core, every pin connected, the clock at every register, and the netlist proved to compute
-what it did. A placement that fails a check is refused, not written.
+(coriolis_engine), then chooses sizes and buffers by the wires that there are (in_place.py), puts in the clock tree (clock_tree.py),
+goes over the sizes again with that in, and puts in delays for hold (hold.py), for all of which cells make way on their rows
+(rows.py). What came out is checked: cells on rows and sites, none on another, all in the core, every pin connected, the clock at
+every register, and the netlist proved to compute what it did. A placement that fails a check is refused, not written.
 
 Products: placement.json, netlist_placed.json and .v, and hierarchy_placed.json (with what was added as the modules "clock_tree"
 and "hold").
@@ -126,6 +126,15 @@ def _finished(
         netlist = tree.build()
         placement.clock_tree = tree.summary()
         timed("clock_tree", start)
+        # copies of a clock gate lie far from what enables them, a net of the design that is longer now
+        start = time.monotonic()
+        again = in_place.improve(
+            netlist, placement, rows, lef, library, asked, {**modules, **improved.owners}
+        )
+        netlist = again.netlist
+        improved.owners |= again.owners
+        placement.sizing += again.rounds
+        timed("sizing_after_tree", start)
         start = time.monotonic()
         repaired = hold.repair(netlist, placement, rows, lef, library, asked)
         netlist = repaired.netlist

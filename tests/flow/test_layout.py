@@ -356,6 +356,33 @@ class TestInPlace:
         assert done.netlist is placed.after
         assert found == placed.placement
 
+    def test_it_comes_again_when_the_clock_tree_is_there(
+        self, placed: Placed, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Copies of clock gates are more readers, further away, of what enables them; here of ports, which buffers help."""
+        places = [placed.placement.instances[name] for name in placed.before.cells]
+        cells = [[round(each.x_um * DBU), round(each.y_um * DBU), each.orient] for each in places]
+        monkeypatch.setattr(coriolis_job, "run", lambda *_: {"cells": cells, "seconds": {}})
+        passes: list[tuple[netlist.Netlist, in_place.Improved]] = []
+
+        def improve(subject: netlist.Netlist, *more: Any) -> in_place.Improved:
+            passes.append((subject, real(subject, *more)))
+            return passes[-1][1]
+
+        real = in_place.improve
+        monkeypatch.setattr(in_place, "improve", improve)
+        found = place.place(placed.directory / "netlist.json", None, tmp_path, clock_ns=0.1)
+        (first, once), (second, again) = passes
+        assert [any(name.startswith(placement.TREE) for name in each.cells) for each in (first, second)] == [
+            False,
+            True,
+        ]
+        assert found.sizing == [*once.rounds, *again.rounds]
+        after = netlist.read(tmp_path / "netlist_placed.json", library)
+        assert {name: after.cells[name].kind for name in again.netlist.cells} == {
+            name: cell.kind for name, cell in again.netlist.cells.items()
+        }
+
     def test_inputs_may_change_places_if_they_commute(self, placed: Placed, library: Library) -> None:
         other = copy.deepcopy(placed.after)
         pins = next(cell.pins for cell in other.cells.values() if cell.kind == "NAND2_X1")
