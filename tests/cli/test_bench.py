@@ -18,6 +18,8 @@ def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "OPT", "-O1")  # of which there is a build
+    monkeypatch.setattr(bench, "STARTS", 1)
     monkeypatch.setattr(bench, "REPETITIONS", 1)
     monkeypatch.setattr(bench, "NATIVE_REQUESTS", 200)
     monkeypatch.setattr(bench, "PYTHON_REQUESTS", 1)

@@ -18,6 +18,7 @@ from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 
+from tests.harness import regress_if
 from tests.paths import DATA
 
 from ..command_line import Cli
@@ -64,9 +65,13 @@ def make_two_keys(tmp_path: Path) -> Path:
     ("how", "words"),
     [
         (["--crt", "--blind"], "CRT, message and exponent blinded, result checked"),
-        (["--verify"], "result checked"),
+        pytest.param(["--verify"], "result checked", marks=pytest.mark.regress),
         (["--blind", "exponent", "--set", "verify=false"], "exponent blinded"),
-        (["--set", "crt=true", "--blind", "message"], "CRT, message blinded, result checked"),
+        pytest.param(
+            ["--set", "crt=true", "--blind", "message"],
+            "CRT, message blinded, result checked",
+            marks=pytest.mark.regress,
+        ),
     ],
 )
 def test_on_native_rtl(cli: Cli, two_keys: Path, how: list[str], words: str) -> None:
@@ -76,7 +81,13 @@ def test_on_native_rtl(cli: Cli, two_keys: Path, how: list[str], words: str) -> 
     assert report["reasons"] == {"no private key: the vector has none, or asks for the public exponent": 2}
 
 
-@pytest.mark.parametrize("design", ["naive", "ssmm", "mont-ct", "ssmm-ct"])
+@pytest.mark.parametrize(
+    "design",
+    [
+        pytest.param(name, marks=regress_if(name != "ssmm"))
+        for name in ("naive", "ssmm", "mont-ct", "ssmm-ct")
+    ],
+)
 @pytest.mark.parametrize("how", [["--crt", "--blind"], ["--blind"], ["--crt", "--set", "schedule=ladder"]])
 def test_other_designs_at_the_cycle_level(cli: Cli, two_keys: Path, design: str, how: list[str]) -> None:
     report = cli("check", two_keys, "--design", design, *how, "--level", "cl", "--json").json()
@@ -135,10 +146,18 @@ def wycheproof(path: Path, names: tuple[str, ...], change: Callable[[list[dict[s
     return path
 
 
-@pytest.mark.parametrize("names", [ALL, ("n", "e", "d")], ids=["with primes", "without primes"])
-def test_wycheproof_natively(cli: Cli, tmp_path: Path, names: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("names", "level"),
+    [
+        pytest.param(ALL, "rtl", id="with primes", marks=pytest.mark.regress),
+        pytest.param(("n", "e", "d"), "rtl", id="without primes", marks=pytest.mark.regress),
+        pytest.param(ALL, "fl", id="with primes, functional"),
+        pytest.param(("n", "e", "d"), "fl", id="without primes, functional"),
+    ],
+)
+def test_wycheproof(cli: Cli, tmp_path: Path, names: tuple[str, ...], level: str) -> None:
     path = wycheproof(tmp_path / "decrypt.json", names, lambda _: None)
-    report = cli("check", path, "--crt", "--blind", "--json").json()
+    report = cli("check", path, "--crt", "--blind", "--level", level, "--json").json()
     assert (report["passed"], report["failed"], report["unpadded"]) == (3, 0, 3)
     assert report["reasons"] == {"the base is not below the modulus": 1}
 

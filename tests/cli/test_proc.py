@@ -305,7 +305,7 @@ def test_commits(cli: Cli, tmp_path: Path) -> None:
     assert "lbu a0, -3(sp)" in loaded and loaded.endswith("a0=0x00000012 [0x003ffffd]")
 
 
-@pytest.mark.parametrize("stage", ["native", "verilog"])
+@pytest.mark.parametrize("stage", [pytest.param("native", marks=pytest.mark.regress), "verilog"])
 def test_vcd_on_a_full_disk(cli: Cli, tmp_path: Path, stage: str) -> None:
     path = tmp_path / "full.vcd"
     path.symlink_to("/dev/full")

@@ -136,8 +136,15 @@ def test_a_status_instead_of_a_result_is_exit_1(cli: Cli, monkeypatch: pytest.Mo
 # ---- behind accelerator registers
 
 
-@pytest.mark.parametrize("design", ["mont", "naive-001"])
-@pytest.mark.parametrize("nbits", [32, 72])
+@pytest.mark.parametrize(
+    ("design", "nbits"),
+    [
+        ("mont", 72),
+        ("naive-001", 32),
+        pytest.param("mont", 32, marks=pytest.mark.regress),
+        pytest.param("naive-001", 72, marks=pytest.mark.regress),
+    ],
+)
 def test_registers(cli: Cli, design: str, nbits: int) -> None:
     """Words pushed, go, words popped, status: the same answers and, with a clock, the same cycles at all levels."""
     words = -(-nbits // 32)
@@ -185,6 +192,7 @@ def test_encrypt_and_decrypt_with_a_key(cli: Cli) -> None:
         assert report["result"] == 42
 
 
+@pytest.mark.regress  # in `make test` at the cycle level, in test_run_private.py
 def test_key_on_native_rtl(cli: Cli) -> None:
     """CRT on a machine without programs: two runs of half the width (the primes of this key have 272 and 240 bits)."""
     key = RSAKey.load(KEY)

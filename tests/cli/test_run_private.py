@@ -11,6 +11,7 @@ from modexlab.fl.rsa_keys import RSAKey
 from modexlab.fl.status import MEANING, Status
 from modexlab.proc.software.seeded_keys import seeded_key
 
+from tests.harness import regress_if
 from tests.paths import DATA
 
 from ..command_line import Cli
@@ -56,8 +57,19 @@ def test_a_key_of_openssl_natively(cli: Cli) -> None:
     assert any("cmp" in line for line in report["program"])
 
 
-@pytest.mark.parametrize("design", ["mont", "naive", "ssmm", "ssmm-ct"])
-@pytest.mark.parametrize("how", [["--verify"], ["--crt"], ["--crt", "--blind"], ["--blind", "exponent"]])
+WAYS = (["--verify"], ["--crt"], ["--crt", "--blind"], ["--blind", "exponent"])
+DESIGNS = ("naive", "ssmm", "mont", "ssmm-ct")
+
+
+@pytest.mark.parametrize(
+    ("design", "how"),
+    [
+        # each design and each way once, the others in `make regress`
+        pytest.param(design, how, marks=regress_if(DESIGNS.index(design) != WAYS.index(how)))
+        for design in DESIGNS
+        for how in WAYS
+    ],
+)
 def test_levels_agree(cli: Cli, key: Path, design: str, how: list[str]) -> None:
     run = ("run", design, "--key", key, "--decrypt", CIPHER, *how, "--seed", 1, "--json")
     fl, cl = (cli(*run, "--level", level).json() for level in ("fl", "cl"))
@@ -112,7 +124,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("how", [["--crt"], ["--crt", "--blind"]], ids=["crt", "crt and blinding"])
+@pytest.mark.parametrize(
+    "how",
+    [["--crt"], pytest.param(["--crt", "--blind"], marks=pytest.mark.regress)],
+    ids=["crt", "crt and blinding"],
+)
 @pytest.mark.parametrize(("changed", "status"), WRONG.values(), ids=WRONG)
 def test_a_wrong_key_is_found_by_the_machine(
     cli: Cli, tmp_path: Path, changed: dict[str, int], status: Status, how: list[str]

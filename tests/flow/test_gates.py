@@ -797,7 +797,12 @@ SERIAL = ("MontMulRem", "ShiftSub", "MMMul")  # whose hardware does not grow wit
 
 @pytest.mark.regress
 @pytest.mark.parametrize(
-    ("family", "nbits"), [*((family, 128) for family in FAMILIES), *((family, 256) for family in SERIAL)]
+    ("family", "nbits"),
+    [
+        # ScaledMont of 128 bits took 6 minutes
+        *((family, 64 if family == "ScaledMont" else 128) for family in FAMILIES),
+        *((family, 256) for family in SERIAL),
+    ],
 )
 def test_wide_families_at_gates(family: str, nbits: int) -> None:
     """One row with a short exponent."""

@@ -552,7 +552,7 @@ KEYED = [
 ]
 
 
-@pytest.mark.parametrize("interface", ["xcel", "axi4lite"])
+@pytest.mark.parametrize("interface", [pytest.param("xcel", marks=pytest.mark.regress), "axi4lite"])
 @pytest.mark.parametrize(("nbits", "settings"), KEYED)
 def test_a_private_key_goes_through_the_processor(
     nbits: int, settings: dict[str, object], interface: str

@@ -235,8 +235,8 @@ def test_composites_are_no_primes(n: int) -> None:
         (-3, 16, "modulus -3"),
         (24, 16, "modulus 24 is even, and so are all its multiples"),
         (24, 16, "(its odd part is 3)"),
-        (15, 3, "digits of 3 bits: give 4 to 32; the nearest is 4"),
-        (15, 64, "the nearest is 32"),
+        (15, 3, "digits of 3 bits: give 4 to 130; the nearest is 4"),
+        (15, 140, "the nearest is 130"),
     ],
 )
 def test_bad_input(n: int, w: int, words: str) -> None:

@@ -5,6 +5,7 @@ from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab import bench
 
 
+@pytest.mark.regress  # in `make test` the command has it
 def test_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "REPETITIONS", 2)
     monkeypatch.setattr(bench, "NATIVE_REQUESTS", 200)
@@ -24,6 +25,7 @@ def test_wrong_answer_of_a_fresh_process_has_no_time(monkeypatch: pytest.MonkeyP
 
 
 def test_wrong_results_have_no_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "OPT", "-O1")
     monkeypatch.setattr(bench, "REPETITIONS", 1)
     monkeypatch.setattr(bench, "_requests", lambda count: [(3, 2, 10)] * 2)  # an even modulus
     with pytest.raises(NoMeasurement, match="computes wrong results"):

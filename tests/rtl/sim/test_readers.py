@@ -60,8 +60,8 @@ def at_8_bits(design: catalogue.Design, interface: interfaces.Interface) -> Comp
 
 
 def is_repeated(design: Design, interface: str) -> bool:
-    """Behind the bus there is one without numbers that are given, and one with."""
-    return interface == interfaces.AXI4LITE.name and design.name not in ("mont", "systolic-002")
+    """Behind registers and buses there is one without numbers that are given, and one with."""
+    return interface != interfaces.DEFAULT.name and design.name not in ("mont", "systolic-002")
 
 
 MACHINES: dict[str, Callable[[], Component]] = {
