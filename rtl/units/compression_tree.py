@@ -16,6 +16,7 @@ from ...fl.compression_plan import CELLS, OUTPUTS, SIZE, product_range
 from ...fl.errors import BadInput
 from ...fl.moduli import classify
 from ..wide import MAX_NBITS
+from .full_adders import FullAdders, HalfAdders
 
 MAX_OPERAND_NBITS = {"multiply": 136, "square": 136, "reduce": 272}
 OUTPUT_NAMES = ("sum", "carry", "four")
@@ -167,37 +168,6 @@ class Inverters(Component):
         @update
         def gates():
             s.out @= ~s.x
-
-
-class HalfAdders(Component):
-    """sum + 2 * carry = v + w in every bit."""
-
-    def construct(s, count):
-        s.v = InPort(count)
-        s.w = InPort(count)
-        s.sum = OutPort(count)
-        s.carry = OutPort(count)
-
-        @update
-        def add():
-            s.sum @= s.v ^ s.w
-            s.carry @= s.v & s.w
-
-
-class FullAdders(Component):
-    """sum + 2 * carry = v + w + x in every bit."""
-
-    def construct(s, count):
-        s.v = InPort(count)
-        s.w = InPort(count)
-        s.x = InPort(count)
-        s.sum = OutPort(count)
-        s.carry = OutPort(count)
-
-        @update
-        def add():
-            s.sum @= s.v ^ s.w ^ s.x
-            s.carry @= (s.v & s.w) | (s.v & s.x) | (s.w & s.x)
 
 
 class FiveThreeCompressors(Component):
