@@ -1,0 +1,160 @@
+"""HeapMontCL: the cycle-level twin of HeapMont, and its formula.
+
+A product:            loads + adds + L + d                          d: quotient delay, L = d + 1 + ceil((nbits + 2) / w)
+Product to product:   the same, or with two streams max(loads, adds) + L + d
+of a unit that fits the modulus L = d + 1 + ceil((len + 2) / w) for the len bits of N, or as many as it is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..fl.montgomery import Montgomery
+from ..fl.scaled import ScaledShape
+from ..rtl.messages import mk_product_req
+from .one_at_a_time import OneAtATimeCL
+from .timing import Blocks
+
+
+@dataclass(frozen=True)
+class HeapMontTiming(Blocks):
+    """HeapMont: a digit a cycle, whatever the operands; a block is a digit, and `mod` is N, not its multiple."""
+
+    nbits: int
+    digit_nbits: int = 16
+    quotient_delay: int = 0
+    streams: int = 1
+    loads: int = 1
+    adds: int = 1
+    fits: bool = False
+
+    @property
+    def _block(self) -> int:
+        return self.digit_nbits
+
+    def shape(self, nbits: int) -> ScaledShape:
+        return ScaledShape(nbits, self.digit_nbits, self.quotient_delay)
+
+    def blocks_of(self, mod: int) -> int:
+        """The digits of R; they are more than those of the modulus."""
+        return self.shape(max(1, mod.bit_length())).ndigits if self.fits else 1
+
+    def steps(self, nblocks: int) -> int:
+        """Of a product."""
+        return (nblocks if self.fits else self.shape(self.nbits).ndigits) + 1 + self.quotient_delay
+
+    def product_cycles(self, nblocks: int) -> int:
+        return self.loads - 1 + self.steps(nblocks) + self.adds
+
+    def interval(self, nblocks: int = 1) -> int:
+        """From product to product, if they do not wait for one another."""
+        if self.streams == 1:
+            return self.product_cycles(nblocks)
+        return self.steps(nblocks) + max(self.loads, self.adds) - 1
+
+    def latency(self, a: int = 0, b: int = 0, mod: int = 0) -> int:
+        return self.product_cycles(self.blocks_of(mod))
+
+    def pair(self, first: tuple[int, int] = (0, 0), second: tuple[int, int] = (0, 0), mod: int = 0) -> int:
+        """The second product starts as the first one leaves, or beside the addition of its pair."""
+        return self.latency(mod=mod) + self.interval(self.blocks_of(mod))
+
+
+def HeapMontCL(
+    nbits, digit_nbits=16, rows="radix-4", quotient_delay=0, streams=1, loads=1, adds=1, fits=None
+):
+    """The twin of HeapMont; all kinds of rows take the same cycles."""
+    timing = HeapMontTiming(nbits, digit_nbits, quotient_delay, streams, loads, adds, bool(fits))
+    shape = timing.shape(nbits)
+    Product = mk_bits(shape.wide)
+
+    def product(msg, m_prime, ndigits=shape.ndigits):
+        # M = M' * 2^(ones of M) - 1 is all that a product needs to know of N
+        wide = ndigits * digit_nbits
+        modulus = Montgomery((m_prime << shape.scale_nbits) - 1, wide)
+        product = int(msg.a) * int(msg.b)
+        quotient = product * modulus.n_prime % modulus.r
+        return Product((product + quotient * modulus.n) >> wide)
+
+    most_blocks = shape.ndigits if fits else 0
+    if streams == 2:
+        return TwoStreamsCL(shape.wide, product, timing, most_blocks)
+
+    def serve(msg, m_prime, *ndigits):
+        return product(msg, m_prime, *ndigits), timing.product_cycles(*ndigits or (1,))
+
+    return OneAtATimeCL(mk_product_req(shape.wide), Product, serve, True, shape.wide, most_blocks=most_blocks)
+
+
+class TwoStreamsCL(Component):
+    """The next product is taken in the last step of one, and makes its first step when the pair of that has been read."""
+
+    def construct(s, wide, product, timing, most_blocks=0):
+        s.istream = RecvIfcRTL(mk_product_req(wide))
+        s.ostream = SendIfcRTL(mk_bits(wide))
+        s.modulus = InPort(wide)
+        if most_blocks:
+            s.nblocks = InPort(clog2(most_blocks + 1))
+        else:
+            s.nblocks = Wire()
+            s.nblocks //= 0
+
+        s.running = Wire()
+        s.loads = Wire(32)  # cycles before the first step
+        s.steps = Wire(32)  # that are left
+        s.first = Wire()
+        s.answer = Wire(wide)  # of the product under way
+        s.adding = Wire()
+        s.left = Wire(32)  # cycles until the sum is there
+        s.sum = Wire(wide)
+        s.goes = Wire()
+        s.ends = Wire()
+        s.ostream.msg //= s.sum
+
+        @update
+        def out_val():
+            s.ostream.val @= s.adding & (s.left == 0)
+
+        @update
+        def step():
+            waits = s.first & s.adding & ~(s.ostream.val & s.ostream.rdy)
+            s.goes @= s.running & (s.loads == 0) & ~waits
+            s.ends @= s.goes & (s.steps == 1)
+
+        @update
+        def in_rdy():
+            s.istream.rdy @= ~s.running | s.ends
+
+        @update_ff
+        def work():
+            if s.reset:
+                s.running <<= 0
+                s.adding <<= 0
+            else:
+                if s.goes:
+                    s.steps <<= s.steps - 1
+                    s.first <<= 0
+                elif s.running & (s.loads != 0):
+                    s.loads <<= s.loads - 1
+                if s.ends:
+                    s.running <<= 0
+                    s.adding <<= 1
+                    s.left <<= timing.adds - 1
+                    s.sum <<= s.answer
+                elif s.adding & (s.left != 0):
+                    s.left <<= s.left - 1
+                elif s.ostream.rdy:
+                    s.adding <<= 0
+                if s.istream.val & s.istream.rdy:
+                    ndigits = (int(s.nblocks),) if most_blocks else ()
+                    s.answer <<= product(s.istream.msg, int(s.modulus), *ndigits)
+                    s.steps <<= timing.steps(*ndigits or (1,))
+                    s.loads <<= timing.loads - 1
+                    s.first <<= 1
+                    s.running <<= 1
+
+    def line_trace(s):
+        return f"{s.istream}({int(s.steps) if s.running else ''}{'+' if s.adding else ''}){s.ostream}"
