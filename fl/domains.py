@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from .errors import BadInput, shown, unknown
 from .montgomery import Montgomery
 from .mul_rem import mul_rem
+from .row_fold import FoldShape, aligned, fold, remainder, residues
 from .scaled import ScaledMontgomery, ScaledShape
 
 
@@ -69,6 +70,27 @@ class Fixed(Residue):
     """Numbers below a modulus that the multiplier is made for."""
 
     plain_unit = False
+
+
+class Folded(Identity):
+    """Numbers below a multiple of the modulus, whose products are folded by rows of its residues (row_fold.py)."""
+
+    plain_unit = False
+
+    def __init__(self, n: int, nbits: int | None = None) -> None:
+        super().__init__(n, nbits)
+        self.shape = FoldShape(self.nbits)
+        self.aligned, _ = aligned(self.shape, n)
+        self.residues = residues(self.shape, self.aligned)
+
+    def product(self, a: int, b: int) -> int:
+        return fold(self.shape, self.residues, a * b, 0)
+
+    def enter(self, x: int) -> int:
+        return x
+
+    def leave(self, x: int) -> int:
+        return remainder(self.shape, self.aligned, x) % self.n
 
 
 class Pseudo(Fixed):
@@ -156,9 +178,11 @@ class ScaledMont(Domain):
     plain_unit = False
     leave_by = 1
 
-    def __init__(self, n: int, nbits: int | None = None, digit_nbits: int = 16) -> None:
+    def __init__(
+        self, n: int, nbits: int | None = None, digit_nbits: int = 16, quotient_delay: int = 0
+    ) -> None:
         super().__init__(n, nbits)
-        self.scaled = ScaledMontgomery(n, ScaledShape(self.nbits, digit_nbits))
+        self.scaled = ScaledMontgomery(n, ScaledShape(self.nbits, digit_nbits, quotient_delay))
         self.one = self.scaled.original.r_mod_n
         self.enter_by = self.scaled.original.r2_mod_n
 
@@ -177,6 +201,7 @@ DOMAINS: dict[str, type[Domain]] = {
     "identity": Identity,
     "residue": Residue,
     "fixed": Fixed,
+    "folded": Folded,
     "pseudo": Pseudo,
     "redundant": Redundant,
     "montgomery": MontgomeryDomain,

@@ -16,6 +16,11 @@ than (M' + B) + (D-1)(M' + B); M' <= N makes it less than D*(1 + 2(D-1))*N < 2^(
 The product with 1 is S = (A + Q*M) / R <= M + (A - M) / R < M + 1: at most M, and still a residue modulo M. Under the modulus N
 itself, with the same R, it is (A + Q*N) / R <= N + (A - N) / R < N + 1: at most N, so one conditional subtraction ends it. That
 is how numbers leave: the product with 1 and the reduction from M to N in one.
+
+Delay (Orup, ARITH-12, 1995). With M = -1 mod 2^(w * (d + 1)) and M' = (M + 1) / 2^(w * (d + 1)) a quotient digit is used d steps after
+it was found: S / 2^w leaves it away, and q*M' makes up for it d digits further down. Here d is 0 or 1. With d = 1 the adder of the low
+word and the choice of q*M' are in different cycles; M is w bits longer, which costs a digit, and one more step ends the product,
+which is then {S, the last q}. The bounds are the same with n + w for n.
 """
 
 from dataclasses import dataclass, field
@@ -23,15 +28,17 @@ from dataclasses import dataclass, field
 from .errors import BadInput, bits, shown
 from .montgomery import Montgomery
 
-DIGIT_NBITS = range(4, 33)  # legal w
+DIGIT_NBITS = range(4, 131)  # legal w
+DELAYS = (0, 1)  # legal d
 
 
 @dataclass(frozen=True)
 class ScaledShape:
-    """The widths of a machine for moduli of nbits bits and digits of w = digit_nbits bits."""
+    """The widths of a machine for moduli of nbits bits and digits of w = digit_nbits bits, used d = quotient_delay steps later."""
 
     nbits: int
     digit_nbits: int = 16
+    quotient_delay: int = 0
 
     def __post_init__(self) -> None:
         if self.nbits < 1:
@@ -42,11 +49,18 @@ class ScaledShape:
                 f"digits of {bits(self.digit_nbits)}: a scaled modulus has digits of {DIGIT_NBITS[0]} "
                 f"to {DIGIT_NBITS[-1]} bits; the nearest is {nearest}"
             )
+        if self.quotient_delay not in DELAYS:
+            raise BadInput(f"a quotient that is used {self.quotient_delay} steps later: give 0 or 1")
+
+    @property
+    def scale_nbits(self) -> int:
+        """The ones at the low end of M."""
+        return self.digit_nbits * (self.quotient_delay + 1)
 
     @property
     def ndigits(self) -> int:
         """L, so that R = 2^(w*L) >= 4M for every modulus of nbits bits."""
-        return 1 + -(-(self.nbits + 2) // self.digit_nbits)
+        return self.quotient_delay + 1 + -(-(self.nbits + 2) // self.digit_nbits)
 
     @property
     def wide(self) -> int:
@@ -56,17 +70,17 @@ class ScaledShape:
     @property
     def operand_nbits(self) -> int:
         """Bits of a number below 2M."""
-        return self.nbits + self.digit_nbits + 1
+        return self.nbits + self.scale_nbits + 1
 
     @property
     def state_nbits(self) -> int:
         """Bits of S within the loop."""
-        return self.nbits + 2 * self.digit_nbits + 1
+        return self.operand_nbits + self.digit_nbits
 
     @property
     def nsteps(self) -> int:
-        """Steps of a product: the digits, and one more for the quotient digit of the last."""
-        return self.ndigits + 1
+        """Steps of a product: the digits, and one more for the quotient digit of the last, or two where it comes later."""
+        return self.ndigits + 1 + self.quotient_delay
 
 
 @dataclass(frozen=True)
@@ -75,14 +89,14 @@ class ScaledMontgomery:
 
     n: int
     shape: ScaledShape
-    c: int = field(init=False)  # -n^-1 mod 2^w
+    c: int = field(init=False)  # -n^-1 mod 2^w, or of as many bits as M has ones
     m: int = field(init=False)
     m_prime: int = field(init=False)  # (m + 1) / 2^w = 2^-w mod n
     original: Montgomery = field(init=False, repr=False)  # modulus n with the same R
     minus_m_inverse: int = field(init=False, repr=False)  # -m^-1 mod R
 
     def __post_init__(self) -> None:
-        n, w = self.n, self.shape.digit_nbits
+        n, w = self.n, self.shape.scale_nbits
         if n.bit_length() > self.shape.nbits:
             raise BadInput(
                 f"modulus {shown(n)} does not fit in {self.shape.nbits} bits: "
@@ -112,10 +126,13 @@ class ScaledMontgomery:
         """The same number by the steps of the hardware, a digit of a after the other."""
         self._checked(a, b)
         w, mask, s = self.shape.digit_nbits, (1 << self.shape.digit_nbits) - 1, 0
+        delay = self.shape.quotient_delay
+        quotients = [0] * delay  # that are found and not yet used
         for i in range(self.shape.nsteps):
             digit = a >> (w * i) & mask
-            s = (s >> w) + (s & mask) * self.m_prime + digit * b
-        return s
+            quotients.append(s & mask)
+            s = (s >> w) + quotients.pop(0) * self.m_prime + digit * b
+        return s << w * delay | sum(q << w * i for i, q in enumerate(quotients))
 
     def enter(self, x: int) -> int:
         """A representation of x: a number below 2m that is x*R modulo n (not modulo m: only n counts in the end)."""

@@ -4,7 +4,7 @@ ScaledConvertIn: base * R and R modulo N by doublings of base and of 1 (R = 2^wi
 of 1. That is all there is to scaling: nobody needs c, M or R^2, and modulo N is as good as modulo M = c*N, but w bits narrower.
     istream {base, exp, mod} of nbits -> ostream {status, one, base, exp, mod} of `wide` bits with mod = M'; `modulus` is N, of
     the operation at ostream. Operands that cannot be computed go on with their status (OperandCheck) and without conversion.
-    Cycles: max(wide / doublings_per_cycle, w / halvings_per_cycle); 1 for a bad operand.
+    Cycles: max(wide / doublings_per_cycle, w / halvings_per_cycle), or 2w of a unit with quotient delay; 1 for a bad operand.
 ScaledConvertOut: result / R modulo N by halvings and a conditional subtraction: the product with 1, under N instead of M, so that
 it ends below N.
     istream {status, result, mod} of `wide` bits, with N of the operation on the port `modulus` -> ostream {status, result}.
@@ -47,7 +47,7 @@ class ScaledConvertIn(Component):
 
         s.base = ModDouble(nbits, wide, doublings_per_cycle)
         s.one = ModDouble(nbits, wide, doublings_per_cycle)
-        s.constant = ModHalve(nbits, nbits, shape.digit_nbits, halvings_per_cycle)
+        s.constant = ModHalve(nbits, nbits, shape.scale_nbits, halvings_per_cycle)
         for unit in (s.base, s.one, s.constant):
             unit.modulus //= s.mod
             unit.istream.val //= s.starts

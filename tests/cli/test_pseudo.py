@@ -85,7 +85,7 @@ def test_mistakes(cli: Cli, tmp_path: Path) -> None:
     assert "one of N and --key FILE" in cli.fails("pseudo", 15, "--key", "key.pem")
     assert "is even" in cli.fails("pseudo", 24)
     assert "modulus 0" in cli.fails("pseudo", 0)
-    assert "give 4 to 32" in cli.fails("pseudo", 15, "--w", 40)
+    assert "give 4 to 130" in cli.fails("pseudo", 15, "--w", 140)
     assert "is not a number" in cli.fails("pseudo", "fifteen")
     assert "no machine takes more" in cli.fails("pseudo", (1 << 5000) + 1)
     assert "is longer than any machine" in cli.fails("pseudo", hex((1 << 5000) + 1))

@@ -19,11 +19,11 @@ def corner_moduli(nbits: int, w: int) -> dict[str, int]:
     return moduli
 
 
-def table(nbits: int, w: int, count: int = 6) -> list[ProductRow]:
-    """All rows for a ScaledMont of nbits bits and digits of w bits; mod is N."""
-    shape = ScaledShape(nbits, w)
+def table(nbits: int, w: int, count: int = 6, quotient_delay: int = 0) -> list[ProductRow]:
+    """All rows for a unit of nbits bits and digits of w bits on a scaled modulus; mod is N."""
+    shape = ScaledShape(nbits, w, quotient_delay)
     rows = list(products.corners(nbits))
-    for name, n in corner_moduli(nbits, w).items():
+    for name, n in corner_moduli(nbits, shape.scale_nbits).items():
         m = ScaledMontgomery(n, shape).m
         rows += [
             ProductRow(f"{name}, (2M - 1)^2", 2 * m - 1, 2 * m - 1, n),

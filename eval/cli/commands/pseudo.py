@@ -40,7 +40,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--key", metavar="FILE", help="PEM or DER file with an RSA key, instead of N")
     parser.add_argument(
-        "--w", type=number, default=16, metavar="W", help="bits of a digit, 4 to 32 (default: 16)"
+        "--w", type=number, default=16, metavar="W", help="bits of a digit, 4 to 130 (default: 16)"
     )
     add_json(parser)
 
