@@ -2,7 +2,7 @@
 
     a word with products    from its first product's request to its last answer. With `forward` the request leaves in the cycle in
                             which the word before ends, otherwise, or where that word changes the modulus, in the cycle after
-    a conversion unit       its cycles: times / per_cycle
+    a conversion unit       its cycles: times / per_cycle; on a scaled modulus those of scaled_entry.py
     any other word          1; what reads s waits until a scan is over, 2^k + 2 cycles after the word that began it was entered
     an aligning word        until the exponent's leading zeros have left, one in each cycle from the request on
     the answer              1
@@ -13,11 +13,12 @@ executed hangs on exponents alone, so that nothing is multiplied unless the mult
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..fl.program import Program, Scan
+from ..fl.program import Program, Scan, Setup
 from ..fl.program_run import Arithmetic, Executed, Made, run
+from ..fl.scaled_entry import ScaledEntry
 from ..fl.status import Status
 from ..rtl.messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL
@@ -34,6 +35,7 @@ class ProgramTiming:
     nbits: int
     forward: bool = True
     doublings_per_cycle: int = 4
+    scaled: ScaledEntry | None = None
 
     @property
     def loading_cycles(self) -> int:
@@ -60,6 +62,13 @@ class ProgramTiming:
         assert product.a is not None and product.b is not None
         return self.unit.latency(product.a, product.b, modulus)
 
+    def setup_cycles(self, setup: Setup, modulus: int) -> int:
+        """Of a conversion."""
+        if self.scaled is None:
+            return setup.times(self.unit.blocks_of(modulus)) // self.doublings_per_cycle
+        known = {"scale": self.scaled.scale_cycles(modulus), "halve": self.scaled.leaving_cycles}
+        return known.get(setup.kind, 1)
+
     def cycles(
         self, fields: Mapping[str, int], arithmetic: Arithmetic | None, status: Status = Status.OK
     ) -> int:
@@ -71,6 +80,10 @@ class ProgramTiming:
 
     def replayed(self, trace: Sequence[Executed], exp: int) -> int:
         """The cycles of words that were executed; `exp` is what an aligning word waits for."""
+        return max(self.ends(trace, exp), default=0)
+
+    def ends(self, trace: Sequence[Executed], exp: int) -> Iterator[int]:
+        """For each of these words, how many cycles have gone by when it ends."""
         now = ready = 0
         entered: int | None = None  # the last word's place, to tell a repetition
         settled = False  # the last word changed the modulus
@@ -80,12 +93,14 @@ class ProgramTiming:
             if word.takes:
                 if word.accepts:
                     taken, settled = True, word.settles
+                yield now
                 continue
             assert taken
             if word.aligns:
                 aligned = self.nbits - exp.bit_length()
                 if aligned > now:
                     now, settled = aligned, False
+                yield now
                 continue
             begin = now
             if word.find(Scan) and executed.pc != entered:
@@ -96,15 +111,14 @@ class ProgramTiming:
                     start = max(start, ready)
                 now = start + self.product_cycles(executed.made, executed.modulus)
             elif word.setup is not None:
-                blocks = self.unit.blocks_of(executed.modulus)
-                now = begin + word.setup.times(blocks) // self.doublings_per_cycle
+                now = begin + self.setup_cycles(word.setup, executed.modulus)
             else:
                 now = begin + 1
                 if word.needs_entry:
                     now = max(now, ready)
             settled = word.settles
             entered = executed.pc if word.flow.kind == "repeat" else None
-        return now
+            yield now
 
 
 def ProgramExpCL(timing, arithmetic, inspect):

@@ -12,6 +12,10 @@ Operands of products are registers, "1" (one), and Choice("b", "r"): b if the ex
 A product with `when` is made only if that bit is 1, which leaks. `wide`: it takes all blocks of the machine's width, whatever the
 modulus, so that one of its factors may be any word (units with a run-time width).
 
+A machine on a scaled modulus (scaled_entry.py) has two more numbers, "unit" and "half", powers of 2; its conversions are "scale", "double",
+"halve" and "clear"; `lifted` factors are shifted up, modulus "ones" is none, but products add the halves of an integer. If it `joins`,
+its units are half as wide as what it is asked for: base and modulus come as "in.base.low" and "in.base.high", the result leaves as s, r.
+
 Words come from items, which nest: a Word, Loop (over the exponent's digits), Repeat (a fixed number of times, which `index` counts),
 and Checked (a comparison whose failure ends the program with a status). `assemble` makes a Program of items.
 """
@@ -55,10 +59,12 @@ class Product:
     when: bool = False
     wide: bool = False
     also: str = ""  # a second register that takes it
+    lifted: bool = False
 
     def __str__(self) -> str:
         also = f" {self.also}" if self.also else ""
-        return f"{'mulw' if self.wide else 'mul'}{'.if' if self.when else ''} {self.dst or '-'}{also}, {self.x}, {self.y}"
+        name = f"{'mulw' if self.wide else 'mul'}{'.up' if self.lifted else ''}{'.if' if self.when else ''}"
+        return f"{name} {self.dst or '-'}{also}, {self.x}, {self.y}"
 
     @property
     def choices(self) -> tuple[Operand, ...]:
@@ -86,7 +92,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Setup:
-    """A unit of its own makes dst of src: "double" doubles it, modulo the modulus.
+    """A unit of its own makes dst of src: "double" doubles it, modulo the modulus. On a scaled modulus: see scaled_entry.py.
 
     times: fixed + per_block * (blocks of the modulus), which is fixed for a machine without a run-time width.
     """
@@ -184,9 +190,14 @@ class Skip:
 
 @dataclass(frozen=True)
 class SetModulus:
-    """The modulus from a slot, from a field of the request, or "0"."""
+    """The modulus from a slot, from a field of the request, "0" or "ones"."""
 
     src: str
+
+    @property
+    def slot(self) -> str:
+        """The memory's word that it is."""
+        return "" if self.src in ("0", "ones") or self.src.startswith("in.") else self.src
 
     def __str__(self) -> str:
         return f"modulus {self.src}"
@@ -337,8 +348,8 @@ class Word:
 
     @property
     def settles(self) -> bool:
-        """It changes the modulus, which a product sees in the cycle after."""
-        return any(isinstance(each, SetModulus) for each in self.actions)
+        """It changes the modulus, or what units know of it, which a product sees in the cycle after."""
+        return bool(self.find(SetModulus)) or (self.setup is not None and self.setup.kind == "scale")
 
     def __str__(self) -> str:
         parts = [*map(str, self.products), *map(str, self.actions)]
@@ -396,6 +407,7 @@ class Program:
     secrets: frozenset[str] = frozenset()
     random_nbits: int = 0  # of the factor that stretches an exponent
     verified: bool = False  # a result leaves only behind a final Check, from two registers that agree
+    joins: bool = False  # the result is two words, and when it is verified the modulus is the second's twin
     right_words: frozenset[int] = frozenset()  # words of loops to the right
 
     @cached_property
@@ -433,7 +445,7 @@ class Program:
             named.add(each.also)
         for action in self.all_actions:
             for name in ("dst", "src", "x", "y"):
-                named.add(getattr(action, name, ""))
+                named.add(getattr(action, name, "").partition(".")[0])
         if self.find(Scan, Pick):
             named.add("s")
         return tuple(name for name in ("r", "b", "s") if name in named)
@@ -539,7 +551,7 @@ def check(program: Program) -> None:
     """What the hardware takes for granted; a mistake in a program is told when it is made."""
     for pc, word in enumerate(program.words):
         slots: list[Action] = [each for each in word.actions if isinstance(each, Fetch | Pick)]
-        slots += [each for each in word.find(SetModulus) if not each.src.startswith(("in.", "0"))]
+        slots += [each for each in word.find(SetModulus) if each.slot]
         writes = word.find(Keep, KeepEntry, Clear)
         if len(slots) > 1 or len(writes) > 1:
             raise BadInput(
@@ -567,4 +579,4 @@ def _successors(flow: Flow) -> Iterator[int]:
 def _slot_read(action: Action) -> str:
     if isinstance(action, Fetch):
         return action.slot
-    return action.src if isinstance(action, SetModulus) else ""
+    return action.slot if isinstance(action, SetModulus) else ""

@@ -37,6 +37,7 @@ from .program import (
     Stretch,
     Word,
 )
+from .scaled_entry import ScaledEntry
 from .status import Status
 
 Value = int | None  # None: not computed
@@ -49,12 +50,14 @@ class Arithmetic:
     """Products of a domain in a machine of nbits bits, whose multiplier works in blocks of block_nbits.
 
     fits: it takes as many blocks as the modulus needs (and R of a Montgomery domain follows), unless a product is `wide`.
+    scaled: on a scaled modulus, words and their bounds are those of the hardware.
     """
 
-    domain: str  # "identity", "residue" or "montgomery"
+    domain: str  # "identity", "residue", "montgomery" or "scaled"
     nbits: int
     block_nbits: int = 0  # 0: the width
     fits: bool = False
+    scaled: ScaledEntry | None = None
 
     @property
     def block(self) -> int:
@@ -68,8 +71,12 @@ class Arithmetic:
         """Blocks that a modulus needs."""
         return max(1, -(-modulus.bit_length() // self.block)) if self.fits else self.most_blocks
 
-    def product(self, x: int, y: int, modulus: int, wide: bool) -> int:
+    def product(
+        self, x: int, y: int, modulus: int, wide: bool = False, lifted: bool = False, m_prime: int = 0
+    ) -> int:
         """x * y in the domain; what the hardware makes of numbers without a modulus is nobody's business."""
+        if self.scaled is not None:
+            return self.scaled.product(x << self.scaled.lift_nbits if lifted else x, y, m_prime)
         if modulus == 0:
             return 0
         if self.domain != "montgomery":
@@ -116,17 +123,80 @@ class _State:
     slots: dict[str, Value] = field(default_factory=dict)
     table: dict[int, Value] = field(default_factory=dict)
     modulus: int = 0
+    m_prime: int = 0  # of a scaled modulus
     exponent: int = 0
     left: int = 0  # digits of it
     random: int = 0
     status: Status = Status.OK
     checked: bool = False
 
+    @property
+    def scaled(self) -> ScaledEntry | None:
+        return self.arithmetic.scaled if self.arithmetic is not None else None
+
     def value(self, name: str) -> Value:
         """A register, a constant, or a field of the request."""
         if name in ("0", "1"):
             return int(name)
-        return self.fields[name[3:]] if name.startswith("in.") else self.registers[name]
+        if name in ("unit", "half"):
+            form = self.scaled
+            return None if form is None else 1 << (form.halvings if name == "unit" else form.shape.nbits)
+        outside = name.startswith("in.")
+        where, _, part = name.removeprefix("in.").partition(".")
+        whole = self.fields[where] if outside else self.registers[where]
+        if not part or whole is None:
+            return whole
+        return None if self.scaled is None else self.scaled.part(whole, part)
+
+    def one(self, name: str) -> Value:
+        """A source, of which 1 is a residue: 0 modulo 1. On a scaled modulus it is a word as any other."""
+        if name == "1" and self.scaled is None:
+            return int(self.modulus != 1)
+        return self.value(name)
+
+    def set_modulus(self, change: SetModulus) -> None:
+        """The modulus; a scaled one is not yet known."""
+        value = (
+            self.slots.get(change.slot, 0)
+            if change.slot
+            else 0
+            if change.src == "ones"
+            else self.value(change.src)
+        )
+        self.modulus, self.m_prime = value or 0, 0  # one that is computed has no products
+        if change.src == "ones" and self.scaled is not None:
+            self.m_prime = self.scaled.ones
+
+    def set_up(self, action: Setup) -> Value:
+        """What a conversion makes."""
+        value, scaled = self.one(action.src), self.scaled
+        if self.arithmetic is None:
+            return None
+        assert value is not None
+        if scaled is None:
+            times = action.times(self.arithmetic.blocks(self.modulus))
+            return (value << times) % self.modulus if self.modulus else 0
+        if action.kind == "scale":
+            value, self.m_prime = scaled.scale(self.modulus)
+            return value
+        if action.kind == "double":
+            return scaled.doubled(value, self.modulus)
+        return scaled.leave(value, self.modulus) if action.kind == "halve" else 0
+
+    def add(self, action: Add) -> Value:
+        """A sum or a difference, of numbers below the modulus; of others as they come to be."""
+        x, y = self.value(action.x), self.value(action.y)
+        if x is None or y is None:
+            return None
+        if self.scaled is None:
+            return (x - y if action.subtract else x + y) % self.modulus if self.modulus else None
+        made = x - y if action.subtract else x + y
+        if action.subtract and made < 0:
+            made += self.modulus
+        elif not action.subtract and made >= self.modulus:
+            made -= self.modulus
+        assert 0 <= made < 1 << self.scaled.word_nbits, "a sum that is no word"
+        return made
 
     def known(self, name: str) -> int:
         """The same where the program's course hangs on it: never a product."""
@@ -188,25 +258,11 @@ class _State:
     def act(self, action: Action, index: int, after: list[tuple[str, Value]]) -> None:
         """An action; what it writes to a register comes to `after`, as it is read by none of the word's others."""
         if isinstance(action, Move):
-            value = self.value(action.src)
-            if action.src == "1":
-                value = int(self.modulus != 1)
-            after.append((action.dst, value))
+            after.append((action.dst, self.one(action.src)))
         elif isinstance(action, Setup):
-            value = self.value(action.src)
-            if action.src == "1":
-                value = int(self.modulus != 1)
-            if self.arithmetic is not None:
-                assert value is not None
-                times = action.times(self.arithmetic.blocks(self.modulus))
-                value = (value << times) % self.modulus if self.modulus else 0
-            after.append((action.dst, value if self.arithmetic else None))
+            after.append((action.dst, self.set_up(action)))
         elif isinstance(action, Add):
-            x, y = self.value(action.x), self.value(action.y)
-            made = None
-            if x is not None and y is not None and self.modulus:
-                made = (x - y if action.subtract else x + y) % self.modulus
-            after.append((action.dst, made))
+            after.append((action.dst, self.add(action)))
         elif isinstance(action, Fetch):
             after.append((action.dst, self.slots.get(action.slot, 0)))
         elif isinstance(action, Keep):
@@ -229,9 +285,7 @@ class _State:
         elif isinstance(action, Random):
             self.random = self.known(action.src)
         elif isinstance(action, Check):
-            x, y = self.value(action.x), self.value(action.y)
-            if action.y == "1":
-                y = int(self.modulus != 1)
+            x, y = self.value(action.x), self.one(action.y)
             if x is not None and y is not None and x != y and self.status is Status.OK:
                 self.status = action.status
             elif action.final:
@@ -240,11 +294,13 @@ class _State:
     def answer(self) -> Outcome:
         """What is offered at the end."""
         result = self.registers["r"]
-        if (
-            self.status is Status.OK
-            and self.program.verified
-            and not (self.checked and result == self.registers["b"])
-        ):
+        agree = result == self.registers["b"]
+        if self.program.joins:
+            high = self.registers["s"]
+            agree = agree and high == self.modulus
+            if result is not None and high is not None and self.scaled is not None:
+                result += high << self.scaled.shape.nbits
+        if self.status is Status.OK and self.program.verified and not (self.checked and agree):
             self.status = Status.FAULT
         return Outcome(self.status, (result or 0) if self.status is Status.OK else 0)
 
@@ -284,16 +340,12 @@ def run(
             p = None
             if arithmetic is not None:
                 assert a is not None and b is not None
-                p = arithmetic.product(a, b, state.modulus, product.wide)
+                p = arithmetic.product(a, b, state.modulus, product.wide, product.lifted, state.m_prime)
             made.append(Made(x, y, dst, a, b, p, product.wide))
             after += [(name, p) for name in (dst, product.also) if name]
         # the modulus first: a 1 that comes with it is 1 modulo it
         for change in word.find(SetModulus):
-            source = change.src
-            outside = source.startswith("in.") or source == "0"
-            modulus = state.value(source) if outside else state.slots.get(source, 0)
-            assert modulus is not None
-            state.modulus = modulus
+            state.set_modulus(change)
         for action in word.actions:
             state.act(action, index, after)
         for name, value in after:

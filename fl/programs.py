@@ -42,6 +42,9 @@ from .program import (
     Word,
     assemble,
 )
+from .program_pieces import Pieces
+from .scaled_entry import ScaledEntry
+from .scaled_programs import ScaledKeyed, into, out_of
 from .schedule_loops import RIGHT_TO_LEFT, SQUARE, LoopShape
 from .schedules import MAX_WINDOW, SCHEDULES, best_fixed_window, best_sliding_window
 from .status import Status
@@ -57,7 +60,7 @@ class Recipe:
     """An exponentiation, and how it is protected."""
 
     nbits: int
-    domain: str  # "identity", "residue" or "montgomery"
+    domain: str  # "identity", "residue", "montgomery" or "scaled"
     schedule: str = "right-to-left-2"
     conversion: str = "double"  # of the Montgomery domain: "double" or "square"
     squarings: int = 0
@@ -76,6 +79,7 @@ class Recipe:
     )
     plain_result: bool = True  # to the right, the result is kept out of Montgomery form, and b alone is in it
     r_nbits: int = 0  # R = 2^r_nbits of a Montgomery domain; 0: nbits
+    scaled: ScaledEntry | None = None  # of units on a scaled modulus, which with CRT are half as wide
 
     @property
     def starts_plain(self) -> bool:
@@ -92,6 +96,11 @@ class Recipe:
         return self.domain == "montgomery"
 
     @property
+    def odd_only(self) -> bool:
+        """Even moduli are refused."""
+        return self.domain in ("montgomery", "scaled")
+
+    @property
     def shape(self) -> LoopShape:
         return SCHEDULES[self.schedule].loop
 
@@ -101,6 +110,11 @@ class Recipe:
         return SCHEDULES[self.schedule].multipliers
 
     @property
+    def joins(self) -> bool:
+        """Its units are half as wide as the modulus, and a result is put together."""
+        return self.crt and self.scaled is not None
+
+    @property
     def half_nbits(self) -> int:
         """Bits of a prime's field."""
         return -(-self.nbits // 2)
@@ -108,7 +122,8 @@ class Recipe:
     @property
     def random_nbits(self) -> int:
         """Of the factor that blinds an exponent."""
-        return min(RANDOM_NBITS, self.nbits) if self.blind_exponent else 0
+        words = self.half_nbits if self.joins else self.nbits
+        return min(RANDOM_NBITS, words) if self.blind_exponent else 0
 
     @property
     def exponent_nbits(self) -> int:
@@ -122,6 +137,9 @@ class Recipe:
             return self.window or best_sliding_window(self.exponent_nbits)
         if not self.shape.digit:
             return 1
+        if not self.window and (form := self.scaled) is not None:
+            # products, the clearing of the table, and the scan that nothing hides
+            return min(range(1, MAX_WINDOW + 1), key=lambda k: self._window_cycles(k, form.square_cycles))
         if self.window or not self.fits or self.keyed:
             return self.window or best_fixed_window(self.exponent_nbits)
         # digits that blocks are made of
@@ -129,6 +147,15 @@ class Recipe:
             (k for k in range(1, self.block + 1) if self.block % k == 0 and k <= MAX_WINDOW),
             key=lambda k: (1 << k) - 2 + -(-self.nbits // k) * (k + 1),
         )
+
+    def _window_cycles(self, k: int, product: int) -> int:
+        """What hangs on the bits of a digit."""
+        return ((1 << k) - 2 + (-(-self.exponent_nbits // k) - 1) * (k + 1)) * product + (2 << k)
+
+    @property
+    def word_nbits(self) -> int:
+        """Of registers and memory."""
+        return self.nbits if self.scaled is None else self.scaled.word_nbits
 
     @property
     def skips(self) -> bool:
@@ -163,6 +190,9 @@ class Recipe:
 
     def program(self) -> Program:
         """Its program."""
+        if self.keyed and self.scaled is not None:
+            require_hidden(self)
+            return ScaledKeyed(self, self.scaled).program()
         return keyed(self) if self.keyed else plain(self)
 
     @cached_property
@@ -195,7 +225,7 @@ def plain(recipe: Recipe) -> Program:
     count = 0 if shape.right else recipe.ndigits
     take = Word(
         actions=(
-            Move("r", "in.one" if recipe.given else "1"),
+            Move("r", "in.one" if recipe.given else "1" if recipe.scaled is None else "0"),
             Move("b", "in.base"),
             SetModulus("in.mod"),
             SetExponent("in.exp", count, top=shape.digit),
@@ -214,10 +244,13 @@ def plain(recipe: Recipe) -> Program:
     ):
         items.append(Word())  # the loop is entered from here
     aligns = not (shape.right or shape.digit or recipe.full_scan)
-    loop = shape.items(recipe.digit_nbits, aligns, not (recipe.given or recipe.montgomery))
+    enters = recipe.given or recipe.montgomery or recipe.scaled is not None
+    loop = shape.items(recipe.digit_nbits, aligns, not enters)
     items += [replace(each, once=recipe.once) if isinstance(each, Loop) else each for each in loop]
     if recipe.montgomery and not recipe.starts_plain:
         items.append(Word((Product("r", "r", "1"),), note="out of the domain"))
+    if recipe.scaled is not None:
+        items += out_of(recipe)
     last: tuple[Action, ...] = ()
     if entries := recipe.entries:
         items += [
@@ -225,6 +258,7 @@ def plain(recipe: Recipe) -> Program:
             Word((Product("", "b", "s"),)),
             Repeat(Word(actions=(Clear(),)), 0, entries - 1),
         ]
+        items += [Word(actions=(Setup("clear", "b", "b", 0),))] if recipe.scaled is not None else []
         last = (Move("r", "0"),)
     answer = Word(actions=last, flow=Flow("answer"))
     items.append(answer)
@@ -244,6 +278,8 @@ def plain(recipe: Recipe) -> Program:
 def _into(recipe: Recipe) -> list[Item]:
     """b and r, the base and 1, into the domain."""
     shape = recipe.shape
+    if recipe.scaled is not None:
+        return into(recipe, recipe.scaled)
     if not recipe.montgomery:
         # a table's entry may be the result: it must be below the modulus
         reduces = recipe.domain == "identity" and (recipe.entries > 0 or recipe.fits) and not recipe.given
@@ -275,27 +311,8 @@ def _into(recipe: Recipe) -> list[Item]:
 # ---- machines with a key
 
 
-class _Keyed:
+class _Keyed(Pieces):
     """The pieces of a keyed program, in the order in which they are called for."""
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
-        self.items: list[Item] = []
-        self.slots: list[str] = []
-
-    def word(self, *products: Product, note: str = "") -> None:
-        self.items.append(Word(products, (), note))
-
-    def act(
-        self, *actions: Action, products: tuple[Product, ...] = (), note: str = "", start: int = 0
-    ) -> None:
-        self.items.append(Word(products, actions, note, start=start))
-
-    def keep(self, slot: str, src: str) -> Keep:
-        """A store, which gives the slot its place."""
-        if slot not in self.slots:
-            self.slots.append(slot)
-        return Keep(slot, src)
 
     # ---- products, by which factor may be any word and which must be below the modulus
 
@@ -338,24 +355,6 @@ class _Keyed:
             last = slot == stored[-1][0]
             empty = (Move("r", "0"),) if last else ()
             self.items.append(Word(actions=(self.keep(slot, source), *empty), takes=True, accepts=last))
-
-    def fields(self) -> tuple[tuple[str, int], ...]:
-        """Those of the request behind base, exp and mod."""
-        recipe = self.recipe
-        half = recipe.half_nbits
-        key: list[tuple[str, int]] = []
-        if recipe.crt:
-            key += [(name, half) for name in ("p", "q", "dp", "dq", "qinv")]
-        else:
-            if recipe.verify or recipe.blind_message:
-                key.append(("e", recipe.nbits))
-            if recipe.blind_exponent:
-                key.append(("phi", recipe.nbits))
-        if recipe.blind_message:
-            key.append(("x", recipe.nbits))
-        if recipe.blind_exponent:
-            key += [(name, recipe.random_nbits) for name in (("kp", "kq") if recipe.crt else ("k",))]
-        return tuple(key)
 
     def public_power(self, *, even: bool = False) -> None:
         """r becomes b^e, outside the domain; b is in it. even: b^(e-1)."""
@@ -408,7 +407,8 @@ class _Keyed:
             self.items.append(Repeat(Word(actions=(Stretch("s"),)), 1, recipe.random_nbits))
             last = replace(last, add=True)
         self.act(Fetch("s", exponent))
-        self.act(last)
+        # the exponent in its clear must not stay beside its blinded form: what overwrites it would show it (`modexlab leak`)
+        self.act(last, *((Move("s", "0"),) if recipe.blind_exponent else ()))
         self.items += shape.items(recipe.digit_nbits, False, False)
 
     def leave(self) -> None:
@@ -511,8 +511,8 @@ class _Keyed:
         return self.items[start]
 
 
-def keyed(recipe: Recipe) -> Program:
-    """A machine that takes a key."""
+def require_hidden(recipe: Recipe) -> None:
+    """BadInput for a schedule that shows a private exponent, or that needs one whose length it knows."""
     if recipe.schedule in ("left-to-right", "sliding-window") or (
         recipe.shape.right and (recipe.blind_exponent or recipe.crt)
     ):
@@ -520,6 +520,11 @@ def keyed(recipe: Recipe) -> Program:
             f"schedule {recipe.schedule!r} in a program with a private key shows the exponent; "
             "give fixed-window, always or ladder"
         )
+
+
+def keyed(recipe: Recipe) -> Program:
+    """A machine that takes a key."""
+    require_hidden(recipe)
     made = _Keyed(recipe)
     made.take()
     if recipe.blind_message:

@@ -38,6 +38,7 @@ from ...fl.program import (
     Word,
 )
 from ...fl.status import STATUS_NBITS
+from ..units.scaled_setup import KINDS
 
 Value = int | None  # None: nobody looks
 
@@ -129,6 +130,11 @@ class Microcode:
         return bool(self.program.find(Setup))
 
     @cached_property
+    def scaled(self) -> bool:
+        """The unit for conversions makes a scaled modulus."""
+        return any(each.kind == "scale" for each in self.program.find(Setup))
+
+    @cached_property
     def checks(self) -> bool:
         """Residues are compared."""
         return bool(self.program.find(Check))
@@ -207,6 +213,7 @@ class Microcode:
             "last": self.repeats,
             "start": self.counts,
             "converts": self.converts,
+            "setup_kind": self.scaled,
             "stores": self.program.depth > 0,
             "scans": self.scans,
             "by_window": self.program.sliding,
@@ -257,6 +264,7 @@ class Microcode:
                 "releases",
                 "makes0",
                 "makes1",
+                "setup_kind",
             ),
         )
     )
@@ -336,7 +344,9 @@ class Microcode:
 
     @cached_property
     def reads_one(self) -> bool:
-        """Something but a product takes 1 modulo the modulus."""
+        """Something but a product takes 1 modulo the modulus; on a scaled one it is a word as any other."""
+        if self.scaled:
+            return False
         named = {*self.written, *self.named(Check, "y"), *self.named(Setup, "src")}
         named |= {source for register in self.program.registers for source in self.moves_to(register)}
         return "1" in named | {name for terms in self.sums or () for name in terms}
@@ -347,8 +357,9 @@ class Microcode:
         named = {"r", *self.written, *self.modulus_sources, *self.named(SetExponent, "src")}
         named |= {*self.named(Check, "y"), *(name for terms in self.sums or () for name in terms)}
         named |= {source for register in self.program.registers for source in self.moves_to(register)}
-        named |= {"s"} if self.stretches else set()
+        named |= {"s"} if self.stretches or self.program.joins else set()
         named |= {"b"} if self.program.verified else set()
+        named |= {name.partition(".")[0] for name in named if not name.startswith("in.")}
         return frozenset(named if self.forward else named | self._factors)
 
     @cached_property
@@ -397,7 +408,9 @@ class Microcode:
 
     @staticmethod
     def _modulus_source(source: str) -> str:
-        return source if source == "0" or source.startswith("in.") else "memory"
+        if source in ("0", "ones"):
+            return "0"  # which M' it comes with is another field
+        return source if source.startswith("in.") else "memory"
 
     @cached_property
     def written(self) -> tuple[str, ...]:
@@ -446,6 +459,9 @@ class Microcode:
                     return None if made is None else sources.index(made[place])
 
                 fields.append(self._by_bit(f"{which}{at}", index))
+        fields += [
+            self._each(f"lifts{at}", functools.partial(self._lifts, at)) for at in range(self.positions)
+        ]
         fields.append(self._each("waits", lambda word: int(word.needs_entry) if word.products else None))
         return fields
 
@@ -458,6 +474,7 @@ class Microcode:
         fields += [
             self._flag("converts", lambda word: word.setup),
             self._each("setup_from", lambda word: starts.index(word.setup.src) if word.setup else None),
+            self._each("setup_kind", self._kind, 2),
             self._flag("scans", lambda word: word.find(Scan)),
             self._each("start", lambda word: word.start if self._indexed(word) else None, self.index_nbits),
         ]
@@ -473,6 +490,15 @@ class Microcode:
     def _makes(self, at: int, word: Word, bit: int) -> Value:
         """The product at this place."""
         return int(self._at(word, at, bit) is not None)
+
+    def _kind(self, word: Word) -> Value:
+        """Of a conversion on a scaled modulus."""
+        return KINDS.index(word.setup.kind) if word.setup and self.scaled else None
+
+    @staticmethod
+    def _lifts(at: int, word: Word) -> Value:
+        """The first factor of the product at this place is shifted up."""
+        return int(word.products[at].lifted) if at < len(word.products) else None
 
     @staticmethod
     def _indexed(word: Word) -> bool:
@@ -569,6 +595,8 @@ class Microcode:
             self._each("by_index", lambda word: _either(word.find(KeepEntry, Clear), word.find(Keep))),
             self._each("write_at", address, self.address_nbits),
             self._flag("sets_modulus", lambda word: word.find(SetModulus)),
+            self._flag("scales", lambda word: word.setup and word.setup.kind == "scale"),
+            self._flag("sets_ones", lambda word: any(each.src == "ones" for each in word.find(SetModulus))),
             self._each(
                 "modulus_from",
                 lambda word: next(
@@ -609,6 +637,10 @@ class Microcode:
             self._flag("sets_random", lambda word: word.find(Random)),
         ]
 
+    def _counted(self, word: Word, of: Callable[[Setup], int]) -> Value:
+        """How far a conversion goes, where words say so."""
+        return None if word.setup is None or self.scaled else of(word.setup)
+
     def _term(self, which: str) -> Field:
         """Of a sum."""
         sources = self.named(Add, which)
@@ -640,9 +672,11 @@ class Microcode:
             ),
             *(self._term(which) for which in ("x", "y")),
             self._each(
-                "setup_cycles", lambda word: word.setup.fixed // self.per_cycle if word.setup else None
+                "setup_cycles", lambda word: self._counted(word, lambda made: made.fixed // self.per_cycle)
             ),
-            self._each("setup_by_block", lambda word: int(word.setup.per_block > 0) if word.setup else None),
+            self._each(
+                "setup_by_block", lambda word: self._counted(word, lambda made: int(made.per_block > 0))
+            ),
         ]
 
 

@@ -20,7 +20,8 @@ UNITS = {name: schedule.multipliers for name, schedule in SCHEDULES.items()}
 #   square     R^2 mod n from doublings and squarings, then products of the machine's own multipliers
 #   double     the base itself is doubled nbits times
 #   shift-sub  R^2 mod n by shift-sub products from R - n (paper 004), then as with square
-CONVERSIONS = ("identity", "given", "square", "double", "shift-sub")
+#   scaled     R^2 mod n from doublings and squarings, for a scaled modulus (fl/scaled_entry.py)
+CONVERSIONS = ("identity", "given", "square", "double", "shift-sub", "scaled")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Plan:
     def __post_init__(self) -> None:
         object.__setattr__(self, "r_nbits", self.r_nbits or self.nbits)
         object.__setattr__(self, "screened", self.screened or self.conversion == "given")
-        object.__setattr__(self, "reduced_only", self.reduced_only or self.montgomery)
+        object.__setattr__(self, "reduced_only", self.reduced_only or self.odd_only)
         assert self.schedule in UNITS and self.conversion in CONVERSIONS, self
         assert self.r_nbits % (1 << self.squarings) == 0, self
         assert not self.full_scan or SCHEDULES[self.schedule].constant_time, self
@@ -70,7 +71,7 @@ class Plan:
 
     @property
     def odd_only(self) -> bool:
-        return self.montgomery
+        return self.montgomery or self.conversion == "scaled"
 
     @property
     def has_setup(self) -> bool:

@@ -18,6 +18,7 @@ from ...fl.program import Setup
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from ..units.mod_double import ModDouble
+from ..units.scaled_setup import ScaledSetup
 from ..units.square_of_r import SquareOfR
 from .microcode import Microcode
 from .operand_check import OperandCheck
@@ -53,6 +54,7 @@ class ProgramExp(Component):
     """`mk_unit(nbits)` makes a product unit; of `block_nbits` bits are the blocks of a unit that fits its modulus (0: it does not).
 
     screened: operands come with a status, and those that are given with their 1; results leave with their modulus.
+    form: of units on a scaled modulus (fl/scaled_entry.py), whose port `modulus` has M'.
     """
 
     def construct(
@@ -67,6 +69,7 @@ class ProgramExp(Component):
         block_nbits=0,
         per_cycle=4,
         screened=False,
+        form=None,
     ):
         code = Microcode(program, nunits, per_cycle, forward)
         fields = program.fields
@@ -79,7 +82,7 @@ class ProgramExp(Component):
             s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
 
         s.ctrl = Sequencer(code)
-        s.dpath = ResidueDpath(code, nbits, fields, block_nbits)
+        s.dpath = ResidueDpath(code, nbits, fields, block_nbits, form)
         s.units = [mk_unit(nbits) for _ in range(nunits)]
 
         # What arrives, and whether it can be computed.
@@ -122,7 +125,12 @@ class ProgramExp(Component):
 
         # The product units.
         for i, unit in enumerate(s.units):
-            unit.modulus //= s.dpath.mod
+            if form is None:
+                unit.modulus //= s.dpath.mod
+            else:
+                part, places = form.shape.nbits, form.word_nbits
+                unit.modulus[0:part] //= s.dpath.m_prime
+                unit.modulus[part : form.shape.wide] //= 0
             if block_nbits:
                 unit.nblocks //= s.dpath.nblocks
             unit.istream.val //= s.ctrl.req_val[i]
@@ -130,10 +138,25 @@ class ProgramExp(Component):
             unit.ostream.val //= s.ctrl.resp_val[i]
             unit.ostream.rdy //= 1
             unit.istream.msg.a //= s.dpath.req_a[i]
-            unit.istream.msg.b //= s.dpath.req_b[i]
-            unit.ostream.msg //= s.dpath.product[i]
+            if form is None:
+                unit.istream.msg.b //= s.dpath.req_b[i]
+                unit.ostream.msg //= s.dpath.product[i]
+            else:
+                unit.istream.msg.b[0:places] //= s.dpath.req_b[i]
+                unit.istream.msg.b[places : form.shape.wide] //= 0
+                unit.ostream.msg[0:places] //= s.dpath.product[i]
 
-        if code.converts:
+        if form is not None:
+            s.setup = ScaledSetup(form)
+            s.setup.modulus //= s.dpath.mod
+            s.setup.kind //= s.ctrl.setup_kind
+            s.setup.m_prime //= s.dpath.m_prime_in
+            s.setup.istream.val //= s.ctrl.setup_req_val
+            s.setup.istream.msg //= s.dpath.setup_start
+            s.setup.ostream.val //= s.ctrl.setup_resp_val
+            s.setup.ostream.rdy //= 1
+            s.setup.ostream.msg //= s.dpath.setup_in
+        elif code.converts:
             counted = code.doublings is None
             most = s.dpath.setup_last.get_type().nbits if counted else 0
             if program.find(Setup)[0].kind == "square":

@@ -4,6 +4,8 @@ The working registers r, b and s (ResidueRegister) have the value that they will
 products may start a cycle earlier. The exponent (ExponentRegister) moves by a bit to the right or by a digit to the left; its next
 value decides what the sequencer does next. The memory has the table of a window and the numbers of a key.
 All multiplexers have the sources that the program names, and no others.
+On a scaled modulus (`form`) residues are words of more bits than the modulus, which is beside its constant M'; M' is 0 from the word on
+that sets a modulus, until it is made. A machine that joins takes numbers of two words, and shows {s, r}.
 
 Ports: the fields of the request, factors and products of the units, the unit that converts, and wires to the Sequencer.
 """
@@ -47,6 +49,30 @@ class Chooser(Component):
             for i in range(LAST):
                 if s.index == i:
                     s.out @= s.sources[i]
+
+
+def s_lifted(s, at, factor, lifts, form):
+    """The first factor of a product, as wide as a unit takes it: as it is, or shifted up."""
+    lifted = Lifted(form.word_nbits, form.shape.wide, form.lift_nbits)
+    setattr(s, f"lifted_{at}", lifted)
+    lifted.factor //= factor
+    connect(lifted.lifts, lifts)
+    return lifted.out
+
+
+class Lifted(Component):
+    """A factor, shifted up where it is one of an integer product."""
+
+    def construct(s, nbits, wide, places):
+        s.factor = InPort(nbits)
+        s.lifts = InPort()
+        s.out = OutPort(wide)
+
+        @update
+        def lift():
+            s.out @= zext(s.factor, wide)
+            if s.lifts:
+                s.out @= zext(s.factor, wide) << places
 
 
 class ResidueRegister(Component):
@@ -158,20 +184,24 @@ class ResidueRegister(Component):
 
 
 class ResidueDpath(Component):
-    def construct(s, code, nbits, fields, block_nbits=0):
+    def construct(s, code, nbits, fields, block_nbits=0, form=None):
         nunits, forward, per_cycle = code.nunits, code.forward, code.per_cycle
         program = code.program
+        operation_nbits = nbits
+        modulus_nbits = nbits if form is None else form.shape.nbits
+        factor_nbits = nbits if form is None else form.shape.wide
+        nbits = nbits if form is None else form.word_nbits
         word = mk_bits(nbits)
         nproducts = code.positions
         fits = block_nbits > 0
 
         s.in_fields = {}
-        for name, wide in (("base", nbits), ("exp", nbits), ("mod", nbits), *fields):
+        for name, wide in (*((name, operation_nbits) for name in ("base", "exp", "mod")), *fields):
             setattr(s, f"in_{name}", InPort(wide))
-        s.result = OutPort(word)
-        s.mod = OutPort(word)
+        s.result = OutPort(operation_nbits)
+        s.mod = OutPort(modulus_nbits)
         s.product = [InPort(word) for _ in range(nunits)]
-        s.req_a = [OutPort(word) for _ in range(nunits)]
+        s.req_a = [OutPort(factor_nbits) for _ in range(nunits)]
         s.req_b = [OutPort(word) for _ in range(nunits)]
 
         # from the sequencer
@@ -195,7 +225,9 @@ class ResidueDpath(Component):
             s.setup_result = Wire(word)
         if code.reads_one:
             s.one = Wire(word)  # 1 modulo the modulus that is set
-        makes_one = any("1" in code.factors(at, which) for at in range(nproducts) for which in "xy")
+        makes_one = form is None and any(
+            "1" in code.factors(at, which) for at in range(nproducts) for which in "xy"
+        )
         if makes_one:
             s.one_factor = Wire(word)
             s.one_factor //= 1
@@ -229,22 +261,36 @@ class ResidueDpath(Component):
 
         widened = {}
 
-        def field_word(name):
-            """A field of the request as a residue."""
-            port = getattr(s, f"in_{name}")
-            wide = port.get_type().nbits
-            if wide == nbits:
+        def as_word(name, port, first, end):
+            """These bits of a port as a residue."""
+            end = min(end, port.get_type().nbits, first + nbits)
+            if (first, end - first) == (0, nbits) == (0, port.get_type().nbits):
                 return port
             if name not in widened:
                 wire = Wire(word)
                 setattr(s, f"word_{name}", wire)
-                if wide < nbits:
-                    wire[0:wide] //= port
-                    wire[wide:nbits] //= 0
-                else:
-                    wire //= port[0:nbits]
+                whole = (first, end) == (0, port.get_type().nbits)
+                wire[0 : end - first] //= port if whole else port[first:end]
+                if end - first < nbits:
+                    wire[end - first : nbits] //= 0
                 widened[name] = wire
             return widened[name]
+
+        def part(name, whole, port):
+            """A number, or its lower or upper word."""
+            which = name.partition(".")[2]
+            every = operation_nbits + nbits  # more than there are
+            places = {"low": (0, modulus_nbits), "high": (modulus_nbits, every), "": (0, every)}
+            if form is not None:
+                places["top"] = ((form.folds - 1) * modulus_nbits, every)
+            return as_word(f"{whole}_{which}".rstrip("_"), port, *places[which])
+
+        def constant(name, value):
+            """A number that is the same for all operations."""
+            if not hasattr(s, name):
+                setattr(s, name, Wire(word))
+                connect(getattr(s, name), word(value))
+            return getattr(s, name)
 
         def source(name, when="now", factor=False):
             """What a word names."""
@@ -253,7 +299,14 @@ class ResidueDpath(Component):
             if name == "in.one":
                 return s.given_one
             if name.startswith("in."):
-                return field_word(name[3:])
+                field = name[3:].partition(".")[0]
+                return part(name[3:], field, getattr(s, f"in_{field}"))
+            if "." in name:
+                register = name.partition(".")[0]
+                return part(name, register, getattr(s, register).now)
+            if form is not None and name in ("1", "unit", "half"):
+                powers = {"1": 0, "unit": form.halvings, "half": modulus_nbits}
+                return constant(f"constant_{name}", 1 << powers[name])
             wires = {
                 "0": "zero",
                 "1": "one_factor" if factor else "one",
@@ -296,6 +349,8 @@ class ResidueDpath(Component):
             for at in range(nproducts)
             for which in "xy"
         ]
+        if form is not None:
+            x[::2] = [s_lifted(s, at, x[2 * at], told(f"lifts{at}"), form) for at in range(nproducts)]
         factors = [(x[2 * at], x[2 * at + 1]) for at in range(nproducts)]
         if nunits >= nproducts:
             for at in range(nunits):
@@ -304,7 +359,7 @@ class ResidueDpath(Component):
                 s.req_b[at] //= b
         else:
             s.second = InPort()
-            s.factor_a = Chooser(nbits, 2)
+            s.factor_a = Chooser(factor_nbits, 2)
             s.factor_b = Chooser(nbits, 2)
             for at in range(2):
                 s.factor_a.sources[at] //= factors[at][0]
@@ -316,16 +371,34 @@ class ResidueDpath(Component):
 
         # ---- modulus
 
-        s.mod_n = Wire(word)
+        s.mod_n = Wire(modulus_nbits)
         modulus = choose(
             s, "mod_choice", [source(each) for each in code.modulus_sources], told("modulus_from"), nbits
         )
-        s.mod_n //= modulus
+        s.mod_n //= modulus if form is None else modulus[0:modulus_nbits]
 
         @update_ff
         def modulus_register():
             if s.load_modulus:
                 s.mod <<= s.mod_n
+
+        if form is not None:
+            s.m_prime = OutPort(modulus_nbits)
+            s.m_prime_in = InPort(modulus_nbits)
+            s.makes_m_prime = Wire()
+            connect(s.makes_m_prime, told("scales"))
+            s.of_ones = Wire()
+            connect(s.of_ones, told("sets_ones"))
+            ONES = mk_bits(modulus_nbits)(form.ones)
+
+            @update_ff
+            def constant_of_modulus():
+                if s.load_modulus:
+                    s.m_prime <<= 0
+                    if s.of_ones:
+                        s.m_prime <<= ONES
+                elif s.ends & s.makes_m_prime:
+                    s.m_prime <<= s.m_prime_in
 
         if code.reads_one:
             s.above_one = Wire()  # modulus > 1; 1 modulo 1 is 0
@@ -468,7 +541,7 @@ class ResidueDpath(Component):
             x_names, y_names = code.sums
             s.adder.x //= choose(s, "sum_x", [source(each) for each in x_names], told("sum_x_from"), nbits)
             s.adder.y //= choose(s, "sum_y", [source(each) for each in y_names], told("sum_y_from"), nbits)
-            s.adder.n //= s.mod
+            s.adder.n //= s.mod if form is None else as_word("modulus", s.mod, 0, modulus_nbits)
             connect(s.adder.subtract, told("subtracts"))
             s.adder.out //= s.sum
 
@@ -490,9 +563,29 @@ class ResidueDpath(Component):
             s.released = InPort()
             s.equal_at_end = OutPort()
 
-            @update
-            def agree():
-                s.equal_at_end @= s.r.now == s.b.now
+            if program.joins:
+
+                @update
+                def agree_in_both_words():
+                    s.equal_at_end @= (s.r.now == s.b.now) & (s.s.now == zext(s.mod, nbits))
+
+            else:
+
+                @update
+                def agree():
+                    s.equal_at_end @= s.r.now == s.b.now
+
+        # the words of the result
+        shown = s.r.now
+        if form is not None:
+            shown = s.words_of_result = Wire(operation_nbits)
+            low = min(operation_nbits, modulus_nbits)
+            s.words_of_result[0:low] //= s.r.now[0:low]
+            if program.joins:
+                s.words_of_result[low:operation_nbits] //= s.s.now[0 : operation_nbits - low]
+        if not program.verified:
+            s.result //= shown
+        elif form is None:
 
             @update
             def shows_result():
@@ -501,7 +594,12 @@ class ResidueDpath(Component):
                     s.result @= s.r.now
 
         else:
-            s.result //= s.r.now
+
+            @update
+            def shows_words_of_result():
+                s.result @= 0
+                if s.released:
+                    s.result @= s.words_of_result
 
         # ---- the unit that converts
 
@@ -513,7 +611,7 @@ class ResidueDpath(Component):
             s.setup_start //= choose(
                 s, "setup_choice", [source(each, "kept") for each in starts], told("setup_from"), nbits
             )
-            if code.doublings is None:
+            if form is None and code.doublings is None:
                 most = max(
                     each.fixed + each.per_block * (MOST if fits else 0) for each in program.find(Setup)
                 )

@@ -283,6 +283,10 @@ class Sequencer(Component):
             s.setup_resp_val = InPort()
             s.convert_done //= s.setup_resp_val
 
+            if code.scaled:
+                s.setup_kind = OutPort(2)
+                s.setup_kind //= s.entered.setup_kind
+
             @update
             def converts():
                 s.setup_req_val @= s.advance & s.entered.converts

@@ -4,7 +4,7 @@ Each halving is an AddRed (paper 001, Algorithm 4) without a multiplicand; `per_
 leaves Montgomery form (halvings = log2 R), and how 2^-w mod n, the constant of a scaled modulus, is made from 1.
 
 Ports: istream x -> ostream; `modulus` (nbits) is static while the unit is busy. x may be wider than the modulus (value_nbits):
-the result is x / 2^halvings + n or less, so at most n for x < 2^halvings; it is below n for 0 < x < n.
+the result is x / 2^halvings + n or less, so at most n for x < 2^halvings; it is below n for 0 < x < n. `counted`: as in ModDouble.
 Cycles: halvings / per_cycle, whatever the operands. Area order: per_cycle adders, one register of value_nbits.
 Takes the next operand in the cycle in which its result is taken.
 """
@@ -17,12 +17,12 @@ from .serial_ctrl import PassCtrl, connect_serial
 
 
 class ModHalve(Component):
-    def construct(s, value_nbits, nbits, halvings, per_cycle):
+    def construct(s, value_nbits, nbits, halvings, per_cycle, counted=None):
         s.istream = RecvIfcRTL(mk_bits(value_nbits))
         s.ostream = SendIfcRTL(mk_bits(value_nbits))
         s.modulus = InPort(nbits)
 
-        assert halvings % per_cycle == 0
+        assert counted or halvings % per_cycle == 0
         s.x = Wire(value_nbits)
         extended = value_nbits + 1
         s.first = Wire(extended)
@@ -41,7 +41,10 @@ class ModHalve(Component):
             step.n //= s.n
         s.ostream.msg //= s.steps[per_cycle - 1].out[0:value_nbits]
 
-        s.ctrl = PassCtrl(halvings // per_cycle)
+        s.ctrl = PassCtrl(0 if counted else halvings // per_cycle, counted or 0)
+        if counted:
+            s.last = InPort(counted)
+            s.last //= s.ctrl.last
         connect_serial(s)
 
         @update_ff

@@ -45,10 +45,20 @@ def test_json(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("how", [["--crt"], ["--blind"], ["--verify"], ["--crt", "--blind"]])
-@pytest.mark.parametrize("design", ["mont", "mont-ct", "naive", "ssmm-ct"])
+@pytest.mark.parametrize("design", ["mont", "mont-ct", "naive", "ssmm-ct", "heap"])
 def test_formula_and_words_agree(cli: Cli, design: str, how: list[str]) -> None:
     report = cli("program", design, "--nbits", 128, *how, "--json").json()
     assert report["cycles"] == report["formula"]
+
+
+def test_a_digit_a_clock_at_rsa_widths(cli: Cli) -> None:
+    """With digits of 70 bits; by CRT on units of half the width, whose words are kept."""
+    most = {(1024, False): 24_000, (2048, False): 87_200, (2048, True): 47_700, (4096, True): 171_600}
+    for (nbits, crt), cycles in most.items():
+        how = ["--set", f"crt={str(crt).lower()}", "--set", "digit_nbits=70"]
+        report = cli("program", "heap", "--nbits", nbits, *how, "--json").json()
+        assert report["cycles"] == report["formula"] <= cycles
+        assert report["word_nbits"] == (nbits // 2 if crt else nbits) + 71
 
 
 def test_it_is_what_a_run_executes(cli: Cli) -> None:

@@ -9,6 +9,7 @@ import random
 
 import pytest
 from modexlab.eval.designs.machine import Machine
+from modexlab.fl.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import Run, Stall, simulate
 
@@ -31,6 +32,9 @@ def case(name: str, later: bool = True, nbits: int = 16, **settings: object) -> 
 
 AT_ONCE = [
     case("mont", False, fit="modulus", **EVERYTHING),
+    # units of 8 bits, with more ones in a scaled modulus than it has bits
+    case("heap", False, **EVERYTHING),
+    case("heap", False, schedule="ladder", verify=True, blind="message", digit_nbits=4, forward=False),
     # blocks of 6 bits, which are not as many doublings as fit in the cycles of a width of 60
     case("mont", False, nbits=60, schedule="fixed-window", crt=True, verify=True, fit="modulus"),
     case("mont", False, schedule="ladder", crt=True, blind="exponent", verify=True, forward=False),
@@ -48,6 +52,23 @@ MORE = [
     for name in OF_DOMAIN.values()
     for how in ({}, {"schedule": "ladder"}, {"window": 1}, {"window": 5}, {"crt": False})
 ]
+# on a scaled modulus, whose products follow the primes by the width of their units
+HEAP = [
+    case("heap", **{"schedule": schedule, "digit_nbits": digit, **protection})
+    for schedule, digit, protection in itertools.product(SECRET, (4, 10), PROTECTIONS)
+]
+HEAP += [
+    case("heap", **{**EVERYTHING, **how})
+    for how in (
+        {"quotient_delay": 1},
+        {"streams": 2, "adds": 2, "loads": 2},
+        {"streams": 2, "schedule": "ladder"},
+        {"doublings_per_cycle": 2, "halvings_per_cycle": 3},
+        {"doublings_per_cycle": 3, "forward": False},
+        {"window": 4, "crt": False},
+    )
+]
+HEAP.append(case("heap", schedule="right-to-left-1", verify=True, streams=2))
 MORE += [
     case("mont", pipelined=True, steps_per_stage=2, nstages=2, **EVERYTHING),
     case("mont", conversion="square", **EVERYTHING),
@@ -91,7 +112,7 @@ def compare(machine: Machine, count: int) -> list[Operation]:
     return rows
 
 
-@pytest.mark.parametrize(("name", "nbits", "how"), [*AT_ONCE, *ALL, *MORE])
+@pytest.mark.parametrize(("name", "nbits", "how"), [*AT_ONCE, *ALL, *HEAP, *MORE])
 def test_private_operations(name: str, nbits: int, how: dict) -> None:
     """Several keys, with requests that are refused between: RTL = CL = rule = formula = `pow`."""
     compare(machine_of(name, nbits, **how), 4)
@@ -99,17 +120,17 @@ def test_private_operations(name: str, nbits: int, how: dict) -> None:
 
 @pytest.mark.regress
 @pytest.mark.parametrize("nbits", [18, 34, 64])
-@pytest.mark.parametrize("name", OF_DOMAIN.values())
+@pytest.mark.parametrize("name", [*OF_DOMAIN.values(), "heap"])
 def test_other_widths(name: str, nbits: int) -> None:
     """Widths that are no power of two, and one at which random factors have their full length."""
-    fit = "modulus" if nbits == 64 else "machine"
+    fit = {"fit": "modulus" if nbits == 64 else "machine"} if name != "heap" else {}
     shape = {"steps_per_stage": 2} if name == "mont" and nbits != 64 else {}
-    compare(machine_of(name, nbits, fit=fit, **shape, **EVERYTHING), 3)
+    compare(machine_of(name, nbits, **fit, **shape, **EVERYTHING), 3)
 
 
 @pytest.mark.parametrize(
     ("name", "nbits", "how"),
-    [AT_ONCE[0], case("ssmm-ct", schedule="ladder", crt=True, verify=True), case("naive", **EVERYTHING)],
+    [*AT_ONCE[:2], case("ssmm-ct", schedule="ladder", crt=True, verify=True), case("naive", **EVERYTHING)],
 )
 def test_stages_agree(name: str, nbits: int, how: dict) -> None:
     """Simulated in Python, co-simulated in Verilog, and native: every stamp, with stalls."""
@@ -121,7 +142,7 @@ def test_stages_agree(name: str, nbits: int, how: dict) -> None:
 
 @pytest.mark.parametrize(
     ("name", "nbits", "how"),
-    [AT_ONCE[0], *(case(name, fit="modulus", **EVERYTHING) for name in ("naive", "ssmm-ct"))],
+    [*AT_ONCE[:2], *(case(name, fit="modulus", **EVERYTHING) for name in ("naive", "ssmm-ct"))],
 )
 def test_wrong_keys(name: str, nbits: int, how: dict) -> None:
     """Numbers that do not belong together: the statuses of the oracle, after its cycles, and no result; the next operation works."""
@@ -159,6 +180,8 @@ def test_wrong_keys(name: str, nbits: int, how: dict) -> None:
 PLAIN_AT_ONCE = [
     case("naive", False, schedule="fixed-window", fit="modulus"),
     case("mont", False, schedule="fixed-window", window=1, conversion="square", forward=False),
+    case("heap", False, digit_nbits=4, doublings_per_cycle=2, halvings_per_cycle=2),
+    case("heap", False, schedule="right-to-left-1", streams=2),
 ]
 PLAIN = [
     case(name, **{"schedule": schedule, "forward": forward, **how})
@@ -177,6 +200,17 @@ PLAIN = [
         *([{"scan": "full"}] if name.endswith("-ct") and schedule != "fixed-window" else []),
         *([{"window": window} for window in (1, 2, 4)] if "window" in schedule else []),
         *([{"conversion": "square"}] if name.startswith("mont") else []),
+    )
+]
+PLAIN += [
+    case("heap", **{"schedule": schedule, "forward": forward, **how})
+    for schedule in SCHEDULES
+    for forward in (True, False)
+    for how in (
+        {"digit_nbits": 4},
+        {"digit_nbits": 16, "streams": 2},
+        *([{"scan": "full"}] if schedule in ("always", "ladder") else []),
+        *([{"window": window} for window in (1, 2, 4)] if "window" in schedule else []),
     )
 ]
 # bases that are longer than the blocks of a short modulus
@@ -209,6 +243,8 @@ CONSTANT = [
     ("mont", {"schedule": "fixed-window"}),
     ("mont-ct", {"schedule": "always", "scan": "full"}),
     ("naive-ct", {"schedule": "ladder", "scan": "full"}),
+    ("heap", EVERYTHING),
+    ("heap", {"schedule": "ladder", "scan": "full", "digit_nbits": 4}),
 ]
 
 

@@ -16,19 +16,16 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import simulate, translate
 from modexlab.rtl.sim.faults import (
-    PUBLIC,
     Effect,
     Fault,
     Faulted,
-    Kind,
-    Site,
     campaign,
     faults_of,
     judged,
-    prepare,
     registers,
     tally,
 )
+from modexlab.rtl.sim.sites import PUBLIC, Kind, Site, prepare
 
 from tests.harness import regress_if
 from tests.programs import EVERYTHING, machine_of
@@ -170,6 +167,14 @@ DESIGNS = [
         (32, {**FITTED, "crt": False, "blind": "no"}),
         (32, {**FITTED, "blind": "no", "schedule": "ladder"}),
         (32, {**FITTED, "crt": False, "blind": "message", "schedule": "always"}),
+    )
+]
+DESIGNS += [
+    ("heap", nbits, how)
+    for nbits, how in (
+        (16, EVERYTHING),
+        (32, {**EVERYTHING, "crt": False}),
+        (32, {**EVERYTHING, "blind": "no", "schedule": "ladder"}),
     )
 ]
 

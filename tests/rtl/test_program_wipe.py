@@ -20,10 +20,11 @@ CASES = [
     ("mont", {"fit": "modulus", **EVERYTHING}, False),
     ("naive", EVERYTHING, False),
     ("ssmm-ct", {"fit": "modulus", **EVERYTHING}, False),
+    ("heap", EVERYTHING, False),
 ]
 CASES += [
     (name, {**EVERYTHING, "schedule": schedule, **how}, True)
-    for name in ("mont", "naive", "ssmm-ct")
+    for name in ("mont", "naive", "ssmm-ct", "heap")
     for schedule in SECRET
     for how in (
         {"forward": False},
@@ -36,12 +37,14 @@ CASES += [
 CASES += [
     ("mont", {"pipelined": True, "steps_per_stage": 2, "nstages": 2, **EVERYTHING}, True),
     ("mont", {"add_red": "carry-save", **EVERYTHING}, True),
+    ("heap", {"streams": 2, "adds": 2, "loads": 2, **EVERYTHING}, True),
+    ("heap", {"quotient_delay": 1, **EVERYTHING}, True),
     ("naive", {"multiplier_bits_per_cycle": 4, **EVERYTHING}, True),
     ("ssmm", EVERYTHING, True),
 ]
 PLAIN = [
     (name, {"schedule": schedule}, name != "mont" or schedule != "fixed-window")
-    for name in ("mont", "naive", "ssmm")
+    for name in ("mont", "naive", "ssmm", "heap")
     for schedule in ("fixed-window", "sliding-window")
 ]
 

@@ -1,0 +1,120 @@
+"""Closed formulas for the cycles of programs on a scaled modulus (fl/scaled_programs.py), beside the rule by words (program.py).
+
+As in program_formula.py T is a product's cycles, ov is 1 without forwarding, P = ov + T. C are the cycles to R^2 (ScaledEntry: doublings,
+squares of P), behind which a product sees M' a cycle later, as any that follows a change of the modulus; H those of h halvings.
+
+    into the form   C, and P a number, 3 P + 2 one of two words           out of it   P + 1 + H
+    private         words of one cycle aside, plain C + 2 P + loop + P + H, by CRT 2 C + 2 loop + 28 P + 3 H, and
+    check           modulo n C + 2 P + H + the public power; by CRT 2 (C + 7 P + 2 H + the public power)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..fl.scaled_entry import ScaledEntry
+from ..rtl.machines.mod_exp_plan import Plan
+from .program_formula import Formula
+from .timing import loop_cycles
+
+
+@dataclass(frozen=True)
+class ScaledFormula(Formula):
+    """Of a recipe on units whose modulus is scaled."""
+
+    @property
+    def form(self) -> ScaledEntry:
+        assert self.recipe.scaled is not None
+        return self.recipe.scaled
+
+    @cached_property
+    def each(self) -> int:
+        """P, whatever the modulus."""
+        return self.p(0)
+
+    @property
+    def late(self) -> int:
+        """What a product waits behind a word that changes the modulus."""
+        return 1 - self.ov
+
+    @property
+    def halve(self) -> int:
+        return 1 + self.form.leaving_cycles
+
+    @property
+    def leave(self) -> int:
+        return self.each + self.halve
+
+    def constant(self, modulus: int) -> int:
+        return self.form.constant_cycles(modulus) + self.late
+
+    def plain(self, modulus: int, exp: int = 0, plan: Plan | None = None) -> int:
+        """A program without a key; by `plan` where the schedule is binary."""
+        recipe, each = self.recipe, self.each
+        enters = each if recipe.starts_plain or recipe.nunits == 2 else 2 * each
+        into = self.constant(modulus) + enters
+        leave = self.halve if recipe.starts_plain else self.leave
+        if recipe.shape.digit:
+            wiping = 1 + each + (1 << recipe.digit_nbits) + 1
+            return into + self.loop(exp, modulus) + leave + wiping + 1
+        assert plan is not None
+        if plan.aligns:
+            into = max(into, recipe.nbits - exp.bit_length())
+        return into + loop_cycles(plan, self.unit, 0, exp, 1) + leave + 1
+
+    # ---- the parts of programs with a key
+
+    def _modulus(self, modulus: int) -> int:
+        return 1 + self.constant(modulus) + 1 + (self.each + 1 if self.recipe.joins else 0)
+
+    @property
+    def _number(self) -> int:
+        return 1 + self.each + (1 + self.each if self.recipe.joins else 0)
+
+    def _public(self, exp: int) -> int:
+        return 2 + self.public(exp, 0)
+
+    def power(self, exp: int, modulus: int, made: bool = False, e: int = 0) -> int:
+        """From the modulus to the end of the loop, and of the blinding of the message by the public exponent e."""
+        recipe, each = self.recipe, self.each
+        blinded = 1 + 2 * each + self._public(e & ~1) + 1 + 2 * each + 1 + each if recipe.blind_message else 0
+        stretched = 2 + recipe.random_nbits if recipe.blind_exponent else 0
+        return (
+            self._modulus(modulus) + self._number + blinded + each + stretched + 2 + self.loop(exp, modulus)
+        )
+
+    @property
+    def _garner(self) -> int:
+        return 9 * self.each + 6 + self.halve + self.leave
+
+    @property
+    def _integer(self) -> int:
+        return 4 + self.late + 2 * self.each + int(self.form.folds > 1)
+
+    def _check(self, e: int, modulus: int) -> int:
+        """The result's power, below the modulus."""
+        return self._modulus(modulus) + self._number + 1 + self._public(e) + self.halve
+
+    def keyed(self, n: int, d: int, e: int, p: int = 0, q: int = 0) -> int:
+        recipe = self.recipe
+        if recipe.crt:
+            cycles = self.power(0, q, e=e) + self.leave + 1 + self.power(0, p, e=e)
+            cycles += self._garner + self._integer + 3 + self._integer + 2
+            if recipe.verify:
+                again = 1 + 1 + self._number + self.each + self.halve + 2
+                cycles += 4 + sum(self._check(e, prime) + again for prime in (p, q))
+        else:
+            cycles = self.power(d & ~int(recipe.blind_message), n, e=e) + self.leave
+            if recipe.verify:
+                cycles += 4 + self._check(e, n) + 2
+        return cycles + self.refused()
+
+    def refused(self) -> int:
+        """What a keyed program ends with, and all that it does where its request is refused: the wiping, and the answer."""
+        recipe = self.recipe
+        joins = int(recipe.joins)
+        kept = 0 if recipe.verify else 1 + joins
+        fetched = 1 + joins + (1 + joins if recipe.verify else 0)
+        ones = (1 if joins else 2) if recipe.verify else 0
+        return kept + 1 + (1 + self.product(0)) + 1 + fetched + recipe.depth - ones + 1

@@ -1,0 +1,185 @@
+"""Programs on a scaled modulus: the way to R^2, words and their bounds, integers on a modular core; programs give what `pow` gives.
+
+The oracle refuses a product, a sum or a number that leaves if it is outside the bounds of scaled_entry.py, so that moduli at both ends
+of a width, and short ones, hold these too.
+"""
+
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.fl.errors import BadInput
+from modexlab.fl.program_run import Arithmetic, run
+from modexlab.fl.programs import Recipe
+from modexlab.fl.scaled import ScaledShape
+from modexlab.fl.scaled_entry import ScaledEntry
+from modexlab.fl.schedules import SCHEDULES
+from modexlab.fl.status import Status
+from modexlab.proc.software.seeded_keys import seeded_key
+
+from tests.harness import examples, regress_if
+from tests.programs import PROTECTIONS, SECRET, messages, numbers, private_fields
+
+
+def form_of(nbits: int, digit: int, delay: int = 0, doublings: int = 1, halvings: int = 1) -> ScaledEntry:
+    """Of units whose products follow one another as those of HeapMont do."""
+    shape = ScaledShape(nbits, digit, delay)
+    return ScaledEntry(shape, shape.nsteps + 1, doublings, halvings)
+
+
+def moduli(nbits: int, rng: random.Random) -> list[int]:
+    """Both ends, short ones, one that is drawn."""
+    short = rng.getrandbits(max(1, nbits // 2)) | 1
+    return [
+        1,
+        3,
+        5,
+        15,
+        short,
+        (1 << nbits - 1) + 1,
+        (1 << nbits) - 1,
+        (1 << nbits) - 3,
+        rng.getrandbits(nbits) | 1,
+    ]
+
+
+@given(
+    nbits=st.integers(4, 90),
+    digit=st.sampled_from((4, 5, 8, 16, 17, 32, 66, 130)),
+    delay=st.sampled_from((0, 1)),
+    doublings=st.integers(1, 4),
+    halvings=st.integers(1, 3),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=examples(150), deadline=None)
+def test_into_the_form_and_out(
+    nbits: int, digit: int, delay: int, doublings: int, halvings: int, seed: int
+) -> None:
+    """The chain makes R^2, M' is 2^-v, and what enters leaves as it was, whatever word it has become."""
+    try:
+        form = form_of(nbits, digit, delay, doublings, halvings)
+    except BadInput as error:
+        assert doublings > 1 and "doublings a cycle" in str(error)
+        return
+    rng = random.Random(seed)
+    shape = form.shape
+    most = (1 << form.word_nbits) - (1 << nbits)
+    for mod in moduli(nbits, rng):
+        x, m_prime = form.scale(mod)
+        assert m_prime % mod == pow(2, -shape.scale_nbits, mod) % mod and 0 < m_prime <= mod
+        for squares, doubled in form.chain.runs():
+            for _ in range(squares):
+                x = form.product(x, x, m_prime)
+            x = form.doubled(x, mod) if doubled else x
+            assert x <= most
+        assert x % mod == pow(2, 2 * shape.wide, mod)
+        word = rng.randrange(mod)
+        entered = form.product(word, x, m_prime)
+        assert form.leave(form.product(entered, 1 << form.halvings, m_prime), mod) == word
+        # any word that a fault, or a number as wide as the modulus is not, may leave in a register
+        anything = form.product(rng.getrandbits(form.word_nbits), most, m_prime)
+        assert anything <= most
+        left = form.leave(form.product(anything, 1 << form.halvings, m_prime), mod)
+        assert left == anything * pow(2, -shape.wide, mod) % mod
+
+
+@given(nbits=st.integers(4, 80), digit=st.sampled_from((4, 8, 17, 66)), seed=st.integers(0, 99))
+@settings(max_examples=examples(100), deadline=None)
+def test_integers_on_a_modular_core(nbits: int, digit: int, seed: int) -> None:
+    """Two products give the upper half of a * b, and the sum of the halves."""
+    form = form_of(nbits, digit)
+    rng = random.Random(seed)
+    top = (1 << nbits) - 1
+    for a, b in ((0, 0), (top, top), (top, 1), (1, top), (rng.getrandbits(nbits), rng.getrandbits(nbits))):
+        high = form.product(a << form.lift_nbits, b, 0)
+        assert high == a * b >> nbits
+        low = form.part(form.product(a << form.lift_nbits, b, form.ones) - high, "top")
+        assert low == a * b & top
+
+
+def test_cycles_to_r_squared() -> None:
+    """At 2,048 bits and 66 a digit: 311 with a doubling a cycle (65 of them to R), 246 with two; a digit of 70 makes it 292."""
+    full = (1 << 2048) - 1
+    found = [
+        form_of(2048, digit, doublings=each).constant_cycles(full)
+        for digit, each in ((66, 1), (66, 2), (70, 1))
+    ]
+    assert found == [311, 246, 292]
+    # zeros above a modulus leave a digit at a time
+    assert form_of(2048, 66).align_cycles((1 << 1024) - 1) == 1024 // 66 + 1024 % 66
+
+
+def computed(recipe: Recipe, fields: dict[str, int]) -> tuple[Status, int]:
+    """By the oracle."""
+    return run(recipe.program(), fields, Arithmetic("scaled", recipe.nbits, scaled=recipe.scaled))
+
+
+@pytest.mark.parametrize(
+    ("nbits", "digit"), [(8, 4), (14, 4), pytest.param(33, 8, marks=pytest.mark.regress)]
+)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_plain(schedule: str, nbits: int, digit: int) -> None:
+    """Any odd modulus, exponents 0, 1 and of full length."""
+    rng = random.Random(nbits)
+    recipe = Recipe(nbits, "scaled", schedule, scaled=form_of(nbits, digit))
+    for mod in moduli(nbits, rng):
+        for exp in (0, 1, (1 << nbits) - 1, rng.getrandbits(nbits)):
+            base = rng.choice((0, 1 % mod, mod - 1, rng.randrange(mod)))
+            fields = {"base": base, "exp": exp, "mod": mod}
+            assert computed(recipe, fields) == (Status.OK, pow(base, exp, mod)), fields
+
+
+def keyed_of(nbits: int, digit: int, schedule: str, *, crt: bool, blind: str, verify: bool) -> Recipe:
+    """On units of the width of a prime with CRT."""
+    return Recipe(
+        nbits,
+        "scaled",
+        schedule,
+        scaled=form_of(nbits // 2 if crt else nbits, digit),
+        crt=crt,
+        blind_message=blind in ("message", "both"),
+        blind_exponent=blind in ("exponent", "both"),
+        verify=verify,
+    )
+
+
+@pytest.mark.parametrize(
+    ("nbits", "key_nbits", "digit"),
+    [
+        pytest.param(nbits, key, digit, marks=regress_if(nbits > 16))
+        for nbits, key, digit in (
+            (16, 16, 4),
+            (16, 16, 12),
+            (34, 34, 8),
+            (64, 64, 16),
+            (64, 32, 16),
+            (64, 16, 66),
+        )
+    ],
+)
+@pytest.mark.parametrize("how", PROTECTIONS, ids=str)
+def test_private_operations(nbits: int, key_nbits: int, digit: int, how: dict) -> None:
+    """The RSA equation, with every protection, keys as long as the machine and shorter ones."""
+    rng = random.Random(nbits)
+    for at, schedule in enumerate(SECRET):
+        recipe = keyed_of(nbits, digit, schedule, **how)
+        key = seeded_key(key_nbits, at)
+        assert key.d is not None
+        for message in messages(key, rng):
+            fields = private_fields(recipe.program(), numbers(key), message, rng)
+            if "x" in fields and recipe.crt:
+                fields["x"] = next(x for x in range(2, 99) if math.gcd(x, key.n) == 1)
+            assert computed(recipe, fields) == (Status.OK, pow(message, key.d, key.n))
+
+
+def test_wrong_keys() -> None:
+    """A number of a key that does not belong to the others is found: at once, or as the result does not give the message."""
+    recipe = keyed_of(16, 4, "fixed-window", crt=True, blind="no", verify=True)
+    key = seeded_key(16, 1)
+    right = private_fields(recipe.program(), numbers(key), 2, random.Random(1))
+    wrong = {"qinv": Status.BAD_KEY, "p": Status.BAD_KEY, "mod": Status.BAD_KEY}
+    wrong |= {"dp": Status.FAULT, "dq": Status.FAULT, "exp": Status.FAULT}
+    for name, status in wrong.items():
+        assert computed(recipe, {**right, name: right[name] ^ 4}) == (status, 0), name
