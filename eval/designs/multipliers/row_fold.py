@@ -1,0 +1,39 @@
+"""RowFold: products modulo n by rows of residues, of a machine that keeps its operands in the stages of the multiplier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ....cl.fold_exp import FOLD_TIMING
+from ....fl.errors import BadInput
+from ....fl.row_fold import FoldShape
+from ..param import Param
+from .multiplier import Multiplier, Unit, within_machine
+
+MOST_NBITS = 128  # there are n / 2 residues and more in registers, and n^2 full adders for them
+STEPS = Param(
+    "residues_per_cycle",
+    2,
+    (1, 2, 3, 4),
+    "residues that the chain makes in a cycle, each by two doublings; at the end it divides by as many bits",
+)
+
+
+def shape_of(nbits: int, values: Mapping[str, Any]) -> FoldShape:
+    """The words of a machine."""
+    if nbits > MOST_NBITS:
+        raise BadInput(
+            f"a width of {nbits} bits: rows of residues are a register of {nbits} bits for every second bit; "
+            f"give at most {MOST_NBITS}, or take a design such as mont or scaled"
+        )
+    return FoldShape(nbits, values[STEPS.name])
+
+
+def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+    """The cycles of a product."""
+    shape_of(nbits, values)
+    return within_machine("r and b are in its stages alone; take the whole machine", FOLD_TIMING)
+
+
+ROW_FOLD = Multiplier("RowFold", (STEPS,), unit)

@@ -1,0 +1,122 @@
+"""FoldExpCtrl: the control of a FoldExp (fold_exp.py), cycle by cycle.
+
+IDLE      until a request comes; one that cannot be computed is answered at once
+SETUP     residues of the modulus are made; in the last two cycles the base and 2^s enter, as products with 1
+SQUARE    b * b, and the bit of the exponent says what MULTIPLY takes beside r: b or 1;  MULTIPLY  for each bit of the exponent
+FOLD      of the last product;  LOAD  its sum;  TAIL  modulo the modulus, as many bits a cycle as residues were doubled;  DONE
+`making` goes beside it from the request on, until there are all residues: `writes` says of which cycle they are.
+"""
+
+from pymtl3 import *
+
+from ...fl.status import STATUS_NBITS, Status
+from ..states import states
+
+ST_NBITS = 3
+
+
+class FoldExpCtrl(Component):
+    def construct(s, shape):
+        OK = int(Status.OK)
+        LAST_MADE = shape.made_by(shape.residues)
+        LAST_SETUP = shape.lead_cycles - 1
+        ENTER = LAST_SETUP - 1
+        LAST_TAIL = shape.tail_cycles - 1
+        count_nbits = clog2(max(LAST_MADE, LAST_SETUP, LAST_TAIL) + 2)
+
+        s.istream_val = InPort()
+        s.istream_rdy = OutPort()
+        s.in_status = InPort(STATUS_NBITS)
+        s.ostream_val = OutPort()
+        s.ostream_rdy = InPort()
+        s.out_status = OutPort(STATUS_NBITS)
+        s.exp_ends = InPort()  # with the bit at hand
+
+        s.idle = OutPort()
+        s.accept = OutPort()
+        s.making = OutPort()
+        s.first = OutPort()  # cycle of `making`
+        s.writes = OutPort(LAST_MADE + 1)
+        s.enter = OutPort()  # a product with 1
+        s.enter_base = OutPort()
+        s.hold = OutPort()
+        s.square = OutPort()
+        s.load = OutPort()
+        s.tail = OutPort()
+
+        s.st = Wire(ST_NBITS)
+        s.next_st = Wire(ST_NBITS)
+        IDLE, SETUP, SQUARE, MULTIPLY, FOLD, LOAD, TAIL, DONE = states(
+            s, "st", "next_st", IDLE=0, SETUP=1, SQUARE=2, MULTIPLY=3, FOLD=4, LOAD=5, TAIL=6, DONE=7
+        )
+        s.count = Wire(count_nbits)
+        s.ends = Wire()  # the exponent, with the bit that is at hand in MULTIPLY
+
+        @update
+        def says():
+            s.idle @= s.st == IDLE
+            s.istream_rdy @= s.idle
+            s.accept @= s.istream_val & s.idle
+            s.ostream_val @= s.st == DONE
+            s.first @= s.making & (s.count == 0)
+            s.enter_base @= (s.st == SETUP) & (s.count == ENTER)
+            s.enter @= (s.st == SETUP) & ((s.count == ENTER) | (s.count == LAST_SETUP))
+            s.hold @= (s.st == SETUP) & (s.count != ENTER) & (s.count != LAST_SETUP)
+            s.square @= (s.st == SQUARE) & ~s.reset
+            s.load @= s.st == LOAD
+            s.tail @= s.st == TAIL
+
+        @update
+        def says_which():
+            for k in range(LAST_MADE + 1):
+                s.writes[k] @= s.making & (s.count == k)
+
+        @update
+        def goes_on():
+            s.next_st @= s.st
+            if s.st == IDLE:
+                if s.istream_val:
+                    s.next_st @= SETUP
+                    if s.in_status != OK:
+                        s.next_st @= DONE
+            elif s.st == SETUP:
+                if s.count == LAST_SETUP:
+                    s.next_st @= SQUARE
+            elif s.st == SQUARE:
+                s.next_st @= MULTIPLY
+            elif s.st == MULTIPLY:
+                s.next_st @= SQUARE
+                if s.ends:
+                    s.next_st @= FOLD
+            elif s.st == FOLD:
+                s.next_st @= LOAD
+            elif s.st == LOAD:
+                s.next_st @= TAIL
+            elif s.st == TAIL:
+                if s.count == LAST_TAIL:
+                    s.next_st @= DONE
+            elif s.ostream_rdy:
+                s.next_st @= IDLE
+
+        @update_ff
+        def follows():
+            if s.reset:
+                s.st <<= IDLE
+                s.making <<= 0
+            else:
+                s.st <<= s.next_st
+                if s.accept:
+                    s.making <<= s.in_status == OK
+                elif s.count == LAST_MADE:
+                    s.making <<= 0
+            if s.idle | s.load:
+                s.count <<= 0
+            elif (s.st == SETUP) | s.making | s.tail:
+                s.count <<= s.count + 1
+            if s.square:
+                s.ends <<= s.exp_ends
+            if s.accept:
+                s.out_status <<= s.in_status
+
+    def line_trace(s):
+        return f"{int(s.st)}:{int(s.count):2d}"

@@ -1,0 +1,243 @@
+"""Reduction by rows of residues: the bounds that fl/row_fold.py claims, its units, and the machine on drawn operands of any width."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.eval.designs import catalogue
+from modexlab.fl.errors import BadInput
+from modexlab.fl.row_fold import FoldShape, aligned, fold, remainder, residues
+from modexlab.rtl.machines.fold_exp import FoldExp
+from modexlab.rtl.sim import Stall, simulate
+from modexlab.rtl.units.aligner import Aligner
+from modexlab.rtl.units.mod_quadruple import ModQuadruple
+from modexlab.rtl.units.product_pair import ProductPair
+from modexlab.rtl.units.row_fold import RowFold
+from modexlab.rtl.units.split_adder import AdderBack, AdderFront
+from pymtl3 import Component, DefaultPassGroup
+
+from tests.harness import examples, regress_if
+
+DESIGN, CONSTANT_TIME = catalogue.find("fold"), catalogue.find("fold-ct")
+
+
+@st.composite
+def moduli(draw: st.DrawFn, nbits: int) -> int:
+    """Any modulus, a short one, or a corner."""
+    top = (1 << nbits) - 1
+    corners = st.sampled_from((1, 2, 3, 1 << nbits - 1, (1 << nbits - 1) + 1, top - 1, top))
+    return draw(st.one_of(st.integers(1, top), st.integers(1, 1 << nbits // 2), corners))
+
+
+# ---- the mathematics
+
+
+@settings(max_examples=examples(300))
+@given(st.data())
+def test_folds_stay_below_their_bound(data: st.DataObject) -> None:
+    """Hypothesis: any pair of words of a product folds to its residue, below the bound, whose products fold again; and the tail ends it."""
+    shape = FoldShape(data.draw(st.integers(8, 64)), data.draw(st.integers(1, 4)))
+    mod = data.draw(moduli(shape.nbits))
+    modulus, shift = aligned(shape, mod)
+    assert modulus >> shape.nbits - 1 == 1 and modulus >> shift == mod
+    table = residues(shape, modulus)
+    assert table == [pow(2, shape.nbits + 2 * g, modulus) for g in range(shape.residues)]
+    x, y = (data.draw(st.one_of(st.just(shape.bound - 1), st.integers(0, shape.bound - 1))) for _ in "xy")
+    product = x * y
+    assert product < 1 << shape.product_nbits
+    ones = data.draw(st.one_of(st.just(0), st.just(product), st.integers(0, product)))
+    for s in (ones, product & ~(-1 << product.bit_length() // 2)):
+        folded = fold(shape, table, s, product - s)
+        assert folded % mod == product % mod
+        assert folded < min(shape.bound, (2 * shape.columns + 4) * modulus)
+        assert remainder(shape, modulus, folded) == product % modulus
+
+
+@pytest.mark.parametrize("nbits", [8, 16, 32, 33, 64])
+def test_the_largest_fold_of_all(nbits: int) -> None:
+    """Rows of the largest residues, all taken: below the bound, and the columns are as few as it allows."""
+    shape = FoldShape(nbits)
+    largest = (1 << nbits) - 2
+    both = (1 << shape.product_nbits - 1) - 1
+    for s, c in ((both, both), ((1 << shape.product_nbits) - 1, 0)):
+        assert fold(shape, [largest] * shape.residues, s, c) < shape.bound
+    fewer = shape.columns - 2
+    assert (2 * fewer + 2) ** 2 > 1 << fewer - nbits if fewer > nbits else True
+
+
+def test_what_a_shape_refuses() -> None:
+    with pytest.raises(BadInput, match="8 bits or more"):
+        FoldShape(7)
+    with pytest.raises(BadInput, match="give 1 to 4"):
+        FoldShape(8, 5)
+    with pytest.raises(BadInput, match="modulus 256"):
+        aligned(FoldShape(8), 256)
+    with pytest.raises(BadInput, match="at most 128, or take a design such as mont"):
+        DESIGN.at(256)
+
+
+# ---- the units
+
+
+def made(unit: Component) -> Component:
+    unit.elaborate()
+    unit.apply(DefaultPassGroup())
+    return unit
+
+
+def test_units() -> None:
+    """Each of them on drawn words of 9 bits, against plain arithmetic."""
+    nbits, rng = 9, random.Random(9)
+    shape = FoldShape(nbits)
+    wide = (1 << shape.product_nbits) - 1
+    product, folding = made(ProductPair(nbits)), made(RowFold(shape))
+    steps, aligner = made(ModQuadruple(nbits)), made(Aligner(nbits))
+    fronts = [made(AdderFront(nbits, levels)) for levels in range(4)]
+    backs = [made(AdderBack(nbits, levels)) for levels in range(4)]
+    for _ in range(30):
+        x, y, mod = rng.getrandbits(nbits), rng.getrandbits(nbits), rng.randrange(1, 1 << nbits)
+        product.x @= x
+        product.y @= y
+        product.sim_eval_combinational()
+        assert int(~product.sum) + int(~product.carry) == x * y
+
+        s, c = rng.getrandbits(shape.product_nbits - 1), rng.getrandbits(shape.product_nbits - 1)
+        table = [rng.getrandbits(nbits) for _ in range(shape.residues)]
+        folding.sum @= s ^ wide
+        folding.carry @= c ^ wide
+        for port, residue in zip(folding.residue, table, strict=True):
+            port @= residue
+        folding.sim_eval_combinational()
+        assert int(~folding.next_sum) + int(~folding.next_carry) == fold(shape, table, s, c)
+
+        steps.x @= x % mod
+        steps.digit @= y & 3
+        steps.modulus @= mod
+        steps.thrice @= 3 * mod
+        steps.sim_eval_combinational()
+        assert int(steps.out) == (4 * (x % mod) + (y & 3)) % mod
+
+        zeros = nbits - mod.bit_length()
+        aligner.number @= mod
+        aligner.back @= 0
+        aligner.sim_eval_combinational()
+        assert (int(aligner.zeros), int(aligner.out)) == (zeros, mod << zeros)
+        aligner.value @= mod << zeros
+        aligner.shift @= zeros
+        aligner.back @= 1
+        aligner.sim_eval_combinational()
+        assert int(aligner.out) == mod
+
+        for front, back in zip(fronts, backs, strict=True):
+            front.sum @= ~product.x
+            front.carry @= ~product.y
+            front.sim_eval_combinational()
+            back.p @= front.p
+            back.g @= front.g
+            back.q @= front.q
+            back.sim_eval_combinational()
+            assert int(back.out) == (x + y) % (1 << nbits)
+
+
+# ---- the machine
+
+WIDTHS = [
+    pytest.param(16),
+    *(pytest.param(nbits, marks=pytest.mark.regress) for nbits in (9, 31, 32, 33, 47, 64)),
+]
+
+
+@pytest.mark.parametrize("nbits", WIDTHS)
+def test_drawn_operands(nbits: int) -> None:
+    """Any modulus, even ones too, any base and exponent: the power, in the cycles of the formula."""
+    rng = random.Random(nbits)
+    top = (1 << nbits) - 1
+    corners = (1, 2, 3, top, top - 1, 1 << nbits - 1)
+    operands = [
+        (
+            rng.choice((0, 1, top, mod - 1, mod, rng.getrandbits(nbits), rng.getrandbits(nbits))) & top,
+            rng.choice((0, 1, 2, 3, top, 65537 & top, rng.getrandbits(nbits), rng.getrandbits(nbits))),
+            mod,
+        )
+        for mod in (
+            rng.choice(
+                (*corners, rng.randrange(1, 1 << nbits // 2), *(rng.randrange(1, top) for _ in range(6)))
+            )
+            for _ in range(examples(3000))
+        )
+    ]
+    machine = DESIGN.at(nbits)
+    with simulate(machine.rtl(), "native") as sim:
+        run = sim.run(operands)
+    assert run.responses == [(0, pow(*each)) for each in operands]
+    assert run.latencies == [machine.cycles(*each) for each in operands]
+
+
+@settings(max_examples=examples(50))
+@given(st.data())
+def test_functional_level_of_any_width(data: st.DataObject) -> None:
+    """Hypothesis: FL, which folds as the machine does, and the formula of all exponents of a length."""
+    nbits = data.draw(st.integers(8, 64))
+    base, exp = (data.draw(st.integers(0, (1 << nbits) - 1)) for _ in range(2))
+    mod = data.draw(moduli(nbits))
+    machine = DESIGN.at(nbits)
+    assert machine.fl(base, exp, mod) == (0, pow(base, exp, mod))
+    longest = (1 << exp.bit_length()) - 1
+    assert machine.cycles(base, exp, mod) == machine.cycles(0, longest, 1)
+
+
+def test_constant_time() -> None:
+    """fold-ct: as many cycles for all exponents, bases and moduli of a width, at CL and RTL; only modulus 0 is answered at once."""
+    nbits, rng = 8, random.Random(4)
+    machine = CONSTANT_TIME.at(nbits)
+    operands = [(0, 0, 1), (255, 0, 255), (1, 1, 2), (7, 255, 128), (200, 128, 3), (3, 129, 254)]
+    operands += [(rng.getrandbits(8), rng.getrandbits(8), rng.randrange(1, 256)) for _ in range(100)]
+    for make, stage in ((machine.cl, "python"), (machine.rtl, "native")):
+        with simulate(make(), stage) as sim:
+            run = sim.run(operands, stall=Stall(seed=2, source=0.3, sink=0.3))
+            assert run.responses == [(0, pow(*each)) for each in operands]
+            assert set(sim.run(operands).latencies) == {machine.cycles(2, 3, 5)}
+    assert machine.cycles(2, 3, 0) == 1
+
+
+@pytest.mark.parametrize(
+    "residues_per_cycle", [pytest.param(each, marks=regress_if(each != 1)) for each in (1, 3, 4)]
+)
+def test_other_chains(residues_per_cycle: int) -> None:
+    """Fewer or more residues a cycle: other cycles, the same results."""
+    rng = random.Random(residues_per_cycle)
+    machine = DESIGN.at(8, residues_per_cycle=residues_per_cycle)
+    operands = [(rng.getrandbits(8), rng.getrandbits(8), rng.randrange(1, 256)) for _ in range(200)]
+    with simulate(machine.rtl(), "native") as sim:
+        run = sim.run(operands)
+    assert run.responses == [(0, pow(*each)) for each in operands]
+    assert run.latencies == [machine.cycles(*each) for each in operands]
+
+
+def test_one_cycle_of_reset_is_enough() -> None:
+    """In any cycle of an operation; what the stages hold then does not reach the request that follows at once."""
+    machine = made(FoldExp(FoldShape(8)))
+    machine.ostream.rdy @= 1
+    machine.reset @= 1
+    machine.sim_tick()
+
+    def answer(base: int, exp: int, mod: int, ticks: int) -> int | None:
+        """The result, if it is there after so many cycles."""
+        machine.reset @= 0
+        machine.istream.val @= 1
+        machine.istream.msg @= type(machine.istream.msg)(base, exp, mod)
+        for _ in range(ticks):
+            machine.sim_eval_combinational()
+            if machine.ostream.val:
+                return int(machine.ostream.msg.result)
+            machine.sim_tick()
+            machine.istream.val @= 0
+        return None
+
+    for ticks in range(1, DESIGN.at(8).cycles(201, 5, 251)):
+        assert answer(201, 5, 251, ticks) is None
+        machine.reset @= 1
+        machine.sim_tick()
+        assert answer(77, 6, 239, 100) == pow(77, 6, 239), ticks
+        machine.sim_tick()
