@@ -19,7 +19,7 @@ WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
 # families of the same structure as one before them, with tables and tests of their own
-ALIKE = ("ScaledSystolic", "WordSerial")
+ALIKE = ("ScaledSystolic", "WordSerial", "HeapMont")
 
 
 def is_sibling(design: Design) -> bool:

@@ -17,6 +17,8 @@ from .control import (
     CONVERTED_CT,
     DIRECT,
     DIRECT_CT,
+    FOLD,
+    FOLD_CT,
     GIVEN_001,
     IDENTITY_001,
     SCALED,
@@ -36,11 +38,14 @@ from .foreign.manifest import FILE
 from .multipliers import one_modulus, shift_sub
 from .multipliers.digit_serial import DIGIT_SERIAL, WORD_SERIAL
 from .multipliers.gating import GATED
+from .multipliers.heap_mont import HEAP_MONT
 from .multipliers.mont_mul_rem import mont_mul_rem
 from .multipliers.mul_rem import MUL_REM, MUL_REM_001
+from .multipliers.row_fold import ROW_FOLD
 from .multipliers.scaled_mont import SCALED_MONT
 from .multipliers.serial_mont import MM_MUL, MM_RED
 from .multipliers.systolic import SCALED_SYSTOLIC, SYSTOLIC
+from .scaled_control import SCALED_PROGRAM, of_core
 
 
 def designs_000() -> tuple[Design, ...]:
@@ -126,6 +131,20 @@ DESIGNS = (
         "as many cycles for all exponents of a length",
     ),
     Design(
+        "fold",
+        ROW_FOLD,
+        "folded",
+        FOLD,
+        "a product a cycle on one unit, modulo n by rows of residues in registers: the fastest at 32 bits; any modulus, any base",
+    ),
+    Design(
+        "fold-ct",
+        ROW_FOLD,
+        "folded",
+        FOLD_CT,
+        "the same, which looks at all bits of the exponent: as many cycles for all exponents, moduli and bases of a width",
+    ),
+    Design(
         "ssmm-004",
         shift_sub.SHIFT_SUB_004,
         "residue",
@@ -194,6 +213,13 @@ DESIGNS = (
         "scaled",
         SCALED,
         "two Montgomery units on a multiple of the modulus that is -1 modulo 2^w: the quotient digit is the low word",
+    ),
+    Design(
+        "heap",
+        of_core(HEAP_MONT),
+        "scaled",
+        SCALED_PROGRAM,
+        "the same on units that take wide digits, all of a step in one bit heap: a product of 1,024 bits in 18 cycles, constant time",
     ),
     Design(
         "systolic",

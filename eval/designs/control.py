@@ -6,7 +6,7 @@ A Control is what a design has beside a multiplier and a domain. Each function b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from ...cl.digit_serial import (
     serial_products,
 )
 from ...cl.fixed_mod_exp import FixedModExpCL
+from ...cl.fold_exp import FoldExpCL, fold_exp_cycles, scanned
 from ...cl.mod_exp import ModExpCL, MontModExpCL
 from ...cl.scaled_mont import ScaledModExpCL, scaled_mod_exp_cycles
 from ...cl.systolic import (
@@ -41,6 +42,7 @@ from ...fl.scaled import ScaledShape
 from ...fl.schedules import BINARY, SCHEDULES
 from ...fl.status import Status
 from ...rtl.machines.fixed_mod_exp import FixedModExp
+from ...rtl.machines.fold_exp import FoldExp
 from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.mont_mod_exp import MontModExp
 from ...rtl.machines.program_exp import planned_exp
@@ -51,8 +53,9 @@ from ...rtl.machines.systolic_exp import SystolicExp
 from ...rtl.machines.systolic_mod_exp import SystolicModExp
 from .given import Given
 from .machine import Build
-from .multipliers import digit_serial, one_modulus
+from .multipliers import digit_serial, one_modulus, row_fold
 from .multipliers.gating import GATED
+from .multipliers.heap_mont import QUOTIENT_DELAY
 from .multipliers.multiplier import Unit
 from .multipliers.scaled_mont import DIGIT_NBITS
 from .multipliers.systolic import shape_of
@@ -127,6 +130,7 @@ class Control:
     first: tuple[Param, ...] = ()  # parameters named before the multiplier's
     last: tuple[Param, ...] = ()  # and behind them
     machine: Callable[[int, str, Plan, Unit, Values], Build] = mod_exp
+    alike: bool = False  # products are made for a 0 of the exponent as for a 1, whatever the schedule says
 
 
 # ---- machines whose operands are in the domain as they come
@@ -276,19 +280,28 @@ def one_modulus_control(schedules: tuple[str, ...], finish: str, *, subtracts: b
 # ---- on a scaled modulus
 
 
+def scaled_shape(nbits: int, values: Values) -> ScaledShape:
+    """The widths that the multiplier's parameters make."""
+    return ScaledShape(nbits, **scaled_options(values))
+
+
+def scaled_options(values: Values) -> dict[str, int]:
+    """What the domain must know of them."""
+    return {name: values[name] for name in (DIGIT_NBITS.name, QUOTIENT_DELAY.name) if name in values}
+
+
 def scaled_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
     """As wide as its digits make it."""
-    wide = ScaledShape(nbits, values[DIGIT_NBITS.name]).wide
+    wide = scaled_shape(nbits, values).wide
     return Plan(wide, values[SCHEDULE], "given", forward=values[FORWARD.name])
 
 
 def scaled_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
     """A ScaledModExp, whose converters do as much in a cycle as divides its width."""
-    digit = values[DIGIT_NBITS.name]
-    shape = ScaledShape(nbits, digit)
+    shape = scaled_shape(nbits, values)
     chains = {
         DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, values[DOUBLINGS_PER_CYCLE]),
-        "halvings_per_cycle": largest_divisor(digit, 4),
+        "halvings_per_cycle": largest_divisor(shape.digit_nbits, 4),
     }
     core = partial(given_cycles, plan, unit.timing)
     return Build(
@@ -297,7 +310,7 @@ def scaled_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Valu
         partial(ScaledModExp, plan, unit.rtl, shape, **chains),
         partial(ScaledModExpCL, core, shape, **chains),
         partial(scaled_mod_exp_cycles, core, shape, **chains),
-        domain_options={"digit_nbits": digit},
+        domain_options=scaled_options(values),
     )
 
 
@@ -454,3 +467,36 @@ SERIAL_003_ONE = Control(
     given_plan,
     machine=partial(serial_mod_exp, 1),
 )
+
+
+# ---- by rows of residues
+
+
+def fold_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """Operands are in the domain as they come."""
+    return Plan(nbits, values[SCHEDULE])
+
+
+def fold_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+    """A FoldExp."""
+    shape = row_fold.shape_of(nbits, values)
+    full = values[SCAN.name] == "full"
+    return Build(
+        plan,
+        unit,
+        partial(FoldExp, shape, full),
+        partial(FoldExpCL, shape, full),
+        partial(fold_exp_cycles, shape, full),
+        product_cycles=1,
+        products=lambda exp: 2 * scanned(shape, full, exp),
+    )
+
+
+FOLD = Control(
+    schedule_param("right-to-left-1", ("right-to-left-1",)),
+    fold_plan,
+    (SCAN,),
+    machine=fold_exp,
+    alike=True,
+)
+FOLD_CT = replace(FOLD, first=(replace(SCAN, standard="full"),))

@@ -85,7 +85,9 @@ class Design:
     def constant_time(self) -> bool:
         """It takes as many cycles for all exponents of a length, with whichever schedule it may have."""
         assert isinstance(self.control.schedule.legal, tuple)
-        return all(SCHEDULES[name].constant_time for name in self.control.schedule.legal)
+        return self.control.alike or all(
+            SCHEDULES[name].constant_time for name in self.control.schedule.legal
+        )
 
     @property
     def odd_only(self) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...cl.program import ProgramExpCL, ProgramTiming
 from ...cl.program_formula import Formula
+from ...cl.scaled_formula import ScaledFormula
 from ...cl.timing import UnitTiming, mod_exp_cycles, product_count
 from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
@@ -23,6 +24,7 @@ from ...fl.program import Program
 from ...fl.program_run import Arithmetic, Executed, Outcome, run
 from ...fl.programs import Recipe
 from ...fl.rsa_keys import RSAKey
+from ...fl.scaled_entry import ScaledEntry
 from ...fl.schedules import BINARY, SCHEDULES
 from ...fl.status import Status
 from ...rtl.machines.mod_exp_plan import Plan
@@ -116,9 +118,11 @@ MEANINGS = {
 }
 
 
-def recipe_of(nbits: int, domain: str, plan: Plan, timing: UnitTiming, values: Values) -> Recipe:
+def recipe_of(
+    nbits: int, domain: str, plan: Plan, timing: UnitTiming, values: Values, scaled: ScaledEntry | None = None
+) -> Recipe:
     """What the settings ask for."""
-    fits = values[FIT.name] == "modulus"
+    fits = values.get(FIT.name) == "modulus"
     blind = values[BLIND.name]
     if values[WINDOW.name] and not SCHEDULES[plan.schedule].windows:
         raise BadInput(
@@ -134,6 +138,7 @@ def recipe_of(nbits: int, domain: str, plan: Plan, timing: UnitTiming, values: V
         blind_message=blind in ("message", "both"),
         blind_exponent=blind in ("exponent", "both"),
         verify=values[VERIFY.name],
+        scaled=scaled,
     )
 
 
@@ -152,7 +157,7 @@ class Programmed:
     @property
     def arithmetic(self) -> Arithmetic:
         recipe = self.recipe
-        return Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits)
+        return Arithmetic(recipe.domain, recipe.nbits, recipe.block_nbits, recipe.fits, recipe.scaled)
 
     @property
     def timing(self) -> ProgramTiming:
@@ -164,7 +169,14 @@ class Programmed:
             recipe.nbits,
             self.plan.forward,
             recipe.doublings_per_cycle,
+            recipe.scaled,
         )
+
+    @property
+    def closed(self) -> Formula:
+        """The closed formulas of its cycles."""
+        kind = Formula if self.recipe.scaled is None else ScaledFormula
+        return kind(self.recipe, self.unit, self.plan.forward)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -180,7 +192,7 @@ class Programmed:
         status = operand_status(
             fields["base"],
             fields["mod"],
-            odd_only=self.recipe.montgomery,
+            odd_only=self.recipe.odd_only,
             reduced_only=self.recipe.domain != "identity",
         )
         even = "p" in fields and not fields["p"] & fields["q"] & 1
@@ -203,10 +215,12 @@ class Programmed:
         fields = self.named(operands)
         recipe, status = self.recipe, self.inspect(fields)
         by_formula = self.unit.product_cycles(1) is not None
+        if isinstance(self.closed, ScaledFormula) and not recipe.keyed and not recipe.shape.sliding:
+            return self.closed.plain(fields["mod"], fields["exp"], self.plan) if status is Status.OK else 1
         if recipe.schedule in BINARY and not recipe.keyed and not recipe.fits:
             return mod_exp_cycles(self.plan, self.unit, fields["base"], fields["exp"], fields["mod"])
         if by_formula and not recipe.keyed and recipe.shape.digit and status is Status.OK:
-            return Formula(recipe, self.unit, self.plan.forward).plain(fields["mod"], fields["exp"])
+            return self.closed.plain(fields["mod"], fields["exp"])
         return self.timing.cycles(fields, self.arithmetic, status)
 
     def products(self, exp: int) -> int:
@@ -230,9 +244,11 @@ class Programmed:
             raise BadInput(f"the key with n = {key.n} is public; give a private key to decrypt")
         recipe = self.recipe
         numbers: dict[str, int] = {"e": key.e}
-        if key.e.bit_length() > recipe.nbits:
+        most = recipe.half_nbits if recipe.joins else recipe.nbits
+        if key.e.bit_length() > most:
+            least = key.e.bit_length() * (2 if recipe.joins else 1)
             raise BadInput(
-                f"e of the key has {key.e.bit_length()} bits: this machine has {recipe.nbits}; give --nbits {key.e.bit_length()} or more"
+                f"e of the key has {key.e.bit_length()} bits: this machine takes {most}; give --nbits {least} or more"
             )
         if recipe.crt:
             numbers |= key.crt()._asdict()
@@ -242,7 +258,7 @@ class Programmed:
         values = []
         for name, nbits in self.program.fields:
             if name == "x":
-                values.append(_coprime(key.n, draw))
+                values.append(_coprime(key.n, draw, 1 << nbits))
             elif name in ("k", "kp", "kq"):
                 values.append(draw(1 << nbits))
             else:
@@ -258,21 +274,28 @@ class Programmed:
     def formula(self, key: RSAKey) -> int:
         """The cycles of a private operation with this key, in closed form."""
         assert key.d is not None
-        made = Formula(self.recipe, self.unit, self.plan.forward)
-        return made.keyed(key.n, key.d, key.e, key.p or 0, key.q or 0)
+        return self.closed.keyed(key.n, key.d, key.e, key.p or 0, key.q or 0)
 
 
-def _coprime(n: int, draw: Draw) -> int:
-    """A random number from 2 on without a common factor with n."""
+def _coprime(n: int, draw: Draw, above: int) -> int:
+    """A random number from 2 on, below n and the other, without a common factor with n."""
     while True:
-        number = 2 + draw(n - 2)
+        number = 2 + draw(min(n, above) - 2)
         if math.gcd(number, n) == 1:
             return number
 
 
-def program_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
-    """A ProgramExp."""
-    recipe = recipe_of(nbits, domain, plan, unit.timing, values)
+def program_exp(
+    nbits: int,
+    domain: str,
+    plan: Plan,
+    unit: Unit,
+    values: Values,
+    scaled: ScaledEntry | None = None,
+    **more: Any,
+) -> Build:
+    """A ProgramExp; `more` of what a machine is built of."""
+    recipe = recipe_of(nbits, domain, plan, unit.timing, values, scaled)
     made = Programmed(recipe, plan, unit.timing)
     program = made.program
     return Build(
@@ -289,11 +312,13 @@ def program_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values)
             plan.reduced_only,
             recipe.block_nbits,
             plan.doublings_per_cycle,
+            **({} if scaled is None else {"form": scaled}),
         ),
         lambda: ProgramExpCL(made.timing, made.arithmetic, made.inspect),
         made.cycles,
         products=made.products,
         programmed=made,
+        **more,
     )
 
 
@@ -341,7 +366,7 @@ def costs(machine: Machine) -> Costs:
     run(made.program, fields, None if counted else made.arithmetic, Status.OK, trace)
     formula = None
     if counted and recipe.keyed:
-        formula = Formula(recipe, made.unit, made.plan.forward).keyed(*key)
+        formula = made.closed.keyed(*key)
     elif counted and not recipe.shape.sliding and not (recipe.fits and not recipe.shape.digit):
         formula = made.cycles(fields["base"], fields["exp"], fields["mod"])
     return Costs(

@@ -14,7 +14,7 @@ from tests.harness import regress_if
 from ..command_line import Cli
 
 WITHOUT = {"serial-003", "serial-003-one", "serial", "systolic"}  # operands in the machine
-QUICK = {"scaled", "systolic-002"}  # whose static ports are not the modulus alone
+QUICK = {"scaled"}  # whose static ports are not the modulus alone
 
 
 @pytest.fixture(name="cli")

@@ -82,6 +82,7 @@ def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[
         "words": len(program.words),
         "registers": list(program.registers),
         "memory_words": program.depth,
+        "word_nbits": machine.programmed.recipe.word_nbits,
         "slots": list(program.slots),
         "table": program.table,
         "fields": [{"name": name, "nbits": wide} for name, wide in program.fields],
@@ -90,7 +91,7 @@ def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[
     }
     lines = [*program.listing(), "", f"{design.name}, {nbits} bits: {found.sentence()}"]
     memory = (
-        f"a memory of {program.depth} words of {nbits} bits ({program.table} of the table)"
+        f"a memory of {program.depth} words of {machine.programmed.recipe.word_nbits} bits ({program.table} of the table)"
         if program.depth
         else "no memory"
     )

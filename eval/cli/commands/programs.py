@@ -82,6 +82,7 @@ def execute(args: argparse.Namespace) -> int:
                     "words": len(program.words),
                     "registers": len(program.registers),
                     "memory_words": program.depth,
+                    "word_nbits": machine.programmed.recipe.word_nbits,
                 }
             )
     answer(args, lambda: rows, lambda: _lines(design.name, rows))
@@ -110,7 +111,7 @@ def _lines(design: str, rows: list[dict[str, Any]]) -> list[str]:
             "-" if row["formula"] is None else f"{row['formula']:,}",
             f"{row['overhead_percent']:+.1f} %" if "," in row["program"] else "",
             str(row["words"]),
-            f"{row['memory_words']} x {row['nbits']}" if row["memory_words"] else "",
+            f"{row['memory_words']} x {row['word_nbits']}" if row["memory_words"] else "",
         ]
         for row in rows
     ]

@@ -1,0 +1,65 @@
+"""HeapMont: Montgomery products on a scaled modulus, wide digits through one bit heap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ....cl.heap_mont import HeapMontCL, HeapMontTiming
+from ....fl.scaled import DELAYS
+from ....fl.scaled import DIGIT_NBITS as LEGAL
+from ....fl.scaled_heap import ROWS as KINDS
+from ....rtl.units.heap_mont import HeapMont
+from ..param import Param
+from .multiplier import Multiplier, Unit
+from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT
+
+if TYPE_CHECKING:
+    from pymtl3 import Component
+
+MOST = 70  # bits: wider digits are worth their area only where time alone counts
+
+
+def digit_at(nbits: int) -> int:
+    """As few digits as those of MOST bits are, and two or more; no wider than so many have to be; even."""
+    ndigits = max(2, -(-(nbits + 2) // MOST))
+    exact = -(-(nbits + 2) // ndigits)
+    return max(exact + exact % 2, LEGAL[0])
+
+
+DIGIT_NBITS = Param(
+    SCALED_DIGIT.name,
+    digit_at,
+    tuple(w for w in LEGAL if w % 2 == 0),
+    "w, the bits of a digit; a product takes about nbits / w cycles",
+)
+ROWS = Param("rows", KINDS[0], KINDS, "what makes the rows of the bit heap (fl/scaled_heap.py)")
+QUOTIENT_DELAY = Param(
+    "quotient_delay",
+    0,
+    DELAYS,
+    "steps after which a quotient digit is used; 1: a shorter step, and two more in a product",
+)
+STREAMS = Param(
+    "streams", 1, (1, 2), "2: the next product is taken while the pair of the last one is added up"
+)
+LOADS = Param("loads", 1, (1, 2), "cycles in which b comes and is tripled; 2: in a cycle of its own")
+ADDS = Param("adds", 1, (1, 2), "cycles in which the pair of a product is added up")
+PARAMS = (DIGIT_NBITS, ROWS, QUOTIENT_DELAY, STREAMS, LOADS, ADDS)
+
+
+def unit(nbits: int, values: Mapping[str, Any]) -> Unit:
+    """A unit for moduli of nbits bits; it is wider itself."""
+    shape = {param.name: values[param.name] for param in PARAMS}
+    timing = {name: value for name, value in shape.items() if name != ROWS.name}
+
+    def rtl(_: int) -> Component:
+        return HeapMont(nbits, **shape)
+
+    def cl(_: int) -> Component:
+        return HeapMontCL(nbits, **shape)
+
+    return Unit(rtl, cl, HeapMontTiming(nbits, **timing))
+
+
+HEAP_MONT = Multiplier("HeapMont", PARAMS, unit)

@@ -1,0 +1,116 @@
+"""Machines that execute programs on a scaled modulus (fl/scaled_programs.py): one control for all units with the ports of ScaledMont."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...cl.timing import UnitTiming
+from ...fl.domains import Domain, make_domain
+from ...fl.errors import BadInput
+from ...fl.scaled import ScaledShape
+from ...fl.scaled_entry import ScaledEntry
+from ...fl.schedules import SCHEDULES
+from ...rtl.machines.mod_exp_plan import Plan
+from .control import (
+    DOUBLINGS_PER_CYCLE,
+    FORWARD,
+    SCAN,
+    SCHEDULE,
+    Control,
+    Values,
+    scaled_options,
+    schedule_param,
+)
+from .machine import Build
+from .multipliers.multiplier import Multiplier, Unit
+from .param import Count, Param
+from .protection import BLIND, CRT, VERIFY, WINDOW, program_exp
+
+HALVINGS_PER_CYCLE = "halvings_per_cycle"
+
+
+def shape_of(nbits: int, values: Values) -> ScaledShape:
+    """Of the units of a machine: with CRT they are as wide as a prime."""
+    return ScaledShape(-(-nbits // 2) if values[CRT.name] else nbits, **scaled_options(values))
+
+
+def of_core(multiplier: Multiplier) -> Multiplier:
+    """The same for machines with these programs, whose units may be narrower than what they are asked for."""
+
+    def unit(nbits: int, values: Values) -> Unit:
+        shape = shape_of(nbits, values)
+        made = multiplier.unit(shape.nbits, values)
+
+        def space(mod: int) -> Domain:
+            return make_domain("scaled", mod, shape.nbits, **scaled_options(values))
+
+        return replace(made, space=space)
+
+    return replace(multiplier, unit=unit)
+
+
+def entry_of(nbits: int, timing: UnitTiming, values: Values) -> ScaledEntry:
+    """With as many doublings in a cycle as R^2 can be made by, at most those that are asked for."""
+    cycles = timing.product_cycles(1)
+    assert cycles is not None, timing
+    for per_cycle in range(values[DOUBLINGS_PER_CYCLE], 1, -1):
+        try:
+            return _entry(nbits, cycles, per_cycle, values)
+        except BadInput:
+            continue
+    return _entry(nbits, cycles, 1, values)
+
+
+def _entry(nbits: int, cycles: int, per_cycle: int, values: Values) -> ScaledEntry:
+    follows = cycles + (0 if values[FORWARD.name] else 1)
+    return ScaledEntry(shape_of(nbits, values), follows, per_cycle, values[HALVINGS_PER_CYCLE])
+
+
+def scaled_program_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """The schedule, and how many doublings are chained."""
+    if values[SCAN.name] == "full" and not SCHEDULES[values[SCHEDULE]].constant_time:
+        raise BadInput(
+            f"scan = full with schedule = {values[SCHEDULE]}, which shows the exponent all the same; "
+            "give schedule=always, ladder or fixed-window"
+        )
+    return Plan(
+        nbits,
+        values[SCHEDULE],
+        "scaled",
+        doublings_per_cycle=entry_of(nbits, timing, values).doublings_per_cycle,
+        full_scan=values[SCAN.name] == "full",
+        forward=values[FORWARD.name],
+    )
+
+
+def scaled_program_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
+    """A ProgramExp on a scaled modulus."""
+    form = entry_of(nbits, unit.timing, values)
+    return program_exp(nbits, domain, plan, unit, values, form, domain_options=scaled_options(values))
+
+
+SCALED_PROGRAM = Control(
+    schedule_param("fixed-window", tuple(schedule.name for schedule in SCHEDULES.values())),
+    scaled_program_plan,
+    (SCAN,),
+    (
+        Param(
+            DOUBLINGS_PER_CYCLE,
+            1,
+            Count(1),
+            "modular doublings in a cycle on the way to R^2, at most: two are made side by side, others one behind the other",
+        ),
+        Param(
+            HALVINGS_PER_CYCLE,
+            1,
+            Count(1),
+            "halvings that are chained in a cycle, to 2^-w mod n and out of the form",
+        ),
+        FORWARD,
+        WINDOW,
+        replace(CRT, help=f"{CRT.help}; the units are half as wide then"),
+        BLIND,
+        VERIFY,
+    ),
+    machine=scaled_program_exp,
+)

@@ -1,0 +1,280 @@
+"""The product through one bit heap: FL, CL and RTL run the same table, for all kinds of rows, delays, streams and ways to add up."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
+from modexlab.fl.bit_heap import Line, plan_heap
+from modexlab.rtl.sim import Run, Stall, simulate
+from modexlab.rtl.units.bit_heap import BitHeap
+from modexlab.rtl.units.heap_mont import HeapMont
+from pymtl3 import Component, Wire, mk_bits, update
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from tests.harness import examples, regress_if, stamps
+from tests.tables import scaled
+from tests.tables.rows import ProductRow
+
+How = dict[str, object]  # settings of a unit beside its widths
+
+
+def timing(nbits: int, w: int, how: How) -> HeapMontTiming:
+    return HeapMontTiming(nbits, w, **{name: value for name, value in how.items() if name != "rows"})
+
+
+def constants(n: int, w: int, how: How) -> tuple[int, int]:
+    """M and M', by what they are."""
+    ones = w * (1 + int(how.get("quotient_delay", 0)))
+    m = -pow(n, -1, 1 << ones) % (1 << ones) * n
+    return m, (m + 1) >> ones
+
+
+def check_product(answer: int, a: int, b: int, n: int, ndigits: int, w: int, how: How) -> None:
+    """By integers alone: answer = (a*b + Q*M) / R for the one Q in 0..R-1, and it is below 2M."""
+    m, _ = constants(n, w, how)
+    quotient, left = divmod((answer << w * ndigits) - a * b, m)
+    assert (left, 0 <= quotient < 1 << w * ndigits, answer < 2 * m) == (0, True, True), (answer, a, b, n)
+
+
+def run_products(
+    unit: Component, rows: list[ProductRow], nbits: int, w: int, how: How, stage: str, stall: Stall | None
+) -> Run:
+    """All rows through a unit, whose static port takes M'."""
+    with simulate(unit, stage) as sim:
+        run = sim.run(
+            [row.request for row in rows],
+            statics=[{"modulus": constants(row.mod, w, how)[1]} for row in rows],
+            source_delays=[row.source_delay for row in rows],
+            sink_delays=[row.sink_delay for row in rows],
+            stall=stall,
+        )
+    ndigits = -(-(nbits + 2) // w) + 1 + int(how.get("quotient_delay", 0))
+    for row, answer in zip(rows, run.responses, strict=True):
+        check_product(answer, row.a, row.b, row.mod, ndigits, w, how)
+    return run
+
+
+def case(nbits: int, w: int, later: bool = True, **how: object) -> object:
+    name = "-".join(str(each) for each in (nbits, w, *(f"{k}={v}" for k, v in how.items())))
+    return pytest.param(nbits, w, how, id=name, marks=regress_if(later))
+
+
+BOTH = {"quotient_delay": 1, "streams": 2}
+UNITS = [
+    case(8, 4, later=False),
+    case(13, 6, later=False, rows="joint", streams=2, loads=2, adds=2, quotient_delay=1),
+    case(13, 6, rows="and", adds=2),
+    case(13, 6, rows="and", **BOTH),
+    case(16, 10, loads=2),
+    case(16, 10, streams=2, adds=2),
+    case(24, 16, streams=2, loads=2),
+    case(8, 32, **BOTH),
+    case(8, 32, rows="joint"),
+    case(32, 34, adds=2, quotient_delay=1),
+]
+
+
+@pytest.mark.parametrize(("nbits", "w", "how"), UNITS)
+def test_table_at_every_level_and_stage(nbits: int, w: int, how: How) -> None:
+    """The stamps of CL and of RTL at every stage are the same, delays and stalls included."""
+    rows = scaled.table(nbits, w, quotient_delay=int(how.get("quotient_delay", 0)))
+    stages = ("python", "verilog", "native") if w == 4 else ("native",)
+    for stall in (None, Stall(seed=7, source=0.3, sink=0.4)):
+        expected = stamps(run_products(HeapMontCL(nbits, w, **how), rows, nbits, w, how, "python", stall))
+        for stage in stages:
+            run = run_products(HeapMont(nbits, w, **how), rows, nbits, w, how, stage, stall)
+            assert stamps(run) == expected, stage
+
+
+@pytest.mark.parametrize(("nbits", "w", "how"), UNITS)
+def test_formula(nbits: int, w: int, how: How) -> None:
+    """A product alone takes as many cycles as the formula says, two in a row as many as `pair` says; none knows its operands."""
+    unit = timing(nbits, w, how)
+    delay, loads, adds = (
+        int(how.get(name, least)) for name, least in (("quotient_delay", 0), ("loads", 1), ("adds", 1))
+    )
+    ndigits = 1 + delay - (-(nbits + 2) // w)
+    assert unit.fixed == loads + adds + ndigits + delay
+    apart = max(loads, adds) + ndigits + delay if how.get("streams") == 2 else unit.fixed
+    assert unit.pair() == unit.fixed + apart
+    with simulate(HeapMont(nbits, w, **how), "native") as sim:
+        for row in scaled.table(nbits, w, quotient_delay=delay):
+            static = {"modulus": constants(row.mod, w, how)[1]}
+            assert sim.run([row.request], statics=static).latencies == [unit.fixed]
+            run = sim.run([row.request, (row.b, row.a), row.request], statics=static)
+            assert run.done[0] - run.accepted[0] == unit.fixed
+            assert run.done[1] - run.accepted[0] == unit.pair()
+            assert run.done[2] - run.done[1] == apart
+
+
+@pytest.mark.parametrize(
+    ("nbits", "w", "how"),
+    [
+        case(16, 4, later=False, streams=2, adds=2),
+        case(16, 4, quotient_delay=1, loads=2),
+        case(33, 12, rows="joint"),
+        case(40, 22, rows="and", **BOTH),
+        case(21, 8, streams=2, loads=2, fits=True, quotient_delay=1),
+        case(21, 8, fits=True, adds=2),
+    ],
+)
+def test_any_stream(nbits: int, w: int, how: How) -> None:
+    """Hypothesis: any stream of products with any delays and stalls: CL and RTL agree in every stamp."""
+    row = st.tuples(
+        st.integers(0, 2**nbits - 1), st.integers(0), st.integers(0), st.integers(0, 9), st.integers(0, 9)
+    )
+    with (
+        simulate(HeapMont(nbits, w, **how), "native") as rtl,
+        simulate(HeapMontCL(nbits, w, **how), "python") as cl,
+    ):
+
+        @settings(max_examples=examples(60))
+        @given(
+            drawn=st.lists(row, min_size=1, max_size=8),
+            alike=st.booleans(),
+            seed=st.integers(0, 2**31),
+            source=st.sampled_from([0.0, 0.3, 0.8]),
+            sink=st.sampled_from([0.0, 0.3, 0.8]),
+        )
+        def check(drawn: list, alike: bool, seed: int, source: float, sink: float) -> None:
+            moduli = [(drawn[0][0] if alike else n) | 1 for n, *_ in drawn]
+            requests = [
+                (a % (2 * constants(n, w, how)[0]), b % (2 * constants(n, w, how)[0]))
+                for n, (_, a, b, *_) in zip(moduli, drawn, strict=True)
+            ]
+            delay = int(how.get("quotient_delay", 0))
+            lengths = [n.bit_length() if how.get("fits") else nbits for n in moduli]
+            ndigits = [1 + delay - (-(length + 2) // w) for length in lengths]
+            statics = [{"modulus": constants(n, w, how)[1]} for n in moduli]
+            if how.get("fits"):
+                statics = [{**each, "nblocks": count} for each, count in zip(statics, ndigits, strict=True)]
+            options = {
+                "statics": statics,
+                "source_delays": [before for *_, before, _ in drawn],
+                "sink_delays": [after for *_, after in drawn],
+                "stall": Stall(seed, source, sink),
+            }
+            runs = [sim.run(requests, **options) for sim in (rtl, cl)]
+            assert runs[0].responses == runs[1].responses
+            assert stamps(runs[0]) == stamps(runs[1])
+            for answer, (a, b), n, count in zip(runs[0].responses, requests, moduli, ndigits, strict=True):
+                check_product(answer, a, b, n, count, w, how)
+
+        check()
+
+
+@pytest.mark.parametrize(
+    ("nbits", "w", "how", "count"),
+    [
+        pytest.param(
+            nbits,
+            w,
+            how,
+            count,
+            id=f"{nbits}-{w}" + "".join(f"-{v}" for v in how.values()),
+            marks=pytest.mark.regress,
+        )
+        for nbits, w, how, count in (
+            (32, 18, {}, 100_000),
+            (64, 34, {}, 100_000),
+            (128, 66, {}, 100_000),
+            (128, 130, {"streams": 2}, 100_000),
+            (256, 66, {"streams": 2, "adds": 2}, 100_000),
+            (512, 66, {"quotient_delay": 1, "adds": 2}, 100_000),
+            (1024, 66, {}, 100_000),
+            (1024, 66, {"quotient_delay": 1, "adds": 2, "streams": 2}, 10_000),
+            (1024, 130, {}, 10_000),
+            (1024, 16, {}, 10_000),
+            (2048, 66, {}, 100_000),
+            (4096, 66, {}, 5_000),
+        )
+    ],
+)
+def test_wide(nbits: int, w: int, how: How, count: int) -> None:
+    """The corners, then many random products, natively; each answer is compared with integers, each latency with the formula."""
+    delay = int(how.get("quotient_delay", 0))
+    unit = timing(nbits, w, how)
+    ndigits = 1 + delay - (-(nbits + 2) // w)
+    rng = random.Random(f"{nbits} {w}")
+    r = 1 << w * ndigits
+    with simulate(HeapMont(nbits, w, **how), "native") as sim:
+        rows = scaled.table(nbits, w, count=3, quotient_delay=delay)
+        run = sim.run(
+            [row.request for row in rows],
+            statics=[{"modulus": constants(row.mod, w, how)[1]} for row in rows],
+        )
+        for row, answer in zip(rows, run.responses, strict=True):
+            check_product(answer, row.a, row.b, row.mod, ndigits, w, how)
+        top = (1 << nbits) - 1
+        some = [top, 3, *(rng.getrandbits(nbits) | 1 | 1 << nbits - 1 for _ in range(4))]
+        some += [rng.getrandbits(rng.randrange(2, nbits)) | 1 for _ in range(2)]
+        for n in some:
+            m, m_prime = constants(n, w, how)
+            inverse = -pow(m, -1, r) % r
+            requests = [(rng.randrange(2 * m), rng.randrange(2 * m)) for _ in range(count // len(some))]
+            run = sim.run(requests, statics={"modulus": m_prime})
+            for answer, (a, b) in zip(run.responses, requests, strict=True):
+                assert answer == (a * b + a * b * inverse % r * m) // r, (a, b, n)
+            assert run.done[0] - run.accepted[0] == unit.fixed
+            assert run.done[-1] - run.done[0] == (len(requests) - 1) * unit.interval()
+
+
+# ---- the heap alone
+
+LINES = [
+    Line(0.0, 0, 9),
+    Line(0.3, 2, 7),
+    Line(0.0, 3, 9),
+    Line(0.1, 0, 4),
+    Line(0.5, 5, 10),
+    Line(0.2, 1, 9),
+]
+
+
+class HeapOfWord(Component):
+    """A heap whose rows are cut from one word, so that it has a stream to be driven by: the answer is the sum."""
+
+    def construct(s, complements):
+        plan = plan_heap(LINES, 12)
+        total = sum(line.hi - line.lo for line in plan.lines)
+        s.istream = RecvIfcRTL(mk_bits(total))
+        s.ostream = SendIfcRTL(mk_bits(12))
+        s.heap = BitHeap(plan, complements)
+        s.word = Wire(total)
+        at = 0
+        for i, line in enumerate(plan.lines):
+            getattr(s.heap, f"row_{i}")[0 : line.hi - line.lo] //= s.word[at : at + line.hi - line.lo]
+            at += line.hi - line.lo
+        s.ostream.val //= s.istream.val
+        s.istream.rdy //= s.ostream.rdy
+
+        if complements:
+
+            @update
+            def inverted():
+                s.word @= ~s.istream.msg
+                s.ostream.msg @= ~s.heap.sum + ~s.heap.carry
+
+        else:
+
+            @update
+            def as_it_is():
+                s.word @= s.istream.msg
+                s.ostream.msg @= s.heap.sum + s.heap.carry
+
+
+@pytest.mark.parametrize("complements", [False, True])
+def test_heap(complements: bool) -> None:
+    """The sum of its rows, in either polarity."""
+    rng = random.Random(4)
+    counts = [line.hi - line.lo for line in LINES]
+    rows = [
+        [rng.choice([0, (1 << count) - 1, rng.getrandbits(count)]) for count in counts] for _ in range(60)
+    ]
+    words = [sum(value << sum(counts[:i]) for i, value in enumerate(values)) for values in rows]
+    with simulate(HeapOfWord(complements), "python") as sim:
+        run = sim.run(words)
+    for values, answer in zip(rows, run.responses, strict=True):
+        assert answer == sum(value << line.lo for value, line in zip(values, LINES, strict=True))
