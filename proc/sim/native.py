@@ -13,11 +13,12 @@ from pathlib import Path
 
 from pymtl3 import Component
 
-from ...rtl.sim.base import Options, elaborate
+from ...rtl.sim.base import Options
 from ...rtl.sim.build import WAVES
 from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel
 from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, hang_cycles
-from ...rtl.sim.translate import top_name, translate
+from ...rtl.sim.translate import top_name
+from ...rtl.sim.translated import translated
 from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, BUBBLE_SLEEP
 from ..isa.csrs import PROC2MNGR
 from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM
@@ -123,9 +124,8 @@ class NativeProcSimulation(ProcSimulation):
     def __init__(self, design: Component | VerilogText, options: Options) -> None:
         self._check(options)
         if isinstance(design, Component):
-            elaborate(design)
-            ports.check(design)
-            design = VerilogText(translate(design), top_name(design))
+            text, _ = translated(design, ports.check)
+            design = VerilogText(text, top_name(design))
         self._model = NativeModel(design.text + harness(design.top), TESTBENCH, options)
 
     def _execute(self, job: Job, report: Callable[[int], None] | None) -> Tally:

@@ -92,14 +92,19 @@ class Model(ABC):
         self.close()
 
 
-@interrupt.kept()
-def elaborate(component: Component) -> None:
-    """Make a component ready for the passes of one simulation; BadInput if it has been in one already."""
+def claim(component: Component) -> None:
+    """Take a component for one simulation; BadInput if it has been in one already."""
     if component in _simulated:
         raise BadInput(
             f"this {type(component).__name__} has been simulated: make a new one for each simulation"
         )
     _simulated.add(component)
+
+
+@interrupt.kept()
+def elaborate(component: Component) -> None:
+    """Claim a component, and make it ready for the passes of its simulation."""
+    claim(component)
     if not component._dsl.constructed:
         component.elaborate()
 

@@ -11,6 +11,7 @@ from .base import Options, Simulation
 from .build import WAVES
 from .harness import harness
 from .nativemodel import CHANGED, FINISHED, UNEXPECTED, WITHDRAWN, NativeModel
+from .ports import Ports
 from .protocol import (
     DRAIN_CYCLES,
     RESET_CYCLES,
@@ -20,7 +21,8 @@ from .protocol import (
     UnexpectedResponse,
     hang_cycles,
 )
-from .translate import top_name, translate
+from .translate import top_name
+from .translated import translated
 
 DRIVER = Path(__file__).with_name("native.cpp").read_text()
 
@@ -72,9 +74,10 @@ class NativeSimulation(Simulation):
     powers_up = True
 
     def __init__(self, component: Component, options: Options) -> None:
-        super().__init__(component, options)
-        verilog = translate(component) + harness(top_name(component), self.ports)
-        self._model = NativeModel(verilog, DRIVER, options)
+        self._check(options)
+        verilog, self.ports = translated(component, Ports.of)
+        around = harness(top_name(component), self.ports)
+        self._model = NativeModel(verilog + around, DRIVER, options)
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         total = len(plan)

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]  # of the rooms
 PACKAGE = __name__.split(".")[0]
 # Python 3.11 counts the depth of a tree that it makes for all threads together, and raises SystemError if two make one
 _PARSER = threading.Lock()
+STATEMENTS = ("body", "orelse", "finalbody", "handlers", "cases")  # what nodes of a tree have statements in
 NOT_SOURCES = (".py", ".pyc", ".md", ".svg", ".so")
 
 
@@ -68,9 +69,11 @@ def imports(module: str) -> tuple[str, ...]:
         return ()
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     found: list[str] = []
+    text = path.read_text(encoding="utf-8")
     with _PARSER:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+        tree = ast.parse(text)
+    quoted = any(f"{quote}{PACKAGE}." in text for quote in ("'", '"'))
+    for node in ast.walk(tree) if quoted else ():
         if isinstance(node, ast.Constant) and str(node.value).startswith(f"{PACKAGE}."):
             run = str(node.value).partition(".")[2]
             found += [run] if run.replace(".", "").isidentifier() and _path(run) else []
@@ -94,15 +97,21 @@ def imports(module: str) -> tuple[str, ...]:
 
 
 def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """All import statements that run."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import | ast.ImportFrom):
-            yield child
-        elif isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
-            for other in child.orelse:
-                yield from _imports(other)
-        else:
-            yield from _imports(child)
+    """All import statements that run; expressions, of which most of a tree is, have none."""
+    for part in STATEMENTS:
+        for child in getattr(node, part, ()):
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                yield child
+            elif isinstance(child, ast.If) and _for_type_checkers(child.test):
+                for other in child.orelse:
+                    yield from _imports(other)
+            else:
+                yield from _imports(child)
+
+
+def _for_type_checkers(test: ast.expr) -> bool:
+    name = test.id if isinstance(test, ast.Name) else test.attr if isinstance(test, ast.Attribute) else ""
+    return name == "TYPE_CHECKING"
 
 
 def _path(module: str) -> Path | None:
@@ -117,7 +126,9 @@ def _data(path: Path) -> Iterator[Path]:
     """Files that are no Python, in the folder of a module and in those below that it names."""
     text = path.read_text(encoding="utf-8")
     for each in path.parent.iterdir():
-        if each.is_file() and each.suffix not in NOT_SOURCES:
+        if each.suffix in NOT_SOURCES:
+            continue
+        if each.is_file():
             yield each
         elif each.is_dir() and f'"{each.name}' in text and not (each / "__init__.py").exists():
             yield from (file for file in each.rglob("*") if file.is_file() and file.suffix != ".pyc")

@@ -1,0 +1,142 @@
+"""A machine is translated once: the same text comes back, and never that of other code."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.designs.catalogue import designs, find
+from modexlab.eval.designs.interfaces import XCEL
+from modexlab.fl.errors import BadInput
+from modexlab.rtl.sim import cache, simulate, sources, translate, translated
+from modexlab.rtl.sim.ports import Ports
+from modexlab.rtl.units import add_red, mont_mul_rem
+from modexlab.rtl.units.mont_mul_rem import MontMulRem
+from pymtl3 import Component
+
+from tests.paths import ROOT
+from tests.rtl.sim.examples import AddMod
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def digests() -> Iterator[None]:
+    """Digests of sources that a test makes are not kept."""
+    sources.digest.cache_clear()
+    yield
+    sources.digest.cache_clear()
+
+
+def unit() -> Component:
+    return find("mont").at(8).multiplier()
+
+
+def name_of(component: Component, read: Callable[..., Any] = Ports.of) -> str | None:
+    return translated.entry_name(component, read)
+
+
+def text_of(component: Component) -> str:
+    return translated.translated(component, Ports.of)[0]
+
+
+def test_same_text_and_ports_come_back(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = find("mont").at(8)
+    fresh = machine.wrapped(XCEL)
+    said = translate(fresh), Ports.of(fresh)
+    assert translated.translated(machine.wrapped(XCEL), Ports.of) == said
+    monkeypatch.setattr(translated, "translate", None)
+    assert translated.translated(machine.wrapped(XCEL), Ports.of) == said
+    assert [path.name for path in own_cache.glob("verilog-*")] == [name_of(machine.wrapped(XCEL))]
+
+
+def test_component_serves_one_simulation() -> None:
+    component = unit()
+    text_of(component)
+    with pytest.raises(BadInput, match="MontMulRem has been simulated"):
+        simulate(component, "python")
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: b"", lambda data: data[:-20], lambda data: data[:-30] + data[-29:]]
+)
+def test_damaged_entry_is_made_again(own_cache: Path, damage: Callable[[bytes], bytes]) -> None:
+    text = text_of(unit())
+    (entry,) = own_cache.glob("verilog-*")
+    whole = entry.read_bytes()
+    entry.write_bytes(damage(whole))
+    assert text_of(unit()) == text
+    assert entry.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("changed", "counts"),
+    [
+        ("rtl/units/add_red.py", True),
+        ("rtl/sim/tidy.py", True),
+        ("rtl/units/shift_sub.py", False),
+        ("eval/report/html.py", False),
+    ],
+)
+def test_sources_of_a_unit_and_of_what_translates_it_count(
+    digests: None, monkeypatch: pytest.MonkeyPatch, changed: str, counts: bool
+) -> None:
+    before, real = name_of(unit()), cache.file_digest
+    at = ROOT / changed
+    sources.digest.cache_clear()
+    monkeypatch.setattr(cache, "file_digest", lambda path: "changed" if path.samefile(at) else real(path))
+    assert (name_of(unit()) != before) == counts
+
+
+def test_recipes_tell_all_machines_apart() -> None:
+    machines = [design.at(32) for design in designs()]
+    machines += [find("mont").at(64), find("mont").at(32, forward=False), find("mont-ct").at(32, crt=True)]
+    names = [name_of(each.rtl()) for each in machines] + [name_of(each.wrapped(XCEL)) for each in machines]
+    assert None not in names
+    assert len(set(names)) == len(names)
+    assert names[: len(machines)] == [name_of(each.rtl()) for each in machines]
+
+
+class Mine(MontMulRem):
+    """A class that is none of the package's."""
+
+
+def mine(*_: Any) -> None:
+    """Likewise a function."""
+
+
+def test_what_is_not_of_the_package_has_no_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert name_of(AddMod(8)) is None
+    assert name_of(Mine(8, 2, 1)) is None
+    assert name_of(MontMulRem(8, 2, 1), mine) is None
+    assert name_of(MontMulRem(8, 2, object())) is None
+    assert name_of(MontMulRem(8, 2, 1)) is not None
+    for holder, attribute in (
+        (MontMulRem, "construct"),
+        (mont_mul_rem.CondSub, "construct"),
+        (mont_mul_rem, "mk_product_req"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(holder, attribute, mine)
+            assert name_of(MontMulRem(8, 2, 1)) is None, attribute
+
+
+def test_planted_fault_is_not_served_the_text_without() -> None:
+    right = text_of(unit())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(add_red.ADD_REDS, "textbook", add_red.AddRedKoc)
+        assert text_of(unit()) == translate(unit()) != right
+    assert text_of(unit()) == right
+
+
+def test_component_that_is_elaborated_or_configured_is_taken_as_it_is() -> None:
+    elaborated, configured = unit(), unit()
+    elaborated.elaborate()
+    configured.set_param("top.construct", gated=False)
+    assert name_of(elaborated) is None
+    assert name_of(configured) is None
+    assert text_of(elaborated) == text_of(unit())
