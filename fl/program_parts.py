@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from .program import Check, Fetch, Keep, Program, SetExponent, SetModulus, Word
+from .program import Check, Fetch, Keep, Program, Random, SetExponent, Word
 from .status import Status
 
 
@@ -26,35 +26,38 @@ class Part(Enum):
 
 def parts(program: Program) -> list[Part]:
     """Of each word."""
-    checked = any(each.status is Status.FAULT for word in program.words for each in word.find(Check))
+    words = program.words
+    checked = any(each.status is Status.FAULT for word in words for each in word.find(Check))
+    # a message comes in as it is until it is blinded
+    now = Part.BLIND_MESSAGE if any("x" in _fetched(word) for word in words) else Part.COMPUTE
     found: list[Part] = []
-    now = Part.COMPUTE
-    for word in program.words:
+    for word in words:
         if word.takes:
             found.append(Part.LOAD)
             continue
-        fetched = {each.slot for each in word.find(Fetch)}
         kept = {each.slot for each in word.find(Keep)}
-        changed = next(iter(word.find(SetModulus)), None)
-        if changed is not None and changed.src == "0" and word.find(SetExponent):
+        if not word.find(Random) and any(each.src == "0" for each in word.find(SetExponent)):
             now = Part.WIPE
         elif checked and "s1" in kept and now is not Part.WIPE:
             now = Part.CHECK
-        elif now is Part.RESULT and changed is not None and changed.slot:
-            now = Part.COMPUTE  # the other prime, where each is unblinded by itself
-        elif now is Part.COMPUTE and fetched & {"k", "kp", "kq"}:
-            now = Part.BLIND_EXPONENT
-        elif now is Part.COMPUTE and "x" in fetched:
-            now = Part.BLIND_MESSAGE
+        elif now in (Part.COMPUTE, Part.RESULT):
+            if _fetched(word) & {"k", "kp", "kq"}:
+                now = Part.BLIND_EXPONENT
+            elif "x" in _fetched(word):
+                now = Part.BLIND_MESSAGE
         found.append(now)
-        now = _after(word, now, fetched, kept)
+        now = _after(word, now, kept)
     return found
 
 
-def _after(word: Word, now: Part, fetched: set[str], kept: set[str]) -> Part:
+def _fetched(word: Word) -> set[str]:
+    return {each.slot for each in word.find(Fetch)}
+
+
+def _after(word: Word, now: Part, kept: set[str]) -> Part:
     """The part of the word behind one of this part."""
     if now is Part.BLIND_EXPONENT and any(each.add for each in word.find(SetExponent)):
         return Part.COMPUTE
-    if now is Part.BLIND_MESSAGE and ("m" in kept or ("u" in kept and "c" in fetched)):
+    if now is Part.BLIND_MESSAGE and "u" in kept:
         return Part.COMPUTE
-    return Part.RESULT if now is Part.COMPUTE and "u" in fetched else now
+    return Part.RESULT if now is Part.COMPUTE and "u" in _fetched(word) else now

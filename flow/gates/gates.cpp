@@ -169,6 +169,12 @@ class Gates {
         }
     }
 
+    // Of each cycle of the window, from its first one on: `ngroups` sums, in `to`, which has room for so many cycles.
+    void follow(const uint32_t* weights, const int32_t* groups, int32_t ngroups, uint64_t* to, uint64_t room) {
+        followed = {weights, groups, nullptr};
+        sums = to, group_count = ngroups, sum_room = room;
+    }
+
     // What was counted; ends the window if the clock has not done so.
     void counts(Counts& to) {
         finish();
@@ -355,6 +361,7 @@ class Gates {
     void note(int32_t net) {
         if (clocked[net]) {
             toggles[net]++;
+            followed.moved(net);
             if (!value[net]) high[net] += half - since[net];
             since[net] = half;
         } else if (!touched[net]) {
@@ -383,12 +390,14 @@ class Gates {
         }
         begun = now;
         cycles += counting;
+        followed.sums = sums && counting && cycles <= sum_room ? sums + (cycles - 1) * group_count : nullptr;
     }
 
     // The nets that the cycle has moved.
     void finish() {
         if (!counting) return;
         if (timed) {
+            timed->followed = followed;
             for (int32_t net : moved)
                 if (source[net] && value[net] != before[net]) timed->change(net, arrival[2 * net + value[net]]);
             timed->run();
@@ -397,6 +406,7 @@ class Gates {
             touched[net] = 0;
             if (value[net] != before[net]) {
                 toggles[net]++;
+                if (!timed) followed.moved(net);
                 if (before[net]) high[net] += begun - since[net];
                 since[net] = begun;
                 before[net] = value[net];
@@ -438,6 +448,9 @@ class Gates {
     std::vector<int32_t> latches, forced, moved, arrival;
     std::vector<std::pair<int32_t, bool>> captured, deferred;
     std::unique_ptr<Timed> timed;
+    Followed followed{};
+    uint64_t* sums = nullptr;
+    uint64_t group_count = 0, sum_room = 0;
     int32_t loop_net = -1;
     bool counting = false, clock_level = false;
     uint64_t window_from = 0, window_to = 0, half = 0, begun = 0, cycles = 0, evaluations = 0, mismatches = 0;
@@ -461,5 +474,9 @@ GATES_API int32_t gates_get(const Gates* gates, int32_t net) { return gates->get
 GATES_API uint64_t gates_edges(const Gates* gates) { return gates->edges; }
 GATES_API void gates_window(Gates* gates, uint64_t from, uint64_t to, int32_t signal, int32_t input_ticks, uint64_t period) {
     gates->window(from, to, signal, input_ticks, period);
+}
+GATES_API void gates_follow(
+    Gates* gates, const uint32_t* weights, const int32_t* groups, int32_t ngroups, uint64_t* to, uint64_t room) {
+    gates->follow(weights, groups, ngroups, to, room);
 }
 GATES_API void gates_counts(Gates* gates, netlist::Counts* to) { gates->counts(*to); }

@@ -33,6 +33,17 @@ struct Cell {
     int32_t arcs;  // where its arcs begin
 };
 
+// What moves in a cycle, weighted, by groups of nets.
+struct Followed {
+    const uint32_t* weights;
+    const int32_t* groups;
+    uint64_t* sums = nullptr;  // of the cycle; null: nobody asks
+
+    void moved(int32_t net) const {
+        if (sums) sums[groups[net]] += weights[net];
+    }
+};
+
 class Timed {
   public:
     Timed(int64_t nets, int64_t count, const Cell* cells, const Kind* kinds, const int32_t* ticks, const int32_t* first,
@@ -68,6 +79,7 @@ class Timed {
     std::vector<uint32_t> toggles;
     uint64_t period = 0;                      // ticks; 0: any
     uint64_t late = 0, latest = 0, events = 0;  // events after the period, time of the last
+    Followed followed;
 
   private:
     static constexpr int64_t SLOTS = 1 << 17;  // more than any delay has ticks
@@ -76,6 +88,7 @@ class Timed {
     void move(int32_t net, int64_t time) {
         value[net] ^= 1;
         toggles[net]++;
+        followed.moved(net);
         for (int32_t i = first[net]; i < first[net + 1]; i++) {
             const int32_t c = sinks[i] >> 3, pin = sinks[i] & 7;
             const Cell& cell = cells[c];

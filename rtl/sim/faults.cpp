@@ -1,44 +1,20 @@
-// The driver of faults.py: one operation on a fresh model, with one bit flipped.
+// The driver of faults.py: operations with one bit flipped, each on a fresh model, or all of one request on one.
 //
-// The text of model.cpp comes before it. A site is found by the name that Verilator keeps of a public signal; the text of the design
-// was made ready for it by faults.py. A request is offered from cycle 0 on, the first after reset; the sink is always ready.
-
-#include "verilated_sym_props.h"
-#include "verilated_syms.h"
-
-#include <string>
+// The text of sites.cpp comes before it. A request is offered from cycle 0 on, the first after reset; the sink is always ready.
+//
+// A request's operation without a fault is gone through once, and what is in all registers is kept, cycle by cycle. An operation with a
+// fault begins from there in the fault's cycle, and ends when its registers are again what they were without one: what comes then is known.
 
 namespace {
 
-// Bits of a public signal, or of one of its elements.
-struct Site {
-    uint8_t* data = nullptr;
-    int nbits = 0;
-    int nelements = 0;  // 0: it is no array
-    std::size_t size = 0;
-
-    uint8_t* element(int at) const { return data + at * size; }
-};
+constexpr std::size_t MOST_KEPT = 32 << 20;
 
 // How long a flip stays.
 enum Stay : int32_t { NEVER, UNTIL_WRITTEN, A_CYCLE, FOR_GOOD };
 
-class FaultDriver : public Model {
+class FaultDriver : public SiteModel {
   public:
-    FaultDriver(const char* waves, int seed) : Model(waves, seed) {
-        top->load = top->load_statics = 0;
-        top->eval();
-    }
-
-    Site find(const char* scope, const char* name) {
-        const VerilatedScope* const found = context.scopeFind(scope);
-        VerilatedVar* const var = found ? found->varFind(name) : nullptr;
-        if (!var) return {};
-        Site site{static_cast<uint8_t*>(var->datap()), static_cast<int>(var->entBits()), 0, 0};
-        site.size = words_of_bits(site.nbits);
-        if (var->udims()) site.nelements = std::abs(var->left(1) - var->right(1)) + 1;
-        return site;
-    }
+    using SiteModel::SiteModel;
 
     void flip(const Site& site, int element, int bit, Stay how, uint64_t when) {
         byte = site.element(element) + bit / 8;
@@ -50,21 +26,11 @@ class FaultDriver : public Model {
     void start(const uint32_t* request, uint64_t limit, uint64_t more) {
         max_cycles = limit;
         rest = more;
-        top->reset = 1;
-        top->istream_val = 0;
-        clear(top->istream_msg);
-        top->ostream_rdy = 1;
-        clear(top->statics);
-        top->load_statics = 1;
-        top->eval();
-        top->load_statics = 0;
-        load();
+        in_reset();
         if (stay == FOR_GOOD) *byte ^= mask;
         for (int i = 0; i < 2; i++) step();
         top->reset = 0;
-        top->istream_val = 1;
-        put(top->istream_msg, request);
-        load();
+        offer(request);
     }
 
     Outcome advance(uint64_t budget) override {
@@ -83,36 +49,109 @@ class FaultDriver : public Model {
             if (answered && cycle == cycle_of_answer + rest) return FINISHED;  // before the edge: the state is seen as it is
             clock(1);
             if (flips && stay == A_CYCLE) *byte ^= mask;
-            if (fired) {
-                top->istream_val = 0;
-                clear(top->istream_msg);
-                load();
-            }
+            if (fired) withdraw();
             cycle++;
         }
         return RUNNING;
+    }
+
+    // Part of what is kept in each cycle: a register, or all words of a memory.
+    void keep(const char* scope, const char* name) {
+        const Site site = find(scope, name);
+        kept.push_back({site.data, site.size * std::max(1, site.nelements)});
+        kept_size += kept.back().size;
+    }
+
+    // The operation without a fault.
+    Outcome record(const uint32_t* request, uint64_t limit) {
+        asked = request;
+        start(request, limit, 0);
+        states.clear();
+        stride = 1;
+        taken = limit;
+        for (;;) {
+            if (cycle >= max_cycles) return TIMEOUT;
+            if (cycle % stride == 0) look();
+            if (move(true)) return FINISHED;
+        }
+    }
+
+    // With a flip at the beginning of a cycle; FINISHED with its answer, RUNNING if it is as without.
+    Outcome again(uint8_t* at, uint8_t bit, uint64_t when, uint64_t limit) {
+        cycle = when / stride * stride;
+        const uint8_t* from = state();
+        for (const Kept& each : kept) std::memcpy(each.data, from, each.size), from += each.size;
+        if (cycle <= taken) offer(asked);
+        else withdraw();
+        answered = false;
+        while (cycle < when) move(false);
+        *at ^= bit;
+        for (;;) {
+            if (cycle >= limit) return TIMEOUT;
+            if (move(false)) return FINISHED;
+            if (cycle % stride == 0 && cycle <= cycle_without && top->istream_val == (cycle <= taken) && same()) return RUNNING;
+        }
     }
 
     uint32_t response[words_of<decltype(VHarness::ostream_msg)>] = {};
     uint64_t cycle_of_answer = 0;
 
   private:
-    // Verilator's types: 1, 2, 4, 8 bytes, and then as many words of 4 as there must be
-    static std::size_t words_of_bits(int nbits) {
-        return nbits <= 8 ? 1 : nbits <= 16 ? 2 : nbits <= 32 ? 4 : nbits <= 64 ? 8 : (nbits + 31) / 32 * 4;
-    }
+    struct Kept {
+        uint8_t* data;
+        std::size_t size;
+    };
 
-    void load() {
-        top->load = 1;
-        top->eval();
-        top->load = 0;
-    }
-
-    void step() {
+    // One cycle; true if the answer is there, and then the edge is left out.
+    bool move(bool without) {
         clock(0);
+        const bool fired = top->istream_val && top->istream_rdy;
+        if (top->ostream_val) {
+            get(top->ostream_msg, response);
+            cycle_of_answer = cycle;
+            if (without) cycle_without = cycle;
+            return true;
+        }
         clock(1);
+        if (fired) {
+            if (without) taken = cycle;
+            withdraw();
+        }
+        cycle++;
+        return false;
     }
 
+    // What is kept of a cycle; of long operations that of every second, fourth ... one.
+    void look() {
+        if (states.size() + kept_size > MOST_KEPT) {
+            const std::size_t count = states.size() / kept_size;
+            for (std::size_t i = 0; i < count; i += 2) std::memmove(&states[i / 2 * kept_size], &states[i * kept_size], kept_size);
+            states.resize((count + 1) / 2 * kept_size);
+            stride *= 2;
+            if (cycle % stride) return;
+        }
+        states.resize((cycle / stride + 1) * kept_size);
+        uint8_t* to = state();
+        for (const Kept& each : kept) std::memcpy(to, each.data, each.size), to += each.size;
+    }
+
+    uint8_t* state() { return &states[cycle / stride * kept_size]; }
+
+    bool same() {
+        const uint8_t* was = state();
+        for (const Kept& each : kept) {
+            if (std::memcmp(each.data, was, each.size)) return false;
+            was += each.size;
+        }
+        return true;
+    }
+
+    std::vector<Kept> kept;
+    std::vector<uint8_t> states;  // at the beginning of each cycle, or of each `stride` of them
+    std::size_t kept_size = 0;
+    uint64_t stride = 1;
+    const uint32_t* asked = nullptr;
+    uint64_t taken = 0, cycle_without = 0;
     uint64_t cycle = 0, max_cycles = 0, rest = 0, cycle_of_fault = 0;
     uint8_t* byte = nullptr;
     uint8_t mask = 0;
@@ -128,12 +167,6 @@ FaultDriver* of(Model* sim) { return static_cast<FaultDriver*>(sim); }
 
 }  // namespace
 
-// Bits of a site, and how many elements it has (0: it is no array); 0 if there is none.
-API int32_t sim_site(Model* sim, const char* scope, const char* name, int32_t* nelements) {
-    const Site site = of(sim)->find(scope, name);
-    *nelements = site.nelements;
-    return site.nbits;
-}
 // A flip behind an answer is a register to Verilator, and starts with random bits as all of them.
 API void sim_clear(Model* sim, const char* scope, const char* name) {
     const Site site = of(sim)->find(scope, name);
@@ -149,6 +182,21 @@ API void sim_start(Model* sim, const uint32_t* request, uint64_t max_cycles, uin
 API uint64_t sim_answer(Model* sim, uint32_t* response) {
     std::memcpy(response, of(sim)->response, sizeof of(sim)->response);
     return of(sim)->cycle_of_answer;
+}
+API void sim_keep(Model* sim, const char* scope, const char* name) { of(sim)->keep(scope, name); }
+API int32_t sim_record(Model* sim, const uint32_t* request, uint64_t max_cycles) { return of(sim)->record(request, max_cycles); }
+API uint8_t* sim_element(Model* sim, const char* scope, const char* name, int32_t element) {
+    return of(sim)->find(scope, name).element(element);
+}
+// One operation for each flip; what each came to, and its answer.
+API void sim_campaign(
+    Model* sim, int64_t total, uint8_t* const* bytes, const uint8_t* bits, const uint64_t* when, uint64_t max_cycles, int32_t* outcomes,
+    uint32_t* responses, uint64_t* cycles) {
+    for (int64_t i = 0; i < total; i++) {
+        outcomes[i] = of(sim)->again(bytes[i], bits[i], when[i], max_cycles);
+        sim_answer(sim, responses + i * words_of<decltype(VHarness::ostream_msg)>);
+        cycles[i] = of(sim)->cycle_of_answer;
+    }
 }
 API void sim_read(Model* sim, const char* scope, const char* name, int32_t element, uint8_t* to) {
     const Site site = of(sim)->find(scope, name);

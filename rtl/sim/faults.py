@@ -20,45 +20,24 @@ request is offered; the sink is always ready, and the first answer counts.
 from __future__ import annotations
 
 import ctypes
-import re
+import time
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
 from pymtl3 import Component
 
-from ...fl.errors import BadInput
-from .base import elaborate
-from .build import library
-from .harness import HARNESS, harness
-from .nativemodel import FINISHED, MODEL, RUNNING, WAVE_FILE, load
-from .ports import Ports, Value
-from .translate import top_name, translate
+from .nativemodel import FINISHED, RUNNING
+from .ports import Value
+from .protocol import SimulationTimeout
+from .sites import Kind, Site, SiteModel, words_of
 
 DRIVER = Path(__file__).with_name("faults.cpp")
-PUBLIC = "/*verilator public_flat_rw*/"
-POWER_UP_SEED = 1
 SLICE = 1 << 20  # cycles between two looks at Ctrl-C
-
-
-class Kind(Enum):
-    """What a site is; the value is how long a flip stays there, as in faults.cpp."""
-
-    REGISTER = 1
-    ANSWER = 2
-    TABLE = 3
-
-
-@dataclass(frozen=True)
-class Site:
-    """Bits that may flip: its path, from the top by instances, as in the Verilog ("dpath.memory.words[3]")."""
-
-    path: str
-    nbits: int
-    kind: Kind
+TOGETHER_SECONDS = 0.2  # the same of operations that share a model
 
 
 class Fault(NamedTuple):
@@ -111,70 +90,12 @@ def tally(outcomes: Iterable[Outcome]) -> dict[Effect, int]:
     return {effect: counted[effect] for effect in Effect}
 
 
-class Faulted:
+class Faulted(SiteModel):
     """A machine whose bits can be flipped; the component must not have been elaborated for a simulation yet."""
 
     def __init__(self, component: Component, opt: str = "-O1") -> None:
-        elaborate(component)
-        self.ports = Ports.of(component)
-        top = top_name(component)
-        prepared, modules = prepare(translate(component))
-        verilog = prepared + harness(top, self.ports)
-        text = WAVE_FILE.read_text() + MODEL.read_text() + DRIVER.read_text()
-        self._lib = _typed(load(library(verilog, HARNESS, text, opt)))
-        self._scope = f"TOP.{HARNESS}.{top}_under_test"
-        self._places: dict[str, tuple[bytes, bytes, int]] = {}  # path -> scope, name, element
-        self._found = list(self._sites(modules, top))
-
-    # ---- where
-
-    @property
-    def registers(self) -> list[Site]:
-        """Flip-flops and words of memories."""
-        return self._of(Kind.REGISTER)
-
-    @property
-    def tables(self) -> list[Site]:
-        """Words of ROMs."""
-        return self._of(Kind.TABLE)
-
-    @property
-    def answers(self) -> list[Site]:
-        """What units answer."""
-        return self._of(Kind.ANSWER)
-
-    def site(self, path: str) -> Site:
-        """The one of this path; BadInput if there is none."""
-        for each in self._found:
-            if each.path == path:
-                return each
-        raise BadInput(f"no register, table or answer {path!r}; `registers`, `tables` and `answers` have all")
-
-    def _of(self, kind: Kind) -> list[Site]:
-        return [each for each in self._found if each.kind is kind]
-
-    def _sites(self, modules: dict[str, Module], top: str) -> Iterator[Site]:
-        sim = self._new()
-        try:
-            for parts, module in _hierarchy(modules, modules[top], ()):
-                scope = ".".join([self._scope, *parts]).encode()
-                for name, kind in module.sites.items():
-                    count = ctypes.c_int32()
-                    nbits = self._lib.sim_site(sim, scope, name.encode(), ctypes.byref(count))
-                    if not nbits:
-                        raise RuntimeError(f"Verilator keeps no {name} of {scope.decode()}")
-                    path = ".".join([*parts, name.removesuffix(FLIP)])
-                    for element in range(max(1, count.value)):
-                        full = f"{path}[{element}]" if count.value else path
-                        self._places[full] = (scope, name.encode(), element)
-                        yield Site(full, nbits, kind)
-        finally:
-            self._lib.sim_delete(sim)
-
-    # ---- runs
-
-    def _new(self) -> ctypes.c_void_p:
-        return ctypes.c_void_p(self._lib.sim_new(None, POWER_UP_SEED))
+        super().__init__(component, DRIVER, opt, flips=True)
+        _typed(self._lib)
 
     def _operation(
         self, request: Value, fault: Fault | None, max_cycles: int, rest: int = 0
@@ -186,15 +107,20 @@ class Faulted:
         if fault is not None:
             scope, name, element = self._places[fault.site.path]
             self._lib.sim_flip(sim, scope, name, element, fault.bit, fault.site.kind.value, fault.cycle)
-        packed = self.ports.request.pack(request, "the request")
-        words = packed.to_bytes(4 * _words(self.ports.request.nbits), "little")
-        self._lib.sim_start(sim, words, max_cycles, rest)
+        self._lib.sim_start(sim, self._packed(request), max_cycles, rest)
         return sim
+
+    def _packed(self, request: Value) -> bytes:
+        packed = self.ports.request.pack(request, "the request")
+        return packed.to_bytes(4 * words_of(self.ports.request.nbits), "little")
 
     def _finish(self, sim: ctypes.c_void_p) -> tuple[Value | None, int]:
         while (outcome := self._lib.sim_advance(sim, SLICE)) == RUNNING:
             pass
-        words = ctypes.create_string_buffer(4 * _words(self.ports.response.nbits))
+        return self._answered(sim, outcome)
+
+    def _answered(self, sim: ctypes.c_void_p, outcome: int) -> tuple[Value | None, int]:
+        words = ctypes.create_string_buffer(4 * words_of(self.ports.response.nbits))
         cycles = self._lib.sim_answer(sim, words)
         if outcome != FINISHED:
             return None, 0
@@ -215,14 +141,95 @@ class Faulted:
         expected: Sequence[Value],
         max_cycles: int,
         judge: Judge = judged,
+        progress: Callable[[int], None] | None = None,
     ) -> list[Outcome]:
-        """One operation for each fault: fault i meets request i (modulo their number), whose response should be `expected` there."""
+        """One operation for each fault: fault i meets request i (modulo their number), whose response should be `expected` there.
+
+        Those in registers, of which there are many, share the operation up to the fault, and end where it has left no trace.
+        """
+        all_faults = list(faults)
+        found: dict[int, tuple[Value | None, int]] = {}
+        for at, request in enumerate(requests):
+            places = range(at, len(all_faults), len(requests))
+            shared = [place for place in places if all_faults[place].site.kind is Kind.REGISTER]
+            others = set(places).difference(shared)
+            for place in others:
+                found[place] = self.run(request, max_cycles, all_faults[place])
+            base = len(found)
+            told = None
+            if progress is not None:
+                told = lambda done, base=base: progress(base + done)  # noqa: E731
+            answers = self._shared(request, [all_faults[place] for place in shared], max_cycles, told)
+            found |= dict(zip(shared, answers, strict=True))
         outcomes = []
-        for at, fault in enumerate(faults):
-            at %= len(requests)
-            response, cycles = self.run(requests[at], max_cycles, fault)
-            outcomes.append(Outcome(fault, judge(response, expected[at]), response, cycles))
+        for place, fault in enumerate(all_faults):
+            response, cycles = found[place]
+            effect = judge(response, expected[place % len(requests)])
+            outcomes.append(Outcome(fault, effect, response, cycles))
         return outcomes
+
+    def _shared(
+        self,
+        request: Value,
+        faults: Sequence[Fault],
+        max_cycles: int,
+        progress: Callable[[int], None] | None,
+    ) -> list[tuple[Value | None, int]]:
+        """The answers to a request with flips in registers, all on one model."""
+        if not faults:
+            return []
+        lib, sim = self._lib, self._new()
+        step = 4 * words_of(self.ports.response.nbits)
+        try:
+            for scope, name, _ in (self._places[each.path] for each in self.answers):
+                lib.sim_clear(sim, scope, name)
+            for scope, name in dict.fromkeys(self._places[each.path][:2] for each in self.registers):
+                lib.sim_keep(sim, scope, name)
+            words = self._packed(request)
+            outcome = lib.sim_record(sim, words, max_cycles)
+            without = self._answered(sim, outcome)
+            if outcome != FINISHED:
+                raise SimulationTimeout(f"no answer in {max_cycles} cycles, and without a fault")
+            found: list[tuple[Value | None, int]] = []
+            size = 16
+            while len(found) < len(faults):
+                begun = time.monotonic()
+                part = faults[len(found) : len(found) + size]
+                responses = ctypes.create_string_buffer(step * len(part))
+                outcomes, cycles = array("i", bytes(4 * len(part))), array("Q", bytes(8 * len(part)))
+                at = array(
+                    "Q",
+                    [lib.sim_element(sim, *self._places[each.site.path]) + each.bit // 8 for each in part],
+                )
+                bits = bytes(1 << each.bit % 8 for each in part)
+                # a flip after the answer comes too late
+                when = array("Q", [min(each.cycle, without[1]) for each in part])
+                lib.sim_campaign(
+                    sim,
+                    len(part),
+                    at.buffer_info()[0],
+                    bits,
+                    when.buffer_info()[0],
+                    max_cycles,
+                    outcomes.buffer_info()[0],
+                    responses,
+                    cycles.buffer_info()[0],
+                )
+                for place, (fault, outcome, cycle) in enumerate(zip(part, outcomes, cycles, strict=True)):
+                    if outcome == RUNNING or fault.cycle > without[1]:
+                        found.append(without)
+                    elif outcome == FINISHED:
+                        raw = responses.raw[step * place : step * (place + 1)]
+                        found.append((self.ports.response.unpack(int.from_bytes(raw, "little")), cycle))
+                    else:
+                        found.append((None, 0))
+                elapsed = time.monotonic() - begun
+                size = max(1, int(size * min(4.0, TOGETHER_SECONDS / max(elapsed, 1e-6))))
+                if progress is not None:
+                    progress(len(found))
+            return found
+        finally:
+            lib.sim_delete(sim)
 
     def state(self, request: Value, max_cycles: int, after: int = 1) -> tuple[Value | None, dict[str, int]]:
         """The answer to a request, and all registers so many cycles after it has been taken."""
@@ -268,99 +275,26 @@ def faults_of(sites: Iterable[Site], cycles: Callable[[Site], Iterable[int]]) ->
     ]
 
 
-# ---- the text
-
-
-FLIP = "_flipped"  # what is behind the name of a wire that is XORed with it
-_MODULE = re.compile(
-    r"^module (\w+)\n\(\n(?P<ports>.*?)\n\);\n(?P<body>.*?)^endmodule$", re.DOTALL | re.MULTILINE
-)
-_INSTANCE = re.compile(r"^  (\w+) (\w+)\n  \(\n(.*?)\n  \);$", re.DOTALL | re.MULTILINE)
-_CLOCKED = re.compile(r"^  always_ff .*?^  end$", re.DOTALL | re.MULTILINE)
-_WRITTEN = re.compile(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ", re.MULTILINE)
-_ENTRY = re.compile(r"^  assign (\w+)\[\d+\] = (.*);$", re.MULTILINE)
-_ARRAY = re.compile(r"^  logic(?: \[\d+:0\])? (\w+) \[0:\d+\];$", re.MULTILINE)
-_NUMBER = re.compile(r"\d+'[dhb][0-9a-f]+")
-_ANSWER = re.compile(r"\.ostream__msg\( (\w+) \)")
-
-
-@dataclass(frozen=True)
-class Module:
-    """What matters of a module: instances (their modules by name), and signals that may flip."""
-
-    instances: dict[str, str]
-    sites: dict[str, Kind]
-
-
-def prepare(verilog: str) -> tuple[str, dict[str, Module]]:
-    """The Verilog of a design (translate) with public registers and tables, and flips behind answers; and its modules."""
-    modules: dict[str, Module] = {}
-
-    def prepared(match: re.Match[str]) -> str:
-        text = match[0]
-        instances = {each[2]: each[1] for each in _INSTANCE.finditer(text)}
-        written = {name for block in _CLOCKED.findall(text) for name in _WRITTEN.findall(block)}
-        entries: dict[str, list[str]] = {}
-        for name, value in _ENTRY.findall(text):
-            entries.setdefault(name, []).append(value)
-        arrays = set(_ARRAY.findall(text))
-        constant = [
-            name for name, values in entries.items() if name in arrays and all(map(_NUMBER.fullmatch, values))
-        ]
-        sites = dict.fromkeys(sorted(written), Kind.REGISTER) | dict.fromkeys(constant, Kind.TABLE)
-        for name in sites:
-            text = _public(text, name)
-        for name in dict.fromkeys(_ANSWER.findall(text)):
-            text, done = _xored(text, name)
-            if done:
-                sites[name + FLIP] = Kind.ANSWER
-        modules[match[1]] = Module(instances, sites)
-        return text
-
-    return _MODULE.sub(prepared, verilog), modules
-
-
-def _public(text: str, name: str) -> str:
-    """A signal's declaration, as a port or inside, with the attribute."""
-    declared = re.compile(
-        rf"^(  (?:output +)?\w+(?: \[[^\n]*?\])* {name}(?: \[[^\n]*?\])*)(,?$|;$)", re.MULTILINE
-    )
-    text, count = declared.subn(lambda match: f"{match[1]} {PUBLIC}{match[2]}", text)
-    assert count == 1, (name, count)
-    return text
-
-
-def _xored(text: str, name: str) -> tuple[str, bool]:
-    """A wire that an instance drives, with a flip on the way, if it is declared inside."""
-    declared = re.search(rf"^  (\w+(?: \[[^\n]*?\])*) {name};$", text, re.MULTILINE)
-    if declared is None:
-        return text, False
-    kind, true = declared[1], f"{name}_answered"
-    lines = [declared[0], f"  {kind} {true};", f"  {kind} {name}{FLIP} {PUBLIC};"]
-    lines.append(f"  assign {name} = {true} ^ {name}{FLIP};")
-    text = text.replace(f".ostream__msg( {name} )", f".ostream__msg( {true} )")
-    return text.replace(declared[0], "\n".join(lines), 1), True
-
-
-def _hierarchy(
-    modules: dict[str, Module], module: Module, parts: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Module]]:
-    yield parts, module
-    for name, kind in module.instances.items():
-        yield from _hierarchy(modules, modules[kind], (*parts, name))
-
-
-def _words(nbits: int) -> int:
-    return (nbits + 31) // 32
-
-
-def _typed(lib: ctypes.CDLL) -> ctypes.CDLL:
+def _typed(lib: ctypes.CDLL) -> None:
     text, number, wide, pointer = ctypes.c_char_p, ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p
-    lib.sim_site.argtypes = [pointer, text, text, pointer]
     lib.sim_clear.argtypes = [pointer, text, text]
     lib.sim_flip.argtypes = [pointer, text, text, number, number, number, wide]
     lib.sim_start.argtypes = [pointer, text, wide, wide]
     lib.sim_answer.argtypes = [pointer, pointer]
     lib.sim_answer.restype = wide
+    lib.sim_keep.argtypes = [pointer, text, text]
+    lib.sim_record.argtypes = [pointer, text, wide]
+    lib.sim_element.argtypes = [pointer, text, text, number]
+    lib.sim_element.restype = wide
+    lib.sim_campaign.argtypes = [
+        pointer,
+        ctypes.c_int64,
+        pointer,
+        text,
+        pointer,
+        wide,
+        pointer,
+        pointer,
+        pointer,
+    ]
     lib.sim_read.argtypes = [pointer, text, text, number, pointer]
-    return lib

@@ -1,0 +1,235 @@
+"""`modexlab leak`: does what a machine does tell of its secret? A t-test on simulated power."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ....fl.errors import BadInput
+from ...designs.param import PAPER_NBITS
+from ...designs.widths import check_width
+from ...progress import Progress
+from ..arguments import (
+    Commands,
+    add_command,
+    add_json,
+    add_private,
+    add_settings,
+    add_width,
+    answer,
+    check_directory,
+    find_design,
+    json_value,
+    number,
+    positive,
+    settings_of,
+)
+
+if TYPE_CHECKING:
+    from ...designs.machine import Machine
+    from ...lab.leakage import Assessment
+
+TRACES = 5000
+# those of lab.leakage, which brings PyMTL3; on registers first
+MODELS = ("distance", "weight", "toggles")
+SHOWN = 6  # registers, or modules
+WORDS = {
+    "distance": "Hamming distance of all registers",
+    "weight": "Hamming weight of all registers",
+    "toggles": "all nets that move, with glitches",
+}
+TEXT = """\
+Operations with a fixed secret and with random ones come in random order; in each cycle
+the bits are counted that change in the registers (distance), or are 1 (weight). Where the means of both
+classes differ (Welch's t above 4.5, in both halves of the operations and with the same sign), the machine
+leaks. Not judged, but told: the cycles in which the secret comes in as it is, and what a public exponent
+does. Operations whose time depends on the secret leak by that alone. Registers are those of the design at RTL:
+wires and glitches are not seen."""
+EXAMPLES = """\
+  modexlab leak mont-001 --nbits 16 --traces 400
+  modexlab leak mont-ct --nbits 16 --traces 1000 --message fixed -o curve.svg
+  modexlab leak mont --nbits 16 --traces 1000 --blind --set verify=false --json
+  modexlab leak mont --nbits 16 --traces 400 --crt --fixed message --model weight
+  modexlab leak mont --nbits 8 --traces 400 --netlist"""
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "leak",
+        "test whether a design gives its secret away",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
+    )
+    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
+    add_width(parser, f"default: {PAPER_NBITS}, or the length of the key")
+    add_settings(parser)
+    parser.add_argument(
+        "--key", metavar="FILE", help="PEM, DER or JSON file with a private key, whose primes are taken"
+    )
+    add_private(parser)
+    parser.add_argument(
+        "--traces", type=positive, default=TRACES, metavar="N", help=f"operations (default: {TRACES})"
+    )
+    parser.add_argument(
+        "--fixed",
+        choices=("exponent", "message"),
+        default="exponent",
+        help="the secret, which is fixed in one class and drawn in the other (default: exponent)",
+    )
+    parser.add_argument(
+        "--message",
+        choices=("random", "fixed"),
+        default="random",
+        help="messages with a secret exponent: drawn, or one for all (default: random)",
+    )
+    parser.add_argument(
+        "--model",
+        choices=MODELS,
+        help="what counts: bits of registers that change (distance), or are 1 (weight), at RTL; with --netlist all nets "
+        "that move, with their glitches (toggles) (default: distance, or toggles)",
+    )
+    parser.add_argument(
+        "--netlist",
+        action="store_true",
+        help="on the netlist of the flow in place of registers at RTL: much slower",
+    )
+    parser.add_argument(
+        "--seed", type=number, default=1, metavar="N", help="of all that is drawn (default: 1)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="draw the curve: .png, .svg or .html")
+    add_json(parser)
+
+
+def execute(args: argparse.Namespace) -> int:
+    from ...lab.leakage import TOGGLES, Compared, assess  # not at the top: it brings PyMTL3
+    from ...report.leak_chart import FORMATS, drawn
+
+    format = ""
+    if args.output is not None:
+        check_directory("--output", args.output)
+        format = Path(args.output).suffix.removeprefix(".")
+        if format not in FORMATS:
+            raise BadInput(f"--output {args.output}: give a file that ends in .{', .'.join(FORMATS)}")
+    if args.model is not None and (args.model == TOGGLES) != args.netlist:
+        raise BadInput(
+            f"--model {args.model} {'with' if args.netlist else 'without'} --netlist: registers are at RTL (distance, weight), "
+            "and all nets in the netlist (toggles)"
+        )
+    measure = args.model or (TOGGLES if args.netlist else MODELS[0])
+    machine = machine_of(args)
+    compared = Compared(machine, args.fixed, args.message, args.seed)
+    name = f"{machine.design.name}, {machine.nbits} bits"
+    with Progress(f"{name}: compiling", unit="operation", quiet=args.json) as progress:
+
+        def report_progress(done: int, total: int) -> None:
+            progress.describe(name)
+            progress(done, total)
+
+        assessment = assess(compared, args.traces, measure, report_progress)
+    if format:
+        title = f"{name}: a fixed {args.fixed} against random ones, {args.traces:,} operations"
+        Path(args.output).write_bytes(drawn(assessment, title, format))
+    report = {
+        "design": machine.design.name,
+        "nbits": machine.nbits,
+        "params": {name: json_value(value) for name, value in machine.parameters.items()},
+        "level": "netlist" if args.netlist else "rtl",
+        **assessment.as_json(),
+        "picture": args.output,
+    }
+    answer(args, lambda: report, lambda: list(_lines(report, assessment)))
+    return 0
+
+
+def machine_of(args: argparse.Namespace, verify: bool | None = None) -> Machine:
+    """The machine of a design, its settings and its key. verify: what --crt and --blind say of the check (None: they bring it)."""
+    from ....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
+    from ...designs.protection import private_settings
+
+    design = find_design(args.design)
+    settings = settings_of(design, args.settings)
+    key = RSAKey.load(args.key) if args.key is not None else None
+    if key is not None and not key.is_private:
+        raise BadInput(f"the key in {args.key} is public: give a private one")
+    nbits = (
+        check_width(args.nbits) if args.nbits is not None else design.width_for(key.n) if key else PAPER_NBITS
+    )
+    if args.crt or args.verify or args.blind != "no":
+        if not design.programmed:
+            raise BadInput(
+                f"{design.name} has a control of its own and no program, so neither CRT, blinding nor a check; take one such as mont"
+            )
+        if verify is not None:
+            settings = {"verify": verify, **settings}
+        settings = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
+    machine = design.at(nbits, **settings)
+    if not machine.keyed:
+        if key is not None:
+            raise BadInput(
+                f"--key with a {design.name} that takes no key: its operands are drawn; add --crt, --blind or --verify, or drop it"
+            )
+        return machine
+    machine = machine if key is None else machine.with_key(key.with_primes() if key.p is None else key)
+    if machine.key.n.bit_length() > nbits:
+        raise BadInput(
+            f"the key has {machine.key.n.bit_length()} bits: this machine has {nbits}; give --nbits {machine.key.n.bit_length()} or more"
+        )
+    return machine
+
+
+def _lines(report: dict[str, Any], assessment: Assessment) -> Iterator[str]:
+    compared = assessment.compared
+    message = (
+        f", messages {'drawn' if compared.message == 'random' else 'one for all'}"
+        if compared.secret == "exponent"
+        else ""
+    )
+    yield (
+        f"{report['design']}, {report['nbits']} bits: a fixed {compared.secret} against random ones{message}; "
+        f"{report['traces']:,} operations, {WORDS[report['model']]}"
+    )
+    yield f"{'verdict':<14}  {_verdict(assessment)}"
+    time = report["time"]
+    leaks = f": LEAKS (t {time['t']})" if time["leaks"] else ""
+    yield f"{'time':<14}  {_cycles(time['fixed'])} cycles with the fixed one, {_cycles(time['random'])} with random ones{leaks}"
+    halves = ", ".join(f"{half['max_t']} (cycle {half['worst_cycle']})" for half in report["halves"])
+    yield f"{'largest t':<14}  {report['max_t']} in cycle {report['worst_cycle']} of {report['cycles']}; in the halves {halves}"
+    judged = sum(map(assessment.judged, range(report["cycles"])))
+    yield f"{'':<14}  {report['cycles_over']} of {judged} cycles that are judged are over {report['threshold']}"
+    if report["worst_word"]:
+        yield f"{'':<14}  in that cycle: {report['worst_word']}"
+    where = "modules" if report["level"] == "netlist" else "registers"
+    for at, each in enumerate(report["blame"][:SHOWN]):
+        yield f"{where if not at else '':<14}  {each['register']}: t {each['t']}"
+    if len(report["blame"]) > SHOWN:
+        yield f"{'':<14}  and {len(report['blame']) - SHOWN} more"
+    alone = report["registers_alone"]
+    if alone:
+        names = ", ".join(f"{each['name']} ({each['max_t']})" for each in alone[:SHOWN])
+        more = f" and {len(alone) - SHOWN} more" if len(alone) > SHOWN else ""
+        yield f"{'each alone':<14}  {names}{more}"
+    yield ""
+    yield f"{'part':<50}  {'judged':<6}  {'cycles':>7}  {'over':>6}  largest t"
+    for each in report["parts"]:
+        judges = "yes" if each["judged"] else "no"
+        most = f"{each['max_t']} (cycle {each['worst_cycle']})"
+        yield f"{each['name']:<50}  {judges:<6}  {each['cycles']:>7,}  {each['cycles_over']:>6,}  {most}"
+    yield ""
+    yield f"{report['traces_per_second']:,} operations a second, each answer checked"
+
+
+def _verdict(assessment: Assessment) -> str:
+    if assessment.time_leaks:
+        also = ", and its power" if assessment.power_leaks else ""
+        return f"LEAKS: its time tells of the {assessment.compared.secret}{also}"
+    if assessment.power_leaks:
+        return f"LEAKS: its power tells of the {assessment.compared.secret}, though its time does not"
+    return f"no leak found with {assessment.traces:,} operations"
+
+
+def _cycles(span: list[int]) -> str:
+    return f"{span[0]:,}" if span[0] == span[-1] else f"{span[0]:,} to {span[-1]:,}"

@@ -1,0 +1,186 @@
+"""Faults in a netlist: a net that is stuck at 0 or at 1, or that has the other value for one cycle.
+
+    model = FaultyNetlist(tables, ports)
+    model.run(request, max_cycles, NetFault(net, Stuck.AT_1))
+
+A stuck net is one that its cell no longer drives: the engine gets other tables, and nothing in it knows of faults. A flip is put on
+the net between two edges of the clock, and taken off behind the next one; that of a flip-flop's net is one of its state, and stays.
+Nets of the clock are left out.
+Cycle 0 is the first after reset, in which the request is offered; the sink is always ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+from ...rtl.sim.base import Options
+from ...rtl.sim.faults import Effect, Judge, judged
+from ...rtl.sim.harness import harness
+from ...rtl.sim.native import DRIVER
+from ...rtl.sim.nativemodel import RUNNING
+from ...rtl.sim.ports import Ports, Value
+from ...rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
+from .engine import GateTables, _Tables
+from .gates import GateModel, GateSimulation
+
+
+class Stuck(Enum):
+    """What is wrong with a net."""
+
+    AT_0 = "stuck at 0"
+    AT_1 = "stuck at 1"
+    FLIP = "flip"
+
+
+class NetFault(NamedTuple):
+    """A net by its number; a flip has a cycle."""
+
+    net: int
+    kind: Stuck
+    cycle: int = 0
+
+
+class NetOutcome(NamedTuple):
+    """One operation with a fault; without an answer `response` is None."""
+
+    fault: NetFault
+    effect: Effect
+    response: Value | None
+
+
+class StuckTables(GateTables):
+    """The tables of a netlist with one net that nothing drives."""
+
+    def __init__(self, whole: GateTables, net: int, value: int) -> None:
+        self.__dict__.update(whole.__dict__)
+        self._cells, self._states, self._ones = whole._cells.copy(), whole._states.copy(), whole._ones.copy()
+        self._cells["out"][self._cells["out"] == net] = -1
+        for pin in ("q", "qn"):
+            self._states[pin][self._states[pin] == net] = -1
+        self._ones[net] = value
+        self.c = _Tables.from_buffer_copy(whole.c)
+        self.c.cells = self._cells.ctypes.data
+        self.c.states = self._states.ctypes.data
+        self.c.ones = self._ones.ctypes.data
+
+
+class _FlippedModel(GateModel):
+    """The engine under its driver, with a flip on the way."""
+
+    def __init__(self, tables: GateTables, harness_text: str, fault: NetFault) -> None:
+        super().__init__(tables, harness_text, DRIVER, Options())
+        self._fault = fault
+
+    def advance(self, report: Callable[[], None] | None) -> int:
+        """To the cycle of the fault, through it, and on."""
+        net, cycle = self._fault.net, self._fault.cycle
+        if cycle and (outcome := self.lib.sim_advance(self.handle, cycle)) != RUNNING:
+            return outcome
+        lib, gates = self.engine._lib, self.engine._handle
+        for each in self._beside(net):
+            lib.gates_set(gates, each, 1 - lib.gates_get(gates, each))
+        lib.gates_settle(gates)
+        if (outcome := self.lib.sim_advance(self.handle, 1)) != RUNNING:
+            return outcome
+        if (value := self._driven(net)) is not None:
+            lib.gates_set(gates, net, value)
+            lib.gates_settle(gates)
+        return super().advance(report)
+
+    def _beside(self, net: int) -> list[int]:
+        """The net, and the other one of a flip-flop that shows its state twice."""
+        for state in self._tables._states:
+            if net in (pair := [int(state["q"]), int(state["qn"])]):
+                return [each for each in pair if each >= 0]
+        return [net]
+
+    def _driven(self, net: int) -> int | None:
+        """What the cell behind a net says; None of a flip-flop."""
+        tables, lib, gates = self._tables, self.engine._lib, self.engine._handle
+        for cell, output in zip(*(tables._cells["out"] == net).nonzero(), strict=True):
+            row = tables._cells[cell]
+            at = sum(
+                lib.gates_get(gates, int(each)) << pin for pin, each in enumerate(row["in"]) if each >= 0
+            )
+            return int(tables._kinds[row["kind"]]["table"][output]) >> at & 1
+        return None
+
+
+class _FlippedSimulation(GateSimulation):
+    """A netlist with streams and such a flip."""
+
+    def __init__(self, tables: GateTables, ports: Ports, fault: NetFault) -> None:
+        self.ports = ports
+        self._model = _FlippedModel(tables, harness(tables.netlist.name, ports), fault)
+
+
+class FaultyNetlist:
+    """A machine's netlist whose nets can be stuck, or flip."""
+
+    def __init__(self, tables: GateTables, ports: Ports) -> None:
+        self.tables, self.ports = tables, ports
+
+    @cached_property
+    def nets(self) -> list[int]:
+        """Those that a cell drives and the clock does not reach."""
+        with GateSimulation.of(self.tables, self.ports) as simulation:
+            clocked = simulation.engine.counts().clocked
+        driven = {int(net) for net in self.tables._cells["out"].flat if net >= 0}
+        driven |= {int(net) for pin in ("q", "qn") for net in self.tables._states[pin] if net >= 0}
+        return sorted(net for net in driven if not clocked[net])
+
+    def name(self, net: int) -> str:
+        """Of a net, as in the netlist."""
+        return self.tables.netlist.nets[net]
+
+    def module(self, net: int) -> str:
+        """The module that drives it, by the name of the cell."""
+        driver = self.tables.netlist.driver[net]
+        return driver[0].rpartition(".")[0] if driver is not None else ""
+
+    def _simulation(self, fault: NetFault | None) -> GateSimulation:
+        if fault is None:
+            return GateSimulation.of(self.tables, self.ports)
+        if fault.kind is Stuck.FLIP:
+            return _FlippedSimulation(self.tables, self.ports, fault)
+        return GateSimulation.of(
+            StuckTables(self.tables, fault.net, int(fault.kind is Stuck.AT_1)), self.ports
+        )
+
+    def run(self, request: Value, max_cycles: int, fault: NetFault | None = None) -> tuple[Value | None, int]:
+        """The answer to one request, and its cycle; None if there is none. UnexpectedResponse: it comes without being asked for."""
+        with self._simulation(fault) as simulation:
+            try:
+                made = simulation.run([request], max_cycles=max_cycles)
+            except SimulationTimeout:
+                return None, 0
+        return made.responses[0], made.done[0]
+
+    def campaign(
+        self,
+        requests: Sequence[Value],
+        faults: Iterable[NetFault],
+        expected: Sequence[Value],
+        max_cycles: int,
+        judge: Judge = judged,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[NetOutcome]:
+        """One operation for each fault: fault i meets request i (modulo their number), whose response should be `expected` there.
+
+        An answer that nobody has asked for, or that is taken back, is a wrong result.
+        """
+        outcomes = []
+        for done, fault in enumerate(faults):
+            at = done % len(requests)
+            try:
+                response, _ = self.run(requests[at], max_cycles, fault)
+                effect = judge(response, expected[at])
+            except (UnexpectedResponse, BrokenPromise):
+                response, effect = None, Effect.WRONG
+            outcomes.append(NetOutcome(fault, effect, response))
+            if progress is not None:
+                progress(done + 1)
+        return outcomes

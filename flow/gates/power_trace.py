@@ -1,0 +1,91 @@
+"""What a netlist does cycle by cycle: how many nets move, glitches among them, in each cycle of each operation, by module.
+
+The engine sums up what moves in a cycle (gates_follow in gates.cpp) while a driver runs operations, one after the other and with a pause
+between them, so that none begins before the answer of the one before. Nets of the clock count, too: behind a clock gate they rest.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...rtl.sim.ports import Ports, Value
+from ...rtl.sim.protocol import RESET_CYCLES
+from ..kit.constraints import Constraints
+from ..kit.liberty import Library
+from ..netlist.netlist import Netlist
+from ..timing import nldm
+from .activity import INPUT_NS
+from .engine import GateTables, declare
+from .gates import GateSimulation
+
+PAUSE = 4  # cycles between an answer and the next request
+
+
+class Traced(NamedTuple):
+    """Operations: their answers, and for each its movements by cycle and module; and all movements, those of the pauses among them."""
+
+    responses: list[Value]
+    rows: list[np.ndarray]
+    total: int
+
+
+class TracedNetlist:
+    """A machine's netlist whose movements are summed up; delays are those of nldm.py."""
+
+    def __init__(self, netlist: Netlist, library: Library, ports: Ports, constraints: Constraints) -> None:
+        self.ports = ports
+        self._clock_ns = constraints.clock_ns
+        timing = nldm.analyze(netlist, library, constraints)
+        self._tables = GateTables(netlist, library, timing=timing, clock_port=constraints.clock_port or "clk")
+        modules = [driver[0].rpartition(".")[0] if driver is not None else "" for driver in netlist.driver]
+        self.modules = sorted(set(modules))
+        number = {name: place for place, name in enumerate(self.modules)}
+        self._groups = np.array([number[each] for each in modules], np.int32)
+        self._weights = np.ones(len(modules), np.uint32)
+        self._simulation = GateSimulation.of(self._tables, ports)
+        self._engine = self._simulation.engine
+        declare(
+            self._engine._lib,
+            "gates_follow",
+            None,
+            *(ctypes.c_void_p,) * 3,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_uint64,
+        )
+
+    def run(self, requests: Sequence[Value], longest: int, before: int = 0) -> Traced:
+        """Operations of up to so many cycles from handshake to answer; the rows begin `before` cycles earlier."""
+        delay = longest + PAUSE  # from the handshake of a request until the next one is offered
+        room = RESET_CYCLES + (len(requests) + 1) * (before + delay + 2)
+        sums = np.zeros((room, len(self.modules)), np.uint64)
+        engine = self._engine
+        first = engine.edges
+        engine.window(first, None, timed=True, input_ns=INPUT_NS, clock_ns=self._clock_ns)
+        engine._lib.gates_follow(
+            engine._handle,
+            self._weights.ctypes.data,
+            self._groups.ctypes.data,
+            len(self.modules),
+            sums.ctypes.data,
+            room,
+        )
+        try:
+            made = self._simulation.run(requests, source_delays=delay, max_cycles=room)
+            engine.counts()  # the last cycle ends
+        finally:
+            engine._lib.gates_follow(engine._handle, None, None, 0, None, 0)
+        rows = []
+        for accepted, done in zip(made.accepted, made.done, strict=True):
+            # what the edge at the end of a cycle begins belongs to that cycle
+            start = RESET_CYCLES + accepted - before
+            rows.append(sums[start : start + before + done - accepted + 1].astype(np.int64))
+        return Traced(made.responses, rows, int(sums.sum()))
+
+    def close(self) -> None:
+        """Free the model."""
+        self._simulation.close()

@@ -1,0 +1,153 @@
+// The driver of leak.py: operations one after the other on one model, and the moments of what its registers do in each cycle.
+//
+// The text of sites.cpp comes before it. Cycle 0 of an operation is the first in which its request is offered, which is the one after
+// the answer of the operation before; the sink is always ready. What the edge at the end of a cycle does belongs to that cycle.
+
+namespace {
+
+enum Measure : int32_t { DISTANCE, WEIGHT };
+
+// Of a group of registers, in a cycle, over the operations of a kind: exact, as all are whole numbers.
+struct Moments {
+    int64_t sum, square;
+};
+
+class LeakDriver : public SiteModel {
+  public:
+    using SiteModel::SiteModel;
+
+    // One group after the other; the last has all registers, and is made of the others.
+    void watch(const char* scope, const char* name, int32_t group) {
+        const Site site = find(scope, name);
+        places.push_back({site.data, site.size * std::max(1, site.nelements), group});
+        ngroups = std::max(ngroups, group + 2);
+    }
+
+    void power_up(Measure how, int32_t kinds) {
+        measure = how;
+        nkinds = kinds;
+        in_reset();
+        for (int i = 0; i < 2; i++) step();
+        top->reset = 0;
+        load();
+        std::size_t size = 0;
+        for (const Place& place : places) size += (place.size + 7) / 8;
+        before.assign(size, 0);
+        now.assign(ngroups, 0);
+        look();
+    }
+
+    // kinds: of each operation; one that is below 0 is not counted.
+    void start(int64_t count, const uint32_t* requests, const int8_t* kinds, uint32_t* answers, int64_t* cycles, uint64_t limit) {
+        total = count, messages = requests, kind = kinds, responses = answers, lengths = cycles, max_cycles = limit;
+        done = 0;
+        cycle = 0;
+    }
+
+    // From the next start on, what all registers do in each of the first cycles, operation by operation.
+    void keep(int32_t* to, int64_t cycles) { traces = to, room = cycles; }
+
+    Outcome advance(uint64_t budget) override {
+        for (; done < total; budget--) {
+            if (!budget) return RUNNING;
+            if (cycle >= max_cycles) return TIMEOUT;
+            if (!cycle) offer(messages + done * words_of<decltype(VHarness::istream_msg)>);
+            clock(0);
+            const bool fired = top->istream_val && top->istream_rdy;
+            const bool answered = top->ostream_val;
+            if (answered) get(top->ostream_msg, responses + done * words_of<decltype(VHarness::ostream_msg)>);
+            clock(1);
+            look();
+            if (kind[done] >= 0) count(kind[done]);
+            if (static_cast<int64_t>(cycle) < room) traces[done * room + cycle] = now.back();
+            if (fired) {
+                taken = std::max(taken, static_cast<int64_t>(cycle));
+                withdraw();
+            }
+            cycle++;
+            if (answered) {
+                lengths[done++] = cycle;
+                cycle = 0;
+            }
+        }
+        return FINISHED;
+    }
+
+    int64_t done = 0;
+    int64_t taken = 0;  // the last cycle in which a request was
+    std::vector<Moments> moments;  // [cycle][kind][group]
+
+  private:
+    struct Place {
+        const uint8_t* data;
+        std::size_t size;
+        int32_t group;
+    };
+
+    // What the registers have come to: into `now`, by groups.
+    void look() {
+        std::fill(now.begin(), now.end(), 0);
+        uint64_t* was = before.data();
+        for (const Place& place : places) {
+            int32_t bits = 0;
+            for (std::size_t at = 0; at < place.size; at += 8, was++) {
+                uint64_t is = 0;
+                std::memcpy(&is, place.data + at, std::min<std::size_t>(8, place.size - at));
+                if (measure == WEIGHT) bits += ones(is);
+                else if (is != *was) bits += ones(is ^ *was);
+                *was = is;
+            }
+            now[place.group] += bits;
+            now.back() += bits;
+        }
+    }
+
+    void count(int32_t of_kind) {
+        const std::size_t row = (cycle * nkinds + of_kind) * ngroups;
+        if (row + ngroups > moments.size()) moments.resize((cycle + 1) * nkinds * ngroups, Moments{0, 0});
+        for (int32_t group = 0; group < ngroups; group++) {
+            const int64_t bits = now[group];
+            moments[row + group].sum += bits;
+            moments[row + group].square += bits * bits;
+        }
+    }
+
+#ifdef __x86_64__
+    __attribute__((target("popcnt")))
+#endif
+    static int32_t ones(uint64_t bits) { return __builtin_popcountll(bits); }
+
+    std::vector<Place> places;
+    std::vector<uint64_t> before;
+    std::vector<int32_t> now;
+    Measure measure = DISTANCE;
+    int32_t nkinds = 0, ngroups = 1;
+    int64_t total = 0, room = 0;
+    int32_t* traces = nullptr;
+    const uint32_t* messages = nullptr;
+    const int8_t* kind = nullptr;
+    uint32_t* responses = nullptr;
+    int64_t* lengths = nullptr;
+    uint64_t cycle = 0, max_cycles = 0;
+};
+
+std::unique_ptr<Model> make_driver(const char* waves, int seed) { return std::make_unique<LeakDriver>(waves, seed); }
+
+LeakDriver* of(Model* sim) { return static_cast<LeakDriver*>(sim); }
+
+}  // namespace
+
+API void sim_watch(Model* sim, const char* scope, const char* name, int32_t group) { of(sim)->watch(scope, name, group); }
+API void sim_power_up(Model* sim, int32_t measure, int32_t nkinds) { of(sim)->power_up(static_cast<Measure>(measure), nkinds); }
+API void sim_start(
+    Model* sim, int64_t total, const uint32_t* messages, const int8_t* kinds, uint32_t* responses, int64_t* lengths, uint64_t max_cycles) {
+    of(sim)->start(total, messages, kinds, responses, lengths, max_cycles);
+}
+API void sim_traces(Model* sim, int32_t* to, int64_t cycles) { of(sim)->keep(to, cycles); }
+API int64_t sim_done(Model* sim) { return of(sim)->done; }
+API int64_t sim_taken(Model* sim) { return of(sim)->taken; }
+// How many numbers there are, and the numbers: sum and sum of squares, by cycle, kind and group.
+API int64_t sim_moments(Model* sim, const int64_t** to) {
+    *to = reinterpret_cast<const int64_t*>(of(sim)->moments.data());
+    return 2 * of(sim)->moments.size();
+}

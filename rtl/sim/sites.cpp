@@ -1,0 +1,94 @@
+// A model whose registers are reached from outside: what the drivers of faults.py and leak.py stand on.
+//
+// The text of model.cpp comes before it. A site is found by the name that Verilator keeps of a public signal; the text of the design
+// was made ready for it by sites.py.
+
+#include "verilated_sym_props.h"
+#include "verilated_syms.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace {
+
+// Bits of a public signal, or of one of its elements.
+struct Site {
+    uint8_t* data = nullptr;
+    int nbits = 0;
+    int nelements = 0;  // 0: it is no array
+    std::size_t size = 0;
+
+    uint8_t* element(int at) const { return data + at * size; }
+};
+
+class SiteModel : public Model {
+  public:
+    SiteModel(const char* waves, int seed) : Model(waves, seed) {
+        top->load = top->load_statics = 0;
+        top->eval();
+    }
+
+    Site find(const char* scope, const char* name) {
+        const VerilatedScope* const found = context.scopeFind(scope);
+        VerilatedVar* const var = found ? found->varFind(name) : nullptr;
+        if (!var) return {};
+        Site site{static_cast<uint8_t*>(var->datap()), static_cast<int>(var->entBits()), 0, 0};
+        site.size = words_of_bits(site.nbits);
+        if (var->udims()) site.nelements = std::abs(var->left(1) - var->right(1)) + 1;
+        return site;
+    }
+
+  protected:
+    // With nothing offered, the sink ready, and static ports at 0.
+    void in_reset() {
+        top->reset = 1;
+        top->istream_val = 0;
+        clear(top->istream_msg);
+        top->ostream_rdy = 1;
+        clear(top->statics);
+        top->load_statics = 1;
+        top->eval();
+        top->load_statics = 0;
+        load();
+    }
+
+    void offer(const uint32_t* request) {
+        top->istream_val = 1;
+        put(top->istream_msg, request);
+        load();
+    }
+
+    void withdraw() {
+        top->istream_val = 0;
+        clear(top->istream_msg);
+        load();
+    }
+
+    void load() {
+        top->load = 1;
+        top->eval();
+        top->load = 0;
+        top->eval();  // or a second one would be no edge
+    }
+
+    void step() {
+        clock(0);
+        clock(1);
+    }
+
+  private:
+    // Verilator's types: 1, 2, 4, 8 bytes, and then as many words of 4 as there must be
+    static std::size_t words_of_bits(int nbits) {
+        return nbits <= 8 ? 1 : nbits <= 16 ? 2 : nbits <= 32 ? 4 : nbits <= 64 ? 8 : (nbits + 31) / 32 * 4;
+    }
+};
+
+}  // namespace
+
+// Bits of a site, and how many elements it has (0: it is no array); 0 if there is none.
+API int32_t sim_site(Model* sim, const char* scope, const char* name, int32_t* nelements) {
+    const Site site = static_cast<SiteModel*>(sim)->find(scope, name);
+    *nelements = site.nelements;
+    return site.nbits;
+}

@@ -1,0 +1,96 @@
+"""`modexlab leak` and `modexlab faults`: what they print, what they write, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from modexlab.eval.cli.commands import leak
+from modexlab.eval.lab import leakage
+
+from tests.paths import DATA
+
+from ..command_line import Cli
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+def test_models_are_those_that_there_are() -> None:
+    assert leak.MODELS == leakage.MODELS
+
+
+def test_leak(cli: Cli, tmp_path: Path) -> None:
+    """A verdict either way is exit code 0; the same seed gives the same figures."""
+    told = cli("leak", "mont", "--nbits", 8, "--traces", 2000, "--json", "-o", tmp_path / "curve.png")
+    assert told.code == 0
+    found = told.json()
+    assert (found["design"], found["nbits"], found["traces"], found["fixed"]) == ("mont", 8, 2000, "exponent")
+    assert found["leaks"] is True and found["max_t"] > 4.5 and 0 < found["worst_cycle"] < found["cycles"]
+    assert len(found["halves"]) == 2 and not found["time"]["leaks"]
+    assert any(each["name"] == "dpath.exponent.now" for each in found["registers_alone"])
+    picture = (tmp_path / "curve.png").read_bytes()
+    assert picture.startswith(b"\x89PNG") and len(picture) > 10_000
+    again = cli("leak", "mont", "--nbits", 8, "--traces", 2000, "--json").json()
+    kept = [key for key in found if key not in ("seconds", "traces_per_second", "picture")]
+    assert [again[key] for key in kept] == [found[key] for key in kept]
+    other = cli(
+        "leak",
+        "mont",
+        "--nbits",
+        8,
+        "--traces",
+        2000,
+        "--seed",
+        2,
+        "--model",
+        "weight",
+        "-o",
+        tmp_path / "c.html",
+    )
+    assert "verdict         LEAKS: its power tells of the exponent" in other.out
+    assert "Hamming weight" in other.out
+    assert "vega" in (tmp_path / "c.html").read_text()
+
+
+def test_faults(cli: Cli, tmp_path: Path) -> None:
+    """Bellcore: the command ends with a prime of the key."""
+    common = ("faults", "mont", "--nbits", 16, "--crt", "--blind")
+    told = cli(*common, "--bellcore", "--json", "-o", tmp_path / "faults.json")
+    assert told.code == 0
+    found = told.json()
+    assert found == json.loads((tmp_path / "faults.json").read_text())
+    assert found["injected"] == sum(found[key] for key in ("no_effect", "caught", "hang", "wrong_result"))
+    assert not found["checked"] and found["wrong_result"] > 0
+    bellcore = found["bellcore"]
+    n, factor = bellcore["n"], bellcore["factor"]
+    assert 1 < factor < n and n % factor == 0 and factor * bellcore["other_factor"] == n
+    assert (pow(bellcore["faulty_signature"], bellcore["e"], n) - bellcore["message"]) % factor == 0
+    assert pow(bellcore["signature"], bellcore["e"], n) == bellcore["message"]
+    checked = cli(*common, "--verify", "--samples", 400)
+    assert "the result is checked" in checked.out and "400 of them, drawn" in checked.out
+    assert "none of 0 wrong results gives a prime" in checked.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("leak", "monts"), "did you mean 'mont"),
+        (("leak", "mont-001", "--blind"), "take one such as mont"),
+        (("leak", "mont", "--key", DATA / "rsa512.pem"), "takes no key"),
+        (("leak", "mont", "--crt", "--nbits", 64, "--key", DATA / "rsa512.pem"), "give --nbits 512"),
+        (("leak", "mont", "--crt", "--key", DATA / "rsa512_public.pem"), "is public"),
+        (("leak", "mont", "-o", "curve.pdf"), "give a file that ends in .png"),
+        (("leak", "mont", "--nbits", 8, "--traces", 10), "10 traces are too few"),
+        (("leak", "mont", "--model", "toggles"), "without --netlist"),
+        (("leak", "mont", "--fixed", "message", "--message", "fixed"), "nothing is drawn"),
+        (("faults", "mont", "--nbits", 8, "--bellcore"), "add --crt"),
+        (("faults", "mont", "--samples", 0), "0 is too few"),
+        (("faults", "mont", "--exhaustive", "--samples", 5), "not allowed with"),
+    ],
+)
+def test_what_is_refused(cli: Cli, arguments: tuple[object, ...], words: str) -> None:
+    assert words in cli.fails(*arguments)

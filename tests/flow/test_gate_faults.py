@@ -1,0 +1,116 @@
+"""Faults in netlists, and what a netlist does cycle by cycle: against the RTL's own simulation, and against the engine's counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.lab.fault_campaign import NetCampaign
+from modexlab.eval.lab.leakage import TOGGLES, Compared, assess
+from modexlab.flow.gates.engine import GateTables
+from modexlab.flow.gates.faults import FaultyNetlist, NetFault, Stuck
+from modexlab.flow.gates.gates import synthesized
+from modexlab.flow.gates.power_trace import TracedNetlist
+from modexlab.flow.kit import kit
+from modexlab.rtl.sim.base import elaborate
+from modexlab.rtl.sim.faults import Effect, Fault, Faulted
+from modexlab.rtl.sim.ports import Ports
+from modexlab.rtl.sim.protocol import UnexpectedResponse
+from modexlab.rtl.sim.translate import top_name, translate
+
+from tests.programs import EVERYTHING, machine_of
+
+LIBRARY = kit.find().library
+MACHINE = catalogue.find("mont").at(8)
+REQUEST = MACHINE.carried(77, 0x8D, 0xB3)
+GOLDEN = (0, pow(77, 0x8D, 0xB3))
+MOST = 40
+
+
+@pytest.fixture(scope="module")
+def faulty() -> FaultyNetlist:
+    component = MACHINE.rtl()
+    elaborate(component)
+    netlist = synthesized(translate(component), top_name(component))
+    return FaultyNetlist(GateTables(netlist, LIBRARY), Ports.of(component))
+
+
+def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty: FaultyNetlist) -> None:
+    """The same answers, and as late; registers that synthesis has made one of are left out."""
+    nets = faulty.tables.netlist.aliases
+    model = Faulted(MACHINE.rtl())
+
+    def bits() -> Iterator[tuple[str, Fault]]:
+        for site in model.registers:
+            for bit in range(site.nbits):
+                yield (f"{site.path}[{bit}]" if site.nbits > 1 else site.path), Fault(site, bit, 3)
+
+    found = {name: (nets[name], fault) for name, fault in bits() if name in nets}
+    held = [net for net, _ in found.values()]
+    alone = {name: each for name, each in found.items() if held.count(each[0]) == 1}
+    assert len(alone) > 50
+    wrong = 0
+    for name, (net, fault) in alone.items():
+        expected = model.run(REQUEST, MOST, fault)
+        try:
+            assert faulty.run(REQUEST, MOST, NetFault(net, Stuck.FLIP, 3)) == expected, name
+        except UnexpectedResponse:
+            assert name.startswith("ctrl"), name  # it answers once more
+        wrong += expected[0] not in (GOLDEN, None)
+    assert wrong > 10
+
+
+def test_stuck_nets(faulty: FaultyNetlist) -> None:
+    """A bit of the result shows it; a machine that never takes a request hangs; and without a fault all is well."""
+    netlist = faulty.tables.netlist
+    assert faulty.run(REQUEST, MOST)[0] == GOLDEN
+    for bit in range(8):
+        net = netlist.net(f"ostream__msg[{bit}]")
+        for kind, value in ((Stuck.AT_0, 0), (Stuck.AT_1, 1)):
+            answer, _ = faulty.run(REQUEST, MOST, NetFault(net, kind))
+            assert isinstance(answer, tuple) and answer[1] >> bit & 1 == value
+    assert faulty.run(REQUEST, MOST, NetFault(netlist.net("istream__rdy"), Stuck.AT_0)) == (None, 0)
+    assert faulty.run(REQUEST, MOST)[0] == GOLDEN, "the tables are as they were"
+
+
+def test_a_campaign_of_nets() -> None:
+    made = NetCampaign(MACHINE)
+    made.run(made.faults(90, False))
+    told = made.as_json()
+    assert told["injected"] == 90 == sum(row["injected"] for row in told["modules"])
+    assert {row["kind"]: row["injected"] for row in told["kinds"]} == {kind.value: 30 for kind in Stuck}
+    assert told["wrong_result"] > 20 and told["bellcore"] is None
+
+
+def test_movements_of_all_cycles_are_those_that_the_engine_counts(faulty: FaultyNetlist) -> None:
+    model = TracedNetlist(faulty.tables.netlist, LIBRARY, faulty.ports, LIBRARY.constraints(3.0))
+    requests = [MACHINE.carried(base, 0x8D, 0xB3) for base in (77, 3, 77, 77, 77)]
+    traced = model.run(requests, 12)
+    counts = model._engine.counts()
+    assert counts.timed is not None and traced.total == counts.timed.sum() > 10_000
+    assert traced.responses[0] == traced.responses[4] == GOLDEN
+    lengths = {rows.shape for rows in traced.rows}
+    assert lengths == {(MACHINE.cycles(77, 0x8D, 0xB3) + 1, len(model.modules))}
+    # an operation behind the same one does the same in each cycle
+    assert (traced.rows[3] == traced.rows[4]).all() and (traced.rows[0] != traced.rows[1]).any()
+    model.close()
+
+
+def test_what_leaks_is_found_on_the_netlist() -> None:
+    found = assess(Compared(MACHINE), 600, TOGGLES)
+    assert found.power_leaks and not found.time_leaks
+    assert "ctrl" in [each.name for each in found.alone()]
+
+
+@pytest.mark.regress
+def test_a_check_catches_stuck_nets_too() -> None:
+    """16 bits: of those that are stuck for good some get through, as the check is made with the same unit; without it many do."""
+    settings = {"fit": "modulus", **EVERYTHING}
+    counts = []
+    for verify in (True, False):
+        made = NetCampaign(machine_of("mont", 16, **{**settings, "verify": verify}))
+        made.run(made.faults(300, False))
+        counts.append(made.counts)
+    assert counts[0][Effect.WRONG] * 5 < counts[1][Effect.WRONG]
+    assert counts[0][Effect.CAUGHT] > 50

@@ -1,0 +1,74 @@
+"""Fault campaigns: without a check wrong results leave, with one none; and one of them is enough to factor."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.lab.fault_campaign import Campaign
+from modexlab.rtl.sim.faults import Effect, Fault, faults_of
+
+from tests.programs import EVERYTHING, machine_of
+
+CHECKED = {"fit": "modulus", **EVERYTHING}
+UNCHECKED = {**CHECKED, "verify": False}
+
+
+def campaign(samples: int | None, **settings: object) -> Campaign:
+    made = Campaign(machine_of("mont", 16, **settings))
+    made.run(made.faults(samples, False))
+    return made
+
+
+def test_with_and_without_the_check() -> None:
+    """The same faults; and of those that get through without a check most give a prime of the key."""
+    checked, unchecked = campaign(1500, **CHECKED), campaign(1500, **UNCHECKED)
+    assert checked.counts[Effect.WRONG] == 0 < checked.counts[Effect.CAUGHT]
+    assert unchecked.counts[Effect.WRONG] > 30
+    for each in (checked, unchecked):
+        told = each.as_json()
+        assert (
+            told["injected"]
+            == 1500
+            == sum(told[key] for key in ("no_effect", "caught", "hang", "wrong_result"))
+        )
+        assert told["injected"] == sum(row["injected"] for row in told["registers"])
+        assert told["wrong_result"] == sum(row["wrong_result"] for row in told["registers"])
+        assert not told["exhaustive"] and told["wrong_result"] / 1500 < told["wrong_result_at_most"] < 0.5
+    assert checked.bellcore() == {"wrong_results_that_factor": 0}
+    key = unchecked.machine.key
+    assert len(unchecked.factored) > unchecked.counts[Effect.WRONG] // 2
+    for _, message, wrong, factor in unchecked.factored:
+        assert factor in (key.p, key.q) and math.gcd(pow(wrong, key.e) - message, key.n) == factor
+        assert wrong != pow(message, key.d or 0, key.n)
+
+
+def test_operations_that_share_a_model() -> None:
+    """The same answers in the same cycles as one by one on fresh models, also of flips that come too late."""
+    target = Campaign(machine_of("mont", 16, **UNCHECKED))
+    model, operation = target.model, target.operations[0]
+    control = [each for each in model.registers if each.path.startswith(("ctrl", "units__0.valid", "setup"))]
+    faults = target.faults(300, False) + faults_of(control, lambda _: range(3, target.cycles, 20))
+    faults.append(Fault(model.registers[0], 0, target.cycles + 5))
+    most = 3 * target.cycles
+    shared = model.campaign([operation.request], faults, [operation.golden], most)
+    assert len({each.effect for each in shared}) == len(Effect)
+    for each in shared:
+        assert (each.response, each.cycles) == model.run(operation.request, most, each.fault), each.fault
+
+
+@pytest.mark.regress
+def test_every_flip_flop_in_every_cycle() -> None:
+    """16 bits: nothing wrong leaves a machine that checks."""
+    made = campaign(None, **CHECKED)
+    assert made.exhaustive and len(made.outcomes) == made.possible
+    assert made.counts[Effect.WRONG] == 0
+
+
+@pytest.mark.regress
+def test_a_machine_of_its_own_control() -> None:
+    """It has no check, and no CRT either."""
+    made = Campaign(catalogue.find("mont-001").at(16), 2)
+    made.run(made.faults(500, False))
+    assert made.counts[Effect.WRONG] > 50 and made.bellcore() is None

@@ -1,0 +1,229 @@
+"""Leakage: what is counted is what the registers do, what leaks is found, and what is blinded passes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import random
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.machine import Machine
+from modexlab.eval.errors import NoMeasurement
+from modexlab.eval.lab import leakage
+from modexlab.eval.lab.leakage import Assessment, Compared, assess
+from modexlab.eval.lab.secrets import drawn_key
+from modexlab.eval.lab.welch import CERTAIN, FIXED, RANDOM, Point, kind_of, moments_of, point_of, welch
+from modexlab.fl.errors import BadInput
+from modexlab.fl.program import Fetch, Scan
+from modexlab.fl.program_parts import Part, parts
+from modexlab.proc.software.seeded_keys import seeded_key
+from modexlab.rtl.sim.leak import IGNORED, NKINDS, Watched
+from pymtl3 import Component, DefaultPassGroup
+
+from tests.paths import ROOT
+from tests.programs import machine_of
+
+NOTEBOOK = ROOT / "eval" / "examples" / "leak.ipynb"
+BLINDED = {"schedule": "fixed-window", "blind": "both"}
+
+
+def assessed(machine: Machine, traces: int, **more: str) -> Assessment:
+    return assess(Compared(machine, **more), traces)
+
+
+# ---- what is counted
+
+
+def register(top: Component, path: str) -> int:
+    """What is in one of a model in Python, by its path in the Verilog; the elements of an array side by side."""
+    at = top
+    for part in path.replace("[", "__").replace("]", "").split("."):
+        name, *places = part.split("__")
+        at = getattr(at, name)
+        for place in places:
+            at = at[int(place)]
+    return sum(int(each) << 64 * place for place, each in enumerate(at if isinstance(at, list) else [at]))
+
+
+def test_moments_are_those_of_pymtl3s_own_simulator() -> None:
+    """Bits that change, and bits that are 1: of each register in each cycle of an operation after another."""
+    machine = catalogue.find("mont").at(8)
+    first, second = machine.carried(77, 0x8D, 0xB3), machine.carried(101, 0xF1, 0xB3)
+    model = Watched(machine.rtl())
+    top = machine.rtl()
+    top.elaborate()
+    top.apply(DefaultPassGroup())
+    top.sim_reset()
+    top.ostream.rdy @= 1
+    states: list[dict[str, int]] = []
+    for request in (first, second):
+        states.clear()
+        top.istream.msg @= type(top.istream.msg)(*request)
+        top.istream.val @= 1
+        while True:
+            top.sim_eval_combinational()
+            states.append({each.path: register(top, each.path) for each in model.registers})
+            fired, answered = int(top.istream.rdy), int(top.ostream.val)
+            top.sim_tick()
+            if fired:
+                top.istream.val @= 0
+            if answered:
+                break
+    states.append({each.path: register(top, each.path) for each in model.registers})
+    for measure in ("distance", "weight"):
+        with model.campaign(measure) as campaign:
+            campaign.run([first, second, first, second], [IGNORED, 0, IGNORED, 0], 1000)
+            assert campaign.cycles == len(states) - 1 == machine.cycles(101, 0xF1, 0xB3) + 1
+            for cycle, (before, after) in enumerate(itertools.pairwise(states)):
+                counted = dict.fromkeys(campaign.groups, 0)
+                for path in after:
+                    bits = after[path] ^ before[path] if measure == "distance" else after[path]
+                    counted[path.partition("[")[0]] += bits.bit_count()
+                for group, bits in {**counted, None: sum(counted.values())}.items():
+                    found = campaign.curve(group)[cycle][0]
+                    assert found == (2, 2 * bits, 2 * bits * bits), (measure, cycle, group)
+
+
+def test_welch() -> None:
+    draw = random.Random(1)
+    one, other = ([draw.randrange(100) for _ in range(count)] for count in (30, 50))
+    error = math.sqrt(statistics.variance(one) / 30 + statistics.variance(other) / 50)
+    expected = (statistics.mean(one) - statistics.mean(other)) / error
+    assert math.isclose(welch(moments_of(one), moments_of(other)), expected, rel_tol=1e-12)
+    assert welch(moments_of([5, 5]), moments_of([4, 4])) == CERTAIN
+    assert welch(moments_of([5, 5]), moments_of([5, 5])) == welch(moments_of([5]), moments_of([4, 4])) == 0
+    assert Point(9, 4.6, 4.7).leaks and Point(9, -4.6, -4.7).leaks
+    assert not Point(9, 4.6, 4.4).leaks and not Point(0, 4.6, -4.6).leaks
+    kinds = [moments_of([]) for _ in range(NKINDS)]
+    kinds[kind_of(FIXED, 0)], kinds[kind_of(RANDOM, 0)] = moments_of(one), moments_of(other)
+    point = point_of(kinds)
+    assert point == (pytest.approx(expected), pytest.approx(expected), 0)
+    assert not point.leaks
+
+
+def test_secrets_are_alike_in_what_is_public() -> None:
+    key, draw = seeded_key(32), random.Random(1)
+    assert key.p is not None and key.q is not None
+    phi = (key.p - 1) * (key.q - 1)
+    drawn = [drawn_key(key, draw) for _ in range(20)]
+    assert len({each.d for each in drawn}) > 15
+    assert len({(each.n, each.e.bit_length(), each.e.bit_count()) for each in drawn}) == 1
+    assert len({(each.d or 0) % (phi & -phi) for each in drawn}) == 1
+
+
+@pytest.mark.parametrize("crt", [False, True])
+@pytest.mark.parametrize("name", ["mont", "naive", "ssmm", "heap"])
+def test_parts(name: str, crt: bool) -> None:
+    """A secret exponent is fetched where it is blinded, and its digits are looked at in what is judged."""
+    program = machine_of(name, 32, **BLINDED, crt=crt, verify=True).programmed.program
+    found = parts(program)
+    assert found[0] is Part.LOAD and found[-1] is Part.WIPE and set(found) == set(Part)
+    for word, part in zip(program.words, found, strict=True):
+        assert not {each.slot for each in word.find(Fetch)} & {"d", "dp", "dq"} or part is Part.BLIND_EXPONENT
+        assert not word.find(Scan) or part is Part.COMPUTE
+    assert found.count(Part.COMPUTE) > 5
+
+
+# ---- verdicts
+
+
+def test_what_leaks_is_found() -> None:
+    """An exponent that nothing hides, and with it the registers that it is in; in a time that it does not change."""
+    found = assessed(catalogue.find("mont").at(8), 2000)
+    assert found.leaks and found.power_leaks and not found.time_leaks
+    assert found.curve[found.worst].leaks and found.judged(found.worst)
+    assert "dpath.exponent.now" in [each.name for each in found.alone()]
+    assert found.part_of[0] is Part.LOAD and not found.judged(0)
+    assert found.word_of[found.worst].startswith("1 double b, b")  # and then the first bit is looked at
+    assert all(abs(point.both) < 4.5 for point in found.registers["dpath.mod"])
+
+
+def test_time_that_depends_on_the_exponent_leaks() -> None:
+    found = assessed(catalogue.find("mont").at(8, schedule="left-to-right"), 200)
+    assert found.leaks and found.time_leaks
+    assert len(found.cycles_of[FIXED]) == 1 < len(found.cycles_of[RANDOM])
+
+
+def test_what_is_blinded_passes() -> None:
+    """The same program leaks where its secret comes in, and not where it is used; without the blinding it leaks there."""
+    found = assessed(machine_of("mont", 16, **BLINDED), 2000)
+    assert not found.leaks and not found.alone()
+    by_part = {each.name: each for each in found.parts()}
+    assert by_part[Part.BLIND_EXPONENT.value].over > 0 and not by_part[Part.BLIND_EXPONENT.value].judged
+    assert by_part[Part.COMPUTE.value].cycles > 100 and not by_part[Part.COMPUTE.value].over
+
+
+@pytest.mark.regress
+def test_without_its_blinding_it_leaks() -> None:
+    assert assessed(machine_of("mont", 16, **{**BLINDED, "blind": "message"}), 2000).leaks
+    assert assessed(machine_of("mont", 16, **{**BLINDED, "blind": "exponent"}), 2000, secret="message").leaks
+    assert not assessed(machine_of("mont", 16, **BLINDED), 2000, secret="message").leaks
+
+
+@pytest.mark.regress
+def test_constant_time_is_not_enough() -> None:
+    """A ladder takes the same time for all exponents; its power tells them all the same."""
+    found = assessed(catalogue.find("mont-ct").at(16), 2000)
+    assert found.power_leaks and not found.time_leaks
+    assert assessed(catalogue.find("mont-ct").at(16), 2000, message="fixed").power_leaks
+    assert assessed(catalogue.find("mont-001").at(16), 1000).power_leaks
+
+
+@pytest.mark.regress
+def test_a_secret_that_is_left_behind_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it was before this test was written: the exponent stayed in s beside its blinded form, until the table's first entry."""
+    machine = machine_of("mont", 32, **BLINDED, crt=True, verify=True, fit="modulus")
+    program = machine.programmed.program
+    assert any(
+        part is Part.BLIND_EXPONENT and "mov s, 0" in str(word)
+        for word, part in zip(program.words, parts(program), strict=True)
+    )
+    assert not assessed(machine, 20_000).leaks
+
+
+def test_nothing_is_measured_on_a_wrong_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leakage, "pow", lambda *_: 0, raising=False)
+    with pytest.raises(NoMeasurement, match="nothing is measured on a wrong one"):
+        assessed(catalogue.find("mont").at(8), 400)
+
+
+def test_long_operations_are_told_by_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same of the whole machine."""
+    machine = catalogue.find("mont").at(8)
+    fine = assessed(machine, 400)
+    monkeypatch.setattr(leakage, "MOST_POINTS", 100)
+    coarse = assessed(machine, 400)
+    assert set(coarse.registers) == {name.partition(".")[0] for name in fine.registers}
+    assert coarse.curve == fine.curve
+
+
+def test_what_is_refused() -> None:
+    machine = catalogue.find("mont").at(8)
+    with pytest.raises(BadInput, match="39 traces are too few"):
+        assessed(machine, 39)
+    with pytest.raises(BadInput, match="nothing is drawn"):
+        Compared(machine, "message", "fixed")
+
+
+@pytest.mark.regress
+def test_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its cells one after the other: every attack finds the exponent, but for the one on the machine that blinds."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == [], "kept without outputs"
+            exec("".join(cell["source"]), names)
+    d = names["d"]
+    assert names["ones_found"] == d.bit_count()
+    assert names["d_by_spa"] == names["d_by_cpa"] == names["d_by_ladder"] == d != names["d_blinded"]
+    assert not names["verdict"].leaks and names["name"] == "blinded"
+    assert (tmp_path / "spa.png").stat().st_size > 10_000
