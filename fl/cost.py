@@ -63,3 +63,14 @@ def mod_sum_cost(adder: str, nbits: int, subtractions: int, detects_zero: bool) 
     if detects_zero:
         area, delay = area + 3 * nbits, delay + 1
     return Cost(area, delay)
+
+
+def bit_products(nbits: int) -> int:
+    """Of a Montgomery product: each bit of a factor with each of the other, and each of the quotient with each of the modulus."""
+    return 2 * nbits**2
+
+
+def counting_floor(nbits: int, cell_area: float, clock: float) -> float:
+    """The least area x time of a product that adds its bit products one by one: a cell of this area takes one of them a clock,
+    and is never idle. A multiplier that forms fewer (squares, Karatsuba) can lie below."""
+    return bit_products(nbits) * cell_area * clock

@@ -118,8 +118,11 @@ def add_width(parser: argparse._ActionsContainer, default: str) -> None:
     parser.add_argument("--nbits", type=number, metavar="N", help=f"width of the machine in bits ({default})")
 
 
-def add_private(parser: argparse._ActionsContainer) -> None:
-    """How a private operation is done, where the design executes programs."""
+def add_private(
+    parser: argparse._ActionsContainer,
+    check: str = "let the result leave only if it gives the message again; --crt and --blind do",
+) -> None:
+    """How a private operation is done, where the design executes programs; `check`: what --verify says."""
     parser.add_argument(
         "--crt",
         action="store_true",
@@ -136,7 +139,7 @@ def add_private(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="let the result leave only if it gives the message again; --crt and --blind do",
+        help=check,
     )
 
 

@@ -28,7 +28,9 @@ from .commands import (
     designs,
     draw,
     explore,
+    faults,
     fpga,
+    leak,
     ledger,
     package,
     papers,
@@ -109,6 +111,7 @@ def build_parser() -> argparse.ArgumentParser:
         *(designs, design, run, cycles, program, programs, verilog, check, bench, report),
         *(proc, systems, soc, package),
         *(asic, fpga),
+        *(leak, faults),
         *(explore, ledger, reproduce, compare, papers),
         *(pseudo, draw, completion),
     ):

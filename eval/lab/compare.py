@@ -261,11 +261,11 @@ def notes(number: str) -> list[str]:
 
 def compare(figures: Iterable[Published], ledger: Ledger) -> list[Comparison | LeftOut]:
     """All figures, each beside what the ledger has, or with the reason why it is left out."""
-    found = _Rows(ledger)
+    found = LedgerRows(ledger)
     return [each for figure in figures for each in _compared(figure, found)]
 
 
-def _compared(figure: Published, found: _Rows) -> Iterator[Comparison | LeftOut]:
+def _compared(figure: Published, found: LedgerRows) -> Iterator[Comparison | LeftOut]:
     """One comparison for each machine of ours that does the same work, and at least one if there is a twin."""
     question = _question(figure)
     if isinstance(question, str):
@@ -302,7 +302,7 @@ class _Question:
     base: str = ""
     note: str = ""
 
-    def side(self, name: str, found: _Rows) -> Side:
+    def side(self, name: str, found: LedgerRows) -> Side:
         point = self.point(name)
         row = found.best(point, self.metric, self.operation, self.fits)
         if not self.base:
@@ -313,7 +313,7 @@ class _Question:
         return Side(name, point, row, base, base_point)
 
 
-def _retry(point: Point, row: Row | None, found: _Rows) -> Point | None:
+def _retry(point: Point, row: Row | None, found: LedgerRows) -> Point | None:
     """The other style of synthesis, if the first missed the clock and this one has not been tried."""
     if row is None or row.comparable or point.stage != FLOW:
         return None
@@ -470,7 +470,7 @@ def _interface(figure: Published, name: str) -> str:
 # ---- what the ledger has
 
 
-class _Rows:
+class LedgerRows:
     """The ledger's rows by what they are figures of: of each point the newest measurement, and the newest of the present sources."""
 
     def __init__(self, ledger: Ledger) -> None:
@@ -499,9 +499,10 @@ class _Rows:
         """This very point has been measured, with the present sources."""
         return any(not row.stale for row in self._points.get(_name(point.as_json()), {}).values())
 
-    def beside(self, row: Row, metric: str) -> Row | None:
-        """Another metric of the same measurement and operation."""
-        rows = self._rows.get((*_machine(row.point), metric, row.operation), ())
+    def beside(self, row: Row, metric: str, operation: str | None = None) -> Row | None:
+        """Another metric of the same measurement, and of the same operation if no other is given."""
+        asked = row.operation if operation is None else operation
+        rows = self._rows.get((*_machine(row.point), metric, asked), ())
         return next((each for each in rows if each.measurement == row.measurement), None)
 
 

@@ -5,7 +5,8 @@ SIGKILL, a full disk - takes no more than the points under way, and the same com
 is read from the ledger, what failed is left alone unless it is to be tried again.
 
 Figures are compared only within one Work: the same width, operation, interface, stage, device and, of machines that take no other,
-modulus. Each has a front of its own, over those objectives that its stage measures; cycles stand for a time where there is no clock.
+modulus. Each has a front of its own, over those objectives that its stage measures; cycles stand for a time where there is no clock,
+and where there is one the time for cycles: cycles of different clocks are no cost (with flow.fmax each point has the highest of its own).
 What the ledger has marks for (a missed clock), what breaks a constraint, and the total of workload exponents are on none.
 """
 
@@ -44,6 +45,7 @@ LONG_SECONDS = 2.0  # a point that takes longer gets a line of its own
 AGAIN = "the same command goes on from there"
 
 SYSTEM_FACTOR = 4.0  # of stages of the flow: with a processor
+SEARCHES = 4.0  # likewise: where the highest clock is searched
 
 
 @dataclass(frozen=True, order=True)
@@ -105,39 +107,58 @@ class Member:
 
 
 class Estimate:
-    """How long points take: like those before, of the same subject and stage, or of the stage; else a rule of thumb."""
+    """How long points take: like those before, of the same subject, stage and width, or of the stage; else a rule of thumb.
+
+    Stages of the flow take longer for a wider machine: as its width, as far as one can say beforehand; and a search of the highest clock
+    is several runs.
+    """
 
     def __init__(self) -> None:
-        self._seconds: dict[tuple[str, ...], float] = {}
-        self._count: Counter[tuple[str, ...]] = Counter()
+        self._seconds: dict[tuple[Any, ...], float] = {}
+        self._nbits: Counter[tuple[Any, ...]] = Counter()
+        self._count: Counter[tuple[Any, ...]] = Counter()
 
     @staticmethod
-    def _kinds(stage: str, subject: str) -> tuple[tuple[str, ...], ...]:
-        return (stage, subject), (stage,)
+    def _kinds(stage: str, subject: str, nbits: int, searched: bool) -> tuple[tuple[Any, ...], ...]:
+        return (stage, searched, subject, nbits), (stage, searched, subject), (stage, searched)
 
-    def learn(self, stage: str, subject: str, seconds: float) -> None:
-        for kind in self._kinds(stage, subject):
+    def learn(self, stage: str, subject: str, seconds: float, nbits: int = 0, searched: bool = False) -> None:
+        for kind in self._kinds(stage, subject, nbits, searched):
             self._seconds[kind] = self._seconds.get(kind, 0.0) + seconds
+            self._nbits[kind] += nbits
             self._count[kind] += 1
 
-    def seconds(self, stage: str, subject: str) -> float:
-        for kind in self._kinds(stage, subject):
-            if self._count[kind]:
-                return self._seconds[kind] / self._count[kind]
+    def seconds(self, stage: str, subject: str, nbits: int = 0, searched: bool = False) -> float:
+        for kind in self._kinds(stage, subject, nbits, searched):
+            if count := self._count[kind]:
+                wider = nbits * count / self._nbits[kind] if nbits and self._nbits[kind] else 1.0
+                return self._seconds[kind] / count * (wider if stage in IMPLEMENTED else 1.0)
         system = subject.startswith((SOFTWARE, HARDWARE)) and stage in IMPLEMENTED
-        return STAGES[stage].seconds * (SYSTEM_FACTOR if system else 1.0)
+        return STAGES[stage].seconds * (SYSTEM_FACTOR if system else 1.0) * (SEARCHES if searched else 1.0)
 
     def knows(self, stage: str) -> bool:
         """It has seen a point of this stage."""
-        return self._count[(stage,)] > 0
+        return self._count[(stage, False)] + self._count[(stage, True)] > 0
+
+
+def kind_of(point: Point) -> tuple[str, str, int, bool]:
+    """What Estimate asks for."""
+    return point.stage, point.subject, point.nbits, bool(dict(point.flow).get("fmax"))
+
+
+TIME, CYCLES = "time_ns", "cycles"
+
+
+def metric_at(name: str, stage: str) -> str:
+    """The metric that a front of this stage has: cycles for the time where it knows no clock, and the time for cycles where it does."""
+    if name in (TIME, CYCLES):
+        return TIME if stage in METRICS[TIME].stages else CYCLES
+    return name
 
 
 def goals_at(goals: Sequence[pareto.Goal], stage: str) -> tuple[pareto.Goal, ...]:
-    """Those that a stage measures, cycles for time_ns where it knows no clock; each once."""
-    names = {
-        goal: "cycles" if goal.metric == "time_ns" and stage not in METRICS["time_ns"].stages else goal.metric
-        for goal in goals
-    }
+    """Those that a stage measures, each once."""
+    names = {goal: metric_at(goal.metric, stage) for goal in goals}
     found = {
         name: pareto.Goal(name, goal.sign) for goal, name in names.items() if stage in METRICS[name].stages
     }
@@ -163,7 +184,8 @@ class Sweep:
         self.goals = pareto.goals_of(self.space.objectives)
         self._metrics = [goal.metric for goal in self.goals]
         self._estimate = Estimate()
-        self._left: Counter[tuple[str, str]] = Counter()  # points to measure, by stage and subject
+        # points to measure, as Estimate has them
+        self._left: Counter[tuple[str, str, int, bool]] = Counter()
 
     def goals_at(self, stage: str) -> tuple[pareto.Goal, ...]:
         """The objectives of the fronts of this stage."""
@@ -204,7 +226,7 @@ class Sweep:
         waiting = deque(
             point for key, point in batch.items() if key not in self.measured and key not in self.failed
         )
-        self._left = Counter((point.stage, point.subject) for point in waiting)
+        self._left = Counter(map(kind_of, waiting))
         return waiting
 
     def _measure(
@@ -237,7 +259,7 @@ class Sweep:
         point = outcome.point
         if outcome.fatal:
             raise BadInput(f"{outcome.error}; {self.new} points of this run are in the ledger, and {AGAIN}")
-        self._left[(point.stage, point.subject)] -= 1
+        self._left[kind_of(point)] -= 1
         error = outcome.error
         if outcome.measurement is not None:
             measurement = outcome.measurement
@@ -262,7 +284,8 @@ class Sweep:
     def _add(self, measured: Measured) -> None:
         """Take a point in, and onto the fronts where it belongs."""
         point = measured.point
-        self._estimate.learn(point.stage, point.subject, measured.seconds)
+        stage, subject, nbits, searched = kind_of(point)
+        self._estimate.learn(stage, subject, measured.seconds, nbits, searched)
         broken = tuple(self.space.after(point, measured.figures))
         measured = replace(measured, broken=broken)
         self.measured[point.key] = measured
@@ -280,7 +303,10 @@ class Sweep:
         measured = self.measured.get(key)
         if measured is None:
             return Judged(None)
-        rows = list(pareto.figures_by_operation(measured.figures, self._metrics).values())
+        metrics = [TIME if name == CYCLES else name for name in self._metrics]
+        if measured.point.stage not in METRICS[TIME].stages:
+            metrics = self._metrics
+        rows = list(pareto.figures_by_operation(measured.figures, metrics).values())
         if not rows:
             return Judged(None)
         sums = [sum(column) for column in zip(*rows, strict=True)]
@@ -318,9 +344,7 @@ class Sweep:
     def seconds_left(self, workers: int) -> float:
         """By what points took so far. Of a search: the batch, and what it will still ask for, as if like this batch."""
         known = sum(self._left.values())
-        seconds = sum(
-            count * self._estimate.seconds(stage, subject) for (stage, subject), count in self._left.items()
-        )
+        seconds = sum(count * self._estimate.seconds(*kind) for kind, count in self._left.items())
         more = self.search.count - len(self.measured) - len(self.failed) - known
         if more > 0 and self.measured:
             seconds += more * sum(each.seconds for each in self.measured.values()) / len(self.measured)

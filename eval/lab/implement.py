@@ -36,7 +36,7 @@ OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz",
 OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_with_glitches_nj")
 DETAILS = (
     *("parameters", "style", "tests", "equivalence", "area_by_module", "worst_path", "caveats"),
-    *("before_layout", "after_layout", "left_out", "paper", "core"),
+    *("before_layout", "after_layout", "left_out", "paper", "core", "period_ns", "trials"),
 )
 NOT_PROVED = "equivalence of netlist and design was not proved in this run; the tests ran on the netlist"
 PICTURES = ("amoeba.png", "density.png", "layout.png")
@@ -96,11 +96,19 @@ def run_asic(
     jobs: int = 2,
     kit: Path | None = None,
 ) -> tuple[Outcome, Summary]:
-    """The flow up to these steps, and its summary; `kit` is a kit.toml or its directory, or None for FreePDK45."""
-    from ...flow.graph import summary
+    """The flow up to these steps, and its summary; `kit` is a kit.toml or its directory, or None for FreePDK45.
+
+    With the parameter fmax the clock is searched first, after layout if a step of the layout is wanted, and all steps run at that.
+    """
+    from ...flow.graph import fmax, graph, summary
     from ...flow.graph.runner import run_flow
 
-    start = time.monotonic()
+    start, searched = time.monotonic(), None
+    parameters = dict(parameters)
+    if parameters.pop(fmax.FMAX, False):
+        layout = any(name in graph.WITH_LAYOUT for name in wanted)
+        searched = fmax.highest_clocks(design, parameters, report, layout=layout, adk=kit, jobs=jobs)
+        parameters["clock_period"] = searched.clock_ns
     outcome = run_flow(wanted, design, parameters, report, adk=kit, jobs=jobs)
     found = summary.summarize(
         outcome.files(),
@@ -108,6 +116,7 @@ def run_asic(
         left_out={**outcome.left_out, **outcome.failed},
         fresh=outcome.fresh,
         seconds=round(time.monotonic() - start, 1),
+        searched=searched,
     )
     return outcome, found
 

@@ -228,9 +228,10 @@ class Point:
 
     def parts(self) -> tuple[Part, ...]:
         """The exponentiations of its workload."""
-        return self._parts_of(self.workload)
+        return self.parts_for(self.workload)
 
-    def _parts_of(self, workload: str) -> tuple[Part, ...]:
+    def parts_for(self, workload: str) -> tuple[Part, ...]:
+        """The same of another one that its machine does."""
         machine = self.machine if self.design is not None else None
         return parts_of(workload, machine, self.nbits, system=self.interface == SYSTEM)
 
@@ -304,7 +305,7 @@ class Point:
         return [
             [str(part.times), *map(hex, part.work.operands)]
             for name in names
-            for part in self._parts_of(name)
+            for part in self.parts_for(name)
         ]
 
     @property

@@ -10,7 +10,7 @@
     nbits = [32, 64]                          # or {from = 8, to = 64, step = 8}, or {from = 32, to = 4096, factor = 2}
     workloads = ["encrypt", "sign+9verify"]   # mixes.py; default: encrypt
     stages = ["native", "flow"]               # point.py; default: native
-    interfaces = ["stream", "xcel"]           # default: stream
+    interfaces = ["stream", "xcel"]           # default: stream; unit: the multiplier alone, at stages of the flow
     [part.set]                                # parameters of the designs; a design that lacks one goes without it
     nstages = [1, 2, 4]
     [part.flow]                               # settings of stages flow, layout and fpga
@@ -36,7 +36,7 @@ import msgspec
 
 from ...fl.errors import BadInput, shown, unknown
 from ...flow import typed_toml
-from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM
+from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
 from ..designs.mixes import check_name
 from ..designs.systems import HARDWARE, OPERATIONS, SOFTWARE, find_system
 from ..papers.expression import Expression
@@ -469,7 +469,7 @@ class _Reader:
     def _part(self, part: PartFile) -> Part:
         subjects = self._subjects(part.designs)
         stages = self._names("stage", part.stages, STAGES)
-        interfaces = self._names("interface", part.interfaces, (*INTERFACES, SYSTEM))
+        interfaces = self._names("interface", part.interfaces, (*INTERFACES, SYSTEM, UNIT))
         workloads = tuple(dict.fromkeys(_words(part.workloads)))
         for name in workloads:
             self._said(check_name, name)

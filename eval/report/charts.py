@@ -23,6 +23,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, 
 FEW = 24  # points, of which each has its name
 MOST_LABELS = 14  # on a front
 ON_FRONT = "(datum.before === null || datum['@y'] < datum.before)"
+TIMED = "(('@x' !== 'cycles' && '@y' !== 'cycles') || !isValid(datum.clock_ns))"
 POINT_SIZE = 64
 
 PRESENT = "@families"
@@ -152,10 +153,11 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
         "shape": {**kind, "scale": scale["shape"], "legend": legend},
         "tooltip": _tooltip(_number("@x", "@xhead"), _number("@y", "@yhead")),
     }
-    # from left to right in each group: those that are lower than all before (less is better on every axis: metrics.AXES)
+    # from left to right in each group: those that are lower than all before (less is better on every axis: metrics.AXES); cycles make
+    # a front only where there is no clock, as those of different clocks are no cost
     along = {"sort": [{"field": "@x"}, {"field": "@y"}], "groupby": ["group"]}
     front: list[Spec] = [
-        {"filter": "datum.kind !== 'published' && !datum.off"},
+        {"filter": f"datum.kind !== 'published' && !datum.off && {TIMED}"},
         {"window": [{"op": "min", "field": "@y", "as": "lowest"}], **along, "frame": [None, 0]},
         {"window": [{"op": "lag", "field": "lowest", "as": "before"}], **along},
         {"filter": ON_FRONT},
@@ -409,6 +411,64 @@ def paths(families: Mapping[str, int], colours: Colours) -> Spec:
             {
                 "mark": {"type": "tick", "thickness": 2.5, "color": colours("ink"), "height": {"band": 0.9}},
                 "encoding": {**encoding, "x": {**encoding["x"], "field": "clock_ns"}, "tooltip": tooltip},
+            },
+        ],
+    }
+
+
+def cores(families: Mapping[str, int], colours: Colours) -> Spec:
+    """Area against the time of a product, with a floor of area x time for each width."""
+    scale = scales(families, colours)
+    kind = {"field": "family", "type": "nominal"}
+    legend = {"title": None, "values": PRESENT}
+    here: Spec = {
+        "x": _log("product_ns", "Time of a product (ns)"),
+        "y": _log("area_um2", METRICS["area_um2"].head),
+    }
+    floor = {"filter": "datum.kind === 'floor'"}
+    quiet = {"color": {"value": colours("ink-2")}}
+    return {
+        "data": {"name": "cores"},
+        "height": 400,
+        "layer": [
+            {
+                "name": "floor",
+                "transform": [floor],
+                "mark": {"type": "line", "strokeWidth": 1.2, "strokeDash": [5, 3]},
+                "encoding": {**here, **quiet, "detail": {"field": "name"}},
+            },
+            {
+                "name": "floors",
+                "transform": [floor, {"filter": "!datum.last"}],
+                "mark": {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5},
+                "encoding": {**here, **quiet, "text": {"field": "name"}},
+            },
+            {
+                "name": "points",
+                "transform": [{"filter": "datum.kind === 'core'"}],
+                "mark": {"type": "point", "filled": True, "size": POINT_SIZE},
+                "encoding": {
+                    **here,
+                    "color": {**kind, "scale": scale["color"], "legend": legend},
+                    "shape": {**kind, "scale": scale["shape"], "legend": legend},
+                    "opacity": _pale(0.95),
+                    "tooltip": [
+                        _field("label", "core"),
+                        _field("nbits", "bits"),
+                        _field("setup", "stage"),
+                        _number("product_ns", "product (ns)"),
+                        _number("area_um2", METRICS["area_um2"].head),
+                        _number("area_time", "area × time (mm² ns)"),
+                        _number("floor_ratio", "of the floor"),
+                        _field("row", "row"),
+                    ],
+                },
+            },
+            {
+                "name": "names",
+                "transform": [{"filter": "datum.kind === 'core'"}],
+                "mark": {"type": "text", "fontSize": 10.5, "color": colours("ink-2")},
+                "encoding": {**here, "text": {"field": "name"}},
             },
         ],
     }

@@ -13,8 +13,9 @@ from typing import Any
 from ..designs import catalogue
 from ..designs.interfaces import INTERFACES, SYSTEM
 from ..designs.systems import HARDWARE, SOFTWARE
+from ..lab.cores import Core
 from ..lab.ledger import Failure, Ledger
-from . import charts, datasets, protections, tables
+from . import charts, cores, datasets, protections, tables
 from .captions import CHARTS
 from .charts import Chart
 from .comparison import Compared, compared
@@ -121,6 +122,7 @@ class Content:
     left_out: int  # pictures for which there was no room
     compared: Compared
     stale: set[int]  # measurements that were made with other sources or tools
+    cores: Sequence[Core] = ()  # beside each other by the time of a product
     asked: Sequence[str] = ()  # designs; none: all
     when: str = field(default_factory=lambda: f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC")
 
@@ -169,6 +171,7 @@ class Content:
             "leakage": datasets.leakage(own, details),
             "ratios": self.compared.records,
             "protections": protections.records(self._programs),
+            "cores": cores.records(self.cores),
         }
 
     @cached_property
@@ -210,6 +213,7 @@ class Content:
                 None,
                 ("family",),
             ),
+            ("cores", "cores", charts.cores(self.families, colours), None, ("family",)),
             ("ratios", "ratios", charts.ratios(colours), None, ("family", "nbits", "operation", "metric")),
         ]
         made = [
@@ -231,6 +235,7 @@ class Content:
         made = [
             tables.best(self.comparable, self.machines),
             tables.designs(self.comparable, datasets.chips(self.comparable)),
+            cores.table(self.cores),
             tables.critical_paths(self.data["paths"], self.comparable),
             tables.leaks(self.data["leakage"]),
             protections.table(self._programs),
@@ -406,6 +411,7 @@ def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) 
         pictures=drawn,
         trees=trees(subjects_here) if pictures else [],
         compared=compared(ledger, asked) if entries else Compared(),
+        cores=cores.measured(ledger, asked),
         left_out=left_out,
         stale={number for number, entry in once.items() if entry.first.stale},
         asked=asked,

@@ -80,13 +80,16 @@ class Entry:
     def setup(self) -> str:
         """The stage, and with what settings of the flow."""
         flow, usual = self.first.flow, FLOW_DEFAULTS.get(self.stage, {})
-        clock = flow.get("clock_period")
+        clock, searched = flow.get("clock_period"), bool(flow.get("fmax"))
+        if searched:  # what was given is where the search began
+            clock = self.value("clock_ns")
         more = [
             f"{name}={value}"
             for name, value in flow.items()
-            if name != "clock_period" and (name not in usual or value != usual[name])
+            if name not in ("clock_period", "fmax") and (name not in usual or value != usual[name])
         ]
-        parts = [stages.title(self.stage), *([f"{clock:g} ns"] if clock else []), *more]
+        told = f"{clock:g} ns{', the highest clock' if searched else ''}" if clock else ""
+        parts = [stages.title(self.stage), *([told] if told else []), *more]
         parts += [STALE] if self.stale else []
         return ", ".join(parts)
 

@@ -338,6 +338,7 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
         Section("summary", "Summary", [(PART, "summary.html")]),
         Section("fronts", "Fronts", [*chart("area-time"), *chart("energy-time")], "columns wide"),
         Section("designs", "Every design", [*table("designs")]),
+        Section("cores", "A product", [*chart("cores"), *table("cores")]),
         Section("comparison", "Beside the papers", [*compared, *chart("ratios")]),
         Section("widths", "By width", by_width),
         Section("area", "Where the area is", [*chart("areas")]),

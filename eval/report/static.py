@@ -30,6 +30,9 @@ def specification(chart: Chart, content: Content) -> Spec:
 def first_records(chart: Chart, content: Content) -> list[dict[str, Any]]:
     """What the filters let through when the page is opened."""
     wanted: dict[str, Any] = {"nbits": content.nbits, **FIRST}
+    operations = sorted({entry.operation for entry in content.comparable} - {""})
+    if operations and FIRST["operation"] not in operations:  # of multipliers alone, say
+        wanted["operation"] = operations[0]
     if content.interface:
         wanted["interface"] = content.interface
     return [

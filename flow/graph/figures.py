@@ -14,10 +14,10 @@ from ..power import energy
 from ..power.estimator import ModulePower, Parts
 from ..product import Product, StepRun
 from ..synth.area import ModuleArea
+from ..timing.clock_search import MHZ as MHZ
+from ..timing.clock_search import Trial
 from ..timing.wire_table import Source
 from . import graph
-
-MHZ = 1000.0
 
 
 class WorstPath(msgspec.Struct):
@@ -53,9 +53,10 @@ class Figures(msgspec.Struct, omit_defaults=True):
     wires: Source | None = None
     verdict: str | None = None
     hold_wns_ns: float | None = None
-    fmax_by: str | None = (
-        None  # "search", or "slack": of paths that take a whole cycle the slack goes with the period
-    )
+    # "trials": of synthesis at many clocks (fmax.py); of this netlist "search", or "slack", which goes with the period
+    fmax_by: str | None = None
+    period_ns: float | None = None  # of the clock that trials found
+    trials: list[Trial] | None = None
     timing_engine: str | None = None
     worst_path: WorstPath | None = None
     power_mw: float | None = None
@@ -146,4 +147,7 @@ class Summary(Product):
     comparable: bool
     caveats: list[str]
     core: Core | None = None
+    # the clock was searched: the shortest period that is met, after layout where there is one, and what was tried for it
+    period_ns: float | None = None
+    trials: list[Trial] = msgspec.field(default_factory=list)
     products: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # where the outputs of the steps are

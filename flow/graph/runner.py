@@ -59,7 +59,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Event:
-    """A step begins, goes on (`message` says how far it is), or is done after so many seconds; `cached`: it was there."""
+    """A step begins, goes on (`message` says how far it is), or is done after so many seconds; `cached`: it was there.
+
+    A search of the highest clock (fmax.py) tells its trials alike; `message` has what became of one that is done.
+    """
 
     step: str
     state: str  # begins, going, done, cached, failed

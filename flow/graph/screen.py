@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..synth.area import ModuleArea
+from ..timing import clock_search
 from ..timing.report import told
 from .figures import MHZ, Figures, Summary
 
@@ -87,6 +88,9 @@ def _rows(report: Summary) -> list[tuple[str, str]]:
     if path := report.worst_path:
         rows.append(("worst path", told(path.start, path.end, path.cells, path.modules, PATH_MODULES)))
     rows.append(("highest clock", _both(before.fmax_mhz, after.fmax_mhz, "{:.1f} MHz")))
+    rows.append(("period", _both(before.period_ns, after.period_ns, "{:g} ns, searched")))
+    for figures, where in ((before, ""), (after, " after layout")):
+        rows.append(("tried (ns)", f"{clock_search.told(figures.trials)}{where}" if figures.trials else ""))
     rows.append(("power", _both(before.power_mw, after.power_mw, "{:.3f} mW")))
     glitches = (after if after.any else before).energy_with_glitches_nj or {}
     for name, cycles in report.cycles.items():

@@ -24,6 +24,7 @@ from ..product import Product, StepRun
 from ..prove.report import Equivalence
 from ..synth.area import PLACED, Area
 from ..synth.synthesis import SynthesisReport
+from ..timing.clock_search import HighestClocks, Searched
 from ..timing.report import TimingReport
 from ..timing.wire_table import Source
 from ..workload import Simulated
@@ -44,6 +45,7 @@ TESTED = {"rtl": "the design", "gates": "the netlist", "placed gates": "the plac
 ACTIVITY = {"zero-delay": "without glitches", "timed": "with the delays of the cells, glitches included"}
 NOT_TESTED = "the netlist has not been tested"
 NOT_TIMED = "the netlist's timing has not been analysed"
+SUPPOSED = "; before layout a period is met if it is met with the wires that sizing supposes as well"
 
 
 class Read:
@@ -76,15 +78,21 @@ def summarize(
     left_out: Mapping[str, str] | None = None,
     fresh: Collection[str] = (),
     seconds: float | None = None,
+    searched: HighestClocks | None = None,
 ) -> Summary:
     """What the outputs of the steps say together; written to `out` if there is one.
 
-    fresh: steps that ran now; seconds: of the whole run.
+    fresh: steps that ran now; seconds: of the whole run; searched: how the clock was found.
     """
     read = Read(files)
     design, area = read.design, read.placed or read.mapped
     before = _figures(read.mapped, read.timing, read.power)
     after = _layout(read, _figures(read.placed, read.timing_post, read.power_post))
+    last = None
+    if searched is not None:
+        last = searched.after_layout or searched.before_layout
+        _take(before, searched.before_layout)
+        _take(after, searched.after_layout)
     best = before.under(after)
     tests = {name: Ran(each.tests_passed, each.tests_failed) for name, each in read.simulated.items()}
     cycles = next((each.cycles for each in reversed(read.simulated.values())), {})
@@ -125,7 +133,11 @@ def summarize(
         marks=[],
         comparable=False,
         caveats=_caveats(read),
+        period_ns=last.period_ns if last is not None else None,
+        trials=last.trials if last is not None else [],
     )
+    if searched is not None:
+        report.caveats.append(f"the clock was searched in {_trials(searched)}{SUPPOSED}")
     report.core = _core(design.core, area, best)
     report.caveats += _caveats_of_core(report)
     failures = {
@@ -176,6 +188,19 @@ def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport 
         if power.with_glitches is not None:
             figures.energy_with_glitches_nj = power.with_glitches.energy_nj
     return figures
+
+
+def _take(figures: Figures, searched: Searched | None) -> None:
+    """The highest clock that trials have found, in place of what this netlist's slack says."""
+    if searched is not None and searched.period_ns is not None:
+        figures.fmax_mhz, figures.fmax_by = searched.fmax_mhz, "trials"
+        figures.period_ns, figures.trials = searched.period_ns, searched.trials
+
+
+def _trials(searched: HighestClocks) -> str:
+    """How many, in words."""
+    before, after = searched.before_layout.trials, searched.after_layout
+    return f"{len(before)} trials" + (f" before layout and {len(after.trials)} after" if after else "")
 
 
 def _layout(read: Read, figures: Figures) -> Figures:

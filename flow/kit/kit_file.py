@@ -69,6 +69,7 @@ class Cells(_Part, frozen=True):
     complements: tuple[tuple[str, str], ...] = ()  # exclusive or and its complement, with the same inputs
     full_adder: Adder | None = None
     half_adder: Adder | None = None
+    selector: str = ""  # a sum of three products, complemented or not: the row selections that a design names
 
     def family(self, kind: str) -> str | None:
         """What all drive strengths of a cell have in common, or None where it is alone."""
@@ -93,6 +94,7 @@ class Cells(_Part, frozen=True):
             **{key: (getattr(self, key),) for key in one},
             **{key: getattr(self, key) for key in ("buffers", "clock_leaves", "fillers")},
             **{key: (adder.cell,) for key, adder in adders.items() if adder},
+            "selector": (self.selector,) if self.selector else (),
             "families": tuple(kind for members in self.families for kind in members),
             "complements": tuple(kind for pair in self.complements for kind in pair),
         }

@@ -18,7 +18,9 @@ from modexlab.eval.cli.commands import (
     cycles,
     designs,
     draw,
+    faults,
     fpga,
+    leak,
     ledger,
     package,
     papers,
@@ -55,7 +57,7 @@ TEXTS = [
     *(module.EXAMPLES for module in (check, completion, cycles, designs, draw, proc)),
     *(module.EXAMPLES for module in (papers, pseudo, report, run, soc, package, systems, verilog)),
     *(module.EXAMPLES for module in (ledger, reproduce, compare)),
-    *(module.EXAMPLES for module in (asic, fpga)),
+    *(module.EXAMPLES for module in (asic, fpga, leak, faults)),
 ]
 EXAMPLES = {
     line.strip() for text in TEXTS for line in text.splitlines() if line.strip().startswith("modexlab ")
@@ -69,14 +71,20 @@ QUICK = ("modexlab asic mont --nbits 8 --layout",)
 def marked(example: str) -> object:
     """All machines in one table, and machines through the flow, take a while: `make test` has one, for the README's sake."""
     whole = re.fullmatch(r"modexlab (report.*|soc .*|systems.*)", example)
-    whole = whole or re.search(r" (2048|1024) .*-o", example) or "--table RTL --measure" in example
-    flow = re.match(r"modexlab (asic|fpga) ", example) and example not in QUICK
+    whole = (
+        whole
+        or re.search(r" (2048|1024) .*-o", example)
+        or re.search(r"--table RTL --measure|cores .*--measure", example)
+    )
+    # what other tests do with fewer bits
+    whole = whole or re.match(r"modexlab (check .* --crt|verilog .* 64 --set|package .* 128 )", example)
+    flow = re.match(r"modexlab (asic|fpga|leak|faults) ", example) and example not in QUICK
     return pytest.param(example, marks=[pytest.mark.regress] if whole or flow else [])
 
 
 def arguments(example: str) -> list[str]:
-    """What an example says to modexlab."""
-    command = example.split("  ", 1)[0].partition(" > ")[0]
+    """What an example says to modexlab; long operands of software, a quarter of an hour, are in test_systems.py."""
+    command = example.split("  ", 1)[0].partition(" > ")[0].replace(" 512 1024 2048", "")
     return shlex.split(command)[1:]
 
 

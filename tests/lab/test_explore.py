@@ -27,6 +27,7 @@ from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.schedulers import Outcome, Scheduler
+from modexlab.eval.lab.stages import STAGES
 
 from ..command_line import Cli
 
@@ -751,6 +752,14 @@ def test_estimates_learn() -> None:
     assert estimate.knows("flow")
     assert estimate.seconds("flow", "mont") == 15.0
     assert estimate.seconds("flow", "ssmm") == 30.0
+    assert estimate.seconds("flow", "mont", 32, True) == 4 * STAGES["flow"].seconds, (
+        "several runs for a clock"
+    )
+    estimate.learn("flow", "scaled", 100.0, 32, True)
+    assert estimate.seconds("flow", "scaled", 32, True) == 100.0
+    assert (
+        estimate.seconds("flow", "scaled", 128, True) == estimate.seconds("flow", "ssmm", 128, True) == 400.0
+    )
 
 
 @pytest.mark.parametrize(

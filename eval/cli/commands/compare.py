@@ -18,6 +18,7 @@ from ..arguments import (
     add_command,
     add_json,
     add_ledger,
+    add_manifests,
     check_directory,
     ledger_of,
     number,
@@ -26,6 +27,7 @@ from ..arguments import (
     warn,
     writing,
 )
+from . import compare_cores
 from .ledger import value_text
 
 if TYPE_CHECKING:
@@ -47,15 +49,23 @@ by the published figure. The verdict says how far that goes:
   FPGA        on the same family, counted before packing; where tools or units are not the same, only ratios: the figure
               is divided by that of the paper's base machine, and ours by that of its twin
 
-Figures with a mark (a missed clock, for one) are kept out, and figures that compare in no way are left out; both say why."""
+Figures with a mark (a missed clock, for one) are kept out, and figures that compare in no way are left out; both say why.
+
+`compare cores` asks another question: what a product and a private operation cost, at 32 to 2,048 bits. Ours, the papers' machines
+rebuilt and designs by manifests (--design FILE) went through one flow with one library, each at the highest clock that was searched
+(`modexlab asic --fmax`); published figures stand below, with their technology. What is not measured yet has cycles by formula;
+--measure measures it, with --full at 1,024 bits and more. Designs of the catalogue may be named: only these are shown."""
 EXAMPLES = """\
   modexlab compare paper-003 --measure
   modexlab compare paper-003 paper-002 --markdown
   modexlab compare paper-001 --table RTL --measure --json
-  modexlab compare all --output comparison.txt"""
+  modexlab compare all --output comparison.txt
+  modexlab compare cores --nbits 32
+  modexlab compare cores mont --nbits 8 --measure --json"""
 
 ALL, PREFIX = "all", "paper-"
 PAPERS = (*(f"{PREFIX}{each}" for each in NUMBERS), ALL)
+WORDS = (*PAPERS, compare_cores.WORD)
 LINE = 120
 NARROW = 30  # a column of text
 BITS, TWIN = 1, 4  # columns
@@ -76,20 +86,26 @@ def add(commands: Commands) -> None:
         examples=EXAMPLES,
         execute=execute,
     )
-    parser.add_argument("papers", metavar="PAPER", nargs="*", help=f"{', '.join(PAPERS)} (default: all)")
+    parser.add_argument(
+        "papers",
+        metavar="PAPER",
+        nargs="*",
+        help=f"{', '.join(PAPERS)} (default: all); or {compare_cores.WORD}, then perhaps designs",
+    )
     parser.add_argument(
         "--table", action="append", metavar="N", help="only this table of the paper; may be repeated"
     )
     parser.add_argument(
         "--nbits", type=number, action="append", metavar="N", help="only this width; may be repeated"
     )
+    add_manifests(parser)
     parser.add_argument(
         "--measure", action="store_true", help="measure what is missing, and write it to the ledger"
     )
     parser.add_argument(
         "--full",
         action="store_true",
-        help="with --measure: what takes long as well (wide machines on FPGA, routing)",
+        help="with --measure: what takes long as well (wide machines, routing)",
     )
     parser.add_argument("--retry", action="store_true", help="with --measure: try again what failed before")
     parser.add_argument(
@@ -102,14 +118,20 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...lab.compare import compare, missing
-
-    figures = _figures(args)
     for option in ("full", "retry", "jobs"):
         if getattr(args, option) and not args.measure:
             raise BadInput(f"--{option} without --measure: nothing is measured; add --measure")
     if args.json and args.markdown:
         raise BadInput("--json with --markdown: give one of them")
+    if args.papers[:1] == [compare_cores.WORD]:
+        return compare_cores.execute(args, _measure)
+    if args.manifests:
+        raise BadInput(
+            f"--design {args.manifests[0]}: papers know no design of yours; give `modexlab compare {compare_cores.WORD}`"
+        )
+    from ...lab.compare import compare, missing
+
+    figures = _figures(args)
     if args.output is not None:
         check_directory("--output", args.output)
     with ledger_of(args, read_only=not args.measure) as ledger:
@@ -142,7 +164,7 @@ def _figures(args: argparse.Namespace) -> list[Published]:
     numbers: list[str] = []
     for name in args.papers or [ALL]:
         if name != ALL and name.removeprefix(PREFIX) not in NUMBERS:
-            raise unknown("paper", name, PAPERS)
+            raise unknown("paper", name, WORDS)
         numbers += NUMBERS if name == ALL else [name.removeprefix(PREFIX)]
     numbers = list(dict.fromkeys(numbers))
     if args.table and len(numbers) > 1:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...designs.processor_verilog import PROCESSOR
 from ..arguments import Commands, add_command
 from . import verilog
-from .compare import PAPERS
+from .compare import WORDS
 
 FILES = frozenset(
     {"files", "key", "vcd", "output", "program", "commits", "ledger"}
@@ -52,7 +52,7 @@ def execute(args: argparse.Namespace) -> int:
             elif action.dest == "systems":
                 action.choices = system_names()
             elif action.dest == "papers":
-                action.choices = PAPERS
+                action.choices = WORDS
             elif action.dest == "paper":
                 action.choices = NUMBERS
             elif action.dest == "device":

@@ -233,14 +233,14 @@ def _list(args: argparse.Namespace) -> int:
 
 def _dry_run(args: argparse.Namespace, space: Space, search: Search, ledger: Ledger) -> int:
     """What would be measured. The course of a search depends on results: there, what it chooses from."""
-    from ...lab.explore import read
+    from ...lab.explore import kind_of, read
 
     points = {} if args.method == "nsga2" else {point.key: point for point in search.ask()}
     done = {each.point.key for each in read(ledger, points)}
     failed = {} if args.retry else {each.key: each.message for each in ledger.failures(list(points))}
     left = [point for key, point in points.items() if key not in done and key not in failed]
     estimate = _estimate(ledger, space)
-    seconds = sum(estimate.seconds(point.stage, point.subject) for point in left)
+    seconds = sum(estimate.seconds(*kind_of(point)) for point in left)
     if args.method == "nsga2":
         seconds = search.count * _mean_seconds(estimate, space)
     seconds /= _workers(args)
@@ -298,7 +298,7 @@ def _estimate(ledger: Ledger, space: Space) -> Estimate:
     for row in ledger.rows(stage=stages):
         if row.measurement not in seen:
             seen.add(row.measurement)
-            estimate.learn(row.stage, row.subject, row.seconds)
+            estimate.learn(row.stage, row.subject, row.seconds, row.nbits, bool(row.flow.get("fmax")))
     return estimate
 
 

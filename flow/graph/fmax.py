@@ -1,0 +1,97 @@
+"""The highest clock of a design: synthesis and sizing, or the layout as well, tried at one clock after the other (timing/clock_search.py).
+
+Before layout a clock is met if it is met without wires, by the engine of the step timing, and with those that sizing supposes. The
+search with a layout begins where that before it ended, and is judged by the wires and the clock tree of each layout; it may end at a
+shorter period, as the wires that sizing supposes may be longer than those of the layout. A trial is a run
+of the graph up to its timing, so that each is in the cache: the flow at the clock that is found, and the same search again, take
+them from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import product
+from ..source import Source
+from ..synth.area import PLACED, Area
+from ..synth.sizing.report import Sizing
+from ..timing.clock_search import ClockSearch, HighestClocks, Searched, Trial
+from ..timing.report import TimingReport
+from .runner import JOBS, Event, Outcome, run_flow
+
+FMAX = "fmax"  # the parameter
+BEFORE, AFTER = "timing", "timing-post"  # the steps that judge
+
+
+def highest_clocks(
+    design: Source,
+    parameters: Mapping[str, Any],
+    report: Callable[[Event], None] = lambda _: None,
+    *,
+    layout: bool = False,
+    adk: Path | None = None,
+    jobs: int = JOBS,
+) -> HighestClocks:
+    """Search, beginning at the clock of these parameters."""
+
+    def outcome(step: str) -> Callable[[float], Outcome]:
+        return lambda clock_ns: run_flow(
+            [step], design, {**parameters, "clock_period": clock_ns, FMAX: False}, report, adk=adk, jobs=jobs
+        )
+
+    search = ClockSearch(parameters["clock_period"])
+    before = searched(search, outcome(BEFORE), report, "")
+    if not layout:
+        return HighestClocks(before)
+    again = ClockSearch(before.clock_ns, near=True)
+    return HighestClocks(before, searched(again, outcome(AFTER), report, "layout, "))
+
+
+def searched(
+    search: ClockSearch,
+    run: Callable[[float], Outcome],
+    report: Callable[[Event], None] = lambda _: None,
+    what: str = "",
+) -> Searched:
+    """Run the flow at the clocks that the search asks for."""
+    began = time.monotonic()
+    while (clock_ns := search.ask()) is not None:
+        name, start = f"{what}trial {len(search.trials) + 1}", time.monotonic()
+        report(Event(name, "begins"))
+        report(Event(name, "going", message=_expected(search, clock_ns, start - began)))
+        trial = judged(run(clock_ns), clock_ns)
+        search.tell(trial)
+        area = "" if trial.area_um2 is None else f", {trial.area_um2:,.0f} um^2"
+        report(Event(name, "done", time.monotonic() - start, f"{trial}{area}"))
+    return Searched(search.best.clock_ns if search.best else None, list(search.trials))
+
+
+def _expected(search: ClockSearch, clock_ns: float, seconds: float) -> str:
+    """The clock, between which others it is, and what is left."""
+    words = [f"{clock_ns:g} ns"]
+    if search.missed_ns:
+        words.append(f"{search.missed_ns:g} missed")
+    if search.best:
+        words.append(f"{search.best.clock_ns:g} met")
+    left = search.left
+    words.append(f"about {left} trial{'s' if left > 1 else ''} left")
+    if done := len(search.trials):
+        words.append(f"{left * seconds / done:.0f} s")
+    return ", ".join(words)
+
+
+def judged(outcome: Outcome, clock_ns: float) -> Trial:
+    """What the run says of its clock."""
+    files = outcome.files()
+    after = "timing_post.json" in files
+    report = product.read(files["timing_post.json" if after else "timing.json"], TimingReport)
+    area = product.read(files[PLACED if after else Area.FILE], Area).area_um2
+    slacks = [] if report.wns_ns is None else [report.wns_ns]
+    if not after and slacks:
+        sized = product.read(files[Sizing.FILE], Sizing).after
+        slacks += [] if sized is None else [sized.wns_ns]
+    slack = min(slacks, default=None)
+    return Trial(clock_ns, slack, area, slack is None or slack >= 0)

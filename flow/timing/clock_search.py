@@ -1,0 +1,172 @@
+"""Which clock to try next: the shortest period that a design meets, where each trial is a synthesis or a layout of minutes.
+
+A met netlist says little, as its sizes go down again until no slack is left; one that misses its clock says by how much it is too slow,
+and that is nearly the answer. So the search goes well below what is met, then to where the missed one would have been, and bisects what is
+left. Periods lie on a grid. Netlists are not monotone in the clock that they are made for: the shortest period that was met is the
+answer, and a shorter one beside a missed one is not tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+GRID_NS = 0.05  # periods are multiples of it
+RELATIVE = 0.02  # of a long period the search ends that close
+SHORTER = 0.65  # after a period that is met and says no more
+A_LITTLE_SHORTER = 0.93  # where a shorter one was missed
+MOST_TRIALS = 12
+MHZ = 1000.0
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """What became of a clock: the slack with the wires that are known there, and the area."""
+
+    clock_ns: float
+    slack_ns: float | None  # None: nothing in it has a clock
+    area_um2: float | None
+    met: bool
+
+    def __str__(self) -> str:
+        slack = "no path" if self.slack_ns is None else f"{self.slack_ns:+.3f}"
+        return f"{self.clock_ns:g} {'met' if self.met else 'missed'} {slack}"
+
+
+class Searched(msgspec.Struct):
+    """A search: the shortest period that was met, if one was, and all trials in their order."""
+
+    period_ns: float | None
+    trials: list[Trial]
+
+    @property
+    def fmax_mhz(self) -> float | None:
+        """The highest clock."""
+        return None if self.period_ns is None else round(MHZ / self.period_ns, 3)
+
+    @property
+    def clock_ns(self) -> float:
+        """The period to go on with: of a design that met none, the longest that was tried."""
+        return self.period_ns or max(each.clock_ns for each in self.trials)
+
+
+class HighestClocks(msgspec.Struct):
+    """Before layout, and after it where that was asked for."""
+
+    before_layout: Searched
+    after_layout: Searched | None = None
+
+    @property
+    def clock_ns(self) -> float:
+        """The period for the whole flow."""
+        return (self.after_layout or self.before_layout).clock_ns
+
+
+class ClockSearch:
+    """Asks for clocks, and is told what became of them. `near`: it begins close to the answer, and a slack says how close."""
+
+    def __init__(self, start_ns: float, *, near: bool = False, grid_ns: float = GRID_NS) -> None:
+        self._grid, self._near = grid_ns, near
+        self._start = self._up(start_ns)
+        self._missed, self._met = 0.0, math.inf
+        self.trials: list[Trial] = []
+
+    @property
+    def best(self) -> Trial | None:
+        """The shortest period that is met."""
+        return min((each for each in self.trials if each.met), key=lambda each: each.clock_ns, default=None)
+
+    @property
+    def missed_ns(self) -> float:
+        """The longest period that is too short; 0: none is known."""
+        return self._missed
+
+    def ask(self) -> float | None:
+        """The next period; None when the answer is found, or cannot be."""
+        if not self.trials:
+            return self._start
+        last = self.trials[-1]
+        if len(self.trials) >= MOST_TRIALS or last.slack_ns is None or self._ended:
+            return None
+        return self._after_met(last) if last.met else self._after_missed(last)
+
+    def tell(self, trial: Trial) -> None:
+        """What became of the period that was asked for."""
+        self.trials.append(trial)
+        if trial.met:
+            self._met = min(self._met, trial.clock_ns)
+        else:
+            self._missed = max(self._missed, trial.clock_ns)
+
+    @property
+    def left(self) -> int:
+        """Trials that are still to come, about."""
+        if self.ask() is None:
+            return 0
+        if not self.trials or math.isinf(self._met):
+            return 2 if self._near else 4
+        shortest = self._met - 2 * self._step if self._near else SHORTER * self._met
+        open_ns = self._met - (self._missed or shortest)
+        return max(1, math.ceil(math.log2(max(open_ns / self._step, 2)))) + (0 if self._missed else 1)
+
+    # ---- the next one
+
+    @property
+    def _step(self) -> float:
+        """How close the answer is wanted."""
+        reference = self._met if math.isfinite(self._met) else self._missed
+        return self._grid * max(1, round(RELATIVE * reference / self._grid))
+
+    @property
+    def _ended(self) -> bool:
+        return self._met - self._missed <= self._step + self._grid / 2 or self._met <= self._grid
+
+    def _after_met(self, last: Trial) -> float:
+        assert last.slack_ns is not None
+        if not self._missed:
+            would = self._met - last.slack_ns
+            return self._between(
+                min(self._up(would), self._met - self._step) if self._near else SHORTER * would
+            )
+        # the missed ones have said where it would be
+        reached = min(
+            (each.clock_ns - (each.slack_ns or 0) for each in self.trials if not each.met), default=0.0
+        )
+        if reached > self._met - 1.5 * self._step:
+            return self._between(self._met - self._step)
+        return self._between(max((self._missed + self._met) / 2, A_LITTLE_SHORTER * self._met))
+
+    def _after_missed(self, last: Trial) -> float:
+        """Where this netlist would have met it, a little further each time that this was not enough."""
+        assert last.slack_ns is not None
+        again = 0
+        for each in reversed(self.trials):
+            if each.met:
+                break
+            again += 1
+        wanted = self._up(last.clock_ns - last.slack_ns) + (again - 1) * self._step
+        if math.isinf(self._met):
+            return max(wanted, self._above(self._missed))
+        return self._between(wanted if wanted < self._met else (self._missed + self._met) / 2)
+
+    def _between(self, period: float) -> float:
+        """On the grid, longer than what is missed and shorter than what is met."""
+        low, high = self._above(self._missed), self._met - self._grid
+        return self._rounded(min(max(round(period / self._grid) * self._grid, low), high))
+
+    def _above(self, period: float) -> float:
+        """The next one on the grid."""
+        return self._rounded((math.floor(period / self._grid + 1e-6) + 1) * self._grid)
+
+    def _up(self, period: float) -> float:
+        return self._rounded(math.ceil(period / self._grid - 1e-6) * self._grid)
+
+    @staticmethod
+    def _rounded(period: float) -> float:
+        return round(period, 6)
+
+
+def told(trials: Sequence[Trial]) -> str:
+    """All of them on a line."""
+    return ", ".join(map(str, trials))

@@ -1,0 +1,153 @@
+"""The search of the highest clock: which clocks it asks for, by designs that are made up, and what it makes of real netlists."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.unit_chip import chip
+from modexlab.eval.lab.implement import run_asic, targets
+from modexlab.flow.graph import fmax, screen
+from modexlab.flow.graph.runner import Event, Outcome
+from modexlab.flow.source import VerilogFiles
+from modexlab.flow.timing.clock_search import GRID_NS, MOST_TRIALS, RELATIVE, ClockSearch, Trial
+
+from ..command_line import Cli
+
+LEFT_NS = 0.04  # sizes go down again until no more is left
+
+
+def made_up(reached: Callable[[float], float], generator: random.Random) -> Callable[[float], Trial]:
+    """A design: what its netlist for a clock would reach."""
+
+    def trial(clock_ns: float) -> Trial:
+        shortest = reached(clock_ns)
+        slack = clock_ns - shortest if clock_ns < shortest else generator.uniform(0, LEFT_NS)
+        return Trial(clock_ns, slack, 1000.0 / clock_ns, slack >= 0)
+
+    return trial
+
+
+def run(search: ClockSearch, design: Callable[[float], Trial]) -> list[Trial]:
+    while (clock_ns := search.ask()) is not None:
+        assert clock_ns > 0 and clock_ns == pytest.approx(round(clock_ns / GRID_NS) * GRID_NS)
+        assert clock_ns not in [each.clock_ns for each in search.trials], "nothing is tried twice"
+        assert search.left > 0
+        search.tell(design(clock_ns))
+    assert search.left == 0
+    return search.trials
+
+
+@pytest.mark.parametrize("near", [False, True])
+@pytest.mark.parametrize("start_ns", [1.0, 3.0, 7.3])
+def test_finds_the_shortest_period(start_ns: float, near: bool) -> None:
+    """Of designs whose netlists all reach the same period: the first on the grid above it, or two percent more."""
+    counts = []
+    for seed in range(200):
+        generator = random.Random(f"{seed} {start_ns}")
+        period = start_ns * generator.uniform(0.93, 1.07) if near else generator.uniform(0.12, 12)
+        search = ClockSearch(start_ns, near=near)
+        trials = run(search, made_up(lambda _, period=period: period, generator))
+        assert search.best is not None and search.best.met
+        assert search.best.clock_ns == min(each.clock_ns for each in trials if each.met)
+        assert period <= search.best.clock_ns <= period * (1 + RELATIVE) + 2 * GRID_NS
+        counts.append(len(trials))
+    assert max(counts) < MOST_TRIALS and sum(counts) / len(counts) < (4.5 if near else 5)
+
+
+def test_netlists_that_differ_from_clock_to_clock() -> None:
+    """What each reaches is within three percent: so is what is found."""
+    for seed in range(200):
+        generator = random.Random(seed)
+        period = generator.uniform(0.3, 9)
+        search = ClockSearch(3.0)
+        run(search, made_up(lambda _, g=generator, p=period: p * g.uniform(1, 1.03), generator))
+        assert search.best is not None
+        assert period <= search.best.clock_ns <= 1.03 * period * (1 + RELATIVE) + 4 * GRID_NS
+
+
+def test_nothing_that_a_clock_measures() -> None:
+    search = ClockSearch(3.0)
+    assert search.ask() == 3.0
+    search.tell(Trial(3.0, None, 10.0, True))
+    assert search.ask() is None and search.best == search.trials[0]
+
+
+def test_a_design_that_meets_no_clock() -> None:
+    """It gets slower as its clock does: the search gives up, and has no answer."""
+    search = ClockSearch(3.0)
+    trials = run(search, lambda clock_ns: Trial(clock_ns, -1.0, 10.0, False))
+    assert len(trials) == MOST_TRIALS and search.best is None
+
+
+def test_after_layout_it_begins_where_it_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The graph is run up to its timing, before layout and after it, at one clock after the other; all of it is told."""
+    ran: list[tuple[list[str], float]] = []
+
+    def run_flow(wanted: list[str], design: Any, parameters: dict[str, Any], *_: Any, **__: Any) -> Outcome:
+        assert parameters["fmax"] is False and parameters["style"] == "fast"
+        ran.append((wanted, parameters["clock_period"]))
+        return Outcome()
+
+    def judged(_: Outcome, clock_ns: float) -> Trial:
+        slack = clock_ns - (2.12 if ran[-1][0] == ["timing"] else 2.31)
+        return Trial(clock_ns, min(slack, LEFT_NS), 500.0, slack >= 0)
+
+    monkeypatch.setattr(fmax, "run_flow", run_flow)
+    monkeypatch.setattr(fmax, "judged", judged)
+    told: list[Event] = []
+    design = VerilogFiles((tmp_path / "x.v",), "x")
+    parameters = {"clock_period": 3.0, "style": "fast", "fmax": True}
+    found = fmax.highest_clocks(design, parameters, told.append, layout=True)
+    assert found.before_layout.period_ns == 2.15 and found.after_layout is not None
+    assert found.clock_ns == found.after_layout.period_ns == 2.35
+    assert found.before_layout.fmax_mhz == pytest.approx(1000 / 2.15, abs=1e-3)
+    after = [clock_ns for wanted, clock_ns in ran if wanted == ["timing-post"]]
+    assert ran[0] == (["timing"], 3.0) and after[0] == 2.15
+    assert [each.clock_ns for each in found.after_layout.trials] == after
+    names = [each.step for each in told if each.state == "done"]
+    assert names[0] == "trial 1" and names[-1] == f"layout, trial {len(after)}"
+    going = [each.message for each in told if each.state == "going"]
+    assert going[0] == "3 ns, about 4 trials left" and "3 met" in going[1] and going[1].endswith(" s")
+    assert any(each.message.startswith("2.15 met +0.030, 500 um^2") for each in told)
+    del ran[:]
+    assert fmax.highest_clocks(design, parameters).after_layout is None
+    assert {step for wanted, _ in ran for step in wanted} == {"timing"}
+
+
+@pytest.mark.regress
+def test_the_highest_clock_of_a_multiplier(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is met, the next shorter one that was tried is not, and the flow at that clock is the same run."""
+    made = chip(catalogue.find("mont"), 8, {}, "unit")
+    parameters = {"clock_period": 3.0, "fmax": True}
+    outcome, found = run_asic(targets(layout=False), made, parameters, lambda _: None)
+    assert found.period_ns == found.clock_ns == found.before_layout.period_ns and not found.marks
+    assert found.fmax_mhz == pytest.approx(1000 / found.period_ns, abs=1e-3)
+    assert found.before_layout.fmax_by == "trials" and found.wns_ns >= 0
+    assert min(each.clock_ns for each in found.trials if each.met) == found.period_ns
+    missed = [each for each in found.trials if not each.met]
+    assert missed and max(each.clock_ns for each in missed) < found.period_ns < 3.0
+    assert all((each.slack_ns >= 0) == each.met and each.area_um2 > 0 for each in found.trials)
+    assert f"{found.period_ns:g} ns, searched" in screen.text(found)
+    again, _ = run_asic(["timing"], made, {"clock_period": found.period_ns}, lambda _: None)
+    assert not again.fresh and again.entries["timing"] == outcome.entries["timing"]
+    cli = Cli(capsys)
+    report = cli(
+        "asic", "mont", "--nbits", 8, "--interface", "unit", "--fmax", "--to", "timing", "--json"
+    ).json()
+    assert report["period_ns"] == found.period_ns and report["trials"][0].keys() >= {
+        "clock_ns",
+        "slack_ns",
+        "area_um2",
+        "met",
+    }
+
+
+def test_steps_that_have_no_clock(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--fmax with --to rtl-sim: this step has no clock" in Cli(capsys).fails(
+        "asic", "mont", "--nbits", 8, "--fmax", "--to", "rtl-sim"
+    )

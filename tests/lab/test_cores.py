@@ -1,0 +1,370 @@
+"""`modexlab compare cores`: which cores stand beside each other, what follows from their figures, and what is said of it.
+
+Figures of ours are made up here, but for those of the long regression: the arithmetic is what is tested.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modexlab.eval.cli.commands import compare, compare_cores
+from modexlab.eval.designs import catalogue
+from modexlab.eval.lab import cores as lab
+from modexlab.eval.lab import field
+from modexlab.eval.lab.cores import Core, cores, missing, wanted
+from modexlab.eval.lab.explore import Sweep, goals_at
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.metrics import METRICS, Measurement, figure
+from modexlab.eval.lab.pareto import goals_of
+from modexlab.eval.lab.point import Point
+from modexlab.flow.kit import kit
+
+from tests.paths import ROOT
+
+from ..command_line import Cli
+
+FMAX = (("fmax", True),)
+UNIT = {"interface": "unit", "stage": "flow", "flow": FMAX}
+MACHINE = {"stage": "flow", "flow": FMAX}
+TESTS = {"rtl": {"passed": 30, "failed": 0}, "gates": {"passed": 30, "failed": 0}}
+KEYS = {
+    *(
+        "design",
+        "ours",
+        "nbits",
+        "product_cycles",
+        "product_ns",
+        "operation_cycles",
+        "operation_us",
+        "area_um2",
+    ),
+    *(
+        "area_time",
+        "floor",
+        "floor_ratio",
+        "utilisation",
+        "energy_nj",
+        "tests_passed",
+        "tests_failed",
+        "source",
+    ),
+    *("period_ns", "technology", "note", "part", "kind", "marks", "command", "goals"),
+}
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+@pytest.fixture(name="ledger")
+def make_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+    """Where the environment says."""
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    with Ledger() as ledger:
+        yield ledger
+
+
+def of_flow(
+    area: float, clock: float, *, marks: tuple[str, ...] = (), **counted: tuple[int, float]
+) -> Measurement:
+    """A run of the flow; counted: cycles and energy by operation."""
+    figures = [figure("area_um2", area), figure("clock_ns", clock)]
+    for operation, (cycles, energy) in counted.items():
+        figures += [
+            figure("cycles", cycles, operation),
+            figure("time_ns", cycles * clock, operation),
+            figure("energy_nj", energy, operation),
+        ]
+    return Measurement(tuple(figures), 1.0, {}, "", "made up for a test", marks, {"tests": TESTS})
+
+
+def record(ledger: Ledger, name: str, nbits: int, made: Measurement, **fields: Any) -> None:
+    ledger.record(Point(name, nbits, **fields), made)
+
+
+def only(found: list[Core], **fields: Any) -> Core:
+    """The one with these."""
+    (core,) = [each for each in found if all(getattr(each, name) == value for name, value in fields.items())]
+    return core
+
+
+# ---- what follows from figures
+
+
+def test_a_multiplier_beside_its_floor(ledger: Ledger) -> None:
+    """The floor by the areas that stand in the Liberty file, read here in another way."""
+    record(ledger, "mont", 128, of_flow(20_000.0, 1.5, product=(16, 0.5)), **UNIT)
+    core = only(cores(ledger, [128]), name="mont", part="unit")
+    text = kit.find().lib.read_text()
+    selector, adder = (
+        float(re.search(rf"cell \({name}\) \{{.*?area\s*:\s*([\d.]+)", text, re.DOTALL)[1])
+        for name in ("AOI222_X1", "FA_X1")
+    )
+    assert (core.kind, core.ours, core.measured) == ("ours", True, True)
+    assert (core.product_cycles, core.period_ns, core.product_ns) == (16, 1.5, 24.0)
+    assert core.area_time == pytest.approx(20_000 * 24.0 / 1e6)
+    floor = 2 * 128 * 128 * (selector + adder) / 2 * 1.5 / 1e6
+    assert core.floor == pytest.approx(floor) and core.floor_ratio == pytest.approx(0.48 / floor)
+    assert core.utilisation == pytest.approx(floor / 0.48) and core.utilisation < 1
+    assert (core.energy_nj, core.tests_passed, core.tests_failed) == (0.5, 60, 0)
+    assert "FreePDK45" in core.technology and core.source.startswith("measured here after synthesis")
+
+
+def test_a_machine_does_private_operations(ledger: Ledger) -> None:
+    record(ledger, "mont", 32, of_flow(10_000.0, 2.0, encrypt=(77, 0.1), decrypt=(129, 0.3)), **MACHINE)
+    core = only(cores(ledger, [32]), name="mont", part="machine")
+    assert (core.operation_cycles, core.public_cycles) == (129, 77)
+    assert (core.operation_us, core.public_us) == (pytest.approx(0.258), pytest.approx(0.154))
+    assert core.product_ns == 8.0 and core.operation_energy_nj == 0.3
+    assert core.area_time is None and core.floor is None, "the area is that of two multipliers and more"
+    whole = of_flow(9_000.0, 2.0, encrypt=(1, 1.0), decrypt=(2, 1.0))
+    record(ledger, "serial", 32, whole, **MACHINE)
+    apart = only(cores(ledger, [32]), name="serial")
+    assert apart.area_time == pytest.approx(9_000 * 17 * 2.0 / 1e6) and lab.WHOLE in apart.note
+
+
+def test_without_figures_cycles_are_by_formula(ledger: Ledger) -> None:
+    found = cores(ledger, [32, 1024])
+    own = [each for each in found if each.kind != lab.PUBLISHED]
+    assert {each.kind for each in own} == {"ours", "twin"} and not any(each.measured for each in own)
+    for each in own:
+        machine = catalogue.find(each.design).at(each.nbits, **each.settings)
+        # with CRT a machine's products are of half the width
+        assert each.product_cycles == (None if each.settings.get("crt") else machine.product_cycles)
+        assert each.product_ns is None and each.area_um2 is None and each.operation_us is None
+        assert each.tests_passed is None and "modexlab asic" in each.command and "--fmax" in each.command
+    assert {each.key for each in missing(found)} == {each.point.key for each in own if each.point is not None}
+    assert only(found, name="systolic-002", part="unit", nbits=1024).product_cycles == 194
+
+
+def test_what_is_measured_is_not_missing(ledger: Ledger) -> None:
+    before = {str(each) for each in missing(cores(ledger, [32]))}
+    record(ledger, "mont", 32, of_flow(4_000.0, 2.0, product=(4, 0.1)), **UNIT)
+    after = {str(each) for each in missing(cores(ledger, [32]))}
+    (gone,) = before - after
+    assert gone.startswith("mont, 32 bits, unit, flow") and not after - before
+
+
+def test_a_clock_that_was_given_is_noted(ledger: Ledger) -> None:
+    """And gives way to one that was searched."""
+    given = {"interface": "unit", "stage": "flow", "flow": (("clock_period", 3.0),)}
+    record(ledger, "mont", 32, of_flow(3_000.0, 3.0, product=(4, 0.1)), **given)
+    core = only(cores(ledger, [32]), name="mont", part="unit")
+    assert core.product_ns == 12.0 and lab.CLOCK_GIVEN in core.note
+    record(ledger, "mont", 32, of_flow(4_000.0, 2.0, product=(4, 0.1)), **UNIT)
+    core = only(cores(ledger, [32]), name="mont", part="unit")
+    assert core.product_ns == 8.0 and lab.CLOCK_GIVEN not in core.note
+
+
+def test_all_that_the_ledger_has_of_the_kind(ledger: Ledger) -> None:
+    """Settings that the space has not, and layouts beside netlists."""
+    settings = (("digit_nbits", 8),)
+    record(ledger, "scaled", 32, of_flow(4_000.0, 2.0, product=(7, 0.1)), settings=settings, **UNIT)
+    record(ledger, "scaled", 32, of_flow(9_000.0, 2.5, product=(5, 0.1)), **UNIT)
+    layout = {**UNIT, "stage": "layout"}
+    record(ledger, "scaled", 32, of_flow(9_500.0, 2.75, product=(5, 0.1)), **layout)
+    found = [each for each in cores(ledger, [32]) if each.design == "scaled" and each.measured]
+    assert [(each.name, each.stage, each.product_ns) for each in found] == [
+        ("scaled", "flow", 12.5),
+        ("scaled", "layout", 13.75),
+        ("scaled digit_nbits=8", "flow", 14.0),
+    ]
+
+
+def test_answers_that_come_later_than_the_next_product_begins(ledger: Ledger) -> None:
+    """What counts is the time from product to product; a note has the other."""
+    record(ledger, "systolic-002", 32, of_flow(9_000.0, 2.0, product=(13, 0.1)), **UNIT)
+    core = only(cores(ledger, [32]), name="systolic-002", part="unit")
+    assert core.product_cycles == 11 and "13 cycles from request to answer" in core.note
+
+
+def test_goals(ledger: Ledger) -> None:
+    """A figure with a mark reaches none, and a twin has none."""
+    goal = field.goals()[128]
+    assert goal.product_ns is not None and goal.area_time is not None
+    record(ledger, "mont", 128, of_flow(20_000.0, 0.5, product=(16, 0.5)), **UNIT)
+    record(ledger, "mont-001", 128, of_flow(20_000.0, 0.5, product=(16, 0.5)), **UNIT)
+    marked = of_flow(20_000.0, 0.5, product=(11, 0.5), marks=("0.5 ns is missed",))
+    record(ledger, "scaled", 128, marked, **UNIT)
+    found = cores(ledger, [128])
+    checks = {each.figure: each for each in only(found, name="mont", part="unit").goals}
+    assert checks["product_ns"].met == (goal.product_ns >= 8.0)
+    assert checks["area_time"].value == pytest.approx(0.16) and checks["area_time"].at_most == goal.area_time
+    assert not only(found, name="mont-001", part="unit").goals
+    assert not only(found, name="scaled", part="unit").goals
+    assert "0.5 ns is missed" in only(found, name="scaled", part="unit").note
+
+
+# ---- which
+
+
+def test_widths_between_take_the_next_designs() -> None:
+    at = {
+        nbits: {each.subject for each in wanted([nbits]).points} for nbits in (16, 32, 100, 128, 4096, 2048)
+    }
+    assert at[16] == at[32] and at[100] == at[128] and at[4096] == at[2048] != at[32]
+    assert {each.nbits for each in wanted([16, 100]).points} == {16, 100}
+
+
+def test_a_named_design_is_there_at_every_width() -> None:
+    points = wanted([24], ["ssmm-ct", "serial"]).points
+    assert {(each.subject, each.interface) for each in points} == {
+        ("ssmm-ct", "unit"),
+        ("ssmm-ct", "stream"),
+        ("serial", "stream"),
+    }
+    assert all(dict(each.flow)["fmax"] for each in points)
+
+
+def test_designs_by_manifests(ledger: Ledger) -> None:
+    (design,) = catalogue.by_manifests([str(ROOT / "tests" / "foreign" / "start_done.toml")])
+    core = only(cores(ledger, [32], ["mont"], [design]), kind="foreign")
+    assert core.design == design.name and not core.ours and core.operation_cycles is None
+    assert core.nbits == core.point.nbits and "--design" in core.command
+    record(
+        ledger,
+        design.reference,
+        core.nbits,
+        of_flow(5_000.0, 2.0, decrypt=(100, 0.3), encrypt=(9, 1.0)),
+        **MACHINE,
+    )
+    assert only(
+        cores(ledger, [core.nbits], ["mont"], [design]), kind="foreign"
+    ).operation_us == pytest.approx(0.2)
+
+
+def test_published_rows_say_what_they_are() -> None:
+    found = lab.published_cores(range(5000))
+    assert {each.nbits for each in found} >= {32, 256, 512, 1024, 2048}
+    for each in found:
+        assert each.technology and each.source.startswith("published: ") and len(each.source) > 20
+        assert not each.ours and not each.goals and each.floor is None and each.point is None
+        known = (
+            each.product_cycles,
+            each.product_ns,
+            each.operation_cycles,
+            each.operation_us,
+            each.public_us,
+        )
+        assert any(known), each.design
+    unit = only(found, design="001 MontMulRem")
+    assert (unit.product_cycles, unit.product_ns, unit.area_um2) == (4, 12.0, 13846.736)
+    paper = only(found, design="002 Proposed architecture", nbits=1024)
+    assert (paper.product_cycles, paper.product_ns) == (194, 1940.0)
+    assert only(found, design="Ozturk, VDF competition").product_ns == 25.2
+
+
+def test_fronts_have_time_where_there_is_a_clock() -> None:
+    goals = goals_of({"cycles": "min", "area_um2": "min"})
+    assert [each.metric for each in goals_at(goals, "flow")] == ["time_ns", "area_um2"]
+    assert [each.metric for each in goals_at(goals, "native")] == ["cycles"]
+    assert [each.metric for each in goals_at(goals_of({"time_ns": "min", "cycles": "min"}), "layout")] == [
+        "time_ns"
+    ]
+    assert {"flow", "layout"} == set(METRICS["time_ns"].stages)
+
+
+# ---- the command
+
+
+def test_json_has_all_keys(ledger: Ledger, cli: Cli) -> None:
+    record(ledger, "mont", 128, of_flow(20_000.0, 1.5, product=(16, 0.5)), **UNIT)
+    rows = cli("compare", "cores", "--nbits", 128, "--json").json()
+    assert all(row.keys() >= KEYS for row in rows) and {row["nbits"] for row in rows} == {128}
+    assert {row["ours"] for row in rows} == {True, False}
+    (row,) = [row for row in rows if row["tests_passed"]]
+    assert (row["design"], row["product_ns"], row["tests_passed"], row["tests_failed"]) == (
+        "mont",
+        24.0,
+        60,
+        0,
+    )
+    assert [each["met"] for each in row["goals"]] == [False, True]
+
+
+def test_text_fits_a_screen(ledger: Ledger, cli: Cli, tmp_path: Path) -> None:
+    settings = (("digit_nbits", 32), ("state", "carry-save"))
+    record(ledger, "scaled", 128, of_flow(41_559.0, 1.8, product=(8, 0.5)), settings=settings, **UNIT)
+    record(ledger, "mont", 128, of_flow(1e7, 123.45, product=(16, 1000.0)), **UNIT)
+    result = cli("compare", "cores", "--nbits", 128, "--output", tmp_path / "cores.txt")
+    assert result.code == 0 and max(map(len, result.out.splitlines())) <= 120
+    assert (tmp_path / "cores.txt").read_text() == result.out
+    assert "scaled digit_nbits=32 state=carry-save" in result.out
+    assert "Goals: product at most 9.5 ns: 14.4 by scaled" in result.out and "missed by 52 %" in result.out
+    assert "128 bits: published, other technologies" in result.out and "stand for themselves" in result.out
+    assert "modexlab compare cores --nbits 128 --measure" in " ".join(result.out.split())
+    markdown = cli("compare", "cores", "--nbits", 128, "--markdown").out
+    assert "## 128 bits: a product" in markdown and "published: paper 004" in markdown
+
+
+def test_measuring_leaves_out_what_takes_long(
+    ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[Point]] = []
+
+    def measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> Sweep | None:
+        asked.append(points)
+        for point in points[:1]:
+            ledger.record(point, of_flow(4_000.0, 2.0, product=(4, 0.1)))
+        return None
+
+    monkeypatch.setattr(compare, "_measure", measure)
+    command = ("compare", "cores", "systolic-002", "--nbits", 32, "--nbits", 1024, "--measure")
+    rows = cli(*command, "--json").json()
+    assert [each.nbits for each in asked[0]] == [32, 32]
+    assert [row["area_um2"] for row in rows if row["tests_passed"]] == [4_000.0]
+    assert "of them long (--full)" in cli("compare", "cores", "systolic-002", *command[3:-1]).out
+    cli(*command, "--full")
+    assert [each.nbits for each in asked[1]] == [32, 1024, 1024]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("cores", "mnt"), "unknown design 'mnt'"),
+        (("cores", "--nbits", "7"), "7 bits is out of range"),
+        (("cores", "--table", "3"), "--table 3 with cores"),
+        (("cores", "--full"), "--full without --measure"),
+        (("cores", "--json", "--markdown"), "give one of them"),
+        (("cores", "--design", "nowhere.toml"), "nowhere.toml"),
+        (("paper-001", "--design", "x.toml"), "papers know no design of yours"),
+        (("cors",), "did you mean 'cores'"),
+    ],
+)
+def test_refused(arguments: tuple[str, ...], message: str, cli: Cli, ledger: Ledger) -> None:
+    assert message in cli.fails("compare", *arguments)
+
+
+@pytest.mark.regress
+def test_a_real_run(ledger: Ledger, cli: Cli) -> None:
+    """Two cores through the flow, each at its highest clock; a second run measures nothing."""
+    command = ("compare", "cores", "mont", "mmmul-004", "--nbits", 8, "--measure", "--json")
+    result = cli(*command)
+    own = [row for row in result.json() if row["kind"] != "published"]
+    assert result.code == 0 and len(own) == 4
+    for row in own:
+        assert row["area_um2"] and row["period_ns"] and not row["marks"], row
+        assert row["tests_passed"] > 0 and row["tests_failed"] == 0 and not row["stale"]
+        assert row["product_ns"] == pytest.approx(row["product_cycles"] * row["period_ns"])
+        if row["part"] == "unit":
+            assert 0 < row["utilisation"] < 1 and row["energy_nj"] > 0
+        else:
+            assert row["operation_us"] == pytest.approx(row["operation_cycles"] * row["period_ns"] / 1000)
+    trials = [ledger.measurement(1).details["trials"]]
+    assert all(len(each) > 1 for each in trials)
+    before = len(ledger.rows(history=True))
+    assert (
+        json.dumps(cli(*command).json()) == json.dumps(result.json())
+        and len(ledger.rows(history=True)) == before
+    )
+
+
+def test_the_word_is_one_of_the_command() -> None:
+    assert compare_cores.WORD in compare.WORDS

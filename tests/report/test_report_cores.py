@@ -1,0 +1,102 @@
+"""The section of cores: its table and chart from a ledger that is made up, and what the report says of a clock that was searched."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.report import html, text
+from modexlab.eval.report.charts import filled
+from modexlab.eval.report.content import Content, gather
+from modexlab.eval.report.palette import light
+from modexlab.eval.report.static import drawn, specification
+from modexlab.fl.cost import counting_floor
+
+from ..lab.test_cores import MACHINE, UNIT, of_flow, record
+
+CELL_UM2 = 3.192  # half an AOI222_X1 and half an FA_X1
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
+    ledger = Ledger(tmp_path_factory.mktemp("cores") / "ledger.sqlite")
+    record(ledger, "mont", 32, of_flow(4_200.0, 2.2, product=(4, 0.02)), **UNIT)
+    record(ledger, "systolic-002", 32, of_flow(9_000.0, 2.0, product=(11, 0.1)), **UNIT)
+    record(ledger, "mont", 128, of_flow(17_000.0, 3.0, product=(16, 0.4)), **UNIT)
+    record(ledger, "ssmm", 32, of_flow(1.0, 0.1, product=(4, 0.02), marks=("0.1 ns is missed",)), **UNIT)
+    for area, clock, flow in ((10_600.0, 2.8, (("fmax", True),)), (9_500.0, 3.0, ())):
+        where = {**MACHINE, "flow": flow}
+        record(ledger, "mont", 32, of_flow(area, clock, encrypt=(77, 0.2), decrypt=(129, 0.3)), **where)
+    return gather(ledger)
+
+
+def test_table_has_a_line_for_each_core(content: Content) -> None:
+    """Not for one with a mark, and not for machines whose area is that of more than one product."""
+    table = content.tables["cores"]
+    found = [(line.group, line.cells[0].text, line.cells[4].value) for line in table.lines]
+    assert found == [
+        ("32 bits", "mont", pytest.approx(8.8)),
+        ("32 bits", "systolic-002", pytest.approx(22.0)),
+        ("128 bits", "mont", 48.0),
+    ]
+    goals = [cells["Goal"].text for cells in map(table.by_head, table.lines)]
+    assert goals[:2] == ["-", "-"] and goals[2] == "5.05 × the goal"
+    assert all(line.cells[2].row for line in table.lines)
+    shown = text.of_table(table)
+    assert "What a product costs" in shown and "floor" in shown
+
+
+def test_chart_has_a_floor_for_each_width(content: Content) -> None:
+    """Along its line area x time is that of the shortest clock of the points of its width."""
+    (chart,) = [each for each in content.charts(light) if each.name == "cores"]
+    records = content.data["cores"]
+    for nbits, clock in ((32, 2.0), (128, 3.0)):
+        ends = [each for each in records if each["kind"] == "floor" and each["nbits"] == nbits]
+        least = counting_floor(nbits, CELL_UM2, clock)
+        assert len(ends) == 2
+        assert all(each["product_ns"] * each["area_um2"] == pytest.approx(least) for each in ends)
+    families = {each["family"] for each in records if each["kind"] == "core"}
+    spec = filled(chart, records, content.families)
+    legend = spec["layer"][2]["encoding"]["shape"]["legend"]["values"]
+    assert set(legend) == families == {"MontMulRem", "Systolic"}
+    axes = specification(chart, content)["layer"][0]["encoding"]
+    assert axes["x"]["scale"]["type"] == axes["y"]["scale"]["type"] == "log"
+    picture = drawn(chart, content, "svg").decode()
+    assert "floor of 128 bits" in picture and "systolic-002, 32" in picture and "Infinity" not in picture
+
+
+def test_a_clock_that_was_searched_is_named(content: Content) -> None:
+    setups = {entry.setup for entry in content.entries if entry.subject == "mont" and entry.nbits == 32}
+    assert {"netlist, 2.8 ns, the highest clock", "netlist, 3 ns"} <= {
+        re.sub(", stale", "", each) for each in setups
+    }
+    times = {
+        record["setup"]: record["time_ns"]
+        for record in content.data["points"]
+        if record.get("operation") == "decrypt" and "setup" in record and record["label"] == "mont"
+    }
+    assert (
+        times["netlist, 2.8 ns, the highest clock"] == pytest.approx(129 * 2.8)
+        and times["netlist, 3 ns"] == 387
+    )
+
+
+def test_fronts_of_cycles_leave_out_what_has_a_clock(content: Content) -> None:
+    (chart,) = [each for each in content.charts(light) if each.name == "area-time"]
+    front = chart.spec["layer"][0]["transform"][0]["filter"]
+    assert chart.axes == ("time_ns", "area_um2")
+    assert "'@x' !== 'cycles'" in front and "!isValid(datum.clock_ns)" in front
+
+
+def test_page_has_the_section(content: Content, tmp_path: Path) -> None:
+    page = html.page(content)
+    assert '<section id="cores"><h2>A product</h2>' in page and "What a product costs" in page
+    with Ledger(tmp_path / "empty.sqlite") as nothing:
+        record(
+            nothing, "mont", 32, of_flow(9_500.0, 3.0, encrypt=(77, 0.2), decrypt=(129, 0.3)), stage="flow"
+        )
+        empty = gather(nothing, pictures=False)
+        assert "cores" not in empty.tables and not empty.data["cores"]
+        assert '<section id="cores">' not in html.page(empty)
