@@ -15,7 +15,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -114,24 +114,26 @@ class GateTables:
         self.logic = [name for name in names if not library.cells[netlist.cells[name].kind].sequential]
         self.registers = [name for name in names if library.cells[netlist.cells[name].kind].sequential]
         kinds = sorted({netlist.cells[name].kind for name in self.logic})
-        rows, delays = _rows(timing) if timing else ({}, {})
+        rows, ticks = _rows(timing) if timing else ({}, _Ticks(np.ones(1, np.int32), {}))
         self._kinds = np.zeros(max(1, len(kinds)), KIND)
         for place, kind in enumerate(kinds):
             _fill_kind(self._kinds[place], library.cells[kind], rows.get(kind, {}))
-        self._cells, ticks = self._make_cells({kind: place for place, kind in enumerate(kinds)}, delays)
+        self._cells = self._make_cells({kind: place for place, kind in enumerate(kinds)}, ticks.first)
         self._states = np.zeros(max(1, len(self.registers)), STATE)
         for place, name in enumerate(self.registers):
             instance = netlist.cells[name]
             self._states[place] = _state_row(instance, library.cells[instance.kind])
             if timing:
                 self._states[place]["ticks"] = _state_ticks(
-                    library.cells[instance.kind], rows[instance.kind], delays[name]
+                    library.cells[instance.kind],
+                    rows[instance.kind],
+                    ticks.of(name, len(rows[instance.kind])),
                 )
         self._sources = np.array([net for _, net in netlist.port_bits("input")] or [0], np.int32)
         self._ones = np.zeros(len(netlist.nets) + 1, np.uint8)
         for net, value in netlist.constants.items():
             self._ones[net] = value == "1"
-        self._ticks = np.array(ticks or [1], np.int32)
+        self._ticks = ticks.every
         self.timed = timing is not None
         self.c = _Tables(
             net_count=len(netlist.nets),
@@ -147,11 +149,8 @@ class GateTables:
             ticks=self._ticks.ctypes.data if self.timed else None,
         )
 
-    def _make_cells(
-        self, kinds: Mapping[str, int], delays: Mapping[str, list[int]]
-    ) -> tuple[np.ndarray, list[int]]:
+    def _make_cells(self, kinds: Mapping[str, int], first: Mapping[str, int]) -> np.ndarray:
         cells = np.full(max(1, len(self.logic)), -1, CELL)
-        ticks: list[int] = []
         pins = {kind: (self.library.cells[kind].inputs, self.library.cells[kind].outputs) for kind in kinds}
         rows = []
         for name in self.logic:
@@ -160,12 +159,11 @@ class GateTables:
             get = instance.pins.get
             ins = [get(pin, -1) for pin in inputs] + [-1] * (MAX_INPUTS - len(inputs))
             outs = [get(pin, -1) for pin in outputs] + [-1] * (MAX_OUTPUTS - len(outputs))
-            rows.append((kinds[instance.kind], ins, outs, len(ticks)))
-            ticks += delays.get(name, ())
+            rows.append((kinds[instance.kind], ins, outs, first.get(name, 0)))
         if rows:
             for field, column in zip(("kind", "in", "out", "arcs"), zip(*rows, strict=True), strict=True):
                 cells[field] = column
-        return cells, ticks
+        return cells
 
 
 def _clock(netlist: Netlist, clock_port: str) -> int | None:
@@ -291,20 +289,33 @@ def _state_row(instance: Instance, cell: Cell) -> tuple:
     return (*row, outputs.get(state, -1), outputs.get(inverse, -1), [[1, 1], [1, 1]])
 
 
-def _rows(timing: Timing) -> tuple[dict[str, dict[tuple, int]], dict[str, list[int]]]:
-    """By kind: the number of each arc; by instance: the ticks of its arcs."""
+class _Ticks(NamedTuple):
+    """The delays of all arcs in ticks, those of an instance one after the other; and where they begin."""
+
+    every: np.ndarray
+    first: dict[str, int]
+
+    def of(self, name: str, count: int) -> list[int]:
+        """Those of an instance."""
+        return self.every[self.first[name] : self.first[name] + count].tolist()
+
+
+def _rows(timing: Timing) -> tuple[dict[str, dict[tuple, int]], _Ticks]:
+    """By kind: the number of each arc; and the ticks of the arcs of all instances."""
+    arcs = timing.arcs()
     kinds: dict[str, dict[tuple, int]] = {}
-    delays: dict[str, list[int]] = {}
-    cells = timing.netlist.cells
-    for name, related, source, output, edge, when, delay in timing.arc_delays():
-        rows = kinds.setdefault(cells[name].kind, {})
-        number = rows.setdefault((related, source, output, edge, when), len(rows))
-        if number >= NO_ARC:
-            raise BadInput(f"{cells[name].kind} has more than {NO_ARC} arcs, which is not supported")
-        own = delays.setdefault(name, [])
-        own += [1] * (number + 1 - len(own))
-        own[number] = max(own[number], round(delay / TICK_NS))
-    return kinds, delays
+    numbers = np.zeros((len(arcs.rows), max(1, *map(len, arcs.rows.values()))), np.int64)
+    for place, (kind, edges) in enumerate(arcs.rows.items()):
+        rows = kinds[kind] = {}
+        numbers[place, : len(edges)] = [rows.setdefault(edge, len(rows)) for edge in edges]
+        if len(rows) > NO_ARC:
+            raise BadInput(f"{kind} has more than {NO_ARC} arcs, which is not supported")
+    sizes = np.array([len(rows) for rows in kinds.values()])[arcs.kind]
+    first = np.cumsum(sizes) - sizes
+    every = np.ones(max(1, int(sizes.sum())), np.int32)
+    places = first[arcs.cell] + numbers[arcs.kind[arcs.cell], arcs.row]
+    np.maximum.at(every, places, np.rint(arcs.delay_ns / TICK_NS).astype(np.int32))
+    return kinds, _Ticks(every, dict(zip(arcs.names, first.tolist(), strict=True)))
 
 
 def _state_ticks(cell: Cell, rows: Mapping[tuple, int], ticks: Sequence[int]) -> list[list[int]]:

@@ -30,13 +30,14 @@ from ...proc.sim.harness import harness as proc_harness
 from ...proc.sim.native import TESTBENCH, NativeProcSimulation
 from ...rtl import sim as rtl_sim
 from ...rtl.sim import cache, sources
-from ...rtl.sim.base import Options, elaborate
+from ...rtl.sim.base import Options
 from ...rtl.sim.harness import harness
 from ...rtl.sim.native import DRIVER, NativeSimulation
 from ...rtl.sim.nativemodel import NativeModel
 from ...rtl.sim.nativemodel import load as load_library
 from ...rtl.sim.ports import Ports
-from ...rtl.sim.translate import top_name, translate
+from ...rtl.sim.translate import top_name
+from ...rtl.sim.translated import translated
 from ..kit import kit
 from ..kit.liberty import Library
 from ..netlist import yosys
@@ -126,10 +127,9 @@ class GateSimulation(NativeSimulation):
 
     def __init__(self, component: Component, options: Options) -> None:
         self._check(options)
-        elaborate(component)
-        ports, top = Ports.of(component), top_name(component)
+        text, ports = translated(component, Ports.of)
         self._start(
-            GateTables(synthesized(translate(component), top), kit.find().library),
+            GateTables(synthesized(text, top_name(component)), kit.find().library),
             ports,
             options,
             {},
@@ -175,9 +175,8 @@ class GateProcSimulation(NativeProcSimulation):
         self._check(options)
         if not isinstance(design, Component):
             raise BadInput("stage gates takes a component, or a netlist by flow.gates.simulate_system")
-        elaborate(design)
-        proc_ports.check(design)
-        netlist = synthesized(translate(design), top_name(design))
+        text, _ = translated(design, proc_ports.check)
+        netlist = synthesized(text, top_name(design))
         self._start(GateTables(netlist, kit.find().library), options)
 
     @classmethod

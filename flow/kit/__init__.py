@@ -5,7 +5,8 @@ of it. The lowest room of the flow; no other file of the flow has the name of a 
 Another library of cells is one TOML file: copy freepdk45.toml as kit.toml beside the files of the library and change
   [files]        the names of Liberty, both LEFs, GDS and Verilog, relative to the TOML file (drop `package` and `view`)
   [cells]        the cells by role: inverter, buffers (weakest first), ties, clock gate, buffers of the clock tree, the slow buffer for
-                 hold, fillers; full_adder, half_adder and complements (XOR and XNOR) where there are some. Drive strengths of one
+                 hold, fillers; full_adder, half_adder, selector (a sum of three products) and complements (XOR and XNOR) where there are
+                 some. Drive strengths of one
                  function are those whose names agree in group 1 of `strength`, or stand together in a list of `families`;
                  `carry_ns` is what a rippling carry takes for a bit, by which synthesis chooses adders
   [constraints]  what drives inputs and loads outputs; when an input changes at the earliest; the slew of the clock at registers

@@ -11,7 +11,7 @@ import functools
 import itertools
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...fl.errors import BadInput
@@ -225,12 +225,14 @@ def _sorted(nodes: list[Node]) -> list[Node]:
     return [nodes[index] for index in ready]
 
 
-def cone(nodes: Iterable[Node], roots: Iterable[Bit]) -> list[Node]:
-    """Those of the nodes, which are in topological order, that the roots depend on."""
-    wanted = set(roots)
-    kept = []
-    for node in reversed(list(nodes)):
-        if node.out in wanted:
-            kept.append(node)
-            wanted.update(node.inputs)
-    return kept[::-1]
+def cone(nodes: Sequence[Node], places: Mapping[Bit, int], roots: Iterable[Bit]) -> list[Node]:
+    """Those of the nodes that the roots depend on, in their order; `places` says by net where its driver stands among them."""
+    todo = [places[bit] for bit in roots if bit in places]
+    found = set(todo)
+    for place in todo:  # grows
+        for bit in nodes[place].inputs:
+            below = places.get(bit)
+            if below is not None and below not in found:
+                found.add(below)
+                todo.append(below)
+    return [nodes[place] for place in sorted(found)]

@@ -30,6 +30,8 @@ MESSAGE = re.compile(r"^(?:(?P<place>\S+:\d+(?::\d+)?): )?ERROR: (?P<text>.+)$",
 EMPTY = re.compile(r"see full log for details|Build failed", re.IGNORECASE)
 PASS = re.compile(r"^[\d.]+ Executing (\S+)", re.MULTILINE)
 SIGKILL = 9
+USED = ".used.json"  # what a script has taken, beside it
+NAMES_A_RUN = 10_000_000
 OUT_OF_TIME = (-signal.SIGXCPU, -signal.SIGKILL)
 
 
@@ -64,8 +66,12 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
     `limit` is in seconds of a processor, so that it does not matter how busy the machine is.
     """
     version()
-    (directory / f"{name}.ys").write_text(script)
-    used = directory / f"{name}.used.json"
+    # what a run before has named, this one must not name again: a script that reads its JSON would stumble over two of one name
+    runs = sum(len(list(each.glob(f"*{USED}"))) for each in (directory, directory.parent))
+    begin = directory / f"{name}.begin.il"
+    begin.write_text(f"autoidx {1 + runs * NAMES_A_RUN}\n")
+    (directory / f"{name}.ys").write_text(f"read_rtlil {begin.name}\n{script}")
+    used = directory / f"{name}{USED}"
     log_path = directory / f"{name}.log"
     start = time.perf_counter()
     with log_path.open("w") as log:
@@ -78,7 +84,7 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
             stdout=log,
             stderr=subprocess.STDOUT,
             # abc's temporary files go where the script's do; they are removed by yosys
-            env=os.environ | {"TMPDIR": str(directory), "PYTHONUNBUFFERED": "1"},
+            env=os.environ | {"TMPDIR": str(directory.absolute()), "PYTHONUNBUFFERED": "1"},
         )
     seconds = time.perf_counter() - start
     text = log_path.read_text(errors="replace")
@@ -115,7 +121,7 @@ def _broken(before: str, text: str, log_path: Path) -> str:
 
 
 def _main(script: str, used: str) -> None:
-    """Run the commands of a script, then note the peak memory of this process and of abc, which it starts."""
+    """Run the commands of a script, then note what this process took, and abc, which it starts."""
     from pyosys import libyosys
 
     design = libyosys.Design()
@@ -123,8 +129,12 @@ def _main(script: str, used: str) -> None:
         command = line.partition("#")[0].strip()
         if command:
             libyosys.run_pass(command, design)
-    peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    Path(used).write_text(json.dumps({"peak_memory_mib": round(sum(peaks) / 1024, 1)}) + "\n")
+    taken = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    told = {
+        "peak_memory_mib": round(sum(each.ru_maxrss for each in taken) / 1024, 1),
+        "cpu_seconds": round(sum(each.ru_utime + each.ru_stime for each in taken), 2),
+    }
+    Path(used).write_text(json.dumps(told) + "\n")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,11 @@ rewritings are made here again, and word_proof.py shows by algebra that each is 
 against what they made. Nothing is taken from synthesis: a rewriting that is not shown is left out, and if the netlist was made without
 it, what is undecided is proved against the design itself.
 
+Cells that the design has named (synth/named_cells.py: the adders of a bit heap) have their names in the netlist too. There both are cut:
+what such a cell shows is the same free value on both sides, and each of its inputs is proved to be the same function of such values,
+registers and ports. As no loop passes through them, all of them are then what they are in the design, whatever stands on their paths; no
+part has a multiplier in it. Most inputs are the very net of the design, which needs no abc: that is seen by following buffers.
+
 Where modules repeat (tiles.py), the rest of the design is proved with their ports as its own and one of each module for itself; that
 all the others consist of the same cells on the same nets is seen cell by cell. As no path leads through such a module without
 a register, both are inductions over the same clock cycles.
@@ -30,9 +35,9 @@ speak for them.
 
 from __future__ import annotations
 
-import copy
 import json
 import math
+import pickle
 import random
 import re
 import shutil
@@ -48,16 +53,19 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from .. import product
+from ..collecting import uncollected
 from ..going import say
 from ..kit import kit, liberty
 from ..netlist import document, yosys
 from ..netlist.document import Document, Module
 from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, function, read
 from ..netlist.netlist import of_module
+from ..netlist.ownership import SEPARATOR
 from ..synth import tiles
 from ..synth.carry_save import Step, narrow, save_carries
-from ..synth.reading import read_design
+from ..synth.reading import CELLS, read_design
 from ..synth.sharing import share_adders
+from ..synth.sizing.families import commutative, truth
 from ..synth.squaring import make_squarers
 from ..synth.tiles import Tiles
 from . import word_proof
@@ -77,7 +85,7 @@ MASK = (1 << WORD) - 1
 # To yosys' plain gates and flip-flops, with nothing optimised away that the netlist might have a name for.
 GATES = """\
 design -reset
-read_json {name}.json
+{cells}read_json {name}.json
 hierarchy -check -top {top}
 memory_dff
 memory_collect
@@ -112,6 +120,7 @@ class Pair:
     inverted: bool = False
 
 
+@uncollected()
 def check_equivalence(
     design_sv: str | Path,
     netlist_json: str | Path,
@@ -125,19 +134,23 @@ def check_equivalence(
 ) -> Equivalence:
     """Prove a netlist against its design; the report, which is also written to equivalence.json."""
     start = time.perf_counter()
-    library = kit.find(kit_directory).library
+    files = kit.find(kit_directory)
+    library = files.library
     whole = document.module(netlist_json, top)
     made = product.read(tiles_json, Tiles) if tiles_json else Tiles()
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory, ThreadPoolExecutor(jobs) as pool:
         work = Path(directory)
-        found = read_design(design_sv, top, work, tiled=bool(made.tiles)).tiles
+        reading = read_design(design_sv, top, work, files=files, tiled=bool(made.tiles))
+        if reading.named.isdisjoint(whole["cells"]):  # made otherwise: with its hierarchy
+            reading = read_design(design_sv, top, work, tiled=bool(made.tiles))
+        found = reading.tiles
         if found != made.tiles:
             raise BadInput(
                 f"{tiles_json} has other modules that repeat than the design: run the step synthesis again"
             )
         if found:
             of_module(top, whole, library)  # refuses nets with two drivers, of which neither part knows
-        proofs = _Proofs(work, library, pool, seconds)
+        proofs = _Proofs(work, files, pool, seconds, reading.named)
         proved = [proofs.part(top, tiles.rest_of(whole, found))]
         wrong: list[Part] = []
         for tile in found:
@@ -154,6 +167,7 @@ def check_equivalence(
         refuted=any(each.result == REFUTED for each in results),
         method="registers by name (those that are gone: constant or unread), abc &cec of each next value and output"
         + ("; rewritten sums and squares by algebra on words" if steps else "")
+        + ("; the adders that the design names cell by cell" if reading.named else "")
         + ("; modules that repeat once, the others cell by cell the same" if found else ""),
         summary=summary(results, steps, seconds),
         parts=results,
@@ -182,9 +196,11 @@ class _Proofs:
     """Proofs of parts, several at a time."""
 
     def __init__(
-        self, work: Path, library: liberty.Library, pool: ThreadPoolExecutor, seconds: float
+        self, work: Path, files: kit.Kit, pool: ThreadPoolExecutor, seconds: float, named: frozenset[str]
     ) -> None:
-        self.work, self.library, self.pool, self.seconds = work, library, pool, seconds
+        self.work, self.library, self.pool, self.seconds = work, files.library, pool, seconds
+        self.cells = CELLS.format(lib=files.lib) if named else ""
+        self.named = named  # cells that the design names
         self.name = ""  # of the part that is being proved
 
     def part(self, name: str, netlist: Module) -> _Proved:
@@ -206,6 +222,7 @@ class _Proofs:
     def prove(self, proof: _Proof, parts: dict[str, list[Pair]]) -> list[Part]:
         """The reports of parts."""
         found: list[Part] = []
+        proof.number()
         for each in self.pool.map(
             lambda part: proof.prove(part, parts[part], self.work, self.seconds), parts
         ):
@@ -216,6 +233,7 @@ class _Proofs:
     def induction(self, gold: Logic, gate: Logic, only: Collection[str] | None = None) -> _Proof:
         """The registers of two designs brought together and all parts proved, or some of them."""
         proof = _Proof(gold, gate)
+        proof.cut(self.named, self.library)
         proof.match()
         while True:
             proof.free_varying()
@@ -231,10 +249,10 @@ class _Proofs:
             if not wrong:
                 break
             proof.free_registers({bits[part][0].gold for part in wrong})
-        parts = proof.parts()
+        parts, seen = proof.without_the_same(proof.parts())
         proof.simulate()
         wanted = {name: pairs for name, pairs in parts.items() if only is None or name in only}
-        proof.results = results + self.prove(proof, wanted)
+        proof.results = results + seen + self.prove(proof, wanted)
         return proof
 
     def zeros(self, logic: Logic, bits: Mapping[Bit, Bit]) -> set[Bit]:
@@ -274,14 +292,16 @@ def _rewritten(
         shutil.copy(WIDE_RIPPLE, work)  # a path with a blank is none for a script
         yosys.run(
             "gates",
-            "".join(GATES.format(name=name, top=top, of_gates=OF_GATES) for name in names),
+            "".join(
+                GATES.format(cells=proofs.cells, name=name, top=top, of_gates=OF_GATES) for name in names
+            ),
             work,
         )
         made = (json.loads((work / f"{name}{OF_GATES}.json").read_text()) for name in names)
         return [read(each["modules"][top], library) for each in made]
 
     for name, what, rewrite in REWRITINGS:
-        now = copy.deepcopy(was)
+        now = _copied(was)
         count = rewrite(now)
         if not show(now, [], set()):
             return gates(*stages), steps  # what comes after starts from this
@@ -290,7 +310,7 @@ def _rewritten(
             (work / f"{name}.json").write_text(json.dumps(was))
             stages.append(name)
             steps.append(_plural(count, what))
-    now = copy.deepcopy(was)
+    now = _copied(was)
     chains = save_carries(now, prefix=False)
     if chains:
         module = was["modules"][top]
@@ -310,6 +330,12 @@ def _rewritten(
             steps.append(f"{_plural(len(chains), 'chain')} of sums step by step")
         return logics, steps
     return gates(*stages), steps
+
+
+def _copied(design: Document) -> Document:
+    """Another one that is the same, in a fifth of the time that copy.deepcopy takes."""
+    copied: Document = pickle.loads(pickle.dumps(design, pickle.HIGHEST_PROTOCOL))
+    return copied
 
 
 def _plural(count: int, what: str) -> str:
@@ -338,7 +364,8 @@ def _parts(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
 
 class _Proof:
     def __init__(self, gold: Logic, gate: Logic) -> None:
-        self.gold, self.gate = gold, replace(gate, nodes=list(gate.nodes))  # nodes come to it
+        # nodes come to them, and go
+        self.gold, self.gate = replace(gold, nodes=list(gold.nodes)), replace(gate, nodes=list(gate.nodes))
         self.gate_states = {
             bit: (state, inverted) for state in gate.states for bit, inverted in state.outputs
         }
@@ -347,6 +374,7 @@ class _Proof:
             for node in gate.nodes
             if len(node.inputs) == 1 and node.function.cubes == ("1",)
         }
+        self.gate_driver = {node.out: node for node in gate.nodes}
         self.clock_gates = {each.out: each for each in gate.gates}
         # registers and input ports of the design -> what they are in the netlist
         self.same: dict[Bit, tuple[Bit, bool]] = {}
@@ -356,6 +384,35 @@ class _Proof:
         self.words: tuple[dict[Bit, int], ...] = ()  # of the design and of the netlist
         self.named: dict[Bit, list[tuple[str, int]]] = {}  # names of the nets of the design
         self.results: list[Part] = []  # of the parts
+        self.cuts: list[tuple[str, list[Bit], list[Bit], list[list[int]]]] = []
+        self.places: tuple[dict[Bit, int], ...] = ()  # of the nodes that drive nets
+        self.shown: dict[Bit, Bit] = {}  # what cells show on both sides, by the design's net
+
+    def cut(self, named: Collection[str], library: liberty.Library) -> None:
+        """Cut both where they have the same cell of this name."""
+        there = [each.module["cells"] for each in (self.gold, self.gate)]
+        both = sorted(named & there[0].keys() & there[1].keys())
+        if not both:
+            return
+        alike: dict[tuple[str, str], bool] = {}
+        classes: dict[str, list[list[int]]] = {}
+        same: set[str] = set()
+        for name in both:
+            gold, gate = (cells[name] for cells in there)
+            kinds = gold["type"], gate["type"]
+            if kinds not in alike:
+                alike[kinds] = _one_function(library, *kinds)
+                classes[kinds[0]] = _exchangeable(library, kinds[0])
+            inputs = library.cells[gold["type"]].inputs
+            pins = [each["connections"] for each in (gold, gate)]
+            if alike[kinds] and pins[0].keys() == pins[1].keys() and {*inputs} <= pins[0].keys():
+                same.add(name)
+                golds, gates = ([own[pin][0] for pin in inputs] for own in pins)
+                self.cuts.append((name, golds, gates, classes[kinds[0]]))
+                outputs = [pin for pin in library.cells[gold["type"]].outputs if pin in pins[0]]
+                self.shown |= {pins[0][pin][0]: pins[1][pin][0] for pin in outputs}
+        for each in (self.gold, self.gate):
+            each.nodes = [node for node in each.nodes if node.cell not in same]
 
     def match(self) -> None:
         """Find what each input and register of the design is in the netlist; BadInput if inputs differ."""
@@ -368,6 +425,7 @@ class _Proof:
                     f"the netlist has the input {other} where the design has {name}: they are not the same design"
                 )
             self.same[bit] = (gate_bit, False)
+        self.same |= {bit: (other, False) for bit, other in self.shown.items()}
         for name, place, bit in _bit_names(self.gold.module):
             self.named.setdefault(bit, []).append((name, place))
         for state in self.gold.states:
@@ -405,7 +463,61 @@ class _Proof:
             if name not in gate_outputs:
                 raise BadInput(f"the netlist has no output {name}: it is not of the same design")
             pairs.append(Pair(name.rpartition("[")[0], bit, gate_outputs[name]))
+        pairs.extend(self._cut_pairs())
         return _parts(pairs)
+
+    def _cut_pairs(self) -> Iterator[Pair]:
+        """The inputs of the cells at which both are cut; pins that may be exchanged by what they mean."""
+        if not self.cuts:
+            return
+        gold_words, gate_words = (
+            _simulated(self.gold.nodes, self.same),
+            _simulated(self.gate.nodes, self._self()),
+        )
+        for name, golds, gates, classes in self.cuts:
+            for places in classes:
+                left = [gates[place] for place in places]
+                for place in places:
+                    word = gold_words.get(golds[place], 0)
+                    found = next((bit for bit in left if gate_words.get(bit, 0) == word), left[0])
+                    left.remove(found)
+                    yield Pair(name.rpartition(SEPARATOR)[0] or name, golds[place], found)
+
+    def without_the_same(self, parts: dict[str, list[Pair]]) -> tuple[dict[str, list[Pair]], list[Part]]:
+        """The parts without pairs that are the very same net behind buffers, or are proved in another part; and those with nothing else."""
+        if not self.cuts:
+            return parts, []
+        buffers = {
+            node.out: node.inputs[0]
+            for node in self.gold.nodes
+            if len(node.inputs) == 1 and node.function.cubes == ("1",)
+        }
+        twins = {bit: source for bit, (source, inverted) in self._self().items() if not inverted}
+        left: dict[str, list[Pair]] = {}
+        proved: list[Part] = []
+        known: set[tuple[Bit, Bit, bool]] = set()
+
+        def same(pair: Pair) -> bool:
+            gold, gate = pair.gold, pair.gate
+            while gold in buffers:
+                gold = buffers[gold]
+            while gate in self.buffers:
+                gate = self.buffers[gate]
+            source, complement = self.same.get(gold, (None, False))
+            key = gold, gate, pair.inverted
+            before = key in known
+            known.add(key)
+            return before or (
+                source is not None and twins.get(gate) == source and complement == pair.inverted
+            )
+
+        for name, pairs in parts.items():
+            other = [pair for pair in pairs if not same(pair)]
+            if other:
+                left[name] = other
+            else:
+                proved.append(Part(name, len(pairs), PROVED, 0.0))
+        return left, proved
 
     def _counterpart(
         self, names: Iterable[tuple[str, int]], gate_bits: Mapping[tuple[str, int], Bit]
@@ -421,12 +533,11 @@ class _Proof:
                 return bit, False
             if bit in CONSTANTS:
                 return bit, False
-            for node in self.gate.nodes:
-                if node.out == bit:
-                    if not node.inputs:
-                        return ("1" if node.function.cubes else "0"), False
-                    if len(node.inputs) == 1 and node.inputs[0] in self.gate_states:
-                        return node.inputs[0], True
+            node = self.gate_driver.get(bit)
+            if node is not None and not node.inputs:
+                return ("1" if node.function.cubes else "0"), False
+            if node is not None and len(node.inputs) == 1 and node.inputs[0] in self.gate_states:
+                return node.inputs[0], True
         return None
 
     def free_varying(self) -> None:
@@ -502,6 +613,11 @@ class _Proof:
         self.gate.nodes.append(Node(out, out, tuple(pins[pin] for pin in made.inputs), made))
         return out
 
+    def number(self) -> None:
+        """Where the drivers of all nets stand among the nodes."""
+        sides = (self.gold.nodes, self.gate.nodes)
+        self.places = tuple({node.out: place for place, node in enumerate(nodes)} for nodes in sides)
+
     def simulate(self) -> None:
         """Words for all nets of both, by which most differences show at once."""
         self.words = (_simulated(self.gold.nodes, self.same), _simulated(self.gate.nodes, self._self()))
@@ -521,16 +637,21 @@ class _Proof:
             sources = self._sources()
             gold = Path(directory) / "gold.blif"
             gate = Path(directory) / "gate.blif"
-            gold.write_text(_blif(self.gold.nodes, [each.gold for each in pairs], sources, self.same))
-            gate.write_text(
-                _blif(
-                    self.gate.nodes,
-                    [each.gate for each in pairs],
-                    sources,
-                    self._self(),
-                    [p.inverted for p in pairs],
-                )
+            roots = [each.gold for each in pairs], [each.gate for each in pairs]
+            cones = (
+                cone(self.gold.nodes, self.places[0], roots[0]),
+                cone(self.gate.nodes, self.places[1], roots[1]),
             )
+            of_gate = self._self()
+            if self.cuts:  # there are too many to name them all
+                read = {
+                    same.get(bit, (bit, False))[0]
+                    for nodes, ends, same in zip(cones, roots, (self.same, of_gate), strict=True)
+                    for bit in (*ends, *(bit for node in nodes for bit in node.inputs))
+                }
+                sources = [bit for bit in sources if bit in read]
+            gold.write_text(_blif(cones[0], roots[0], sources, self.same))
+            gate.write_text(_blif(cones[1], roots[1], sources, of_gate, [p.inverted for p in pairs]))
             result = _cec(gold, gate, seconds)
         return Part(part, len(pairs), result, round(time.perf_counter() - start, 2))
 
@@ -540,6 +661,7 @@ class _Proof:
             *(bit for _, bit in self.gate.ports("input")),
             *(state.outputs[0][0] for state in self.gate.states if state.outputs),
             *sorted(f"free {q}" for q in self.free),
+            *self.shown.values(),
         ]
 
     def _self(self) -> dict[Bit, tuple[Bit, bool]]:
@@ -547,7 +669,33 @@ class _Proof:
         for state in self.gate.states:
             for bit, complement in state.outputs:
                 same[bit] = (state.outputs[0][0], complement != state.outputs[0][1])
-        return same
+        return same | {bit: (bit, False) for bit in self.shown.values()}
+
+
+def _one_function(library: liberty.Library, kind: str, other: str) -> bool:
+    """Whether two cells without state compute the same of pins of the same names."""
+    one, two = library.cells[kind], library.cells[other]
+    return (
+        not one.sequential
+        and not two.sequential
+        and one.inputs == two.inputs
+        and one.outputs == two.outputs
+        and (kind == other or all(truth(one, pin) == truth(two, pin) for pin in one.outputs))
+    )
+
+
+def _exchangeable(library: liberty.Library, kind: str) -> list[list[int]]:
+    """The places of a cell's inputs, those together that may be exchanged."""
+    cell = library.cells[kind]
+    found: list[list[int]] = []
+    pairs = commutative(cell)
+    for place, pin in enumerate(cell.inputs):
+        own = next((each for each in found if (cell.inputs[each[0]], pin) in pairs), None)
+        if own is None:
+            found.append([place])
+        else:
+            own.append(place)
+    return found
 
 
 def _simulated(nodes: Iterable[Node], same: Mapping[Bit, tuple[Bit, bool]]) -> dict[Bit, int]:
@@ -563,14 +711,13 @@ def _simulated(nodes: Iterable[Node], same: Mapping[Bit, tuple[Bit, bool]]) -> d
 
 
 def _blif(
-    nodes: list[Node],
+    needed: list[Node],
     roots: list[Bit],
     sources: list[Bit],
     same: Mapping[Bit, tuple[Bit, bool]],
     inverted: list[bool] | None = None,
 ) -> str:
-    """The cones of the roots over the sources, which are named alike in every text."""
-    needed = cone(nodes, roots)
+    """The cones of the roots (`needed`) over the sources, which are named alike in every text."""
     names = {bit: f"n{index}" for index, bit in enumerate({node.out for node in needed})}
     lines = [".model m", ".inputs " + " ".join(f"i{index}" for index in range(len(sources)))]
     lines.append(".outputs " + " ".join(f"o{index}" for index in range(len(roots))))

@@ -6,6 +6,7 @@ tiles.py) and kept.json (with its hierarchy). Refused are latches, loops, nets w
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -15,9 +16,11 @@ from typing import NamedTuple, cast
 
 from ...fl.errors import BadInput
 from ...rtl.sim import toolchain
+from ..kit.kit import Kit
 from ..netlist import yosys
 from ..netlist.document import Document, Module
-from . import estimate, tiles
+from . import estimate, named_cells, tiles
+from .named_cells import Form, Placing
 from .tiles import Tile
 
 # Larger than any memory that is sensible as registers; each bit costs a register and a multiplexer, 6 um^2 and more.
@@ -74,16 +77,26 @@ BOTH = (
 )
 
 
+# where cells of the library are among the words
+CELLS = "read_liberty -lib {lib}\n"
+
+
 class Reading(NamedTuple):
-    """What was read, and what the tool took."""
+    """What was read, which cells the design has named (named_cells.py), and what the tool took."""
 
     tiles: tuple[Tile, ...]
+    named: frozenset[str]
     log: str
     peak_memory_mib: float
 
 
-def read_design(design_sv: str | Path, top: str, work: Path, *, tiled: bool = True) -> Reading:
-    """Elaborate a design, without its tiles as such if not `tiled`; BadInput if it makes no circuit."""
+def read_design(
+    design_sv: str | Path, top: str, work: Path, *, files: Kit | None = None, tiled: bool = True
+) -> Reading:
+    """Elaborate a design, without its tiles as such if not `tiled`; BadInput if it makes no circuit.
+
+    With a kit the adders that it names are cells of that.
+    """
     source = Path(design_sv).absolute()
     if not source.is_file():
         raise BadInput(f"there is no file {design_sv}")
@@ -96,15 +109,27 @@ def read_design(design_sv: str | Path, top: str, work: Path, *, tiled: bool = Tr
     yosys.run("probe", PROBE.format(source=source, top=top), work)
     probe = _load(work / "probe.json")
     _check_memories(probe, top)
-    _check_size(probe, top, UNREAD)
     likely = tiled and tiles.likely(probe, top)
-    done = yosys.run("read", (READ if likely else READ + BOTH).format(source=source, top=top), work)
+    named = named_cells.likely(probe) if files else {}
+    words = {name: module for name, module in probe["modules"].items() if name not in named}
+    _check_size(
+        {"modules": words}, top, UNREAD, sum(named_cells.width(probe["modules"][name]) for name in named)
+    )
+    done = yosys.run("read", (READ if likely or named else READ + BOTH).format(source=source, top=top), work)
     log, peak = done.log, done.peak_memory_mib
     found: tuple[Tile, ...] = ()
-    if likely:
-        found = tiles.find(_load(work / HIERARCHY), top)
-        flat = [yosys.run("flatten", f"read_json {HIERARCHY}\n{BOTH}", work)] if not found else []
-        for again in flat or _taken_apart(top, work, found):
+    forms: dict[str, Form] = {}
+    placing = Placing(forms)
+    if likely or named:
+        hierarchy = _load(work / HIERARCHY)
+        found = tiles.find(hierarchy, top) if likely else ()
+        forms = named_cells.find(hierarchy, files.library) if named and files else {}
+        placing = Placing(forms)
+        apart = _taken_apart(top, work, found, placing, files) if found or forms else ()
+        flat = (
+            [yosys.run("flatten", f"read_json {HIERARCHY}\n{BOTH}", work)] if not found and not forms else []
+        )
+        for again in flat or apart:
             log, peak = log + again.log, max(peak, again.peak_memory_mib)
     _check_drivers(_load(work / "drivers.json"), top)
     if conflict := CONFLICT.search(log):
@@ -120,24 +145,40 @@ def read_design(design_sv: str | Path, top: str, work: Path, *, tiled: bool = Tr
     for module in _load(work / FLAT)["modules"].values():
         _check_latches(module, top)
     _check_size(_load(work / COARSE), top)
-    return Reading(found, log, peak)
+    return Reading(found, placing.names, log, peak)
 
 
 def _load(path: Path) -> Document:
     return cast(Document, json.loads(path.read_text()))
 
 
-def _taken_apart(top: str, work: Path, found: tuple[Tile, ...]) -> Iterator[yosys.Run]:
-    """Flat but for the tiles, these taken out, and each part cleaned up for itself."""
+def _taken_apart(
+    top: str, work: Path, found: tuple[Tile, ...], placing: Placing, files: Kit | None
+) -> Iterator[yosys.Run]:
+    """Flat but for the tiles, these taken out, with the cells that the design names, and each part cleaned up for itself."""
     hierarchy = _load(work / HIERARCHY)
-    for tile in found:
-        for name in tile.modules:
-            module = hierarchy["modules"][name]
-            module["attributes"] = {**module.get("attributes", {}), "keep_hierarchy": 1}
+    for name in (*placing.forms, *(module for tile in found for module in tile.modules)):
+        module = hierarchy["modules"][name]
+        module["attributes"] = {**module.get("attributes", {}), "keep_hierarchy": 1}
     (work / "tiled.json").write_text(json.dumps(hierarchy))
     yield yosys.run("flatten", f"read_json tiled.json\n{FLATTEN}", work)
-    (work / CUT).write_text(json.dumps(tiles.cut(_load(work / FLAT), top, found)))
-    yield yosys.run("clean", f"read_json {CUT}\n{CLEAN.format(name='coarse')}", work)
+    parts = tiles.cut(_load(work / FLAT), top, found)
+    placing.expand(parts)
+    while placing.simplify(parts):
+        pass
+    cells = CELLS.format(lib=files.lib) if files and placing.forms else ""
+    for number in itertools.count():
+        (work / CUT).write_text(json.dumps(parts))
+        yield yosys.run(
+            f"clean{number or ''}", f"{cells}read_json {CUT}\n{CLEAN.format(name='coarse')}", work
+        )
+        if not cells:
+            break
+        made = _load(work / COARSE)["modules"]
+        parts = {"modules": {name: made[name] for name in parts["modules"]}}
+        (work / COARSE).write_text(json.dumps(parts))  # without the library
+        if not placing.simplify(parts):
+            break
 
 
 def _check_drivers(design: Document, top: str) -> None:
@@ -188,9 +229,9 @@ def _check_memories(design: Document, top: str) -> None:
                 )
 
 
-def _check_size(design: Document, top: str, over: float = 1.0) -> None:
-    """BadInput, with the estimate, for a design that would take hours."""
-    cells = round(estimate.cells(design) / over)
+def _check_size(design: Document, top: str, over: float = 1.0, more: int = 0) -> None:
+    """BadInput, with the estimate, for a design that would take hours; `more` cells are known beside it."""
+    cells = round(estimate.cells(design) / over) + more
     if cells > MAX_CELLS:
         raise BadInput(
             f"{top} would take some {cells:,} cells, about {cells * SECONDS_A_CELL / 60:.0f} min and "

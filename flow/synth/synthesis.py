@@ -27,6 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from ...fl.errors import BadInput, unknown
+from ..collecting import uncollected
 from ..files import replace_text, replacing
 from ..going import say
 from ..kit import kit, liberty
@@ -67,6 +68,7 @@ FORM = (
     "hold_form=True leaves sums as they are written"
 )
 AUTO = "auto"  # ripple, where the carries of subtractions have the time, else mixed
+BEFORE_NAMED = "sklansky"  # in its place, where cells that the design names wait for sums: a digit's quotient
 CARRIES_SHARE = 0.75  # of the clock
 PS_PER_NS = 1000
 
@@ -119,6 +121,8 @@ class SynthesisReport(Product, kw_only=True):
     caveats: list[str]
     structure: str  # of STRUCTURES
     tiles: dict[str, int] = msgspec.field(default_factory=dict)  # how many of each
+    # by kind, of those that the design names
+    named_cells: dict[str, int] = msgspec.field(default_factory=dict)
     seconds: float
     peak_memory_mib: float
 
@@ -138,6 +142,7 @@ STYLE_OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
+@uncollected()
 def synthesize(
     design_sv: str | Path,
     top: str,
@@ -170,9 +175,16 @@ def synthesize(
     work.mkdir(parents=True, exist_ok=True)
 
     say("reading")
-    reading = read_design(design_sv, top, work, tiled=not chosen.keep_hierarchy)
+    whole = not chosen.keep_hierarchy
+    reading = read_design(design_sv, top, work, files=files if whole else None, tiled=whole)
     setting = _Setting(
-        style, clock_ns, chosen, files, json.loads((work / HIERARCHY).read_text()), reading.tiles
+        style,
+        clock_ns,
+        chosen,
+        files,
+        json.loads((work / HIERARCHY).read_text()),
+        reading.tiles,
+        reading.named,
     )
     parts = json.loads((work / (KEPT if chosen.keep_hierarchy else COARSE)).read_text())
     tiled = [
@@ -210,6 +222,9 @@ def synthesize(
         squarers=sum(each.squarers for each in every),
         carry_save_rows=sum(each.carry_save_rows for each in every),
         tiles={tile.name: len(tile.paths) for tile in reading.tiles},
+        named_cells=dict(
+            Counter(module["cells"][name]["type"] for name in reading.named & module["cells"].keys())
+        ),
         caveats=[FORM] if any(each.shared_adders or each.carry_save_rows for each in every) else [],
         structure=rest.structure,
         seconds=round(time.perf_counter() - start, 1),
@@ -226,6 +241,7 @@ class _Setting(NamedTuple):
     files: kit.Kit
     hierarchy: Document
     tiles: tuple[Tile, ...]
+    named: frozenset[str]  # cells of the library that the design has named
 
 
 class _Part(NamedTuple):
@@ -253,12 +269,19 @@ def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -
     if save:
         narrow(design)
     chains = save_carries(design) if save else []
-    if chosen.adders == AUTO:
+    named = {cell["type"] for name, cell in design["modules"][top]["cells"].items() if name in setting.named}
+    if chosen.adders == AUTO and named:
+        chosen = replace(chosen, adders=BEFORE_NAMED)
+    elif chosen.adders == AUTO:
         carries = max(estimate.carries(module) for module in design["modules"].values())
         late = carries * library.roles.carry_ns > CARRIES_SHARE * setting.clock_ns
         chosen = replace(chosen, adders="mixed" if late else "ripple")
     (work / "shared.json").write_text(json.dumps(design))
     script = _script(style, top, work, setting.clock_ns, chosen, setting.files.lib, library)
+    if named:
+        script = _early_first(script, sorted(named), library)
+        early = (ROOM / "styles" / f"{style}.abc").read_text().replace("@structure@", STRUCTURES["depth"])
+        (work / "early.abc").write_text(early)
     (work / f"{style}.ys").write_text(script)
     structure, mapping = _map(style, work, setting.clock_ns)
 
@@ -270,7 +293,9 @@ def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -
     modules = {path: name for path, name in modules.items() if not tiles.inside(path, setting.tiles)}
     inputs = ownership.input_ports(setting.hierarchy, module_name)
     owners = ownership.owners(before, after, modules, inputs)
-    names = _new_names(after, owners)
+    kept = setting.named & module["cells"].keys()
+    owners |= {name: name.rpartition(ownership.SEPARATOR)[0] for name in kept}
+    names = _new_names(after, owners, kept)
     module["cells"] = {names[name]: {**cell, "hide_name": 0} for name, cell in module["cells"].items()}
     return _Part(
         module,
@@ -330,6 +355,24 @@ def _script(
         else "",
     }
     return re.sub(r"@(\w+)@", lambda match: values[match[1]], script)
+
+
+# What cells that the design names wait for, such as the adder of a quotient's digit, before all other gates and for depth: abc knows
+# no path through such cells, and would make it as slow as the slowest of the others, such as the adder of a result.
+EARLY = """\
+select -set early {named} %ci*:-{registers}
+{abc} -script early.abc @early
+"""
+ABC = re.compile(r"^(abc .*) -script \S+$", re.MULTILINE)
+
+
+def _early_first(script: str, named: list[str], library: liberty.Library) -> str:
+    """A script in which abc maps what these cells wait for by itself."""
+    registers = ",".join(kind for kind, cell in library.cells.items() if cell.sequential)
+    cells = " ".join(f"t:{kind}" for kind in named) + " %u" * (len(named) - 1)
+    return ABC.sub(
+        lambda match: EARLY.format(named=cells, registers=registers, abc=match[1]) + match[0], script, count=1
+    )
 
 
 def _clock_gate(library: liberty.Library) -> str:
@@ -418,8 +461,11 @@ def _pins(cells: Mapping[str, Cell]) -> Iterator[list[Bit]]:
         yield from cell["connections"].values()
 
 
-def _new_names(after: logic.Logic, owners: Mapping[str, str]) -> dict[str, str]:
-    """{name in the mapped netlist: path.what}: registers after the net that they drive, all others numbered in their module."""
+def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Container[str]) -> dict[str, str]:
+    """{name in the mapped netlist: path.what}: registers after the net that they drive, all others numbered in their module.
+
+    Cells that the design has named have their names.
+    """
     nets: dict[Bit, list[str]] = {}
     for own, net in after.module["netnames"].items():
         if not net.get("hide_name"):
@@ -440,9 +486,11 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str]) -> dict[str, str]:
     registers = {state.cell: of_register(state) for state in after.states}
     counted: Counter[str] = Counter()
     # a register of a net x is called x_reg, and there may be a net of that name: yosys takes no two objects of one name
-    taken = set(after.module["netnames"])
-    names: dict[str, str] = {}
+    names: dict[str, str] = {cell: cell for cell in after.module["cells"] if cell in named}
+    taken = {*after.module["netnames"], *names}
     for cell in after.module["cells"]:
+        if cell in names:
+            continue
         path = owners[cell]
         prefix = f"{path}{ownership.SEPARATOR}" if path else ""
         name = registers.get(cell)

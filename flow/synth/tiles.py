@@ -74,7 +74,7 @@ def likely(design: Document, top: str) -> bool:
 def find(design: Document, top: str) -> tuple[Tile, ...]:
     """The tiles of a design that has its hierarchy and no processes; of one inside another the outer."""
     found: list[Tile] = []
-    for paths, modules in _instances(design, top, _Forms(design)).values():
+    for paths, modules in _instances(design, top, Forms(design)).values():
         inner = any(inside(path, found) for path in paths)
         if _saved(design, paths, modules) and not inner and _registered(design["modules"][modules[0]]):
             ports = design["modules"][modules[0]]["ports"]
@@ -122,7 +122,7 @@ def inside(path: str, tiles: Sequence[Tile]) -> bool:
     return any(path == each or path.startswith(each + SEPARATOR) for each in every)
 
 
-class _Forms:
+class Forms:
     """What a module is, whatever its nets are numbered and its instance is called."""
 
     def __init__(self, design: Document) -> None:

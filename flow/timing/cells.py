@@ -53,6 +53,7 @@ class CellArcs:
     rows: list[Row]
     checks: list[tuple[str, int, str, bool, int]]  # (pin, its edge, clock pin, whether setup, table)
     unchecked: bool
+    worst: int = 0  # of the rows, the first ones, which stand for all where no pin is constant
 
 
 def compiled(cell: Cell, tables: Tables) -> CellArcs:
@@ -137,11 +138,14 @@ def possible(cell: Cell, row: Row, at: tuple[tuple[str, int], ...]) -> bool:
 class CellTables:
     """Kinds of cells by number: their arcs, checks and pins."""
 
-    def __init__(self, library: Library, kinds: Iterable[str]) -> None:
+    def __init__(self, library: Library, kinds: Iterable[str], *, worst: bool = False) -> None:
+        """With `worst` there is one row for each edge of an input that makes one of an output, of its latest condition."""
         self.tables = Tables()
         self.kinds = list(kinds)
         self.number = {kind: place for place, kind in enumerate(self.kinds)}
         self.compiled = {kind: compiled(library.cells[kind], self.tables) for kind in self.kinds}
+        for arcs in self.compiled.values() if worst else ():
+            self._prepend_worst(arcs)
         count = len(self.kinds)
         width = max((len(each.rows) for each in self.compiled.values()), default=0)
         checks = max((len(each.checks) for each in self.compiled.values()), default=0)
@@ -159,3 +163,18 @@ class CellTables:
             for place, name in enumerate(self.pins[kind]):
                 pin = library.cells[kind].pins[name]
                 self.cap[number, place] = pin.cap_rise_ff, pin.cap_fall_ff
+
+    def _prepend_worst(self, cell: CellArcs) -> None:
+        edges: dict[tuple[str, int, str, int], list[Row]] = {}
+        for row in cell.rows:
+            edges.setdefault((row.input, row.start, row.output, row.end), []).append(row)
+        worst = [
+            Row(
+                *edge,
+                "",
+                self.tables.worst([row.delay for row in rows]),
+                self.tables.worst([row.slew for row in rows]),
+            )
+            for edge, rows in edges.items()
+        ]
+        cell.rows, cell.worst = [*worst, *cell.rows], len(worst)

@@ -7,7 +7,6 @@ date, and `propagate` slews and arrivals. nldm.py analyses by it, and sizing wor
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 
 import numpy as np
@@ -16,7 +15,9 @@ from ...fl.errors import BadInput, unknown
 from ..kit.constraints import Constraints
 from ..kit.liberty import Library
 from ..netlist.netlist import PORT, Netlist
+from . import kernel
 from .cells import FALL, KOHM_FF, RISE, CellTables, constant, possible
+from .tables import Tables
 
 
 class TimingGraph:
@@ -82,15 +83,19 @@ class TimingGraph:
 
     def _allowed(self, kind: str, names: list[str]) -> np.ndarray:
         """Which rows of which instances can happen, with the pins that never change."""
-        rows, cell = self.kinds[kind].rows, self.library.cells[kind]
+        rows, cell, worst = self.kinds[kind].rows, self.library.cells[kind], self.kinds[kind].worst
         allowed = np.ones((len(names), len(rows)), bool)
+        if worst:
+            allowed[:, worst:] = False
         masks: dict[tuple[tuple[str, int], ...], list[bool]] = {}
-        for place, name in enumerate(names):
+        for place, name in enumerate(names if self.constants else ()):
             pins = self.netlist.cells[name].pins
             at = tuple((pin, self.constants[net]) for pin, net in pins.items() if net in self.constants)
             if at:
                 if at not in masks:
-                    masks[at] = [possible(cell, row, at) for row in rows]
+                    masks[at] = [
+                        number >= worst and possible(cell, row, at) for number, row in enumerate(rows)
+                    ]
                 allowed[place] = masks[at]
         return allowed
 
@@ -244,24 +249,24 @@ class TimingGraph:
         self.arrival[1] = np.inf
         self.arc_delay, self.arc_slew = np.zeros((2, 2, len(self.start)))
         self._inputs()
-        ideal = self.ideal[self.end]
-        sides = ((0, np.maximum), (1, np.minimum)) if earliest else ((0, np.maximum),)
-        for low, high in itertools.pairwise([0, *self.bounds]):
-            if low == high:
-                continue
-            part = slice(low, high)
-            start, end = self.start[part], self.end[part]
-            firsts = np.nonzero(np.diff(end, prepend=-1))[0]
-            nodes, load = end[firsts], np.tile(self.load[end], 2)
-            numbers = np.concatenate((self.delay_table[part], self.slew_table[part]))
-            for side, worst in sides:
-                both = self.tables.look_up(numbers, np.tile(self.slew[side, start], 2), load)
-                delay, slew = both[: high - low], both[high - low :]
-                delay[ideal[part]], slew[ideal[part]] = 0.0, self.constraints.clock_slew_ns
-                self.arc_delay[side, part], self.arc_slew[side, part] = delay, slew
-                self.slew[side, nodes] = worst.reduceat(slew, firsts)
-                arrival = self.arrival[side, start] + self.wire[part] + delay
-                self.arrival[side, nodes] = worst.reduceat(arrival, firsts)
+        for side in (0, 1) if earliest else (0,):
+            kernel.call(
+                "propagate",
+                self.tables.stack,
+                self.arcs_of_c(),
+                side == 1,
+                self.load,
+                self.slew[side],
+                self.arrival[side],
+                self.arc_delay[side],
+                self.arc_slew[side],
+            )
+
+    def arcs_of_c(self) -> kernel.ArcsOfC:
+        """The arcs, for the kernel, as long as none of the arrays is another one."""
+        arrays = (self.start, self.end, self.delay_table, self.slew_table, self.wire, self.ideal)
+        addresses = (kernel.address(each) for each in arrays)
+        return kernel.ArcsOfC(len(self.start), *addresses, self.constraints.clock_slew_ns)
 
     def _inputs(self) -> None:
         """The driving cell's own delay is in the input delay; what the load adds to it comes on top."""
@@ -272,13 +277,17 @@ class TimingGraph:
         arc = cell.pins[cell.outputs[0]].timing[0]
         tables = ((arc.cell_rise, arc.rise_transition), (arc.cell_fall, arc.fall_transition))
         delays = np.array([asked.latest_input_ns, asked.earliest_input_ns])
-        for bit, net in self.netlist.port_bits("input"):
-            for edge in (RISE, FALL):
-                node, (delay, slew) = 2 * net + edge, tables[edge]
-                if bit == asked.clock_port:
-                    self.slew[:, node] = asked.clock_slew_ns
-                    self.arrival[:, node] = 0.0
-                elif delay and slew:
-                    load = float(self.load[node])
-                    self.slew[:, node] = slew.at(0.0, load)
-                    self.arrival[:, node] = delays + delay.at(0.0, load) - delay.at(0.0)
+        found = [(bit == asked.clock_port, net) for bit, net in self.netlist.port_bits("input")]
+        nets = np.array([net for clock, net in found if not clock], int)
+        for clock, net in found:
+            if clock:
+                self.slew[:, 2 * net : 2 * net + 2] = asked.clock_slew_ns
+                self.arrival[:, 2 * net : 2 * net + 2] = 0.0
+        for edge, (delay, slew) in zip((RISE, FALL), tables, strict=True):
+            if delay and slew and len(nets):
+                nodes = 2 * nets + edge
+                load, zero = self.load[nodes], np.zeros(len(nodes))
+                own = Tables()
+                one, other = (np.full(len(nodes), own.add(table)) for table in (delay, slew))
+                self.slew[:, nodes] = own.look_up(other, zero, load)
+                self.arrival[:, nodes] = delays[:, None] + own.look_up(one, zero, load) - delay.at(0.0)

@@ -1,10 +1,15 @@
-"""Tables of a library stacked into arrays, so that many points of many tables are looked up in one go."""
+"""Tables of a library stacked into arrays, so that many points of many tables are looked up in one go (kernel.cpp)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..kit.liberty import Table, between
+from ..kit.liberty import Table
+from . import kernel
+
+FAR = 10.0  # times the end of an axis, up to which one table is compared with another
 
 
 class Tables:
@@ -13,7 +18,10 @@ class Tables:
     def __init__(self) -> None:
         self._tables: list[Table] = []
         self._numbers: dict[int, int] = {}
-        self._arrays: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._groups: list[list[int]] = []
+        self._grids: dict[int, np.ndarray] = {}
+        self._arrays: list[np.ndarray] = []  # that the kernel reads
+        self._stack: kernel.TablesOfC | None = None
 
     def add(self, table: Table) -> int:
         """The number of a table, to look it up by."""
@@ -21,41 +29,75 @@ class Tables:
         if number is None:
             number = self._numbers[id(table)] = len(self._tables)
             self._tables.append(table)
-            self._arrays = None
+            self._stack = None
         return number
+
+    def worst(self, numbers: Sequence[int]) -> int:
+        """The number of the greatest of some tables, at each point."""
+        over = [number for number in dict.fromkeys(numbers) if not self._below(number, numbers)]
+        if len(over) == 1:
+            return over[0]
+        self._groups.append(over)
+        self._stack = None
+        return -len(self._groups)
+
+    def _below(self, number: int, numbers: Sequence[int]) -> bool:
+        """Whether another one is as great everywhere (of two alike the first), up to far beyond the axes."""
+        table, mine = self._tables[number], self._far(number)
+        for other in dict.fromkeys(numbers):
+            one = self._tables[other]
+            if other != number and (one.index_1, one.index_2) == (table.index_1, table.index_2):
+                theirs = self._far(other)
+                first = numbers.index(other) < numbers.index(number)
+                if (theirs >= mine).all() and (first or (theirs != mine).any()):
+                    return True
+        return False
+
+    def _far(self, number: int) -> np.ndarray:
+        """The grid of a table, from 0 to far beyond its axes; between its points it is bilinear."""
+        if number not in self._grids:
+            table = self._tables[number]
+            grid = np.array(table.values)
+            for place, axis in enumerate((np.array(table.index_1), np.array(table.index_2))):
+                if len(axis) > 1:
+                    grid = np.moveaxis(grid, place, 0)
+                    low = grid[0] - (grid[1] - grid[0]) / (axis[1] - axis[0]) * axis[0]
+                    high = grid[-1] + (grid[-1] - grid[-2]) / (axis[-1] - axis[-2]) * (FAR - 1) * axis[-1]
+                    grid = np.moveaxis(np.concatenate(([low], grid, [high])), 0, place)
+            self._grids[number] = grid
+        return self._grids[number]
 
     def look_up(self, numbers: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """The value of table numbers[k] at (first[k], second[k])."""
-        if self._arrays is None:
-            self._arrays = self._stacked()
-        axis_1, axis_2, values = self._arrays
-        i, x = _interval(axis_1[numbers], first)
-        j, y = _interval(axis_2[numbers], second)
-        low, low_after = values[numbers, i, j], values[numbers, i, j + 1]
-        high, high_after = values[numbers, i + 1, j], values[numbers, i + 1, j + 1]
-        return between(low, low_after, high, high_after, x, y)
+        out = np.empty(len(numbers))
+        points = (np.ascontiguousarray(each, float) for each in (first, second))
+        kernel.call("look_up", self.stack, len(out), np.ascontiguousarray(numbers, np.int64), *points, out)
+        return out
 
-    def _stacked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    @property
+    def stack(self) -> kernel.TablesOfC:
+        """All of them, for the kernel."""
+        if self._stack is None:
+            self._stack = self._stacked()
+        return self._stack
+
+    def _stacked(self) -> kernel.TablesOfC:
         # an axis of one point gets a second one with the same values
         width = max([2, *(len(axis) for table in self._tables for axis in (table.index_1, table.index_2))])
         count = len(self._tables)
         axes = np.full((2, count, width), np.inf)
         values = np.zeros((count, width, width))
+        places = np.zeros((count, 2), np.int64)
         for number, table in enumerate(self._tables):
             grid = np.array(table.values)
             for place, axis in enumerate((table.index_1, table.index_2)):
                 points = axis if len(axis) > 1 else (axis[0], axis[0] + 1)
                 axes[place, number, : len(points)] = points
+                places[number, place] = len(points)
                 if len(axis) == 1:
                     grid = np.repeat(grid, 2, axis=place)
             values[number, : grid.shape[0], : grid.shape[1]] = grid
-        return axes[0], axes[1], values
-
-
-def _interval(axes: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which interval of its axis each value falls into, and where in it; the outer ones reach to infinity."""
-    last = np.isfinite(axes).sum(axis=1) - 2
-    place = np.minimum((at[:, None] >= axes[:, 1:]).sum(axis=1), last)
-    rows = np.arange(len(at))
-    low, high = axes[rows, place], axes[rows, place + 1]
-    return place, (at - low) / (high - low)
+        begin = np.cumsum([0, *(len(group) for group in self._groups)], dtype=np.int64)
+        members = np.array([number for group in self._groups for number in group], np.int64)
+        self._arrays = [axes[0], axes[1], values, places, begin, members]
+        return kernel.TablesOfC(count, width, *(kernel.address(each) for each in self._arrays))

@@ -12,7 +12,7 @@ from ...netlist import ownership
 from ...netlist.netlist import PORT, Instance, connected
 from .circuit import Circuit
 from .model import Groups, Model
-from .moves import LARGEST_BATCH
+from .moves import largest_batch
 
 LEAST_BUFFER_GAIN_NS = 0.002
 BUFFER_WINDOW_NS = 0.15
@@ -73,7 +73,7 @@ def _bufferings(model: Model) -> list[Buffering]:
 def buffered(model: Model, modules: Mapping[str, str], counts: dict[str, int]) -> Model | None:
     """The model with buffers where they help most, or None."""
     model.derive()
-    wanted = _bufferings(model)[:LARGEST_BATCH]
+    wanted = _bufferings(model)[: largest_batch(model)]
     while wanted:
         circuit = _with_buffers(model, wanted, modules)
         trial = Model(circuit, model.library, model.constraints, model.families, model.target)

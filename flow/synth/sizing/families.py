@@ -16,7 +16,7 @@ class Families(CellTables):
     """Cells that differ in strength alone, and their areas and limits by number of kind."""
 
     def __init__(self, library: Library) -> None:
-        super().__init__(library, library.cells)
+        super().__init__(library, library.cells, worst=True)
         self.library = library
         self.area = np.array([library.cells[kind].area for kind in self.kinds])
         self.max_load = np.full(len(self.kinds), np.inf)

@@ -6,7 +6,6 @@ their other readers, and what its slew costs the next cells.
 
 from __future__ import annotations
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ...kit.constraints import Constraints
 from ...kit.liberty import Library
 from ...netlist.netlist import Instance, connected
+from ...timing import kernel
 from ...timing.cells import FALL, RISE
 from ...timing.graph import TimingGraph
 from .circuit import Circuit, Surroundings
@@ -140,13 +140,9 @@ class Model(TimingGraph):
         required = np.full(len(self.base), np.inf)
         np.minimum.at(required, nodes, at_check)
         np.minimum.at(required, self.out_nodes, at_output)
-        for low, high in reversed(list(itertools.pairwise([0, *self.bounds]))):
-            part = slice(low, high)
-            np.minimum.at(
-                required,
-                self.start[part],
-                required[self.end[part]] - self.arc_delay[0, part] - self.wire[part],
-            )
+        self.sink_slack = np.full((len(self.sink_net), 2), np.inf)
+        delay = self.arc_delay[0]
+        kernel.call("required", self.arcs_of_c(), delay, arrival, self.arc_sink, required, self.sink_slack)
         self.required = required
         self.slack = required - arrival
         self.slack[~np.isfinite(arrival)] = np.inf
@@ -158,10 +154,6 @@ class Model(TimingGraph):
         missed = np.maximum(0.0, self.target - ends)
         self.cost = float(missed.sum() + WORST_WEIGHT * missed.max(initial=0.0))
         # of every sink by edge
-        self.sink_slack = np.full((len(self.sink_net), 2), np.inf)
-        through = required[self.end] - self.arc_delay[0] - self.wire - arrival[self.start]
-        through[~np.isfinite(through)] = np.inf
-        np.minimum.at(self.sink_slack, (self.arc_sink, self.arc_start_edge), through)
         checked = at_check - arrival[nodes]
         np.minimum.at(self.sink_slack, (self.check_sink, self.check_edge), checked)
 
@@ -184,20 +176,22 @@ class Model(TimingGraph):
         """What load costs at each node, what slew costs at each node, and the slack of each net without one of its sinks."""
         look_up, slew, arrival = self.tables.look_up, self.slew[0], self.arrival[0]
         count = len(self.base)
-        start, load = slew[self.start], self.load[self.end]
-        by_load = (look_up(self.delay_table, start, load + STEP_FF) - self.arc_delay[0]) / STEP_FF
-        slew_by_load = (look_up(self.slew_table, start, load + STEP_FF) - self.arc_slew[0]) / STEP_FF
-        by_slew = (look_up(self.delay_table, start + STEP_NS, load) - self.arc_delay[0]) / STEP_NS
-        by_slew[self.ideal[self.end]] = 0.0
-        through = self.required[self.end] - self.arc_delay[0] - self.wire
-        tight = through <= self.required[self.start] + 1e-6
-        self.by_slew = np.zeros(count)
-        np.maximum.at(self.by_slew, self.start[tight], np.maximum(0.0, by_slew[tight]))
-        total = arrival[self.start] + self.wire + self.arc_delay[0]
-        late = total >= arrival[self.end] - 1e-6
-        self.by_load = np.zeros(count)
-        effect = by_load + slew_by_load * self.by_slew[self.end]
-        np.maximum.at(self.by_load, self.end[late], effect[late])
+        self.by_slew, self.by_load = np.zeros(count), np.zeros(count)
+        kernel.call(
+            "derive",
+            self.tables.stack,
+            self.arcs_of_c(),
+            self.load,
+            slew,
+            arrival,
+            self.required,
+            self.arc_delay[0],
+            self.arc_slew[0],
+            STEP_NS,
+            STEP_FF,
+            self.by_slew,
+            self.by_load,
+        )
         buffer = self.families.number[self.constraints.driving_cell]
         first = int(self.families.delay[buffer, 0])
         ones = np.array([first])

@@ -9,6 +9,12 @@ from .model import Model, Move
 LEAST_GAIN_NS = 0.0005
 WIDEST_WINDOW_NS = 0.3  # above the worst slack, in which cells are looked at
 LARGEST_BATCH = 256
+A_BATCH = 1 / 200  # of the cells, where that is more
+
+
+def largest_batch(model: Model) -> int:
+    """How many moves are made at once, at most."""
+    return max(LARGEST_BATCH, round(len(model.names) * A_BATCH))
 
 
 def best_apart(model: Model, moves: list[Move], scores: np.ndarray, most: int) -> list[Move]:
@@ -27,7 +33,8 @@ def best_apart(model: Model, moves: list[Move], scores: np.ndarray, most: int) -
 
 def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
     """Sizes and pins along the paths that miss the target, as long as it helps."""
-    most, window = LARGEST_BATCH // 4, 0.05
+    largest = largest_batch(model)
+    most, window = largest // 4, 0.05
     for _ in range(batches):
         if model.cost <= 0:
             return
@@ -51,7 +58,7 @@ def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
             if model.cost < cost - 1e-9:
                 counts["exchanged"] += sum(move.first >= 0 for move in chosen)
                 counts["resized"] += sum(move.first < 0 for move in chosen)
-                most = min(LARGEST_BATCH, 2 * len(chosen) if len(chosen) >= most else most)
+                most = min(largest, 2 * len(chosen) if len(chosen) >= most else most)
                 break
             model.apply(back)
             most = max(1, len(chosen) // 2)
@@ -60,4 +67,4 @@ def speed_up(model: Model, batches: int, counts: dict[str, int]) -> None:
             model.analyse()
             if window > WIDEST_WINDOW_NS:
                 return
-            window, most = 3 * window, LARGEST_BATCH // 4
+            window, most = 3 * window, largest // 4

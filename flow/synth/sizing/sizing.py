@@ -5,7 +5,7 @@ library (the timing graph). Moves, none of which changes what the netlist comput
 
     size    another drive strength of the same function
     pins    two commutative inputs exchanged, the late signal to the fast pin
-    buffer  readers of a net that can wait (or all) go behind a buffer
+    buffer  readers of a net that can wait (or all) go behind a buffer; first of all, trees for nets with many readers (fanout.py)
     adders  gates become full adders as cells, where there is time (full_adders.py)
 
 Each move is estimated where it happens: arrival at the cell's outputs by its own tables, what its pins' capacitance costs the
@@ -20,6 +20,7 @@ ideal here, `Effort.slack_ns` stands for its tree (styles/default.ys has the sla
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections import defaultdict
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ... import product
+from ...collecting import uncollected
 from ...files import replace_text, replacing
 from ...going import say
 from ...kit import kit
@@ -46,6 +48,7 @@ from .adders import with_adders
 from .buffering import buffered
 from .circuit import Circuit, wired
 from .families import Families
+from .fanout import with_trees
 from .model import Model
 from .moves import speed_up
 from .recovery import recover
@@ -76,7 +79,7 @@ def effort_for(cells: int) -> Effort:
     return (
         Effort(rounds=3, batches=20, recoveries=8, adder_rounds=1)
         if cells < LARGER
-        else Effort(rounds=0, batches=4, recoveries=2, adder_rounds=1)
+        else Effort(rounds=3, batches=30, recoveries=4, adder_rounds=1)
     )
 
 
@@ -87,6 +90,7 @@ class Result(NamedTuple):
     sizing: Round
 
 
+@uncollected()
 def size(
     netlist_json: str | Path,
     out_dir: str | Path,
@@ -173,7 +177,16 @@ def optimise(
     model = Model(circuit, library, constraints, families, effort.slack_ns)
     before = model.figures()
     counts: dict[str, int] = defaultdict(int)
-    speed_up(model, effort.batches, counts)
+    if (spread := with_trees(circuit, library, model.clock_nets, modules, counts)) is not circuit:
+        model = Model(spread, library, constraints, families, effort.slack_ns)
+    stages = itertools.count(1)
+
+    def sped_up() -> None:
+        # how far it is: sizes at first and after each round of buffers and adders, then area
+        say("sizing", next(stages) / (effort.rounds + 4))
+        speed_up(model, effort.batches, counts)
+
+    sped_up()
     for _ in range(effort.rounds):
         if model.cost <= 0:
             break
@@ -181,10 +194,11 @@ def optimise(
         if better is None:
             break
         model = better
-        speed_up(model, effort.batches, counts)
+        sped_up()
     if circuit.wire_ff is not None:
         model = with_adders(model, modules, effort.adder_rounds, counts)
-        speed_up(model, effort.batches, counts)
+        sped_up()
+    say("area back", (effort.rounds + 3) / (effort.rounds + 4))
     recover(model, effort.recoveries, counts)
     after = model.figures()
     return Result(model.commit(), Round(before, after, dict(counts)))

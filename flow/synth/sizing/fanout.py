@@ -1,0 +1,151 @@
+"""Trees of buffers for nets with many readers, before anything is sized: what abc does not see, as it reads cells that the design names.
+
+A line that selects in a row of 1,024 bits hangs on as many gates; one buffer after the other, as buffering.py finds them, would take
+rounds without end. A net of more than MANY readers gets a tree of one to three levels: kinds of buffers and how many readers each
+has are those with the least delay by the tables of the library, a little area counted in (NS_PER_UM2), under the net's own driver. Readers
+stay in the order of the netlist, which is that of the bits of a word: neighbours hang on one buffer. Sizes and area are for what follows.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ...kit.liberty import Cell, Library
+from ...netlist import ownership
+from ...netlist.netlist import PORT, Instance, connected
+from .circuit import Circuit, wired
+
+MANY = 48  # readers; what abc has buffered has fewer
+SPREADS = (4, 8, 12, 16, 24)  # readers of one buffer that are looked at
+LEVELS = 3
+NS_PER_UM2 = 2e-5
+SLEW_NS = 0.03
+
+
+class Level(NamedTuple):
+    """A level of a tree, from the driver on: its buffers and how many readers each has."""
+
+    kind: str
+    spread: int
+
+
+def with_trees(
+    circuit: Circuit,
+    library: Library,
+    clock_nets: set[int],
+    modules: Mapping[str, str],
+    counts: dict[str, int],
+) -> Circuit:
+    """The circuit with a tree on every net that has many readers, but for the clock's and the constants."""
+    netlist = circuit.netlist
+    wide = [
+        net
+        for net, sinks in enumerate(netlist.sinks)
+        if len(sinks) > MANY
+        and net not in clock_nets
+        and netlist.driver[net] is not None
+        and _drives(circuit, library, net)
+    ]
+    if not wide or circuit.wire_ff is None:
+        return circuit
+    cells, nets = dict(netlist.cells), list(netlist.nets)
+    owners = dict(circuit.owners)
+    taken = {*netlist.cells, *netlist.aliases}
+    trees = _Trees(library, circuit.wire_ff)
+    for net in wide:
+        driver = netlist.driver[net]
+        assert driver is not None
+        sinks = [sink for sink in netlist.sinks[net] if sink[0] != PORT]
+        pins = [library.cells[cells[name].kind].pins[pin].cap_ff for name, pin in sinks]
+        kind = cells[driver[0]].kind if driver[0] != PORT else library.roles.buffers[0]
+        # the module of the driver; of a port's net, that of the first reader
+        of = driver[0] if driver[0] != PORT else sinks[0][0]
+        module = owners.get(of, modules.get(of, ""))
+        prefix = f"{module}{ownership.SEPARATOR}" if module else ""
+        names = (f"{prefix}spread_{k}" for k in itertools.count(1))
+        readers = sinks
+        for level in reversed(trees.best(kind, len(sinks), round(sum(pins) / len(pins), 2))):
+            buffer = library.cells[level.kind]
+            count = math.ceil(len(readers) / level.spread)
+            heads = []
+            for place in range(count):
+                name = next(each for each in names if each not in taken and f"{each}_z" not in taken)
+                taken |= {name, f"{name}_z"}
+                nets.append(f"{name}_z")
+                for reader, pin in readers[
+                    place * len(readers) // count : (place + 1) * len(readers) // count
+                ]:
+                    old = cells[reader]
+                    cells[reader] = Instance(reader, old.kind, {**old.pins, pin: len(nets) - 1})
+                cells[name] = Instance(
+                    name, level.kind, {buffer.inputs[0]: net, buffer.outputs[0]: len(nets) - 1}
+                )
+                owners[name] = module
+                counts["spread"] += 1
+                heads.append((name, buffer.inputs[0]))
+            readers = heads
+    made = wired(connected(netlist, cells, nets, library), circuit.wire_ff, around=circuit.around)
+    made.owners = owners
+    return made
+
+
+def _drives(circuit: Circuit, library: Library, net: int) -> bool:
+    """Whether a net changes: no tie drives it."""
+    driver = circuit.netlist.driver[net]
+    assert driver is not None
+    return driver[0] == PORT or bool(library.cells[circuit.netlist.cells[driver[0]].kind].inputs)
+
+
+class _Trees:
+    """The best trees by driver, number of readers and what each takes."""
+
+    def __init__(self, library: Library, wire_ff: float) -> None:
+        self.library, self.wire_ff = library, wire_ff
+        self.buffers = [library.cells[kind] for kind in library.roles.buffers[1:] or library.roles.buffers]
+        self.best = functools.cache(self._best)
+
+    def _best(self, driver: str, readers: int, pin_ff: float) -> list[Level]:
+        """From the driver on; no level where the driver does as well alone."""
+        source = self.library.cells[driver]
+
+        def cost(levels: list[Level]) -> float:
+            pins, area, late, slew, cell, count = pin_ff, 0.0, 0.0, SLEW_NS, source, readers
+            loads: list[tuple[Cell, float]] = []
+            for level in reversed(levels):
+                buffer = self.library.cells[level.kind]
+                made = math.ceil(count / level.spread)
+                loads.append((buffer, math.ceil(count / made) * (pins + self.wire_ff)))
+                area, count, pins = area + made * buffer.area, made, buffer.pins[buffer.inputs[0]].cap_ff
+            loads.append((source, count * (pins + self.wire_ff)))
+            for cell, load in reversed(loads):
+                delay, slew = _through(cell, slew, load)
+                late += delay
+            return late + area * NS_PER_UM2
+
+        return min(self._trees(readers), key=cost)
+
+    def _trees(self, readers: int) -> Iterator[list[Level]]:
+        yield []
+        kinds = [Level(buffer.name, spread) for buffer in self.buffers for spread in SPREADS]
+        todo = [[level] for level in kinds if level.spread < readers]
+        for levels in todo:  # grows
+            yield levels
+            heads = readers
+            for level in reversed(levels):
+                heads = math.ceil(heads / level.spread)
+            if len(levels) < LEVELS and heads > SPREADS[0]:
+                todo += [[level, *levels] for level in kinds if level.spread < heads]
+
+
+def _through(cell: Cell, slew: float, load: float) -> tuple[float, float]:
+    """Delay and slew of a cell's slowest way from an input to its first output."""
+    worst = 0.0, 0.0
+    for arc in cell.pins[cell.outputs[0]].timing:
+        for delay, out in ((arc.cell_rise, arc.rise_transition), (arc.cell_fall, arc.fall_transition)):
+            if delay is not None and out is not None:
+                worst = max(worst, (delay.at(slew, load), out.at(slew, load)))
+    return worst

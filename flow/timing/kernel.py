@@ -1,0 +1,74 @@
+"""The inner loops of the timing graph in C++ (kernel.cpp): compiled once, kept in the cache by content.
+
+Sizing analyses the whole netlist after every batch of moves; in numpy these loops were most of it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from ...rtl.sim import cache, toolchain
+
+SOURCE = Path(__file__).with_name("kernel.cpp")
+COMPILE = ["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-shared"]
+POINTER = ctypes.c_void_p
+
+
+class TablesOfC(ctypes.Structure):
+    """Mirrors `Tables` in kernel.cpp."""
+
+    _fields_ = (
+        ("count", ctypes.c_int64),
+        ("width", ctypes.c_int64),
+        *((name, POINTER) for name in ("first", "second", "values", "places", "begin", "members")),
+    )
+
+
+class ArcsOfC(ctypes.Structure):
+    """Mirrors `Arcs` in kernel.cpp."""
+
+    _fields_ = (
+        ("count", ctypes.c_int64),
+        *((name, POINTER) for name in ("start", "end", "delay_table", "slew_table", "wire", "ideal")),
+        ("clock_slew", ctypes.c_double),
+    )
+
+
+def call(name: str, *arguments: np.ndarray | ctypes.Structure | float | int) -> None:
+    """A function of the kernel; arrays are handed over by their address, and have to be whole."""
+    given: list[object] = []
+    for each in arguments:
+        if isinstance(each, np.ndarray):
+            assert each.flags.c_contiguous, f"an array of {name} is not in one piece"
+            given.append(POINTER(each.ctypes.data))
+        elif isinstance(each, ctypes.Structure):
+            given.append(ctypes.byref(each))
+        elif isinstance(each, float):
+            given.append(ctypes.c_double(each))
+        else:
+            given.append(ctypes.c_int64(each))
+    function: Callable[..., None] = getattr(_library(), name)
+    function(*given)
+
+
+def address(array: np.ndarray) -> int:
+    """Where an array lies, for a structure."""
+    assert array.flags.c_contiguous
+    return array.ctypes.data
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    key = cache.key(SOURCE.read_text(), *COMPILE, toolchain.fingerprint())
+
+    def make(directory: Path) -> Path:
+        (directory / SOURCE.name).write_text(SOURCE.read_text())
+        toolchain.cxx([*COMPILE, SOURCE.name, "-o", "product"], cwd=directory)
+        return directory / "product"
+
+    return ctypes.CDLL(str(cache.cached(f"timing-{key}.so", make)))

@@ -1,0 +1,214 @@
+"""Adders and selections that a design names: cells of the library from the start, and proved where they stand."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from modexlab.eval.designs.catalogue import find
+from modexlab.flow import product
+from modexlab.flow.kit import kit
+from modexlab.flow.netlist import netlist, yosys
+from modexlab.flow.prove.equivalence import check_equivalence
+from modexlab.flow.prove.placed import prove_same
+from modexlab.flow.synth import named_cells
+from modexlab.flow.synth.sizing import fanout, sizing
+from modexlab.flow.synth.sizing.circuit import wired
+from modexlab.flow.synth.synthesis import SynthesisReport, synthesize
+from modexlab.flow.timing import nldm
+from modexlab.flow.timing.tables import Tables
+from modexlab.rtl.sim.translate import translate
+
+TOP, WIDTH = "dut", 6
+
+# bit 0 of `first` has a constant, and its last carry nobody reads; `FullAddersOdd` is none, whatever it is called; ports have any names
+DESIGN = f"""
+module FullAdders__count_{WIDTH} (input logic [{WIDTH - 1}:0] p, q, r, output logic [{WIDTH - 1}:0] total, up);
+  assign total = p ^ q ^ r;
+  assign up = (p & q) | (p & r) | (q & r);
+endmodule
+
+module FullAddersOdd (input logic [1:0] a, b, c, output logic [1:0] s, co);
+  assign s = a ^ b ^ c;
+  assign co = (a & b) | (a & c);
+endmodule
+
+module RowSelect (input logic [{WIDTH - 1}:0] x, y, z, input logic of_x, of_y, of_z, output logic [{WIDTH - 1}:0] out);
+  assign out = ~((x & {{{WIDTH}{{of_x}}}}) | (y & {{{WIDTH}{{of_y}}}}) | (z & {{{WIDTH}{{of_z}}}}));
+endmodule
+
+module dut (
+  input logic clk, input logic [1:0] digit, input logic [{WIDTH - 1}:0] x, y, output logic [{WIDTH}:0] sum,
+  output logic [1:0] odd
+);
+  logic [{WIDTH - 1}:0] kept, row, s, c, t, d;
+  logic [1:0] chosen, unread;
+  RowSelect g1 (.x(kept), .y({{kept[{WIDTH - 2}:0], 1'b0}}), .z(y), .of_x(chosen == 1), .of_y(chosen == 2),
+                .of_z(chosen == 3), .out(row));
+  FullAdders__count_{WIDTH} first (.p({{x[{WIDTH - 1}:1], 1'b1}}), .q(row), .r(kept), .total(s), .up(c));
+  FullAdders__count_{WIDTH} then (.p(s), .q({{c[{WIDTH - 2}:0], 1'b0}}), .r(y), .total(t), .up(d));
+  FullAddersOdd other (.a(t[1:0]), .b(s[1:0]), .c(kept[1:0]), .s(odd), .co(unread));
+  always_ff @(posedge clk) begin
+    chosen <= digit + 2'd1;
+    kept <= x + y;
+    sum <= t + {{d[{WIDTH - 2}:0], 1'b0}};
+  end
+endmodule
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The design, synthesised and sized as if it were a wide one."""
+    out = tmp_path_factory.mktemp("named")
+    (out / "design.sv").write_text(DESIGN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(named_cells, "LEAST", 1)
+        synthesize(out / "design.sv", TOP, out, clock_ns=1.0)
+        sizing.size(out / "netlist.json", out, clock_ns=1.0)
+        yield out
+
+
+def cells_of(out: Path) -> dict[str, Any]:
+    return json.loads((out / "netlist.json").read_text())["modules"][TOP]["cells"]
+
+
+def test_bits_with_the_function_are_cells_and_all_others_are_logic(made: Path) -> None:
+    cells = cells_of(made)
+    roles = kit.find().library.roles
+    assert roles.full_adder is not None
+    named = {
+        name: cell["type"]
+        for name, cell in cells.items()
+        if name.startswith(("first.adder", "then.adder", "g1.select"))
+    }
+    family = roles.family(roles.selector)
+    kinds = {name: roles.family(kind) if "select" in name else kind for name, kind in named.items()}
+    # a constant at bit 0 of each, an unread carry at the top
+    assert kinds == {
+        **{f"first.adder{place}": roles.full_adder.cell for place in range(1, WIDTH - 1)},
+        **{f"then.adder{place}": roles.full_adder.cell for place in range(1, WIDTH - 1)},
+        **{f"g1.select{place}": family for place in range(1, WIDTH)},
+    }
+    assert not any(
+        name.startswith("other.adder") and cell["type"] == roles.full_adder.cell
+        for name, cell in cells.items()
+    )
+    told = product.read(made / SynthesisReport.FILE, SynthesisReport).named_cells
+    assert told == {roles.full_adder.cell: 2 * (WIDTH - 2), roles.selector: WIDTH - 1}
+    owners = json.loads((made / "hierarchy.json").read_text())
+    assert owners["cells"]["then.adder1"] == "then" and owners["modules"]["then"].startswith("FullAdders")
+
+
+def test_netlist_is_proved_cell_by_cell(made: Path) -> None:
+    report = check_equivalence(made / "design.sv", made / "netlist.json", TOP, made)
+    assert report.equivalent, report.summary
+    assert {"first", "then", "g1"} <= {part.part for part in report.parts}
+    assert "cell by cell" in report.method
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "pin"), [("then.adder1", "then.adder2", "A"), ("g1.select1", "g1.select2", "A2")]
+)
+def test_an_input_on_another_net_is_refuted(
+    made: Path, tmp_path: Path, one: str, other: str, pin: str
+) -> None:
+    document = json.loads((made / "netlist.json").read_text())
+    first, second = (document["modules"][TOP]["cells"][name]["connections"] for name in (one, other))
+    assert first[pin] != second[pin]
+    first[pin], second[pin] = second[pin], first[pin]
+    (tmp_path / "netlist.json").write_text(json.dumps(document))
+    report = check_equivalence(made / "design.sv", tmp_path / "netlist.json", TOP, tmp_path)
+    assert report.refuted and not report.equivalent
+
+
+def test_few_of_them_are_left_to_the_mapper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named_cells, "LEAST", 3 * WIDTH + 1)  # more than there are
+    (tmp_path / "design.sv").write_text(DESIGN)
+    synthesize(tmp_path / "design.sv", TOP, tmp_path, clock_ns=1.0)
+    assert not any("adder" in name or "select" in name for name in cells_of(tmp_path))
+
+
+def test_a_script_takes_no_name_that_an_earlier_one_gave(tmp_path: Path) -> None:
+    """Yosys numbers what it makes from 1 in each process, and reads the JSON of the one before."""
+    (tmp_path / "sum.v").write_text(
+        "module sum (input [7:0] a, b, output [7:0] y); assign y = a + b; endmodule\n"
+    )
+    yosys.run("read", "read_verilog sum.v\nwrite_json sum.json\n", tmp_path)
+    script = "read_json sum.json\nalumacc\nwrite_json made.json\n"
+    yosys.run("first", script, tmp_path)
+    design, made = (json.loads((tmp_path / name).read_text()) for name in ("sum.json", "made.json"))
+    cells = design["modules"]["sum"]["cells"]
+    (old,) = cells
+    (new,) = made["modules"]["sum"]["cells"]
+    assert new != old
+    cells[new] = cells.pop(old)  # as if the earlier process had called it so
+    (tmp_path / "sum.json").write_text(json.dumps(design))
+    yosys.run("second", script, tmp_path)
+    assert list(json.loads((tmp_path / "made.json").read_text())["modules"]["sum"]["cells"]) != [new]
+
+
+def spread_circuit(readers: int) -> tuple[netlist.Netlist, netlist.Netlist, dict[str, int]]:
+    """A gate with so many readers, before and after."""
+    library = kit.find().library
+    cells = {"source": {"type": "INV_X1", "connections": {"A": [2], "ZN": [4]}}}
+    cells |= {
+        f"r{k}": {"type": "NAND2_X1", "connections": {"A1": [4], "A2": [3], "ZN": [10 + k]}}
+        for k in range(readers)
+    }
+    ports = {
+        "a": {"direction": "input", "bits": [2]},
+        "b": {"direction": "input", "bits": [3]},
+        "y": {"direction": "output", "bits": [10 + k for k in range(readers)]},
+    }
+    module: Any = {"ports": ports, "cells": cells, "netnames": {}}
+    before = netlist.of_module(TOP, module, library)
+    counts: dict[str, int] = {"spread": 0}
+    after = fanout.with_trees(wired(before, 0.65), library, set(), dict.fromkeys(cells, ""), counts)
+    return before, after.netlist, counts
+
+
+def test_a_net_with_many_readers_gets_a_tree() -> None:
+    library = kit.find().library
+    before, after, counts = spread_circuit(1000)
+    assert prove_same(before, after, library) == []
+    assert max(map(len, after.sinks)) <= fanout.MANY
+    # both the gate's net and the port's are spread, in two levels and more
+    assert counts["spread"] == len(after.cells) - len(before.cells) > 2 * 1000 / max(fanout.SPREADS)
+    asked = library.constraints(1.0, None)
+    late = [nldm.analyze(each, library, asked, wires=None).setup[0].arrival_ns for each in (before, after)]
+    assert late[1] < 0.3 < late[0]
+    few = spread_circuit(fanout.MANY)
+    assert few[1] is few[0]
+
+
+def test_worst_of_tables_is_the_greatest_at_each_point() -> None:
+    library = kit.find().library
+    roles = library.roles
+    arcs = library.cells[roles.selector].pins[library.cells[roles.selector].outputs[0]].timing
+    delays = [arc.cell_fall for arc in arcs if arc.related == arcs[0].related and arc.cell_fall]
+    assert len(delays) > 4
+    tables = Tables()
+    numbers = [tables.add(table) for table in delays]
+    worst = tables.worst(numbers)
+    draw = np.random.default_rng(7)
+    slews, loads = draw.uniform(0, 0.4, 500), draw.uniform(0, 60, 500)
+    found = tables.look_up(np.full(500, worst), slews, loads)
+    expected = [
+        max(table.at(slew, load) for table in delays) for slew, load in zip(slews, loads, strict=True)
+    ]
+    assert np.allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.regress
+def test_a_unit_of_a_wide_digit_meets_two_nanoseconds_and_is_proved(tmp_path: Path) -> None:
+    source = tmp_path / "design.sv"
+    source.write_text(translate(find("heap").at(128, digit_nbits=66).multiplier(), TOP))
+    synthesize(source, TOP, tmp_path, clock_ns=2.0)
+    sized = sizing.size(tmp_path / "netlist.json", tmp_path, clock_ns=2.0)
+    assert sized.after is not None and sized.after.wns_ns >= 0
+    assert sized.after.area_um2 < 95_000
+    report = check_equivalence(source, tmp_path / "netlist.json", TOP, tmp_path, seconds=10)
+    assert report.equivalent, report.summary
