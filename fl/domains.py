@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from .errors import BadInput, shown, unknown
 from .montgomery import Montgomery
 from .mul_rem import mul_rem
+from .row_fold import LEAST_NBITS as FOLD_LEAST_NBITS
 from .row_fold import FoldShape, aligned, fold, remainder, residues
 from .scaled import ScaledMontgomery, ScaledShape
 
@@ -73,13 +74,16 @@ class Fixed(Residue):
 
 
 class Folded(Identity):
-    """Numbers below a multiple of the modulus, whose products are folded by rows of its residues (row_fold.py)."""
+    """Numbers below a multiple of the modulus, whose products are folded by rows of its residues (row_fold.py).
+
+    A modulus of fewer bits than rows begin with is one of so many bits with zeros above it.
+    """
 
     plain_unit = False
 
     def __init__(self, n: int, nbits: int | None = None) -> None:
         super().__init__(n, nbits)
-        self.shape = FoldShape(self.nbits)
+        self.shape = FoldShape(max(self.nbits, FOLD_LEAST_NBITS))
         self.aligned, _ = aligned(self.shape, n)
         self.residues = residues(self.shape, self.aligned)
 

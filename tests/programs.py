@@ -141,7 +141,7 @@ def operations(machine: Machine, count: int, seed: int = 0) -> list[Operation]:
     found: list[Operation] = []
     names = machine.programmed.names
     for at in range(count):
-        key = seeded_key(machine.nbits, seed * count + at + 1)
+        key = seeded_key(machine.nbits, seed * count + at + 1, machine.programmed.e_nbits)
         assert key.d is not None
         held = machine.with_key(key, rng.randrange)
         message = rng.choice(messages(key, rng))

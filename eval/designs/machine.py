@@ -139,7 +139,7 @@ class Machine:
             return self.held
         from ...proc.software.seeded_keys import seeded_key
 
-        return seeded_key(self.nbits)
+        return seeded_key(self.nbits, e_nbits=self.programmed.e_nbits)
 
     def _with_key(self, base: int, exp: int, mod: int) -> Carried:
         """The request for an operation of the key."""

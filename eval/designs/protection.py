@@ -238,13 +238,17 @@ class Programmed:
     def fields(self) -> tuple[tuple[str, int, str], ...]:
         return tuple((name, nbits, MEANINGS[name]) for name, nbits in self.program.fields)
 
+    @property
+    def e_nbits(self) -> int:
+        """Bits that a key's public exponent may have."""
+        return self.recipe.half_nbits if self.recipe.joins else self.recipe.nbits
+
     def operands(self, key: RSAKey, message: int, draw: Draw) -> tuple[int, ...]:
         """The request for message^d with this key; draw(n) is a random number below n."""
         if key.d is None:
             raise BadInput(f"the key with n = {key.n} is public; give a private key to decrypt")
-        recipe = self.recipe
+        recipe, most = self.recipe, self.e_nbits
         numbers: dict[str, int] = {"e": key.e}
-        most = recipe.half_nbits if recipe.joins else recipe.nbits
         if key.e.bit_length() > most:
             least = key.e.bit_length() * (2 if recipe.joins else 1)
             raise BadInput(
@@ -383,7 +387,7 @@ def costs(machine: Machine) -> Costs:
 def _numbers_like_a_key(recipe: Recipe) -> tuple[dict[str, int], tuple[int, int, int, int, int]]:
     """Numbers as long as those of a key: all that cycles hang on, without a search for primes."""
     nbits, half = recipe.nbits, recipe.half_nbits
-    e = 65537 if nbits > 17 else 17
+    e = 65537 if nbits > 17 and not (recipe.joins and half < 17) else 17
     # as many ones as zeros, the highest and the lowest bit among them
     d = sum(1 << at for at in range(0, nbits - 1, 2)) | 1 << (nbits - 1)
     n, p = (1 << nbits) - 1, (1 << half) - 1
