@@ -1,7 +1,8 @@
 """Closed formulas for the cycles of programs on a scaled modulus (fl/scaled_programs.py), beside the rule by words (program.py).
 
 As in program_formula.py T is a product's cycles, ov is 1 without forwarding, P = ov + T. C are the cycles to R^2 (ScaledEntry: doublings,
-squares of P), behind which a product sees M' a cycle later, as any that follows a change of the modulus; H those of h halvings.
+squares of P), behind which a product sees M' a cycle later, as any that follows a change of the modulus; H those of h halvings and of
+the subtraction behind them.
 
     into the form   C, and P a number, 3 P + 2 one of two words           out of it   P + 1 + H
     private         words of one cycle aside, plain C + 2 P + loop + P + H, by CRT 2 C + 2 loop + 28 P + 3 H, and

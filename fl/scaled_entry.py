@@ -2,7 +2,8 @@
 
 A machine has words of W = nbits + v + 1 bits, M = cN = -1 mod 2^v (v = w without a delay of the quotient). All that its registers hold
 is a word, and a product of words is one: a*b/R + M < 2^(2W - wide) + 2^(W-1) <= 2^W - 2^nbits, as wide > W and M <= (2^v - 1)N. So nothing
-is ever reduced on the way, short moduli and bases of any size included; what counts is the residue modulo N. In detail:
+is ever reduced on the way, short moduli and bases of any size included; what counts is the residue modulo N. A second factor b must
+leave place for M', b + M' <= 2^W, as S < D * (M' + b) within the loop: all products do. In detail:
 
     scale   N is aligned: N' = N * 2^k with its highest 1 at place W - 2, a digit of zeros or one in a cycle. 2^(W-2) is doubled, less N'
             where it is at least that, so it stays below 2^(W-1); beside it, M' = 2^-v mod N by halvings of a power of 2.
@@ -59,6 +60,11 @@ class ScaledEntry:
     halvings_per_cycle: int = 1
 
     def __post_init__(self) -> None:
+        if self.halvings >= self.word_nbits:
+            raise BadInput(
+                f"{self.halvings_per_cycle} halvings a cycle: 2^{self.halvings} is no word of {self.word_nbits} bits; "
+                f"give {self.shape.nbits} or less"
+            )
         assert self.chain  # found once, or refused here
 
     @property
@@ -77,8 +83,13 @@ class ScaledEntry:
         return -(-least // self.halvings_per_cycle) * self.halvings_per_cycle
 
     @property
-    def leaving_cycles(self) -> int:
+    def halving_cycles(self) -> int:
         return self.halvings // self.halvings_per_cycle
+
+    @property
+    def leaving_cycles(self) -> int:
+        """The last subtraction has a cycle of its own: a product may be sent ahead of what leaves."""
+        return self.halving_cycles + 1
 
     @property
     def side_by_side(self) -> bool:
@@ -116,7 +127,7 @@ class ScaledEntry:
         """From a modulus to the first power of 2, and to M'."""
         aligned = 1 + self.align_cycles(mod) + int(self.side_by_side)
         doubled = aligned + self.chain.doublings // self.doublings_per_cycle
-        return max(doubled, self.leaving_cycles)
+        return max(doubled, self.halving_cycles)
 
     def constant_cycles(self, mod: int) -> int:
         """From a modulus to R^2."""
@@ -211,7 +222,7 @@ class ScaledEntry:
         shape = self.shape
         m = (m_prime << shape.scale_nbits) - 1
         r = 1 << shape.wide
-        assert a < r and b >> self.word_nbits == 0, "a factor that is no word"
+        assert a < r and b + m_prime <= 1 << self.word_nbits, "a factor that is no word, or none for a step"
         made = (a * b + a * b * -pow(m, -1, r) % r * m) >> shape.wide
         assert made >> self.word_nbits == 0, "a product that is no word"
         return made

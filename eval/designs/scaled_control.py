@@ -27,6 +27,7 @@ from .param import Count, Param
 from .protection import BLIND, CRT, VERIFY, WINDOW, program_exp
 
 HALVINGS_PER_CYCLE = "halvings_per_cycle"
+MOST_DOUBLINGS = 16  # a chain of more is no clock's
 
 
 def shape_of(nbits: int, values: Values) -> ScaledShape:
@@ -50,15 +51,19 @@ def of_core(multiplier: Multiplier) -> Multiplier:
 
 
 def entry_of(nbits: int, timing: UnitTiming, values: Values) -> ScaledEntry:
-    """With as many doublings in a cycle as R^2 can be made by, at most those that are asked for."""
+    """With the doublings in a cycle by which R^2 is there first, at most those that are asked for; of equal ones the fewest."""
     cycles = timing.product_cycles(1)
     assert cycles is not None, timing
-    for per_cycle in range(values[DOUBLINGS_PER_CYCLE], 1, -1):
+    best = _entry(nbits, cycles, 1, values)
+    longest = (1 << best.shape.nbits) - 1
+    for per_cycle in range(2, values[DOUBLINGS_PER_CYCLE] + 1):
         try:
-            return _entry(nbits, cycles, per_cycle, values)
-        except BadInput:
+            entry = _entry(nbits, cycles, per_cycle, values)
+        except BadInput:  # these doublings do not make it
             continue
-    return _entry(nbits, cycles, 1, values)
+        if entry.constant_cycles(longest) < best.constant_cycles(longest):
+            best = entry
+    return best
 
 
 def _entry(nbits: int, cycles: int, per_cycle: int, values: Values) -> ScaledEntry:
@@ -97,7 +102,7 @@ SCALED_PROGRAM = Control(
         Param(
             DOUBLINGS_PER_CYCLE,
             1,
-            Count(1),
+            tuple(range(1, MOST_DOUBLINGS + 1)),
             "modular doublings in a cycle on the way to R^2, at most: two are made side by side, others one behind the other",
         ),
         Param(

@@ -143,10 +143,11 @@ class ScaledSetup(Component):
 
         # ---- halvings
 
-        halving_nbits = max(1, clog2(entry.leaving_cycles))
+        halving_nbits = clog2(entry.leaving_cycles)
         s.halve = ModHalve(nbits_word, nbits, 0, entry.halvings_per_cycle, halving_nbits)
         s.halve.modulus //= s.modulus
-        LAST_HALVING = entry.leaving_cycles - 1
+        LAST_HALVING = entry.halving_cycles - 1
+        LAST_OF_LEAVING = entry.leaving_cycles - 1
 
         @update
         def halvings():
@@ -155,12 +156,14 @@ class ScaledSetup(Component):
             if s.kind == SCALE:
                 s.halve.istream.msg @= TO_M_PRIME
             s.halve.last @= LAST_HALVING
-            if s.now == CLEAR:
+            if s.now == HALVE:
+                s.halve.last @= LAST_OF_LEAVING
+            elif s.now == CLEAR:
                 s.halve.last @= 0
 
-        # what leaves is below twice the modulus
+        # what leaves is below twice the modulus; subtracted behind the register of the halvings, of which one more is not looked at
         s.below = CondSub(nbits)
-        s.below.value //= s.halve.ostream.msg[0 : nbits + 1]
+        s.below.value //= s.halve.held[0 : nbits + 1]
         s.below.n //= s.modulus
         s.m_prime //= s.halve.ostream.msg[0:nbits]
 

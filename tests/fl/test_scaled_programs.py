@@ -111,6 +111,22 @@ def test_cycles_to_r_squared() -> None:
     assert form_of(2048, 66).align_cycles((1 << 1024) - 1) == 1024 // 66 + 1024 % 66
 
 
+def test_halvings_that_are_no_word() -> None:
+    """2^h is a factor, with h a multiple of the halvings in a cycle: as many as N has bits will do in any case."""
+    assert form_of(32, 18, halvings=32).halvings == 32
+    with pytest.raises(BadInput, match="2\\^64 is no word of 51 bits; give 32 or less"):
+        form_of(32, 18, halvings=64)
+
+
+def test_factors_that_leave_no_place_for_the_modulus() -> None:
+    """All ones as a word: with M' beside it a step's state would not have enough bits; the oracle refuses what the hardware cannot."""
+    form = form_of(16, 4)
+    word = (1 << form.word_nbits) - 1
+    assert form.product(word, word - (1 << 16) + 1, (1 << 16) - 1) >> form.word_nbits == 0
+    with pytest.raises(AssertionError, match="none for a step"):
+        form.product(word, word, (1 << 16) - 1)
+
+
 def computed(recipe: Recipe, fields: dict[str, int]) -> tuple[Status, int]:
     """By the oracle."""
     return run(recipe.program(), fields, Arithmetic("scaled", recipe.nbits, scaled=recipe.scaled))

@@ -64,7 +64,7 @@ HEAP += [
         {"streams": 2, "adds": 2, "loads": 2},
         {"streams": 2, "schedule": "ladder"},
         {"doublings_per_cycle": 2, "halvings_per_cycle": 3},
-        {"doublings_per_cycle": 3, "forward": False},
+        {"doublings_per_cycle": 3, "digit_nbits": 8, "forward": False},
         {"window": 4, "crt": False},
     )
 ]
@@ -116,6 +116,17 @@ def compare(machine: Machine, count: int) -> list[Operation]:
 def test_private_operations(name: str, nbits: int, how: dict) -> None:
     """Several keys, with requests that are refused between: RTL = CL = rule = formula = `pow`."""
     compare(machine_of(name, nbits, **how), 4)
+
+
+@pytest.mark.parametrize(
+    ("nbits", "asked", "taken"), [(2048, 4, 3), (2048, 1, 1), (512, 5, 4), (32, 16, 2)], ids=str
+)
+def test_doublings_that_are_worth_while(nbits: int, asked: int, taken: int) -> None:
+    """Of those that are asked for at most, the fewest by which R^2 is there first; more may take longer."""
+    machines = [machine_of("heap", nbits, doublings_per_cycle=each) for each in range(1, asked + 1)]
+    assert machines[-1].plan.doublings_per_cycle == taken
+    cycles = [each.cycles(2, 3, (1 << nbits) - 1) for each in machines]
+    assert cycles == sorted(cycles, reverse=True) and cycles.index(cycles[-1]) == taken - 1
 
 
 @pytest.mark.regress
