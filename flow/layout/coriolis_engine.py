@@ -10,8 +10,11 @@ Placement: Coloquinte (G. Gouvine), analytical, inside Coriolis' Etesian. Routin
 """
 
 import json
+import math
 import sys
 import time
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +38,12 @@ from coriolis.Hurricane import (
 from ..kit import kit
 from ..kit.kit_file import Supply
 from ..kit.lef import DBU
-from .coriolis_setup import set_up
+from .coriolis_setup import copy_name, set_up
+
+# Instances of one cell. Hurricane lists what hangs on each pin of a cell, of all its instances, and goes through that list to take one
+# away: with 11,000 full adders of one kind the router was there for minutes. So a cell that is used more often than that has copies, of
+# which each is used so many times; a name decides the order in which the router takes nets, and smaller layouts stay as they are.
+OFTEN, ALIKE = 10_000, 500
 
 ORIENT = {"N": Transformation.Orientation.ID, "FS": Transformation.Orientation.MY}
 ORIENT |= {"S": Transformation.Orientation.R2, "FN": Transformation.Orientation.MX}
@@ -52,7 +60,9 @@ def _dbu(length: int) -> int:
 class Design:
     """The job's netlist in Hurricane, Coriolis' database."""
 
-    def __init__(self, job: dict[str, Any], library: Library, supply: Supply) -> None:
+    def __init__(
+        self, job: dict[str, Any], library: Library, supply: Supply, copies: Mapping[str, int]
+    ) -> None:
         masters = {cell.getName(): cell for cell in library.getCells()}
         with overlay.UpdateSession():
             self.cell: Cell = AllianceFramework.get().createCell("chip")
@@ -63,8 +73,11 @@ class Design:
                 net.setType(kind)
             self.nets = [Net.create(self.cell, f"n{index}") for index in range(len(job["nets"]))]
             self.instances = []
+            seen: Counter[str] = Counter()
             for index, (kind, *place) in enumerate(job["cells"]):
-                instance = Instance.create(self.cell, f"c{index}", masters[kind])
+                master = masters[copy_name(kind, seen[kind] % copies.get(kind, 1))]
+                seen[kind] += 1
+                instance = Instance.create(self.cell, f"c{index}", master)
                 self.instances.append(instance)
                 if place:
                     self._put(instance, *place)
@@ -203,8 +216,11 @@ def main() -> None:
     seconds = {}
     start = time.monotonic()
     files = kit.find(Path(job["kit"]) if job["kit"] else None)
-    library = set_up(files, density=job["density"])
-    design = Design(job, library, files.geometry.kit.supply)
+    # placing has no such lists
+    used = Counter(kind for kind, *_ in job["cells"]) if job["task"] == "route" else {}
+    copies = {kind: math.ceil(count / ALIKE) for kind, count in used.items() if count > OFTEN}
+    library = set_up(files, density=job["density"], copies=copies)
+    design = Design(job, library, files.geometry.kit.supply, copies)
     seconds["set_up"] = time.monotonic() - start
     start = time.monotonic()
     result = {"place": place, "route": route}[job["task"]](job, design)

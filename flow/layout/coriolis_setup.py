@@ -6,6 +6,10 @@ coriolis_engine, which runs in a subprocess, imports it: Coriolis keeps everythi
 end the process.
 """
 
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
 from coriolis import CRL, Cfg
 from coriolis.Anabatic import StyleFlags
 from coriolis.CRL import AllianceFramework, CellGauge, LefImport, RoutingGauge, RoutingLayerGauge
@@ -172,8 +176,31 @@ def _settings(lef: Lef, roles: Cells, registers: list[str], density: float) -> N
         cfg.spares.buffer = roles.clock_leaf  # asked for, though nothing is made with it
 
 
-def set_up(files: Kit, *, density: float) -> Library:
-    """Make the technology known and read the cells; returns their library."""
+def copy_name(kind: str, number: int) -> str:
+    """Of a copy of a cell, from 1 on; 0 is the cell itself."""
+    return f"{kind}__copy{number}" if number else kind
+
+
+def _with_copies(lef: Path, copies: Mapping[str, int]) -> Path:
+    """A LEF, in this directory, of so many copies of these cells, which differ in their names."""
+    text = lef.read_text()
+    first = re.search(r"^MACRO\s", text, re.MULTILINE)
+    parts = [text[: first.start()] if first else ""]
+    for kind, count in copies.items():
+        name = re.escape(kind)
+        macro = re.search(rf"^MACRO\s+{name}\s.*?^END\s+{name}\s", text, re.MULTILINE | re.DOTALL)
+        assert macro is not None
+        for number in range(1, count):
+            parts.append(
+                re.sub(rf"^(MACRO|END)\s+{name}\b", rf"\1 {copy_name(kind, number)}", macro[0], flags=re.M)
+            )
+    made = Path("copies.lef").absolute()
+    made.write_text("\n".join([*parts, "END LIBRARY\n"]))
+    return made
+
+
+def set_up(files: Kit, *, density: float, copies: Mapping[str, int]) -> Library:
+    """Make the technology known and read the cells, some of them as so many (copy_name); returns their library."""
     lef, cells = files.geometry, files.library.cells
     registers = [name for name, cell in cells.items() if cell.ff]
     _technology(lef)
@@ -185,5 +212,7 @@ def set_up(files: Kit, *, density: float) -> Library:
     LefImport.load(str(files.tech_lef))
     LefImport.setMergeLibrary(library)
     LefImport.load(str(files.lef))
+    if copies:
+        LefImport.load(str(_with_copies(files.lef, copies)))
     framework.wrapLibrary(library, 1)
     return library

@@ -29,6 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ... import product
 from ...collecting import uncollected
 from ...files import replace_text, replacing
@@ -177,7 +179,12 @@ def optimise(
     model = Model(circuit, library, constraints, families, effort.slack_ns)
     before = model.figures()
     counts: dict[str, int] = defaultdict(int)
-    if (spread := with_trees(circuit, library, model.clock_nets, modules, counts)) is not circuit:
+
+    def spare(spread: Circuit) -> np.ndarray:
+        of_nodes = Model(spread, library, constraints, families, effort.slack_ns).slack
+        return of_nodes.reshape(-1, 2).min(axis=1) - effort.slack_ns
+
+    if (spread := with_trees(circuit, library, model.clock_nets, modules, counts, spare)) is not circuit:
         model = Model(spread, library, constraints, families, effort.slack_ns)
     stages = itertools.count(1)
 
