@@ -8,10 +8,16 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 DELAY = 2.0  # seconds
 PAUSE_TERMINAL, PAUSE_LOG = 0.5, 10.0  # seconds between signs of life
 PAUSE_QUIET = 60.0  # in a log beside the output that a script reads
+
+
+def after(progress: Callable[[int, int], None], done: int, total: int) -> Callable[[int], None]:
+    """For the next part of some work, which counts from 0: `done` was done before it."""
+    return lambda more: progress(done + more, total)
 
 
 class Progress:

@@ -47,7 +47,7 @@ class Part(NamedTuple):
         return self._replace(lo=lo, hi=hi, at=self.at + lo - self.lo)
 
     @property
-    def count(self) -> int:  # type: ignore[override]  # hides tuple.count, which nobody needs
+    def nbits(self) -> int:
         return self.hi - self.lo
 
 
@@ -63,11 +63,11 @@ class RowAdder:
 
     @property
     def nfull(self) -> int:
-        return sum(part.count for part in self.full[0])
+        return sum(part.nbits for part in self.full[0])
 
     @property
     def nhalf(self) -> int:
-        return sum(part.count for part in self.half[0])
+        return sum(part.nbits for part in self.half[0])
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class HeapPlan:
             """The bits of a row side by side."""
             word = place = 0
             for part in row:
-                word |= (nets[part.output, part.number] >> part.at & (1 << part.count) - 1) << place
-                place += part.count
+                word |= (nets[part.output, part.number] >> part.at & (1 << part.nbits) - 1) << place
+                place += part.nbits
             return word
 
         for number, adder in enumerate(self.adders):
@@ -157,7 +157,7 @@ class _Planner:
         """The rows of the input; one that has no column in common with another, not earlier one lies beside it."""
         for number, line in sorted(enumerate(self.lines), key=lambda each: (-each[1].arrival, each[1].lo)):
             part = Part(line.lo, min(line.hi, self.columns), "row", number, 0)
-            if part.count <= 0:
+            if part.nbits <= 0:
                 continue
             for i, other in enumerate(self.queue):
                 if other.free(part.lo, part.hi):
@@ -215,7 +215,7 @@ class _Planner:
     def _below(self, parts: Iterable[Part]) -> Iterable[Part]:
         """What is left of them below the upper end."""
         for part in parts:
-            if part.lo < self.columns and part.count:
+            if part.lo < self.columns and part.nbits:
                 yield part.cut(part.lo, min(part.hi, self.columns))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .program import Action, Item, Keep, Product, Word
+from .program import Action, Fetch, Item, Keep, Move, Product, Random, Repeat, SetExponent, Stretch, Word
 
 if TYPE_CHECKING:
     from .programs import Recipe
@@ -33,6 +34,22 @@ class Pieces:
         if slot not in self.slots:
             self.slots.append(slot)
         return Keep(slot, src)
+
+    def loop(self, exponent: str, order: str, random: str) -> None:
+        """The schedule over a slot's exponent, which is blinded by a random multiple of another's first, if that is asked for."""
+        recipe, shape = self.recipe, self.recipe.shape
+        last = SetExponent(
+            "s", 0 if shape.right else recipe.ndigits, top=not shape.right, even=recipe.blind_message
+        )
+        if recipe.blind_exponent:
+            self.act(Fetch("s", random), note="the exponent is blinded")
+            self.act(SetExponent("0"), Random("s"), Fetch("s", order))
+            self.items.append(Repeat(Word(actions=(Stretch("s"),)), 1, recipe.random_nbits))
+            last = replace(last, add=True)
+        self.act(Fetch("s", exponent))
+        # the exponent in its clear must not stay beside its blinded form: what overwrites it would show it (`modexlab leak`)
+        self.act(last, *((Move("s", "0"),) if recipe.blind_exponent else ()))
+        self.items += shape.items(recipe.digit_nbits, False, False)
 
     def fields(self) -> tuple[tuple[str, int], ...]:
         """Those of the request behind base, exp and mod."""

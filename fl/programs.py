@@ -32,13 +32,11 @@ from .program import (
     Operand,
     Product,
     Program,
-    Random,
     Repeat,
     SetExponent,
     SetModulus,
     Setup,
     Skip,
-    Stretch,
     Word,
     assemble,
 )
@@ -398,18 +396,7 @@ class _Keyed(Pieces):
         else:
             entering = self.enter(Move("r", "1"))
             self.items.append(entering)
-        last = SetExponent(
-            "s", 0 if shape.right else recipe.ndigits, top=not shape.right, even=recipe.blind_message
-        )
-        if recipe.blind_exponent:
-            self.act(Fetch("s", random), note="the exponent is blinded")
-            self.act(SetExponent("0"), Random("s"), Fetch("s", order))
-            self.items.append(Repeat(Word(actions=(Stretch("s"),)), 1, recipe.random_nbits))
-            last = replace(last, add=True)
-        self.act(Fetch("s", exponent))
-        # the exponent in its clear must not stay beside its blinded form: what overwrites it would show it (`modexlab leak`)
-        self.act(last, *((Move("s", "0"),) if recipe.blind_exponent else ()))
-        self.items += shape.items(recipe.digit_nbits, False, False)
+        self.loop(exponent, order, random)
 
     def leave(self) -> None:
         """r out of the domain."""

@@ -10,7 +10,6 @@ good as that modulo n = pq; that this is n is looked at. Only s = sq + h q and p
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .program import (
@@ -24,12 +23,10 @@ from .program import (
     Move,
     Product,
     Program,
-    Random,
     Repeat,
     SetExponent,
     SetModulus,
     Setup,
-    Stretch,
     Word,
     assemble,
 )
@@ -156,24 +153,13 @@ class ScaledKeyed(Pieces):
 
     def power(self, modulus: str, exponent: str, order: str, random: str, what: str) -> None:
         """r becomes m^exponent modulo a slot, in the form; `order` is a multiple of the group's, or next to it."""
-        recipe, shape = self.recipe, self.recipe.shape
+        recipe = self.recipe
         self.modulus(modulus, what)
         self.number("m")
         if recipe.blind_message:
             self.blind()
         self.one()
-        last = SetExponent(
-            "s", 0 if shape.right else recipe.ndigits, top=not shape.right, even=recipe.blind_message
-        )
-        if recipe.blind_exponent:
-            self.act(Fetch("s", random), note="the exponent is blinded")
-            self.act(SetExponent("0"), Random("s"), Fetch("s", order))
-            self.items.append(Repeat(Word(actions=(Stretch("s"),)), 1, recipe.random_nbits))
-            last = replace(last, add=True)
-        self.act(Fetch("s", exponent))
-        # the exponent in its clear must not stay beside its blinded form
-        self.act(last, *((Move("s", "0"),) if recipe.blind_exponent else ()))
-        self.items += shape.items(recipe.digit_nbits, False, False)
+        self.loop(exponent, order, random)
         if recipe.blind_message:
             self.act(Fetch("s", "u"))
             self.word(Product("r", "r", "s"), note="the blinding is taken away")

@@ -371,17 +371,15 @@ def _cycles(point: Point, foreign: bool) -> dict[str, Any]:
 def _best(point: Point, rows: LedgerRows) -> Row | None:
     """The row of its area: at a clock that was searched, rather than at one that was given."""
 
-    def fits(row: Row, searched: bool) -> bool:
+    def fits(row: Row) -> bool:
         usual = optional_flow(row.stage)
         more = {name: value for name, value in row.flow.items() if name in usual and name != FMAX}
-        alike = all(value == usual[name] for name, value in more.items())
-        return row.stage == point.stage and bool(row.flow.get(FMAX)) == searched and alike
+        return row.stage == point.stage and all(value == usual[name] for name, value in more.items())
 
-    for searched in (True, False):
-        found = rows.best(point, "area_um2", "", lambda row: fits(row, searched))  # noqa: B023
-        if found is not None:
-            return found
-    return None
+    def searched(row: Row) -> bool:
+        return fits(row) and bool(row.flow.get(FMAX))
+
+    return rows.best(point, "area_um2", "", searched) or rows.best(point, "area_um2", "", fits)
 
 
 def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:

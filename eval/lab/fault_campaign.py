@@ -22,6 +22,7 @@ from ...fl.errors import BadInput
 from ...rtl.sim.faults import Effect, Fault, Faulted, faults_of, judged, tally
 from ..designs.workloads import some_operands
 from ..errors import NoMeasurement
+from ..progress import after
 
 if TYPE_CHECKING:
     from ..designs.machine import Machine
@@ -146,9 +147,7 @@ class Campaign:
         together = TOGETHER if enough is None else TOGETHER_UNTIL
         size = max(self.count, together - together % self.count)
         for done in range(0, len(faults), size):
-            told = None
-            if progress is not None:
-                told = lambda more, done=done: progress(done + more, len(faults))  # noqa: E731
+            told = None if progress is None else after(progress, done, len(faults))
             part = faults[done : done + size]
             found = self.model.campaign(requests, part, golden, HANGS * self.cycles, judged, told)
             self.outcomes += found
@@ -291,14 +290,14 @@ class NetCampaign(Campaign):
         from ...flow.gates.faults import FaultyNetlist
         from ...flow.gates.gates import synthesized
         from ...flow.kit import kit
-        from ...rtl.sim.base import elaborate
         from ...rtl.sim.ports import Ports
-        from ...rtl.sim.translate import top_name, translate
+        from ...rtl.sim.translate import top_name
+        from ...rtl.sim.translated import translated
 
         component = self.machine.rtl()
-        elaborate(component)
-        netlist = synthesized(translate(component), top_name(component))
-        return FaultyNetlist(GateTables(netlist, kit.find().library), Ports.of(component))
+        text, ports = translated(component, Ports.of)
+        netlist = synthesized(text, top_name(component))
+        return FaultyNetlist(GateTables(netlist, kit.find().library), ports)
 
     @property
     def nbits(self) -> int:

@@ -23,6 +23,7 @@ from ...fl.program_parts import Part, parts
 from ...rtl.sim.leak import IGNORED, MEASURES, Moments, Watched
 from ..designs.workloads import some_operands
 from ..errors import NoMeasurement
+from ..progress import after
 from .secrets import drawn_key
 from .welch import CLASSES, FIXED, HALVES, RANDOM, THRESHOLD, Point, kind_of, moments_of, point_of
 
@@ -331,9 +332,7 @@ def assess(
         for done in range(0, traces, BATCH):
             batch = [next(operations) for _ in range(min(BATCH, traces - done))]
             kinds = [kind_of(each.which, 2 * (done + at) // traces) for at, each in enumerate(batch)]
-            told = None
-            if progress is not None:
-                told = lambda more, done=done: progress(done + more, traces)  # noqa: E731
+            told = None if progress is None else after(progress, done, traces)
             _run(machine, campaign, batch, kinds, told)
         seconds = time.perf_counter() - start
         part_of, word_of = _placed(machine, first.request, campaign)

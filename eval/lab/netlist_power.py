@@ -14,10 +14,10 @@ import numpy as np
 from ...flow.gates.gates import synthesized
 from ...flow.gates.power_trace import TracedNetlist
 from ...flow.kit import kit
-from ...rtl.sim.base import elaborate
 from ...rtl.sim.leak import IGNORED, NKINDS, Moments
 from ...rtl.sim.ports import Ports
-from ...rtl.sim.translate import top_name, translate
+from ...rtl.sim.translate import top_name
+from ...rtl.sim.translated import translated
 
 if TYPE_CHECKING:
     from ..designs.machine import Machine
@@ -31,10 +31,10 @@ class NetlistCampaign:
 
     def __init__(self, machine: Machine) -> None:
         component = machine.rtl()
-        elaborate(component)
+        text, ports = translated(component, Ports.of)
         library = kit.find().library
-        netlist = synthesized(translate(component), top_name(component))
-        self._model = TracedNetlist(netlist, library, Ports.of(component), library.constraints(CLOCK_NS))
+        netlist = synthesized(text, top_name(component))
+        self._model = TracedNetlist(netlist, library, ports, library.constraints(CLOCK_NS))
         programmed = machine.build.programmed
         self.taken = programmed.timing.loading_cycles if programmed is not None else 0
         self.groups = [name or "(top)" for name in self._model.modules]

@@ -155,11 +155,8 @@ class Faulted(SiteModel):
             others = set(places).difference(shared)
             for place in others:
                 found[place] = self.run(request, max_cycles, all_faults[place])
-            base = len(found)
-            told = None
-            if progress is not None:
-                told = lambda done, base=base: progress(base + done)  # noqa: E731
-            answers = self._shared(request, [all_faults[place] for place in shared], max_cycles, told)
+            here = [all_faults[place] for place in shared]
+            answers = self._shared(request, here, max_cycles, len(found), progress)
             found |= dict(zip(shared, answers, strict=True))
         outcomes = []
         for place, fault in enumerate(all_faults):
@@ -173,9 +170,10 @@ class Faulted(SiteModel):
         request: Value,
         faults: Sequence[Fault],
         max_cycles: int,
+        done: int,
         progress: Callable[[int], None] | None,
     ) -> list[tuple[Value | None, int]]:
-        """The answers to a request with flips in registers, all on one model."""
+        """The answers to a request with flips in registers, all on one model; `done` faults came before."""
         if not faults:
             return []
         lib, sim = self._lib, self._new()
@@ -226,7 +224,7 @@ class Faulted(SiteModel):
                 elapsed = time.monotonic() - begun
                 size = max(1, int(size * min(4.0, TOGETHER_SECONDS / max(elapsed, 1e-6))))
                 if progress is not None:
-                    progress(len(found))
+                    progress(done + len(found))
             return found
         finally:
             lib.sim_delete(sim)

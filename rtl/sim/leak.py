@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from pymtl3 import Component
 
@@ -172,7 +172,7 @@ class Campaign:
         size = self._lib.sim_moments(self._sim, ctypes.byref(pointer))
         # what the longest operations alone have reached is there for the others as zeros
         assert size >= 2 * self.cycles * NKINDS * (len(self.groups) + 1)
-        return pointer  # type: ignore[return-value]
+        return cast(Sequence[int], pointer)
 
     def _running(self) -> list[list[int]]:
         """By kind and cycle: how many operations last that long."""

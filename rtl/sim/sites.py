@@ -20,12 +20,12 @@ from pathlib import Path
 from pymtl3 import Component
 
 from ...fl.errors import BadInput
-from .base import elaborate
 from .build import library
 from .harness import HARNESS, harness
 from .nativemodel import MODEL, WAVE_FILE, load
 from .ports import Ports
-from .translate import top_name, translate
+from .translate import top_name
+from .translated import translated
 
 SITES = Path(__file__).with_name("sites.cpp")
 PUBLIC = "/*verilator public_flat_rw*/"
@@ -54,13 +54,12 @@ class SiteModel:
 
     def __init__(self, component: Component, driver: Path, opt: str = "-O1", *, flips: bool) -> None:
         """flips: answers are sites, too."""
-        elaborate(component)
-        self.ports = Ports.of(component)
+        text, self.ports = translated(component, Ports.of)
         top = top_name(component)
-        prepared, modules = prepare(translate(component), flips=flips)
+        prepared, modules = prepare(text, flips=flips)
         verilog = prepared + harness(top, self.ports)
-        text = "".join(path.read_text() for path in (WAVE_FILE, MODEL, SITES, driver))
-        self._lib = load(library(verilog, HARNESS, text, opt))
+        drivers = "".join(path.read_text() for path in (WAVE_FILE, MODEL, SITES, driver))
+        self._lib = load(library(verilog, HARNESS, drivers, opt))
         self._lib.sim_site.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p]
         self._scope = f"TOP.{HARNESS}.{top}_under_test"
         self._places: dict[str, tuple[bytes, bytes, int]] = {}  # path -> scope, name, element

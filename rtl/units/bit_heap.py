@@ -28,17 +28,17 @@ class BitHeap(Component):
             place = 0
             for part in row:
                 first = part.lo if by_column else place
-                port[first : first + part.count] //= outputs[part.output, part.number][
-                    part.at : part.at + part.count
+                port[first : first + part.nbits] //= outputs[part.output, part.number][
+                    part.at : part.at + part.nbits
                 ]
-                place = first + part.count
+                place = first + part.nbits
 
         for k, adder in enumerate(plan.adders):
             for kind, rows, Adders in (
                 ("full", adder.full, FullAdders),
                 ("half", adder.half, DualHalfAdders if complements else HalfAdders),
             ):
-                count = sum(part.count for part in rows[0])
+                count = sum(part.nbits for part in rows[0])
                 if not count:
                     continue
                 cells = Adders(count)

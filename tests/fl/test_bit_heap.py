@@ -27,7 +27,7 @@ def bits_of(plan: HeapPlan) -> tuple[int, int]:
     """In the rows of the input, and in the pair."""
     return (
         sum(min(line.hi, plan.columns) - line.lo for line in plan.lines),
-        sum(part.count for row in plan.pair for part in row),
+        sum(part.nbits for row in plan.pair for part in row),
     )
 
 
@@ -37,16 +37,16 @@ def check_structure(plan: HeapPlan) -> None:
     left = {(name, bit) for name, count in made.items() for bit in range(count)}
     for number, adder in enumerate(plan.adders):
         for part in itertools.chain(*adder.full, *adder.half):
-            for bit in range(part.count):
+            for bit in range(part.nbits):
                 left.remove(((part.output, part.number), part.at + bit))
         for row in adder.full:
-            assert sum(part.count for part in row) == adder.nfull
+            assert sum(part.nbits for part in row) == adder.nfull
         for kind, count in (("full", adder.nfull), ("half", adder.nhalf)):
             left |= {((f"{kind}_{out}", number), bit) for out in ("sum", "carry") for bit in range(count)}
     for row in plan.pair:
         assert all(before.hi <= after.lo for before, after in itertools.pairwise(row))
         for part in row:
-            for bit in range(part.count):
+            for bit in range(part.nbits):
                 left.remove(((part.output, part.number), part.at + bit))
     assert all(name.endswith("carry") for (name, _), _ in left), left
     # a full adder takes one bit away, a half adder none

@@ -7,16 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
-from ...designs.param import PAPER_NBITS
 from ...json_values import json_number
 from ...progress import Progress
 from ..arguments import (
     Commands,
     add_command,
     add_json,
-    add_private,
-    add_settings,
-    add_width,
     answer,
     check_directory,
     json_value,
@@ -24,7 +20,7 @@ from ..arguments import (
     positive,
     writing,
 )
-from .leak import machine_of
+from .leak import add_machine, machine_of
 
 if TYPE_CHECKING:
     from ...lab.fault_campaign import Campaign
@@ -54,11 +50,7 @@ def add(commands: Commands) -> None:
         examples=EXAMPLES,
         execute=execute,
     )
-    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
-    add_width(parser, f"default: {PAPER_NBITS}, or the length of the key")
-    add_settings(parser)
-    parser.add_argument("--key", metavar="FILE", help="PEM, DER or JSON file with a private key")
-    add_private(parser, check="let the result leave only if it gives the message again")
+    add_machine(parser, check="let the result leave only if it gives the message again")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--exhaustive", action="store_true", help="every bit in every cycle, however many they are"

@@ -64,13 +64,7 @@ def add(commands: Commands) -> None:
         examples=EXAMPLES,
         execute=execute,
     )
-    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
-    add_width(parser, f"default: {PAPER_NBITS}, or the length of the key")
-    add_settings(parser)
-    parser.add_argument(
-        "--key", metavar="FILE", help="PEM, DER or JSON file with a private key, whose primes are taken"
-    )
-    add_private(parser)
+    add_machine(parser)
     parser.add_argument(
         "--traces", type=positive, default=TRACES, metavar="N", help=f"operations (default: {TRACES})"
     )
@@ -143,6 +137,17 @@ def execute(args: argparse.Namespace) -> int:
     }
     answer(args, lambda: report, lambda: list(_lines(report, assessment)))
     return 0
+
+
+def add_machine(parser: argparse.ArgumentParser, **private: str) -> None:
+    """What `machine_of` reads. private: what `add_private` is told."""
+    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
+    add_width(parser, f"default: {PAPER_NBITS}, or the length of the key")
+    add_settings(parser)
+    parser.add_argument(
+        "--key", metavar="FILE", help="PEM, DER or JSON file with a private key, whose primes are taken"
+    )
+    add_private(parser, **private)
 
 
 def machine_of(args: argparse.Namespace, verify: bool | None = None) -> Machine:
