@@ -5,16 +5,16 @@ With M = ceil((K + 3) / S) digits:
     an exponentiation:  (len + 2) products, with one processor 3 + len + ones of them, then M + (M + 1)
 A request is taken M cycles after it has been seen: until then its numbers go into the memories.
 
-Our own (fl/scaled_serial.py), with M words, G of which hold the digits of a factor, and s squarings:
+Our own (fl/multipliers/scaled_serial.py), with M words, G of which hold the digits of a factor, and s squarings:
     a product:          P = G + (L + 1) M
     an exponentiation:  k + M + doublings (M + 2) + (s + 3 + 2 len) P + 1 + (M + 2) + 2 (M + 2) + M + 1
 """
 
 from __future__ import annotations
 
-from ..fl.digit_serial import SerialShape
 from ..fl.mod_exp import mod_exp, operand_status
-from ..fl.scaled_serial import ScaledSerialShape
+from ..fl.multipliers.digit_serial import SerialShape
+from ..fl.multipliers.scaled_serial import ScaledSerialShape
 from ..fl.status import Status
 from ..rtl.messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL

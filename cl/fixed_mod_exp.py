@@ -4,8 +4,8 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.mod_exp import mod_exp
-from ..fl.montgomery import Montgomery
-from ..fl.mul_rem import mul_rem
+from ..fl.multipliers.montgomery import Montgomery
+from ..fl.multipliers.mul_rem import mul_rem
 from ..fl.status import Status
 from ..rtl.messages import mk_modexp_req, mk_modexp_resp, mk_product_req
 from .one_at_a_time import OneAtATimeCL

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..fl.montgomery import Montgomery
-from ..fl.scaled import ScaledShape
+from ..fl.multipliers.montgomery import Montgomery
+from ..fl.multipliers.scaled import ScaledShape
 from ..rtl.messages import mk_product_req
 from .one_at_a_time import OneAtATimeCL
 from .timing import Blocks

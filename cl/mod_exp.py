@@ -4,8 +4,8 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.mod_exp import mod_exp, operand_status
-from ..fl.montgomery import Montgomery
-from ..fl.schedules import SCHEDULES
+from ..fl.multipliers.montgomery import Montgomery
+from ..fl.program.schedules import SCHEDULES
 from ..fl.status import Status
 from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL

@@ -7,7 +7,7 @@ finished waits at the output. With `fits` they go around for as many cycles as t
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..fl.montgomery import Montgomery
+from ..fl.multipliers.montgomery import Montgomery
 from ..rtl.messages import mk_product_req
 from .timing import MontMulRemTiming
 

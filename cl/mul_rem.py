@@ -3,7 +3,7 @@
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ..fl.mul_rem import mul_rem
+from ..fl.multipliers.mul_rem import mul_rem
 from ..rtl.messages import mk_product_req
 from .one_at_a_time import OneAtATimeCL
 from .timing import MulRemTiming

@@ -1,4 +1,4 @@
-"""ProgramExpCL: the cycle-level twin of a machine that executes a program (fl/program.py), and the rule by which words cost cycles.
+"""ProgramExpCL: the cycle-level twin of a machine that executes a program (fl/program/program.py), and the rule by which words cost cycles.
 
     a word with products    from its first product's request to its last answer. With `forward` the request leaves in the cycle in
                             which the word before ends, otherwise, or where that word changes the modulus, in the cycle after
@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..fl.program import Program, Scan, Setup
-from ..fl.program_run import Arithmetic, Executed, Made, run
-from ..fl.scaled_entry import ScaledEntry
+from ..fl.multipliers.scaled_entry import ScaledEntry
+from ..fl.program.program import Program, Scan, Setup
+from ..fl.program.program_run import Arithmetic, Executed, Made, run
 from ..fl.status import Status
 from ..rtl.messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from .one_at_a_time import OneAtATimeCL

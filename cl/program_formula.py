@@ -1,4 +1,4 @@
-"""Closed formulas for the cycles of programs with a window or a key (fl/programs.py), beside the rule by words (program.py).
+"""Closed formulas for the cycles of programs with a window or a key (fl/program/programs.py), beside the rule by words (program.py).
 
 T is a product's cycles under the modulus at hand, ov is 1 without forwarding, P = ov + T; k bits of a digit,
 d digits, S = 2^k + 2 the cycles of a scan:
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..fl.programs import Recipe
+from ..fl.program.programs import Recipe
 from .timing import UnitTiming
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pymtl3 import *
 
-from ..fl.compression import BEST
-from ..fl.mul_rem import mul_rem
+from ..fl.compression.compression import BEST
+from ..fl.multipliers.mul_rem import mul_rem
 from ..rtl.messages import mk_product_req
 from ..rtl.units.pseudo_mul import modulus_of
 from .one_at_a_time import OneAtATimeCL

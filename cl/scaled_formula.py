@@ -1,4 +1,4 @@
-"""Closed formulas for the cycles of programs on a scaled modulus (fl/scaled_programs.py), beside the rule by words (program.py).
+"""Closed formulas for the cycles of programs on a scaled modulus (fl/program/scaled_programs.py), beside the rule by words (program.py).
 
 As in program_formula.py T is a product's cycles, ov is 1 without forwarding, P = ov + T. C are the cycles to R^2 (ScaledEntry: doublings,
 squares of P), behind which a product sees M' a cycle later, as any that follows a change of the modulus; H those of h halvings and of
@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..fl.scaled_entry import ScaledEntry
+from ..fl.multipliers.scaled_entry import ScaledEntry
 from ..rtl.machines.mod_exp_plan import Plan
 from .program_formula import Formula
 from .timing import loop_cycles

@@ -16,8 +16,8 @@ from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.mod_exp import operand_status
-from ..fl.montgomery import Montgomery
-from ..fl.scaled import ScaledMontgomery, ScaledShape
+from ..fl.multipliers.montgomery import Montgomery
+from ..fl.multipliers.scaled import ScaledMontgomery, ScaledShape
 from ..fl.status import Status
 from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp, mk_product_req
 from .one_at_a_time import OneAtATimeCL

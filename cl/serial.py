@@ -2,8 +2,8 @@
 
 from pymtl3 import *
 
-from ..fl.montgomery import Montgomery
-from ..fl.mul_rem import mul_rem
+from ..fl.multipliers.montgomery import Montgomery
+from ..fl.multipliers.mul_rem import mul_rem
 from ..rtl.messages import mk_product_req
 from .one_at_a_time import OneAtATimeCL
 from .timing import SerialMontTiming, ShiftSubTiming

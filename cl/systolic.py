@@ -16,9 +16,9 @@ from pymtl3 import mk_bits
 
 from ..fl.domains import Redundant
 from ..fl.mod_exp import mod_exp, operand_status
-from ..fl.scaled import ScaledShape
+from ..fl.multipliers.scaled import ScaledShape
+from ..fl.multipliers.systolic import SystolicShape, product
 from ..fl.status import Status
-from ..fl.systolic import SystolicShape, product
 from ..rtl.messages import mk_keyed_req, mk_modexp_resp, mk_product_req
 from .one_at_a_time import OneAtATimeCL
 from .timing import FixedTiming

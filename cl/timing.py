@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..fl.mod_exp import operand_status
-from ..fl.schedules import SCHEDULES, Step
+from ..fl.program.schedules import SCHEDULES, Step
 from ..fl.status import Status
 from ..rtl.machines.mod_exp_plan import Plan
 from ..rtl.units.div_rem import div_rem_block_nbits

@@ -10,7 +10,7 @@ their loads are not in it: the ASIC flow measures those.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .prefix import CARRY_PROPAGATE, prefix_network
+from .compression.prefix import CARRY_PROPAGATE, prefix_network
 
 # kind of cell -> gates, depth, and gates that a constant input saves
 GATES = {"five": 17, "full": 7, "half": 3}

@@ -8,11 +8,11 @@ needs no conversion. So a machine, its cycle-level twin and the trace of `mod_ex
 from abc import ABC, abstractmethod
 
 from .errors import BadInput, shown, unknown
-from .montgomery import Montgomery
-from .mul_rem import mul_rem
-from .row_fold import LEAST_NBITS as FOLD_LEAST_NBITS
-from .row_fold import FoldShape, aligned, fold, remainder, residues
-from .scaled import ScaledMontgomery, ScaledShape
+from .multipliers.montgomery import Montgomery
+from .multipliers.mul_rem import mul_rem
+from .multipliers.row_fold import LEAST_NBITS as FOLD_LEAST_NBITS
+from .multipliers.row_fold import FoldShape, aligned, fold, remainder, residues
+from .multipliers.scaled import ScaledMontgomery, ScaledShape
 
 
 class Domain(ABC):

@@ -10,7 +10,7 @@ functional level of ModExp: it refuses the operands that the hardware answers wi
 
 from .domains import Domain, make_domain
 from .errors import BadInput, shown, unknown
-from .schedules import SCHEDULES, Product, Step, execute
+from .program.schedules import SCHEDULES, Product, Step, execute
 from .status import Status
 
 

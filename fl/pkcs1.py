@@ -6,7 +6,7 @@ encoding is the most significant one.
 
 A wrong encoding is wrong for whatever reason: there is one answer, without a message. Who decrypts for others must not let them see even
 that (Bleichenbacher, 1998): with `fallback`, a message of the caller (as RFC 5246, 7.4.7.1, has it) takes the place of the wrong one, and
-of one of another length, and the answer is good. Python is not constant time; the hardware (rtl/units/pkcs1_unpad.py) is.
+of one of another length, and the answer is good. Python is not constant time; the hardware (rtl/units/padding/pkcs1_unpad.py) is.
 """
 
 from __future__ import annotations

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.machine import Machine
 from modexlab.fl.mod_exp import operand_status
-from modexlab.fl.program import Program
-from modexlab.fl.program_run import Arithmetic, Outcome, run
-from modexlab.fl.programs import Recipe
+from modexlab.fl.program.program import Program
+from modexlab.fl.program.program_run import Arithmetic, Outcome, run
+from modexlab.fl.program.programs import Recipe
+from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import RSAKey
-from modexlab.fl.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 

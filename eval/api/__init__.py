@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from modexlab.eval.designs.design import Design
     from modexlab.eval.designs.machine import Machine
-    from modexlab.eval.lab.compare import Comparison, LeftOut
+    from modexlab.eval.lab.comparison.compare import Comparison, LeftOut
     from modexlab.eval.lab.explore import Sweep
     from modexlab.eval.lab.ledger import Ledger
     from modexlab.eval.lab.metrics import Measurement
@@ -170,7 +170,7 @@ def front(
 
 def compare(*papers: str, ledger: Ledger | None = None) -> list[Comparison | LeftOut]:
     """The published figures of these works ("001"), by default of all, beside what the ledger has."""
-    from modexlab.eval.lab.compare import compare
+    from modexlab.eval.lab.comparison.compare import compare
     from modexlab.eval.lab.ledger import Ledger
     from modexlab.eval.papers.published import figures, paper
 
@@ -183,8 +183,8 @@ def compare(*papers: str, ledger: Ledger | None = None) -> list[Comparison | Lef
 _CLASSES = {
     "BadInput": "modexlab.fl.errors",
     "NoMeasurement": "modexlab.eval.errors",
-    "Comparison": "modexlab.eval.lab.compare",
-    "LeftOut": "modexlab.eval.lab.compare",
+    "Comparison": "modexlab.eval.lab.comparison.compare",
+    "LeftOut": "modexlab.eval.lab.comparison.compare",
 }
 
 

@@ -51,6 +51,8 @@ LONGEST_WHOLE_CYCLES = 2_000_000  # of such an operation, which is simulated who
 RANDOM_ROWS = 16
 LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles, from which on they are fewer
 IN_KEYS = ("exp", "p", "dp", "dq", "qinv", "e", "phi")
+DRAWN = 10  # operations on drawn operands, for the spread of the energy
+MOST_DRAWN_CYCLES = 10_000  # of all of them: fewer where an operation takes long, and none where two would be too long
 DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
 SPARE_CYCLES = 1000
 BEHIND_PROCESSOR = ", behind the processor"
@@ -424,6 +426,7 @@ class Chip(Source):
         for work, (operands, whole) in zip(self.energy(), windows, strict=True):
             energy[work.name] = messages(machine.carried(*operands)) | self._counted(whole)
         count = sum(len(row["requests"]) for row in rows)
+        drawn = {work.name: [messages(machine.carried(*each)) for each in self._drawn(work)] for work in self.energy()}
         cycles = self._most_cycles([operands for operands, _ in windows])
         return {
             "protocol": STREAM,
@@ -431,7 +434,15 @@ class Chip(Source):
             "max_cycles": 2 * cycles + 100 * count + SPARE_CYCLES,
             "rows": rows,
             "energy": energy,
+            "drawn": {name: each for name, each in drawn.items() if each},
         }
+
+    def _drawn(self, work: Workload) -> list[Operands]:
+        """The same operation on other messages, as many as can be simulated with delays."""
+        _, exp, mod = work.operands
+        count = min(DRAWN, self._affordable(MOST_DRAWN_CYCLES) // max(1, self.machine.cycles(*work.operands)))
+        generator = random.Random(f"{work.name}, {self.nbits} bits")
+        return [(generator.randrange(mod), exp, mod) for _ in range(count)] if count > 1 else []
 
     def _counted(self, whole: int) -> dict[str, int]:
         """The cycles of a whole operation of which a window is counted, and of the window where the operation is simulated whole."""

@@ -38,8 +38,8 @@ from ...cl.timing import (
 )
 from ...fl.domains import DOMAINS
 from ...fl.mod_exp import operand_status
-from ...fl.scaled import ScaledShape
-from ...fl.schedules import BINARY, SCHEDULES
+from ...fl.multipliers.scaled import ScaledShape
+from ...fl.program.schedules import BINARY, SCHEDULES
 from ...fl.status import Status
 from ...rtl.machines.fixed_mod_exp import FixedModExp
 from ...rtl.machines.fold_exp import FoldExp

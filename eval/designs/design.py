@@ -12,7 +12,7 @@ from typing import Any
 
 from ...fl.domains import DOMAINS
 from ...fl.errors import unknown
-from ...fl.schedules import SCHEDULES
+from ...fl.program.schedules import SCHEDULES
 from .control import Control
 from .machine import Machine
 from .multipliers.multiplier import Multiplier

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
-from ...fl.program import Check
-from ...fl.schedules import SCHEDULES
+from ...fl.program.program import Check
+from ...fl.program.schedules import SCHEDULES
 from .interfaces import DEFAULT, Interface
 from .interfaces import find as find_interface
 from .verilog_header import comment, parameters, port_lines, wrapped

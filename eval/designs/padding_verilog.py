@@ -38,7 +38,7 @@ def padding_verilog(name: str, nbits: int) -> str:
 
     nbytes = nbytes_of(nbits)
     unit = PADDING[name]
-    module = importlib.import_module(f"...rtl.units.{unit.module}", __package__)
+    module = importlib.import_module(f"...rtl.units.padding.{unit.module}", __package__)
     component = getattr(module, unit.kind)(nbits, *unit.options)
     top = f"{name.replace('-', '_')}_{nbits}"
     body = translate(component, top, unique=True)

@@ -1,4 +1,4 @@
-"""Machines that execute programs (fl/programs.py): their parameters, and the machine that these make of a multiplier.
+"""Machines that execute programs (fl/program/programs.py): their parameters, and the machine that these make of a multiplier.
 
 A program is a schedule and conversions, and for a private key CRT, blinding and the check of the result. Machines with one of these
 three take a key beside base, exponent and modulus: `KeyNumber`s, which stand in the request behind the modulus.
@@ -20,12 +20,12 @@ from ...cl.scaled_formula import ScaledFormula
 from ...cl.timing import UnitTiming, mod_exp_cycles, product_count
 from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
-from ...fl.program import Program
-from ...fl.program_run import Arithmetic, Executed, Outcome, run
-from ...fl.programs import Recipe
+from ...fl.multipliers.scaled_entry import ScaledEntry
+from ...fl.program.program import Program
+from ...fl.program.program_run import Arithmetic, Executed, Outcome, run
+from ...fl.program.programs import Recipe
+from ...fl.program.schedules import BINARY, SCHEDULES
 from ...fl.rsa_keys import RSAKey
-from ...fl.scaled_entry import ScaledEntry
-from ...fl.schedules import BINARY, SCHEDULES
 from ...fl.status import Status
 from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.program_exp import ProgramExp

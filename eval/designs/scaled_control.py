@@ -1,4 +1,4 @@
-"""Machines that execute programs on a scaled modulus (fl/scaled_programs.py): one control for all units with the ports of ScaledMont."""
+"""Machines with programs on a scaled modulus (fl/program/scaled_programs.py): one control for all units with the ports of ScaledMont."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 from ...cl.timing import UnitTiming
 from ...fl.domains import Domain, make_domain
 from ...fl.errors import BadInput
-from ...fl.scaled import ScaledShape
-from ...fl.scaled_entry import ScaledEntry
-from ...fl.schedules import SCHEDULES
+from ...fl.multipliers.scaled import ScaledShape
+from ...fl.multipliers.scaled_entry import ScaledEntry
+from ...fl.program.schedules import SCHEDULES
 from ...rtl.machines.mod_exp_plan import Plan
 from .control import (
     DOUBLINGS_PER_CYCLE,

@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .asic import DELAYS, RANDOM_ROWS, SPARE_CYCLES, Chip
+from .asic import DELAYS, DRAWN, RANDOM_ROWS, SPARE_CYCLES, Chip
 from .foreign.foreign import ForeignDesign
 from .foreign.foreign_chip import ForeignChip
-from .interfaces import DEFAULT, UNIT, UNIT_TITLE
+from .interfaces import DEFAULT, UNIT, UNIT_TITLE, Operands
 from .mixes import PRODUCT
 from .widths import check_width
 from .workloads import Workload
@@ -70,6 +70,10 @@ class UnitChip(Chip):
         generator = random.Random(f"{self.nbits} bits")
         mod = self._modulus(generator)
         return [Workload(PRODUCT, generator.randrange(mod), generator.randrange(mod), mod)]
+
+    def _drawn(self, work: Workload) -> list[Operands]:
+        generator, mod = random.Random(f"{work.name}, {self.nbits} bits"), work.mod
+        return [(generator.randrange(mod), generator.randrange(mod), mod) for _ in range(DRAWN)]
 
     @property
     def note(self) -> str:
@@ -130,4 +134,5 @@ class UnitChip(Chip):
             "max_cycles": 2 * cycles + 100 * len(rows) + SPARE_CYCLES,
             "rows": rows,
             "energy": {work.name: asked(*work.operands) for work in self.energy()},
+            "drawn": {work.name: [asked(*each) for each in self._drawn(work)] for work in self.energy()},
         }

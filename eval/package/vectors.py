@@ -17,7 +17,7 @@ from ...fl.axi4lite_000 import Axi4Lite000FL, KeyPorts, is_padded
 from ...fl.random_bytes import LFSR_SEED, lfsr_not_random
 from ...fl.status import Status
 from ...proc.software.seeded_keys import seeded_key
-from ...rtl.units.random_health import STARTUP
+from ...rtl.units.padding.random_health import STARTUP
 from ..designs.asic import Chip
 from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface, answers
 from ..designs.workloads import some_operands

@@ -1,4 +1,4 @@
-"""The papers' figures beside ours, as tables and as the data of a chart; eval/lab/compare.py says what compares with what."""
+"""The papers' figures beside ours, as tables and as the data of a chart; eval/lab/comparison/compare.py says what compares with what."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..lab.compare import (
+from ..lab.comparison.compare import (
     CLOSE,
     CLOSE_TO_A_MEAN,
     RATIO,

@@ -13,7 +13,7 @@ from typing import Any
 from ..designs import catalogue
 from ..designs.interfaces import INTERFACES, SYSTEM
 from ..designs.systems import HARDWARE, SOFTWARE
-from ..lab.cores import Core
+from ..lab.comparison.cores import Core
 from ..lab.ledger import Failure, Ledger
 from . import charts, cores, datasets, protections, tables
 from .captions import CHARTS

@@ -8,7 +8,7 @@ from typing import Any
 from ...fl.cost import counting_floor
 from ..designs.interfaces import UNIT
 from ..designs.systems import HARDWARE
-from ..lab.cores import MM2, MULTIPLIER, PUBLISHED, Core, cores
+from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, cores
 from ..lab.ledger import Ledger
 from ..lab.stages import NETLIST, title
 from .metrics import shown

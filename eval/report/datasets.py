@@ -14,7 +14,7 @@ from typing import Any
 from ..designs.interfaces import DEFAULT, SYSTEM
 from ..designs.mixes import DECRYPT, ENCRYPT
 from ..designs.mixes import EXPONENTS as LEAKAGE
-from ..lab.compare import STALE
+from ..lab.comparison.compare import STALE
 from ..lab.stages import FORMULA
 from .charts import BY_FORMULA, CONSTANT, DEPENDS, SHARES
 from .entries import INTERFACES, SILICON, Entry

@@ -13,7 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 
-from ...fl.compression_plan import CELLS, SIZE, Plan, Run, product_count, product_range, product_weights
+from ...fl.compression.compression_plan import (
+    CELLS,
+    SIZE,
+    Plan,
+    Run,
+    product_count,
+    product_range,
+    product_weights,
+)
 from ...fl.errors import BadInput, shown
 
 MAX_DOTS = 150_000

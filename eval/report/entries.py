@@ -12,7 +12,7 @@ from ...fl.moduli import has_known_factors
 from ..designs import interfaces
 from ..designs.systems import HARDWARE
 from ..lab import stages
-from ..lab.compare import STALE
+from ..lab.comparison.compare import STALE
 from ..lab.flow_settings import FLOW_DEFAULTS
 from ..lab.ledger import Row
 from .metrics import metric

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from ..lab.leakage import Assessment
-from ..lab.welch import HALVES, THRESHOLD, Point
+from ..lab.security.leakage import Assessment
+from ..lab.security.welch import HALVES, THRESHOLD, Point
 from .charts import SCHEMA, Spec, config
 from .palette import light
 from .static import SCALE, WIDTH

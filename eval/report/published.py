@@ -13,7 +13,7 @@ from typing import Any
 
 from ..designs.interfaces import DEFAULT, SYSTEM
 from ..designs.systems import SOFTWARE
-from ..lab.compare import label
+from ..lab.comparison.compare import label
 from ..lab.ledger import family_of
 from ..papers import published
 from ..papers.published import Published

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from ..lab import stages
-from ..lab.compare import CLOSE, GLITCHES
+from ..lab.comparison.compare import CLOSE, GLITCHES
 from ..lab.ledger import Failure
 from ..lab.stages import FORMULA
 from .entries import INTERFACES, SILICON, Entry

@@ -224,7 +224,7 @@ class Judge:
             else:
                 from ...cl.pkcs1 import Pkcs1UnpadCL
                 from ...rtl.sim import simulate
-                from ...rtl.units.pkcs1_unpad import Pkcs1Unpad
+                from ...rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
 
                 unit = Pkcs1UnpadCL if self.level == "cl" else Pkcs1Unpad
                 with simulate(unit(8 * nbytes), self.stage) as simulation:

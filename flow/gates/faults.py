@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ...rtl.sim.base import Options
-from ...rtl.sim.faults import Effect, Judge, judged
+from ...rtl.sim.campaigns.faults import Effect, Judge, judged
 from ...rtl.sim.harness import harness
 from ...rtl.sim.native import DRIVER
 from ...rtl.sim.nativemodel import RUNNING

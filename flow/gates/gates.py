@@ -36,8 +36,8 @@ from ...rtl.sim.native import DRIVER, NativeSimulation
 from ...rtl.sim.nativemodel import NativeModel
 from ...rtl.sim.nativemodel import load as load_library
 from ...rtl.sim.ports import Ports
-from ...rtl.sim.translate import top_name
-from ...rtl.sim.translated import translated
+from ...rtl.sim.translation.translate import top_name
+from ...rtl.sim.translation.translated import translated
 from ..kit import kit
 from ..kit.liberty import Library
 from ..netlist import yosys

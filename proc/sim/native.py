@@ -17,8 +17,8 @@ from ...rtl.sim.base import Options
 from ...rtl.sim.build import WAVES
 from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel
 from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, hang_cycles
-from ...rtl.sim.translate import top_name
-from ...rtl.sim.translated import translated
+from ...rtl.sim.translation.translate import top_name
+from ...rtl.sim.translation.translated import translated
 from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, BUBBLE_SLEEP
 from ..isa.csrs import PROC2MNGR
 from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM

@@ -1,7 +1,7 @@
 """Axi4Lite000: a machine as paper 000 puts it on its bus (section 4.5): the registers of fl/axi4lite_000.rdl, padding and unpadding.
 
 Ports: s_axi_*, the bus; irq, the interrupt, a level from the end until STATUS is written; key_*, the key, which must stay; random, a stream
-of bytes for padding, and with it the health test of rtl/units/random_health.py. Keys of 64 bits and less have neither padding nor random.
+of bytes for padding, and with it the health test of rtl/units/padding/random_health.py. Keys of 64 bits and less have neither.
 The way without padding is there with `has_raw` alone: who may use it takes the private key without looking at what comes out.
 `mk_machine(nbits)` makes a machine with the ports of ProgramExp, whose requests may hold more: `given`, names and bits.
 
@@ -18,9 +18,9 @@ from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import WORD_NBITS, words_of
 from ..messages import mk_keyed_req, mk_modexp_req
 from ..states import states
-from ..units.pkcs1_pad import Pkcs1Pad
-from ..units.pkcs1_unpad import Pkcs1Unpad
-from ..units.random_health import STARTUP, RandomHealth
+from ..units.padding.pkcs1_pad import Pkcs1Pad
+from ..units.padding.pkcs1_unpad import Pkcs1Unpad
+from ..units.padding.random_health import STARTUP, RandomHealth
 from .axi4lite_channels import WORD_ADDRESS_NBITS, Axi4LiteChannels, connect_bus, declare_bus
 
 CODE_NBITS = STATUS_NBITS

@@ -2,7 +2,7 @@
 
 Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. A write from address KEY on
 (fl/axi4lite_000.py) goes to no bus: it pushes a word into a number of the key, the least significant first; the paper has
-the key in the hardware. Padding takes the sequence that is not random (rtl/units/lfsr_not_random.py). For simulation alone.
+the key in the hardware. Padding takes the sequence that is not random (rtl/units/padding/lfsr_not_random.py). For simulation alone.
 """
 
 from pymtl3 import *
@@ -11,7 +11,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 from ...fl.axi4lite_000 import KEY, KEY_NUMBERS, is_padded
 from ...fl.xcel import WORD_NBITS, words_of
 from ..messages import mk_bus_req, mk_bus_resp
-from ..units.lfsr_not_random import LfsrNotRandom
+from ..units.padding.lfsr_not_random import LfsrNotRandom
 from .axi4lite_000 import Axi4Lite000
 from .axi4lite_channels import connect_bus
 from .axi4lite_master import Axi4LiteMaster

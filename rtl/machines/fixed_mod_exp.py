@@ -15,7 +15,7 @@ is a base not below it. Cycles: those of the ProgramExp, 1 more with "reduce" an
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...fl.compression import BEST
+from ...fl.compression.compression import BEST
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import mk_modexp_req, mk_modexp_resp
 from ..units.cond_sub import CondSub

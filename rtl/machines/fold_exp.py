@@ -1,4 +1,4 @@
-"""FoldExp: right to left on one multiplier that makes a product a cycle, modulo n by rows of residues (fl/row_fold.py).
+"""FoldExp: right to left on one multiplier that makes a product a cycle, modulo n by rows of residues (fl/multipliers/row_fold.py).
 
 Two stages, and no carry runs but once a product:
     1  x, the pair from stage 2 added up; the pair of x * y in one bit heap (ProductPair), y = x in the cycle of a square
@@ -20,11 +20,11 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import Status
 from ..messages import mk_modexp_req, mk_modexp_resp
-from ..units.aligner import Aligner
-from ..units.mod_quadruple import ModQuadruple
-from ..units.product_pair import ProductPair
-from ..units.row_fold import RowFold
-from ..units.split_adder import AdderBack, AdderFront
+from ..units.fold.aligner import Aligner
+from ..units.fold.mod_quadruple import ModQuadruple
+from ..units.fold.product_pair import ProductPair
+from ..units.fold.row_fold import RowFold
+from ..units.fold.split_adder import AdderBack, AdderFront
 from .fold_exp_ctrl import FoldExpCtrl
 from .operand_check import OperandCheck
 

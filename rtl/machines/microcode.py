@@ -1,4 +1,4 @@
-"""Microcode: the words of a program (fl/program.py) as fields of a ROM, and what a machine must have to execute them.
+"""Microcode: the words of a program (fl/program/program.py) as fields of a ROM, and what a machine must have to execute them.
 
 Only what the program uses is there: a field has as many bits as its values need, one that never changes is a wire, a multiplexer has
 the sources that are named. Where a word does not look at a field it takes the value that is most common, so that the field may go.
@@ -16,7 +16,7 @@ from functools import cached_property
 
 from pymtl3 import clog2
 
-from ...fl.program import (
+from ...fl.program.program import (
     SKIPPED,
     WINDOW,
     Add,
@@ -38,7 +38,7 @@ from ...fl.program import (
     Word,
 )
 from ...fl.status import STATUS_NBITS
-from ..units.scaled_setup import KINDS
+from ..units.scaled.scaled_setup import KINDS
 
 Value = int | None  # None: nobody looks
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...fl.programs import Recipe
-from ...fl.schedules import SCHEDULES
+from ...fl.program.programs import Recipe
+from ...fl.program.schedules import SCHEDULES
 
 # how many product units work side by side
 UNITS = {name: schedule.multipliers for name, schedule in SCHEDULES.items()}
@@ -20,7 +20,7 @@ UNITS = {name: schedule.multipliers for name, schedule in SCHEDULES.items()}
 #   square     R^2 mod n from doublings and squarings, then products of the machine's own multipliers
 #   double     the base itself is doubled nbits times
 #   shift-sub  R^2 mod n by shift-sub products from R - n (paper 004), then as with square
-#   scaled     R^2 mod n from doublings and squarings, for a scaled modulus (fl/scaled_entry.py)
+#   scaled     R^2 mod n from doublings and squarings, for a scaled modulus (fl/multipliers/scaled_entry.py)
 CONVERSIONS = ("identity", "given", "square", "double", "shift-sub", "scaled")
 
 

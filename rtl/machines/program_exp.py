@@ -1,4 +1,4 @@
-"""ProgramExp: a machine that executes a program of products (fl/program.py), over any multiplier.
+"""ProgramExp: a machine that executes a program of products (fl/program/program.py), over any multiplier.
 
 Sequencer, datapath (ResidueDpath), product units, and a unit that doubles. Neither control nor datapath knows what a product is: a
 unit answers {a, b} with p over val/rdy and sees the modulus on a static port, and with `block_nbits` the number of blocks that it is
@@ -14,11 +14,11 @@ r, b (and s), exponent and modulus, the memory.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...fl.program import Setup
+from ...fl.program.program import Setup
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from ..units.mod_double import ModDouble
-from ..units.scaled_setup import ScaledSetup
+from ..units.scaled.scaled_setup import ScaledSetup
 from ..units.square_of_r import SquareOfR
 from .microcode import Microcode
 from .operand_check import OperandCheck
@@ -54,7 +54,7 @@ class ProgramExp(Component):
     """`mk_unit(nbits)` makes a product unit; of `block_nbits` bits are the blocks of a unit that fits its modulus (0: it does not).
 
     screened: operands come with a status, and those that are given with their 1; results leave with their modulus.
-    form: of units on a scaled modulus (fl/scaled_entry.py), whose port `modulus` has M'.
+    form: of units on a scaled modulus (fl/multipliers/scaled_entry.py), whose port `modulus` has M'.
     """
 
     def construct(

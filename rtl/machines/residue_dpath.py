@@ -12,7 +12,7 @@ Ports: the fields of the request, factors and products of the units, the unit th
 
 from pymtl3 import *
 
-from ...fl.program import Check, Setup
+from ...fl.program.program import Check, Setup
 from ..units.block_count import BlockCount
 from ..units.mod_add_sub import ModAddSub
 from ..units.residue_memory import ResidueMemory

@@ -1,4 +1,4 @@
-"""ScaledConvertIn and ScaledConvertOut: into the form of a scaled modulus and back (fl/scaled.py), with no divider.
+"""ScaledConvertIn and ScaledConvertOut: into the form of a scaled modulus and back (fl/multipliers/scaled.py), with no divider.
 
 ScaledConvertIn: base * R and R modulo N by doublings of base and of 1 (R = 2^wide), and beside them M' = 2^-w mod N by w halvings
 of 1. That is all there is to scaling: nobody needs c, M or R^2, and modulo N is as good as modulo M = c*N, but w bits narrower.

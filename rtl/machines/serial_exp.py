@@ -1,4 +1,4 @@
-"""SerialExp: square and multiply always in words, on two multipliers of a digit by a word (design serial; fl/scaled_serial.py).
+"""SerialExp: square and multiply always in words, on two multipliers of a digit by a word (design serial; fl/multipliers/scaled_serial.py).
 
 All that paper 003's processor does by adding bits is done here by digits: a step of a product takes a digit of k bits, and nothing comes
 from outside but base, exponent and modulus. Six memories of M words: n, M', x (the base), Y (the power) and U, and what becomes Y - n;

@@ -15,7 +15,7 @@ from .native import NativeSimulation
 from .protocol import BrokenPromise, Run, SimulationTimeout, Stall, Trace, UnexpectedResponse
 from .python import PythonSimulation
 from .toolchain import ToolError
-from .translate import lint, translate
+from .translation.translate import lint, translate
 from .verilog import VerilogSimulation
 
 __all__ = [

@@ -21,8 +21,8 @@ from .protocol import (
     UnexpectedResponse,
     hang_cycles,
 )
-from .translate import top_name
-from .translated import translated
+from .translation.translate import top_name
+from .translation.translated import translated
 
 DRIVER = Path(__file__).with_name("native.cpp").read_text()
 

@@ -33,7 +33,7 @@ from .nativemodel import WAVE_FILE
 from .protocol import Plan, Progress
 from .pydriver import PythonDriver
 from .pymodel import prepare
-from .translate import top_name, translate
+from .translation.translate import top_name, translate
 
 _serial = itertools.count()
 

@@ -1,6 +1,6 @@
 """CompressionTree: the products of two words (or of one with itself, or a word) compressed to two rows modulo m.
 
-It is the plan of fl/compression.py, instantiated bit by bit: `bits_L_C` holds the bits of column C before level L, in the order
+It is the plan of fl/compression/compression.py, instantiated bit by bit: `bits_L_C` holds the bits of column C before level L, in the order
 of their places; `five_L`, `full_L` and `half_L` are the compressors of level L, side by side from the lowest column upward;
 `product_W` are the products of weight 2^W (`modexlab draw` draws the same plan).
 
@@ -11,12 +11,12 @@ The modulus is fixed. Area order: n^2 AND gates and as many full adders for 2^n 
 
 from pymtl3 import *
 
-from ...fl.compression import make_plan
-from ...fl.compression_plan import CELLS, OUTPUTS, SIZE, product_range
+from ...fl.compression.compression import make_plan
+from ...fl.compression.compression_plan import CELLS, OUTPUTS, SIZE, product_range
 from ...fl.errors import BadInput
 from ...fl.moduli import classify
 from ..wide import MAX_NBITS
-from .full_adders import FullAdders, HalfAdders
+from .heap.full_adders import FullAdders, HalfAdders
 
 MAX_OPERAND_NBITS = {"multiply": 136, "square": 136, "reduce": 272}
 OUTPUT_NAMES = ("sum", "carry", "four")

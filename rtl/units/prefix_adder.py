@@ -1,6 +1,6 @@
 """PrefixAdder: x + y by a parallel-prefix network (paper 000, section 2.2.2 takes Brent and Kung's), or by plain `+`.
 
-`adder`: "brent-kung", "kogge-stone", "sklansky" instantiate the network that fl/prefix.py plans, a PrefixLevel for each of its
+`adder`: "brent-kung", "kogge-stone", "sklansky" instantiate the network that fl/compression/prefix.py plans, a PrefixLevel for each of its
 levels; "carry-propagate" leaves the adder to the synthesis tool.
 
 Ports: x, y -> sum and carry out; combinational.
@@ -9,7 +9,7 @@ Area order: 5 gates a bit and 3 a node: about 2n nodes (Brent-Kung), n/2 log2 n 
 
 from pymtl3 import *
 
-from ...fl.prefix import CARRY_PROPAGATE, prefix_network
+from ...fl.compression.prefix import CARRY_PROPAGATE, prefix_network
 
 
 class PrefixAdder(Component):

@@ -16,7 +16,7 @@ Area order: that of the tree (compression_tree.py), one register of nbits.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from ...fl.compression import BEST, make_plan
+from ...fl.compression.compression import BEST, make_plan
 from ...fl.errors import BadInput
 from ...fl.moduli import classify, fit
 from ..messages import mk_product_req

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.report.drawing import BOXES, draw
-from modexlab.fl.compression import make_plan
-from modexlab.fl.compression_plan import CELLS, Plan
+from modexlab.fl.compression.compression import make_plan
+from modexlab.fl.compression.compression_plan import CELLS, Plan
 from modexlab.fl.moduli import parse
 
 from tests.command_line import Cli

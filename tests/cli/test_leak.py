@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.cli.commands import leak
-from modexlab.eval.lab import leakage
+from modexlab.eval.lab.security import leakage
 
 from tests.paths import DATA
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.fl.schedules import SCHEDULES
+from modexlab.fl.program.schedules import SCHEDULES
 
 from ..command_line import ENCRYPT, Cli
 

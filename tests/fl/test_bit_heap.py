@@ -7,7 +7,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from modexlab.fl.bit_heap import (
+from modexlab.fl.compression.bit_heap import (
     CARRY_DELAY,
     CARRY_DELAY_LAST,
     SUM_DELAY,
@@ -17,8 +17,8 @@ from modexlab.fl.bit_heap import (
     plan_heap,
 )
 from modexlab.fl.errors import BadInput
-from modexlab.fl.scaled import ScaledShape
-from modexlab.fl.scaled_heap import ROWS, step_heap, step_rows
+from modexlab.fl.multipliers.scaled import ScaledShape
+from modexlab.fl.multipliers.scaled_heap import ROWS, step_heap, step_rows
 
 from tests.harness import examples
 

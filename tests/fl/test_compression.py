@@ -5,13 +5,13 @@ import itertools
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from modexlab.fl.compression import BEST, OURS, STRATEGIES, make_plan
-from modexlab.fl.compression_eval import evaluate, faults, final_rows, follow
-from modexlab.fl.compression_plan import CELLS, OPERATIONS, Plan
+from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
+from modexlab.fl.compression.compression_eval import evaluate, faults, final_rows, follow
+from modexlab.fl.compression.compression_plan import CELLS, OPERATIONS, Plan
+from modexlab.fl.compression.prefix import ADDERS, CARRY_PROPAGATE, prefix_network
 from modexlab.fl.errors import BadInput
-from modexlab.fl.folding import fold
 from modexlab.fl.moduli import SHAPES, Modulus, classify, family, fit, parse
-from modexlab.fl.prefix import ADDERS, CARRY_PROPAGATE, prefix_network
+from modexlab.fl.multipliers.folding import fold
 
 from tests.harness import examples
 

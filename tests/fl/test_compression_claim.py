@@ -10,9 +10,9 @@ import time
 
 import pytest
 from modexlab.eval.papers.published import paper
-from modexlab.fl.compression import BEST, OURS, STRATEGIES, make_plan
-from modexlab.fl.compression_eval import evaluate, faults
-from modexlab.fl.compression_plan import CELLS, Plan
+from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
+from modexlab.fl.compression.compression_eval import evaluate, faults
+from modexlab.fl.compression.compression_plan import CELLS, Plan
 from modexlab.fl.cost import GATES, Cost
 from modexlab.fl.moduli import family, parse
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from modexlab.fl.domains import DOMAINS, Identity, MontgomeryDomain
 from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_exp import mod_exp, operand_status
-from modexlab.fl.schedules import SCHEDULES
+from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import MEANING, Status
 
 FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.fl.domains import DOMAINS, Identity, MontgomeryDomain, make_domain
 from modexlab.fl.errors import BadInput, shown, unknown
-from modexlab.fl.montgomery import Montgomery, add_red
-from modexlab.fl.mul_rem import div_rem, mul_rem
+from modexlab.fl.multipliers.montgomery import Montgomery, add_red
+from modexlab.fl.multipliers.mul_rem import div_rem, mul_rem
 
 FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
-from modexlab.fl.program import (
+from modexlab.fl.program.program import (
     Check,
     Fetch,
     Flow,
@@ -24,9 +24,9 @@ from modexlab.fl.program import (
     Word,
     assemble,
 )
-from modexlab.fl.program_run import Arithmetic, run
-from modexlab.fl.programs import Recipe
-from modexlab.fl.schedules import SCHEDULES
+from modexlab.fl.program.program_run import Arithmetic, run
+from modexlab.fl.program.programs import Recipe
+from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 

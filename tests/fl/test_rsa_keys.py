@@ -26,8 +26,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_exp import mod_exp
+from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import FaultDetected, RSAKey
-from modexlab.fl.schedules import SCHEDULES
 
 FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
 

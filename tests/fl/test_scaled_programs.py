@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
-from modexlab.fl.program_run import Arithmetic, run
-from modexlab.fl.programs import Recipe
-from modexlab.fl.scaled import ScaledShape
-from modexlab.fl.scaled_entry import ScaledEntry
-from modexlab.fl.schedules import SCHEDULES
+from modexlab.fl.multipliers.scaled import ScaledShape
+from modexlab.fl.multipliers.scaled_entry import ScaledEntry
+from modexlab.fl.program.program_run import Arithmetic, run
+from modexlab.fl.program.programs import Recipe
+from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 

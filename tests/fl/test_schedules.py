@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
-from modexlab.fl.montgomery import Montgomery
-from modexlab.fl.schedules import MAX_WINDOW, SCHEDULES, best_fixed_window, best_sliding_window
+from modexlab.fl.multipliers.montgomery import Montgomery
+from modexlab.fl.program.schedules import MAX_WINDOW, SCHEDULES, best_fixed_window, best_sliding_window
 
 FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
 

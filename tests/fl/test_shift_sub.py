@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
-from modexlab.fl.shift_sub import shift_sub, square_of_r
+from modexlab.fl.multipliers.shift_sub import shift_sub, square_of_r
 
 from tests.harness import examples
 

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab.fault_campaign import NetCampaign
-from modexlab.eval.lab.leakage import TOGGLES, Compared, assess
+from modexlab.eval.lab.security.fault_campaign import NetCampaign
+from modexlab.eval.lab.security.leakage import TOGGLES, Compared, assess
 from modexlab.flow.gates.engine import GateTables
 from modexlab.flow.gates.faults import FaultyNetlist, NetFault, Stuck
 from modexlab.flow.gates.gates import synthesized
 from modexlab.flow.gates.power_trace import TracedNetlist
 from modexlab.flow.kit import kit
 from modexlab.rtl.sim.base import elaborate
-from modexlab.rtl.sim.faults import Effect, Fault, Faulted
+from modexlab.rtl.sim.campaigns.faults import Effect, Fault, Faulted
 from modexlab.rtl.sim.ports import Ports
 from modexlab.rtl.sim.protocol import UnexpectedResponse
-from modexlab.rtl.sim.translate import top_name, translate
+from modexlab.rtl.sim.translation.translate import top_name, translate
 
 from tests.programs import EVERYTHING, machine_of
 

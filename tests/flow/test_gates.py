@@ -33,7 +33,7 @@ from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.sim.base import Options, elaborate
 from modexlab.rtl.sim.ports import Message, Ports
 from modexlab.rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
-from modexlab.rtl.sim.translate import top_name, translate
+from modexlab.rtl.sim.translation.translate import top_name, translate
 
 from tests.harness import FIRST, is_sibling, run_mod_exps, stamps
 from tests.tables import mod_exp

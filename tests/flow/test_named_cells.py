@@ -19,7 +19,7 @@ from modexlab.flow.synth.sizing.circuit import wired
 from modexlab.flow.synth.synthesis import SynthesisReport, synthesize
 from modexlab.flow.timing import nldm
 from modexlab.flow.timing.tables import Tables
-from modexlab.rtl.sim.translate import translate
+from modexlab.rtl.sim.translation.translate import translate
 
 TOP, WIDTH = "dut", 6
 

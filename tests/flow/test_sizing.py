@@ -18,7 +18,7 @@ from modexlab.flow.synth.sizing.report import Sizing
 from modexlab.flow.synth.synthesis import synthesize
 from modexlab.flow.timing import nldm
 from modexlab.flow.timing.wire_table import NetWire
-from modexlab.rtl.sim.translate import translate
+from modexlab.rtl.sim.translation.translate import translate
 
 TOP = "dut"
 TIGHT_NS = 0.95  # what the unit below misses as it comes from abc

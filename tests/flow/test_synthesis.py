@@ -19,7 +19,7 @@ from modexlab.flow.synth.sharing import share_adders
 from modexlab.flow.synth.sizing import sizing
 from modexlab.flow.synth.synthesis import synthesize, with_wire_load
 from modexlab.flow.timing import nldm
-from modexlab.rtl.sim.translate import translate
+from modexlab.rtl.sim.translation.translate import translate
 
 TOP = "dut"
 

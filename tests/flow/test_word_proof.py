@@ -17,7 +17,7 @@ from modexlab.flow.synth.reading import read_design
 from modexlab.flow.synth.sharing import share_adders
 from modexlab.flow.synth.squaring import make_squarers
 from modexlab.flow.synth.synthesis import synthesize
-from modexlab.rtl.sim.translate import translate
+from modexlab.rtl.sim.translation.translate import translate
 
 TOP = "dut"
 

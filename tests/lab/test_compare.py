@@ -15,7 +15,16 @@ from typing import Any
 
 import pytest
 from modexlab.eval.errors import NoMeasurement
-from modexlab.eval.lab.compare import CELLS, FAMILY, RATIO, WORK, Comparison, LeftOut, compare, missing
+from modexlab.eval.lab.comparison.compare import (
+    CELLS,
+    FAMILY,
+    RATIO,
+    WORK,
+    Comparison,
+    LeftOut,
+    compare,
+    missing,
+)
 from modexlab.eval.lab.explore import Sweep
 from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from modexlab.eval.cli.commands import compare, compare_cores
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab import cores as lab
-from modexlab.eval.lab import field
-from modexlab.eval.lab.cores import Core, cores, missing, wanted
+from modexlab.eval.lab.comparison import cores as lab
+from modexlab.eval.lab.comparison import field
+from modexlab.eval.lab.comparison.cores import Core, cores, missing, wanted
 from modexlab.eval.lab.explore import Sweep, goals_at
 from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.metrics import METRICS, Measurement, figure

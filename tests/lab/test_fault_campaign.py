@@ -6,8 +6,8 @@ import math
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab.fault_campaign import Campaign
-from modexlab.rtl.sim.faults import Effect, Fault, faults_of
+from modexlab.eval.lab.security.fault_campaign import Campaign
+from modexlab.rtl.sim.campaigns.faults import Effect, Fault, faults_of
 
 from tests.programs import EVERYTHING, machine_of
 

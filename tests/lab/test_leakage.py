@@ -14,15 +14,24 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.machine import Machine
 from modexlab.eval.errors import NoMeasurement
-from modexlab.eval.lab import leakage
-from modexlab.eval.lab.leakage import Assessment, Compared, assess
-from modexlab.eval.lab.secrets import drawn_key
-from modexlab.eval.lab.welch import CERTAIN, FIXED, RANDOM, Point, kind_of, moments_of, point_of, welch
+from modexlab.eval.lab.security import leakage
+from modexlab.eval.lab.security.leakage import Assessment, Compared, assess
+from modexlab.eval.lab.security.secrets import drawn_key
+from modexlab.eval.lab.security.welch import (
+    CERTAIN,
+    FIXED,
+    RANDOM,
+    Point,
+    kind_of,
+    moments_of,
+    point_of,
+    welch,
+)
 from modexlab.fl.errors import BadInput
-from modexlab.fl.program import Fetch, Scan
-from modexlab.fl.program_parts import Part, parts
+from modexlab.fl.program.program import Fetch, Scan
+from modexlab.fl.program.program_parts import Part, parts
 from modexlab.proc.software.seeded_keys import seeded_key
-from modexlab.rtl.sim.leak import IGNORED, NKINDS, Watched
+from modexlab.rtl.sim.campaigns.leak import IGNORED, NKINDS, Watched
 from pymtl3 import Component, DefaultPassGroup
 
 from tests.paths import ROOT

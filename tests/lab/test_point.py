@@ -135,7 +135,7 @@ def test_key_is_of_all_sources_that_figures_come_from() -> None:
     """What is imported counts, by whatever way; what only keeps or shows figures does not."""
     machine = sources.closure(*keys._MACHINES, without=keys._NO_FIGURES)
     assert {
-        "fl.montgomery",
+        "fl.multipliers.montgomery",
         "rtl.units.add_red",
         "cl.timing",
         "rtl.sim.native",

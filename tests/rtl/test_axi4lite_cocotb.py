@@ -52,7 +52,7 @@ def test_a_master_of_others(interface: str, tmp_path: Path, monkeypatch: pytest.
     """Every test of tests/rtl/cocotb passes, and no rule is broken."""
     from cocotb_tools.runner import get_runner
     from modexlab.rtl.interfaces.axi4lite_000 import Axi4Lite000
-    from modexlab.rtl.units.lfsr_not_random import LfsrNotRandom
+    from modexlab.rtl.units.padding.lfsr_not_random import LfsrNotRandom
 
     machine, paper = find("mont").at(NBITS), interface == "axi4lite-000"
     if paper:

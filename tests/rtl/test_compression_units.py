@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.cl.pseudo_mul import PseudoMulCL, PseudoMulTiming, PseudoReduceCL, PseudoSquareCL
-from modexlab.fl.compression import BEST, OURS, STRATEGIES, make_plan
-from modexlab.fl.compression_eval import evaluate, final_rows
+from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
+from modexlab.fl.compression.compression_eval import evaluate, final_rows
+from modexlab.fl.compression.prefix import ADDERS
 from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_sum import ModSum
 from modexlab.fl.moduli import family, parse
-from modexlab.fl.prefix import ADDERS
 from modexlab.rtl.sim import Stall, simulate, translate
-from modexlab.rtl.sim.translate import lint
+from modexlab.rtl.sim.translation.translate import lint
 from modexlab.rtl.units.compression_tree import CompressionTree
 from modexlab.rtl.units.mod_adder import ModAdder
 from modexlab.rtl.units.prefix_adder import PrefixAdder

@@ -15,12 +15,12 @@ from modexlab.cl.timing import MontMulRemTiming, MulRemTiming, ShiftSubTiming, U
 from modexlab.eval.designs.catalogue import designs
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.sim.ports import Ports
-from modexlab.rtl.sim.translate import lint, translate
+from modexlab.rtl.sim.translation.translate import lint, translate
 from modexlab.rtl.units.block_count import BlockCount, block_nbits_of
 from modexlab.rtl.units.div_rem import DivRem
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from modexlab.rtl.units.mul_rem import MulRem
-from modexlab.rtl.units.scaled_mont import ScaledMont
+from modexlab.rtl.units.scaled.scaled_mont import ScaledMont
 from modexlab.rtl.units.shift_sub import ShiftSub
 from pymtl3 import Component, clog2, mk_bits
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL

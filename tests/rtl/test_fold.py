@@ -1,4 +1,4 @@
-"""Reduction by rows of residues: the bounds that fl/row_fold.py claims, its units, and the machine on drawn operands of any width."""
+"""Reduction by rows of residues: the bounds that fl/multipliers/row_fold.py claims, its units, and the machine on drawn operands."""
 
 import random
 
@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
 from modexlab.fl.errors import BadInput
-from modexlab.fl.row_fold import FoldShape, aligned, fold, remainder, residues
+from modexlab.fl.multipliers.row_fold import FoldShape, aligned, fold, remainder, residues
 from modexlab.rtl.machines.fold_exp import FoldExp
 from modexlab.rtl.sim import Stall, simulate
-from modexlab.rtl.units.aligner import Aligner
-from modexlab.rtl.units.mod_quadruple import ModQuadruple
-from modexlab.rtl.units.product_pair import ProductPair
-from modexlab.rtl.units.row_fold import RowFold
-from modexlab.rtl.units.split_adder import AdderBack, AdderFront
+from modexlab.rtl.units.fold.aligner import Aligner
+from modexlab.rtl.units.fold.mod_quadruple import ModQuadruple
+from modexlab.rtl.units.fold.product_pair import ProductPair
+from modexlab.rtl.units.fold.row_fold import RowFold
+from modexlab.rtl.units.fold.split_adder import AdderBack, AdderFront
 from pymtl3 import Component, DefaultPassGroup
 
 from tests.harness import examples, regress_if

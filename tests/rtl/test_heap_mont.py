@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
-from modexlab.fl.bit_heap import Line, plan_heap
+from modexlab.fl.compression.bit_heap import Line, plan_heap
 from modexlab.rtl.sim import Run, Stall, simulate
-from modexlab.rtl.units.bit_heap import BitHeap
-from modexlab.rtl.units.heap_mont import HeapMont
+from modexlab.rtl.units.heap.bit_heap import BitHeap
+from modexlab.rtl.units.heap.heap_mont import HeapMont
 from pymtl3 import Component, Wire, mk_bits, update
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 

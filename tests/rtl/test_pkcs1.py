@@ -24,10 +24,10 @@ from modexlab.fl.random_bytes import (
 )
 from modexlab.rtl.messages import mk_pad_req, mk_pad_resp
 from modexlab.rtl.sim import Stall, lint, simulate, translate
-from modexlab.rtl.units.lfsr_not_random import LfsrNotRandom
-from modexlab.rtl.units.pkcs1_pad import Pkcs1Pad
-from modexlab.rtl.units.pkcs1_unpad import Pkcs1Unpad
-from modexlab.rtl.units.random_health import RandomHealth
+from modexlab.rtl.units.padding.lfsr_not_random import LfsrNotRandom
+from modexlab.rtl.units.padding.pkcs1_pad import Pkcs1Pad
+from modexlab.rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
+from modexlab.rtl.units.padding.random_health import RandomHealth
 from pymtl3 import Component, DefaultPassGroup, Wire, update, update_ff
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 

@@ -9,7 +9,7 @@ import random
 
 import pytest
 from modexlab.eval.designs.machine import Machine
-from modexlab.fl.schedules import SCHEDULES
+from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import Run, Stall, simulate
 

@@ -15,7 +15,7 @@ from modexlab.eval.designs.machine import Machine
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import simulate, translate
-from modexlab.rtl.sim.faults import (
+from modexlab.rtl.sim.campaigns.faults import (
     Effect,
     Fault,
     Faulted,
@@ -25,7 +25,7 @@ from modexlab.rtl.sim.faults import (
     registers,
     tally,
 )
-from modexlab.rtl.sim.sites import PUBLIC, Kind, Site, prepare
+from modexlab.rtl.sim.campaigns.sites import PUBLIC, Kind, Site, prepare
 
 from tests.harness import regress_if
 from tests.programs import EVERYTHING, machine_of

@@ -10,7 +10,7 @@ import pytest
 from modexlab.eval.designs.machine import Machine
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
-from modexlab.rtl.sim.faults import Faulted
+from modexlab.rtl.sim.campaigns.faults import Faulted
 
 from tests.harness import regress_if
 from tests.programs import EVERYTHING, SECRET, machine_of

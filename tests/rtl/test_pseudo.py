@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
 from modexlab.fl.factors import FERMAT_PRIMES, find_factors, is_prime, order_of_two
-from modexlab.fl.pseudo_modulus import PseudoModuli
+from modexlab.fl.multipliers.pseudo_modulus import PseudoModuli
 from modexlab.fl.rsa_keys import RSAKey
 
 from tests.harness import examples

@@ -8,11 +8,11 @@ from modexlab.fl.domains import ScaledMont as ScaledDomain
 from modexlab.fl.domains import make_domain
 from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_exp import mod_exp
-from modexlab.fl.scaled import ScaledMontgomery, ScaledShape
-from modexlab.fl.schedules import SCHEDULES
+from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
+from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.rtl.sim import Run, Stall, simulate
 from modexlab.rtl.units.mod_halve import ModHalve
-from modexlab.rtl.units.scaled_mont import ScaledMont
+from modexlab.rtl.units.scaled.scaled_mont import ScaledMont
 from pymtl3 import Component
 
 from tests.harness import examples, regress_if, stamps

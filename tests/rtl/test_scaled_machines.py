@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.cl.scaled_mont import ScaledModExpCL, ScaledMontTiming, scaled_mod_exp_cycles
 from modexlab.cl.timing import given_cycles
-from modexlab.fl.scaled import ScaledShape
-from modexlab.fl.schedules import BINARY
+from modexlab.fl.multipliers.scaled import ScaledShape
+from modexlab.fl.program.schedules import BINARY
 from modexlab.fl.status import Status
 from modexlab.rtl.machines.mod_exp_plan import Plan
 from modexlab.rtl.machines.scaled_mod_exp import ScaledModExp
 from modexlab.rtl.sim import Stall, simulate
-from modexlab.rtl.units.scaled_mont import ScaledMont
+from modexlab.rtl.units.scaled.scaled_mont import ScaledMont
 
 from tests.harness import examples, regress_if, run_mod_exps, stamps
 from tests.tables import mod_exp

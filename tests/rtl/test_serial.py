@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
-from modexlab.fl.digit_serial import SerialShape, product, widest_digit
 from modexlab.fl.domains import Redundant
 from modexlab.fl.errors import BadInput
-from modexlab.fl.scaled import ScaledMontgomery, ScaledShape
+from modexlab.fl.multipliers.digit_serial import SerialShape, product, widest_digit
+from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
 from modexlab.rtl.sim import simulate
-from modexlab.rtl.sim.translate import translate
+from modexlab.rtl.sim.translation.translate import translate
 
 from tests.harness import check_formula, examples, regress_if, run_mod_exps
 from tests.tables import mod_exp, unsubtracted
@@ -162,7 +162,7 @@ def test_serial_of_ours_with_words_of_all_kinds(nbits: int, digit: int, step: in
 @settings(max_examples=examples(60))
 @given(data=st.data())
 def test_serial_way_out(data: st.DataObject) -> None:
-    """Hypothesis, the mathematics of fl/scaled_serial.py: what leaves is at most twice the modulus, and the right residue."""
+    """Hypothesis, the mathematics of fl/multipliers/scaled_serial.py: what leaves is at most twice the modulus, and the right residue."""
     nbits, k = data.draw(st.integers(1, 70)), data.draw(st.integers(4, 32))
     n = data.draw(st.integers(0, (1 << nbits - 1) - 1)) * 2 + 1 if nbits > 1 else 1
     arithmetic = ScaledMontgomery(n, ScaledShape(nbits, k))

@@ -9,10 +9,10 @@ from modexlab.cl.systolic import SystolicMontCL, systolic_timing
 from modexlab.eval.designs import catalogue
 from modexlab.fl.domains import Redundant
 from modexlab.fl.errors import BadInput
+from modexlab.fl.multipliers.systolic import SystolicShape, product
 from modexlab.fl.status import Status
-from modexlab.fl.systolic import SystolicShape, product
 from modexlab.rtl.sim import Stall, simulate
-from modexlab.rtl.sim.translate import translate
+from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.systolic.systolic_mont import SystolicMont
 
 from tests.harness import examples, regress_if, stamps

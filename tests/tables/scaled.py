@@ -2,7 +2,7 @@
 
 import random
 
-from modexlab.fl.scaled import ScaledMontgomery, ScaledShape
+from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape
 
 from . import products
 from .rows import ProductRow, with_delays

@@ -31,7 +31,7 @@ from . import compare_cores
 from .ledger import value_text
 
 if TYPE_CHECKING:
-    from ...lab.compare import Comparison, LeftOut, Side
+    from ...lab.comparison.compare import Comparison, LeftOut, Side
     from ...lab.explore import Sweep
     from ...lab.ledger import Ledger
     from ...lab.point import Point
@@ -129,7 +129,7 @@ def execute(args: argparse.Namespace) -> int:
         raise BadInput(
             f"--design {args.manifests[0]}: papers know no design of yours; give `modexlab compare {compare_cores.WORD}`"
         )
-    from ...lab.compare import compare, missing
+    from ...lab.comparison.compare import compare, missing
 
     figures = _figures(args)
     if args.output is not None:
@@ -195,7 +195,7 @@ def _tables(one: str, wanted: list[str] | None) -> list[Table]:
 
 
 def _sides(compared: Compared) -> list[Side]:
-    from ...lab.compare import LeftOut
+    from ...lab.comparison.compare import LeftOut
 
     return [side for each in compared if not isinstance(each, LeftOut) for side in each.sides]
 
@@ -243,7 +243,7 @@ def _measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> S
 
 def _text(compared: Compared, args: argparse.Namespace) -> str:
     """Papers with their tables, what was left out, and what is to be known of all."""
-    from ...lab.compare import notes
+    from ...lab.comparison.compare import notes
 
     markdown = args.markdown
     blocks: list[str] = []
@@ -273,7 +273,7 @@ def _heading(text: str, level: int, markdown: bool) -> str:
 
 def _block(of: Table, compared: Compared, markdown: bool) -> list[str]:
     """One table of the paper, if there is something in it to compare."""
-    from ...lab.compare import Comparison
+    from ...lab.comparison.compare import Comparison
 
     found = [each for each in compared if isinstance(each, Comparison)]
     if not found:
@@ -321,7 +321,7 @@ def _markdown(rows: Sequence[Sequence[str]]) -> str:
 
 def _left_out_of(compared: Compared, markdown: bool) -> list[str]:
     """How many figures of which tables are not compared, by the reason."""
-    from ...lab.compare import LeftOut
+    from ...lab.comparison.compare import LeftOut
 
     found = [each for each in compared if isinstance(each, LeftOut)]
     if not found:
@@ -334,7 +334,7 @@ def _left_out_of(compared: Compared, markdown: bool) -> list[str]:
 
 
 def _cells(each: Comparison, of: Table) -> list[str]:
-    from ...lab.compare import label
+    from ...lab.comparison.compare import label
 
     figure = each.figure
     what = " ".join(filter(None, (figure.metric, figure.operation)))
@@ -371,7 +371,7 @@ def _short(value: float) -> str:
 
 
 def _ending(compared: Compared, command: str) -> list[str]:
-    from ...lab.compare import Comparison, missing
+    from ...lab.comparison.compare import Comparison, missing
 
     found = [each for each in compared if isinstance(each, Comparison)]
     said = ["x: ours by the published figure."] if found else []
@@ -391,7 +391,7 @@ def _ending(compared: Compared, command: str) -> list[str]:
 
 
 def _as_json(compared: Compared) -> list[dict[str, Any]]:
-    from ...lab.compare import LeftOut
+    from ...lab.comparison.compare import LeftOut
 
     return [_left_out(each) if isinstance(each, LeftOut) else _comparison(each) for each in compared]
 
@@ -415,7 +415,7 @@ def _comparison(each: Comparison) -> dict[str, Any]:
 
 
 def _published(figure: Published) -> dict[str, Any]:
-    from ...lab.compare import label
+    from ...lab.comparison.compare import label
 
     return {
         "paper": figure.paper,

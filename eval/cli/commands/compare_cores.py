@@ -14,7 +14,7 @@ from ...table import table
 from ..arguments import check_directory, json_number, ledger_of, print_json, writing
 
 if TYPE_CHECKING:
-    from ...lab.cores import Check, Core
+    from ...lab.comparison.cores import Check, Core
     from ...lab.explore import Sweep
     from ...lab.ledger import Ledger
     from ...lab.point import Point
@@ -124,7 +124,7 @@ OTHERS = (
 def execute(args: argparse.Namespace, measure: Measure) -> int:
     """The table, after what is missing in it has been measured where that was asked for."""
     from ...designs import catalogue
-    from ...lab.cores import cores, long, missing, widths
+    from ...lab.comparison.cores import cores, long, missing, widths
 
     _check(args)
     if args.output is not None:
@@ -190,8 +190,8 @@ def _wrapped(text: str) -> str:
 
 def _of_width(nbits: int, found: Sequence[Core], markdown: bool) -> Iterator[str]:
     """Products, private operations, what is published, and the goals."""
-    from ...lab.cores import MULTIPLIER
-    from ...lab.cores import PUBLISHED as OF_OTHERS
+    from ...lab.comparison.cores import MULTIPLIER
+    from ...lab.comparison.cores import PUBLISHED as OF_OTHERS
 
     own = [each for each in found if each.kind != OF_OTHERS]
     others = [each for each in found if each.kind == OF_OTHERS]
@@ -248,8 +248,8 @@ def _goals(found: Iterable[Core]) -> str:
 
 
 def _ending(found: Sequence[Core], args: argparse.Namespace) -> Iterator[str]:
-    from ...lab.cores import PUBLISHED as OF_OTHERS
-    from ...lab.cores import WHERE, long, missing
+    from ...lab.comparison.cores import PUBLISHED as OF_OTHERS
+    from ...lab.comparison.cores import WHERE, long, missing
 
     measured = [each for each in found if each.measured]
     if measured:

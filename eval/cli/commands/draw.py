@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from ....fl.compression import BEST, OURS, STRATEGIES, make_plan
-from ....fl.compression_eval import follow
-from ....fl.compression_plan import CELLS, OPERATIONS, Plan
+from ....fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
+from ....fl.compression.compression_eval import follow
+from ....fl.compression.compression_plan import CELLS, OPERATIONS, Plan
+from ....fl.compression.prefix import ADDERS
 from ....fl.errors import BadInput
 from ....fl.moduli import parse
-from ....fl.prefix import ADDERS
 from ...designs.widths import check_width
 from ..arguments import (
     Commands,

@@ -23,7 +23,7 @@ from ..arguments import (
 from .leak import add_machine, machine_of
 
 if TYPE_CHECKING:
-    from ...lab.fault_campaign import Campaign
+    from ...lab.security.fault_campaign import Campaign
 
 SHOWN = 12  # registers
 NUMBERS = ("n", "e", "message", "signature", "faulty_signature", "factor", "other_factor")
@@ -81,7 +81,7 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...lab.fault_campaign import Campaign, NetCampaign  # not at the top: they bring PyMTL3
+    from ...lab.security.fault_campaign import Campaign, NetCampaign  # not at the top: they bring PyMTL3
 
     if args.output is not None:
         check_directory("--output", args.output)

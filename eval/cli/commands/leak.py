@@ -29,7 +29,7 @@ from ..arguments import (
 
 if TYPE_CHECKING:
     from ...designs.machine import Machine
-    from ...lab.leakage import Assessment
+    from ...lab.security.leakage import Assessment
 
 TRACES = 5000
 # those of lab.leakage, which brings PyMTL3; on registers first
@@ -99,7 +99,7 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...lab.leakage import TOGGLES, Compared, assess  # not at the top: it brings PyMTL3
+    from ...lab.security.leakage import TOGGLES, Compared, assess  # not at the top: it brings PyMTL3
     from ...report.leak_chart import FORMATS, drawn
 
     format = ""

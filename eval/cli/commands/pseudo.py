@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....fl.errors import BadInput, shown
-from ....fl.pseudo_modulus import PseudoModuli, PseudoModulus
+from ....fl.multipliers.pseudo_modulus import PseudoModuli, PseudoModulus
 from ...designs.widths import MAX_NBITS
 from ...table import table
 from ..arguments import Commands, add_command, add_json, answer, json_number, number

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....cl.timing import FixedTiming
-from ....fl.digit_serial import LEAST_DIGIT, SerialShape, widest_digit
-from ....fl.scaled_serial import ScaledSerialShape
+from ....fl.multipliers.digit_serial import LEAST_DIGIT, SerialShape, widest_digit
+from ....fl.multipliers.scaled_serial import ScaledSerialShape
 from ..param import Count, Param
 from .multiplier import Multiplier, Unit, within_machine
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ....cl.heap_mont import HeapMontCL, HeapMontTiming
-from ....fl.scaled import DELAYS
-from ....fl.scaled import DIGIT_NBITS as LEGAL
-from ....fl.scaled_heap import ROWS as KINDS
-from ....rtl.units.heap_mont import HeapMont
+from ....fl.multipliers.scaled import DELAYS
+from ....fl.multipliers.scaled import DIGIT_NBITS as LEGAL
+from ....fl.multipliers.scaled_heap import ROWS as KINDS
+from ....rtl.units.heap.heap_mont import HeapMont
 from ..param import Param
 from .multiplier import Multiplier, Unit
 from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT
@@ -33,7 +33,7 @@ DIGIT_NBITS = Param(
     tuple(w for w in LEGAL if w % 2 == 0),
     "w, the bits of a digit; a product takes about nbits / w cycles",
 )
-ROWS = Param("rows", KINDS[0], KINDS, "what makes the rows of the bit heap (fl/scaled_heap.py)")
+ROWS = Param("rows", KINDS[0], KINDS, "what makes the rows of the bit heap (fl/multipliers/scaled_heap.py)")
 QUOTIENT_DELAY = Param(
     "quotient_delay",
     0,

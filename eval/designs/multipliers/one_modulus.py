@@ -9,10 +9,10 @@ from typing import Any
 from ....cl.fixed_mod_exp import DirectMulCL, UnsubtractedCL
 from ....cl.pseudo_mul import PseudoMulCL, PseudoMulTiming
 from ....cl.timing import SerialMontTiming
-from ....fl.compression import BEST, STRATEGIES
+from ....fl.compression.compression import BEST, STRATEGIES
+from ....fl.compression.prefix import ADDERS
 from ....fl.domains import DOMAINS, Redundant
 from ....fl.errors import BadInput, shown
-from ....fl.prefix import ADDERS
 from ....rtl.units.compression_tree import MAX_OPERAND_NBITS
 from ....rtl.units.direct_mul import MAX_NBITS as MOST_DIVIDED_NBITS
 from ....rtl.units.direct_mul import DirectMul

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....cl.fold_exp import FOLD_TIMING
 from ....fl.errors import BadInput
-from ....fl.row_fold import FoldShape
+from ....fl.multipliers.row_fold import FoldShape
 from ..param import Param
 from .multiplier import Multiplier, Unit, within_machine
 

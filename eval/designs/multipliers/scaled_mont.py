@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ....cl.scaled_mont import ScaledMontCL, ScaledMontTiming
-from ....rtl.units.scaled_mont import ScaledMont
-from ....rtl.units.scaled_step import SCALED_STEPS
+from ....rtl.units.scaled.scaled_mont import ScaledMont
+from ....rtl.units.scaled.scaled_step import SCALED_STEPS
 from ..param import Param
 from .multiplier import Multiplier, Unit
 
@@ -21,7 +21,7 @@ DIGIT_NBITS = Param(
     "w, the bits of a digit; a product takes about nbits / w cycles",
 )
 STATE = Param(
-    "state", "propagate", tuple(SCALED_STEPS), "the form of the running sum (rtl/units/scaled_step.py)"
+    "state", "propagate", tuple(SCALED_STEPS), "the form of the running sum (rtl/units/scaled/scaled_step.py)"
 )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ....cl.systolic import SystolicMontCL, scaled_array_timing, systolic_timing
-from ....fl.scaled import ScaledShape
-from ....fl.systolic import DIGIT_NBITS as LEGAL
-from ....fl.systolic import LEAST_WORDS, SystolicShape
+from ....fl.multipliers.scaled import ScaledShape
+from ....fl.multipliers.systolic import DIGIT_NBITS as LEGAL
+from ....fl.multipliers.systolic import LEAST_WORDS, SystolicShape
 from ....rtl.units.systolic.systolic_mont import SystolicMont
 from ..param import Count, Param
 from .multiplier import Multiplier, Unit, within_machine

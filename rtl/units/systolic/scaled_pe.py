@@ -1,6 +1,6 @@
 """ScaledPE: a processing element on a scaled modulus, which multiplies in every cycle.
 
-On M = c*N = -1 mod 2^k the quotient digit is the low word of the state (fl/scaled.py): no unit makes it, and an element has two
+On M = c*N = -1 mod 2^k the quotient digit is the low word of the state (fl/multipliers/scaled.py): no unit makes it, and an element has two
 states a step instead of paper 002's three (systolic_pe.py), since what it stores its neighbours read from acc itself:
     go          acc = q_i * m_j               m_j: word j of M' = (M + 1) / 2^k
     the next    acc = acc + x_i * y_j + a_j + carry

@@ -8,8 +8,9 @@ import pytest
 from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.errors import BadInput
-from modexlab.rtl.sim import cache, simulate, sources, translate, translated
+from modexlab.rtl.sim import cache, simulate, sources, translate
 from modexlab.rtl.sim.ports import Ports
+from modexlab.rtl.sim.translation import translated
 from modexlab.rtl.units import add_red, mont_mul_rem
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from pymtl3 import Component
@@ -77,7 +78,7 @@ def test_damaged_entry_is_made_again(own_cache: Path, damage: Callable[[bytes], 
     ("changed", "counts"),
     [
         ("rtl/units/add_red.py", True),
-        ("rtl/sim/tidy.py", True),
+        ("rtl/sim/translation/tidy.py", True),
         ("rtl/units/shift_sub.py", False),
         ("eval/report/html.py", False),
     ],

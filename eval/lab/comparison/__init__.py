@@ -1,0 +1,1 @@
+"""Ours beside the twins, the papers, and the field."""

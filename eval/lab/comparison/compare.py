@@ -1,0 +1,563 @@
+"""The papers' figures beside ours: which may be held against each other, in which way, and what comes of it.
+
+    for each in compare(published.paper("001").figures(), ledger):  # Comparison or LeftOut, in the order of the paper
+
+Beside a published figure stand its twin (our rebuilding of the paper's machine) and a machine of ours that does the same work. How far
+that goes depends on the figure, and is its basis:
+
+    work     cycles, of the same work: they compare directly, whatever the technology
+    cells    area and energy of 001: the course's standard cells (FreePDK45, NanGate) are ours as well, the tools are not
+    family   resources of an FPGA of the same family: the paper's tools pack and share, ours count before packing
+    ratio    across technologies only ratios inside one paper compare with the same ratios inside ours: the figure is divided by that of
+             the paper's own base machine (BASES), and ours by that of this machine's twin
+
+Everything else is left out, with the reason. Figures of ours are rows of the ledger; one with marks is kept out and its mark shown,
+and one of other sources (stale) stands there only if nothing of the present ones does, and says so.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ....fl.errors import BadInput
+from ...designs.interfaces import DEFAULT, PROCESSOR_PORT, SYSTEM, UNIT
+from ...designs.mixes import DECRYPT, ENCRYPT, PRODUCT
+from ...designs.systems import HARDWARE, SOFTWARE
+from ...papers.published import Published, Table, paper
+from ..flow_settings import FLOW_DEFAULTS, optional_flow
+from ..ledger import Ledger, Row
+from ..point import Point
+from ..stages import CL, FLOW, FORMULA, FPGA, LAYOUT, NATIVE, PYTHON, RTL, VERILOG
+
+WORK, CELLS, FAMILY, RATIO = "work", "cells", "family", "ratio"
+WORDS = {
+    WORK: "same work",
+    CELLS: "same cells, other tools",
+    FAMILY: "same FPGA family, counted before packing",
+    RATIO: "other technology, ratio only",
+}
+# of a paper the machine to which its others are held where only ratios compare: the one that it improves on
+BASES = {"000": "mm-m-000", "004": "mmmul-004"}
+CLOCK_NS = 3.0  # of paper 001
+STYLE, OTHER_STYLE = "default", "fast"  # of synthesis; the other one where the first misses the clock
+GLITCHES = "energy_with_glitches_nj"  # the upper bound of energy_nj
+STALE = "stale"  # of other sources or tools than the present ones
+CLOSE = 0.02  # relative: no difference worth a word
+CLOSE_TO_A_MEAN = 0.05  # of one key: lengths of exponents and ones in them differ by as much
+SAME_RATIO = 0.25  # likewise, of ratios across technologies
+
+# operations of the papers -> the workload, and how it differs
+WORKLOADS = {
+    "encrypt": (ENCRYPT, ""),
+    "decrypt": (DECRYPT, ""),
+    "mean": (DECRYPT, "one key for a mean over keys"),
+    "modexp": (DECRYPT, "a private exponent of ours, of the same length"),
+    PRODUCT: (PRODUCT, "from product to product"),
+}
+OTHER = "another structure, of another size"  # where there is no twin
+FAMILIES = {"Cyclone V": "cyclone-v", "Artix-7": "artix-7", "Virtex-E": "virtex-e"}
+# simulation of the machine itself before its formula, which the tests hold against it
+STAGES_OF_CYCLES = (*RTL, CL, FORMULA)
+NO_HARDWARE = {FORMULA: "by formula", CL: "by the cycle-level model"}  # no RTL ran
+MOST_SIMULATED_NBITS = 256  # wider machines are asked for their formula
+# what is measured unasked: a minute or two
+MOST_FLOW_NBITS = MOST_FPGA_NBITS = 64
+
+_RESOURCES = {"lut": "lut", "ff": "ff", "dsp": "dsp", "alm": "alm", "le": "alm", "slice": "slice"}
+_NOTES = {
+    "000": "Paper 000: its times follow from the delay of an operator and not from the clock that its systems reach, and its logic "
+    "elements are a unit of its own: ALMs of ours stand beside them, each as a ratio to the paper's MM (M) of the same width.",
+    "001": "Paper 001: the message that its systems encrypt is not said, ours is 5745 of its Figure 1; the cycles of naive machines "
+    "depend on it. Its areas and energies are of layouts, made by commercial tools with DesignWare multipliers.",
+    "002": "Paper 002: its total counts products alone; systolic-002 takes a cycle a word more, until the last word is there. At the "
+    "paper's widths it takes moduli two bits shorter (`modexlab papers 002 --errata`).",
+    "003": "Paper 003: a request of serial-003 is taken when its numbers are in the memories, which the paper does not count either. "
+    "Ours is the whole machine with its handshakes; slices are estimated from LUTs and registers.",
+    "004": "Paper 004: its cycles are means over keys that it does not name. One key of ours stands for them here; over hundreds the "
+    "twins come within 2 % (tests/papers/test_paper_004.py). ALMs of ours are an estimate.",
+}
+
+
+@dataclass(frozen=True)
+class Side:
+    """A machine of ours beside a published figure."""
+
+    name: str
+    point: Point  # to measure if there is no row
+    row: Row | None = None
+    base: Row | None = None  # what it is divided by
+    base_point: Point | None = None
+    upper: Row | None = None  # of an energy, with all glitches of full swing
+    retry: Point | None = None  # what may serve where the row has marks
+
+    @property
+    def value(self) -> float | None:
+        """As the published figure is shown: a figure, or a ratio to the base."""
+        if self.row is None or (self.base_point is not None and self.base is None):
+            return None
+        return self.row.value / self.base.value if self.base is not None else self.row.value
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(row for row in (self.row, self.base) if row is not None)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Why it must not be compared."""
+        return tuple(dict.fromkeys(mark for row in self.rows for mark in row.marks))
+
+    @property
+    def stale(self) -> bool:
+        """Measured with other sources or tools than the present ones."""
+        return any(row.stale for row in self.rows)
+
+    @property
+    def impossible(self) -> str:
+        """Why there can be no such machine, if so."""
+        return next(filter(None, map(_impossible, self.missing)), "")
+
+    @property
+    def missing(self) -> tuple[Point, ...]:
+        """What has to be measured for it; a formula does not stand for the hardware, where that is asked for."""
+        modelled = (
+            self.row is not None and self.row.stage in NO_HARDWARE and self.row.stage != self.point.stage
+        )
+        wanted = [self.point] if self.row is None or modelled else []
+        if self.retry is not None:
+            wanted.append(self.retry)
+        if self.base_point is not None and self.base is None:
+            wanted.append(self.base_point)
+        return tuple(wanted)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A published figure, and ours."""
+
+    figure: Published
+    basis: str
+    value: float  # the figure, or its ratio to that of the base
+    twin: Side | None
+    ours: Side | None
+    base: str = ""
+    note: str = ""  # in which the work differs
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        return tuple(side for side in (self.twin, self.ours) if side is not None)
+
+    def ratio(self, side: Side | None) -> float | None:
+        """Of ours to the published figure; None if it is not measured, or kept out."""
+        if side is None or side.value is None or side.marks:
+            return None
+        return side.value / self.value if self.value else None
+
+    @property
+    def verdict(self) -> str:
+        """What may be said of it in a few words."""
+        side = next((each for each in (self.ours, self.twin) if self.ratio(each) is not None), None)
+        if side is None:
+            marks = [mark for each in self.sides for mark in each.marks]
+            return f"kept out: {marks[0].partition(': ')[0]}" if marks else "not measured"
+        who = "" if side is self.ours else "twin "
+        other = (
+            "ours is kept out" if side is not self.ours and self.ours is not None and self.ours.marks else ""
+        )
+        stale = STALE if side.stale else ""
+        said = f"{who}{self._said(side)}: {WORDS[self.basis]}"
+        return "; ".join(filter(None, (said, *_of_row(side), stale, other, self.note)))
+
+    def _said(self, side: Side) -> str:
+        """How ours stands to the figure."""
+        value, ratio = side.value, self.ratio(side)
+        assert value is not None and ratio is not None
+        if self.basis == RATIO:
+            return _order(self.value, value)
+        if self.figure.metric == "energy_nj":
+            return _between(self.value, value, None if side.upper is None else side.upper.value)
+        return _judged(ratio, self.figure)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A published figure that nothing of ours is held against."""
+
+    figure: Published
+    reason: str
+
+
+@functools.cache
+def _impossible(point: Point) -> str:
+    try:
+        point.check()
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+def _judged(ratio: float, figure: Published) -> str:
+    """In the words of the metric: whether fewer cycles are better depends on what they are bought with."""
+    if abs(ratio - 1) <= (CLOSE_TO_A_MEAN if figure.operation == "mean" else CLOSE):
+        return "equal"
+    less, more = ("smaller", "larger") if figure.metric == "area_um2" else ("fewer", "more")
+    return less if ratio < 1 else more
+
+
+def _between(published: float, lower: float, upper: float | None) -> str:
+    """Of an energy, which ours is known of to lie between two bounds; None: without the upper one it may be anything above."""
+    if lower > published:
+        return "more, also without glitches"
+    if upper is None:
+        return "lower bound only"
+    if published <= upper:
+        return f"within our bounds (x to {upper / published:.3g} with glitches)"
+    return "less, also with glitches"
+
+
+def _of_row(side: Side) -> Iterator[str]:
+    """What there is to know of the run: that no hardware ran, or the settings of the flow that are not the usual ones."""
+    if side.row is None:
+        return
+    stage, flow = side.row.stage, side.row.flow
+    if stage in NO_HARDWARE:
+        yield NO_HARDWARE[stage]
+    if stage == FLOW:
+        yield "before layout"
+    for name in ("style", "density") if stage in (FLOW, LAYOUT) else ():
+        if name in flow and flow[name] != FLOW_DEFAULTS[stage][name]:
+            yield f"{name} {flow[name]}"
+
+
+def _order(published: float, ours: float) -> str:
+    """Whether two ratios say the same: of figures on other technologies no more can be known."""
+    if abs(ours / published - 1) <= SAME_RATIO:
+        return "agrees"
+    return "same order" if (published - 1) * (ours - 1) > 0 else "other order"
+
+
+def label(figure: Published, of: Table) -> str:
+    """The machine in the paper's words: of columns and rows those which stand for machines."""
+    if figure.design:
+        return figure.design
+    subjects = {each.subject for each in of.figures() if each.subject}
+    own = {each.subject for each in of.figures() if each.column == figure.column and each.subject}
+    if len(subjects) > 1 and len(own) == 1:
+        return figure.column
+    parts = []
+    for key, text in zip(of.keys, figure.row.split(", "), strict=False):
+        if text.replace(",", "") != str(figure.nbits):
+            parts.append(f"{key} {text}" if text.isdigit() else text)
+    return ", ".join(parts) or figure.column
+
+
+def notes(number: str) -> list[str]:
+    """What has to be said of a paper as a whole."""
+    return [_NOTES[number]] if number in _NOTES else []
+
+
+def compare(figures: Iterable[Published], ledger: Ledger) -> list[Comparison | LeftOut]:
+    """All figures, each beside what the ledger has, or with the reason why it is left out."""
+    found = LedgerRows(ledger)
+    return [each for figure in figures for each in _compared(figure, found)]
+
+
+def _compared(figure: Published, found: LedgerRows) -> Iterator[Comparison | LeftOut]:
+    """One comparison for each machine of ours that does the same work, and at least one if there is a twin."""
+    question = _question(figure)
+    if isinstance(question, str):
+        yield LeftOut(figure, question)
+        return
+    sides = {name: question.side(name, found) for name in (figure.twin, *figure.ours) if name}
+    impossible = {name: why for name, side in sides.items() if (why := side.impossible)}
+    ours = [name for name in figure.ours if name not in impossible]
+    twin = None if figure.twin in impossible else sides.get(figure.twin)
+    if not ours and twin is None:
+        yield LeftOut(figure, f"ours cannot be made: {impossible[figure.subject]}")
+        return
+    note = question.note
+    if twin is None:
+        note = "; ".join(filter(None, (note, "no twin of this width" if figure.twin else OTHER)))
+    for name in ours or ("",):
+        yield Comparison(figure, question.basis, question.value, twin, sides.get(name), question.base, note)
+
+
+# ---- which figures, and by what
+
+
+@dataclass(frozen=True)
+class _Question:
+    """How a figure is compared: what is looked up of each machine of ours."""
+
+    figure: Published
+    basis: str
+    value: float
+    metric: str  # of ours
+    operation: str
+    point: Callable[[str], Point]  # to measure, by the name of the machine
+    fits: Callable[[Row], bool]  # rows of such a machine that answer
+    base: str = ""
+    note: str = ""
+
+    def side(self, name: str, found: LedgerRows) -> Side:
+        point = self.point(name)
+        row = found.best(point, self.metric, self.operation, self.fits)
+        if not self.base:
+            upper = found.beside(row, GLITCHES) if row is not None and self.metric == "energy_nj" else None
+            return Side(name, point, row, upper=upper, retry=_retry(point, row, found))
+        base_point = self.point(self.base)
+        base = found.best(base_point, self.metric, self.operation, self.fits)
+        return Side(name, point, row, base, base_point)
+
+
+def _retry(point: Point, row: Row | None, found: LedgerRows) -> Point | None:
+    """The other style of synthesis, if the first missed the clock and this one has not been tried."""
+    if row is None or row.comparable or point.stage != FLOW:
+        return None
+    other = point.at(flow=(*point.flow, ("style", OTHER_STYLE)))
+    return None if found.has(other) else other
+
+
+def _question(figure: Published) -> _Question | str:
+    """How to compare it, or why it is not compared."""
+    if reason := _not_compared(figure):
+        return reason
+    if figure.metric == "cycles":
+        return _by_cycles(figure)
+    if figure.metric in ("area_um2", "energy_nj"):
+        return _by_flow(figure)
+    return _by_fpga(figure)
+
+
+def _not_compared(figure: Published) -> str:
+    """The reasons that need no more than the figure itself."""
+    metric = figure.metric
+    if figure.amount is None:
+        return "our copy has no such cell" if not figure.readable else "the paper gives no number"
+    if figure.caveat:
+        return figure.caveat
+    if figure.against or metric in ("ratio", "percent"):
+        return "a ratio of figures of this paper"
+    if metric in ("", "count"):
+        return "no figure of a machine's cost or speed"
+    if metric == "area_time":
+        return "a product of two figures of this paper"
+    if metric == "power_mw":
+        return "a mean over a window with what is around the operation: its energy is compared"
+    if figure.window not in ("", "normalised"):
+        return "holds the call as well: the normalised figure is compared"
+    if not figure.subject:
+        return "no machine of ours does this work"
+    if metric in ("tristate", "gate"):
+        return "no open synthesis counts them"
+    if metric in ("time_ns", "clock_ns", "step_ns"):
+        return "times of another technology: cycles and frequencies are compared"
+    return ""
+
+
+def _by_cycles(figure: Published) -> _Question:
+    workload, note = WORKLOADS[figure.operation]
+
+    def point(name: str) -> Point:
+        whole = Point(name, figure.nbits, _settings(figure, name), _interface(figure, name), workload)
+        wide = figure.operation == PRODUCT or (
+            whole.nbits > MOST_SIMULATED_NBITS and whole.interface == DEFAULT.name
+        )
+        return whole.at(stage=FORMULA) if wide else whole
+
+    return _Question(
+        figure,
+        WORK,
+        _amount(figure),
+        "cycles",
+        workload,
+        point,
+        lambda row: row.stage in STAGES_OF_CYCLES,
+        note=note,
+    )
+
+
+def _by_flow(figure: Published) -> _Question:
+    def point(name: str) -> Point:
+        flow = (("clock_period", CLOCK_NS),)
+        return Point(
+            name, figure.nbits, _settings(figure, name), _interface(figure, name), stage=FLOW, flow=flow
+        )
+
+    def fits(row: Row) -> bool:
+        return row.stage in (FLOW, LAYOUT) and row.flow["clock_period"] == CLOCK_NS and _usual(row)
+
+    return _Question(figure, CELLS, _amount(figure), figure.metric, figure.operation, point, fits)
+
+
+def _usual(row: Row) -> bool:
+    """No setting of the flow but those that every point has, or only at their defaults: others make another chip."""
+    usual = optional_flow(row.stage)
+    own = FLOW_DEFAULTS[row.stage]
+    return all(name in own or (name in usual and usual[name] == value) for name, value in row.flow.items())
+
+
+def _by_fpga(figure: Published) -> _Question | str:
+    """Resources of the same family directly; frequencies, and units that our tools do not have, as ratios."""
+    device = next((name for family, name in FAMILIES.items() if family in figure.technology), "")
+    routed = figure.metric == "fmax_mhz"
+    if routed:
+        device = "ecp5"  # the one that open tools place and route
+    elif figure.metric not in _RESOURCES:
+        return f"nothing of ours is measured in {figure.unit or figure.metric}"
+    if not device:
+        return f"no open synthesis for {figure.technology}"
+    ratio = routed or figure.metric == "le"
+    value, base = _amount(figure), ""
+    if ratio:
+        base = BASES.get(figure.paper, "")
+        if base and figure.twin == base:
+            return "the base of the ratios"
+        of_base = _base_amount(figure, base) if base else None
+        if of_base is None:
+            return "another technology, and the paper has no machine of its own to hold it against"
+        value /= of_base
+
+    def point(name: str) -> Point:
+        interface = UNIT if figure.operation == PRODUCT else _interface(figure, name)
+        return Point(
+            name,
+            figure.nbits,
+            _settings(figure, name),
+            PROCESSOR_PORT.name if interface == SYSTEM else interface,
+            stage=FPGA,
+            flow=(("device", device), ("pnr", routed)),
+        )
+
+    def fits(row: Row) -> bool:
+        return row.stage == FPGA and row.flow.get("device") == device
+
+    without = "" if figure.interface != SYSTEM else "ours without a processor"
+    metric = _RESOURCES.get(figure.metric, figure.metric)
+    return _Question(
+        figure, RATIO if ratio else FAMILY, value, metric, "", point, fits, base if ratio else "", without
+    )
+
+
+def _base_amount(figure: Published, base: str) -> float | None:
+    """The same figure of the paper's base machine."""
+    for each in paper(figure.paper).table(figure.table).figures():
+        alike = (each.metric, each.operation, each.nbits) == (figure.metric, figure.operation, figure.nbits)
+        if alike and each.twin == base and each.amount is not None:
+            return each.amount
+    return None
+
+
+def _amount(figure: Published) -> float:
+    assert figure.amount is not None
+    return figure.amount
+
+
+def _settings(figure: Published, name: str) -> tuple[tuple[str, Any], ...]:
+    """Those that the paper's machine has are its twin's, and of those of ours that have the same."""
+    return tuple(figure.settings.items()) if name in (figure.twin, *figure.alike) else ()
+
+
+def _interface(figure: Published, name: str) -> str:
+    if name.startswith((SOFTWARE, HARDWARE)):
+        return SYSTEM
+    return figure.interface or DEFAULT.name
+
+
+# ---- what the ledger has
+
+
+class LedgerRows:
+    """The ledger's rows by what they are figures of: of each point the newest measurement, and the newest of the present sources."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._rows: dict[tuple[Any, ...], list[Row]] = {}
+        self._points: dict[str, dict[str, Row]] = {}  # and by key
+        found = ledger.rows(history=True)
+        newest = {row.key: row.measurement for row in found}
+        self._newest = {_name(row.point): row.measurement for row in found}
+        for row in found:
+            if row.measurement != newest[row.key]:
+                continue
+            machine = _machine(row.point)
+            self._points.setdefault(_name(row.point), {})[row.key] = row
+            self._rows.setdefault((*machine, row.metric, row.operation), []).append(row)
+
+    def best(self, point: Point, metric: str, operation: str, fits: Callable[[Row], bool]) -> Row | None:
+        """Of the rows of this machine that fit: of the present sources, without marks, of the stage that says most, the newest."""
+        rows = self._rows.get((*_machine(point.as_json()), metric, operation), ())
+        return max(filter(self._counts, filter(fits, rows)), key=_worth, default=None)
+
+    def _counts(self, row: Row) -> bool:
+        """Sources may have become what they were: then the last measurement is not the one of the present."""
+        return self._newest[_name(row.point)] == row.measurement or not row.stale
+
+    def has(self, point: Point) -> bool:
+        """This very point has been measured, with the present sources."""
+        return any(not row.stale for row in self._points.get(_name(point.as_json()), {}).values())
+
+    def beside(self, row: Row, metric: str, operation: str | None = None) -> Row | None:
+        """Another metric of the same measurement, and of the same operation if no other is given."""
+        asked = row.operation if operation is None else operation
+        rows = self._rows.get((*_machine(row.point), metric, asked), ())
+        return next((each for each in rows if each.measurement == row.measurement), None)
+
+
+def _name(point: Mapping[str, Any]) -> str:
+    return json.dumps(point, sort_keys=True)
+
+
+def _machine(point: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (
+        point["subject"],
+        point["nbits"],
+        point["interface"],
+        _name(point["settings"]),
+    )
+
+
+_ORDER = (FORMULA, CL, PYTHON, VERILOG, NATIVE, FPGA, FLOW, LAYOUT)
+
+
+def _worth(row: Row) -> tuple[bool, bool, int, bool, int]:
+    usual = row.flow.get("style", STYLE) == STYLE
+    return not row.stale, row.comparable, _ORDER.index(row.stage), usual, row.id
+
+
+# ---- what is missing
+
+
+@dataclass
+class Missing:
+    """Points without a figure, or with one of other sources, in the order in which they are wanted."""
+
+    quick: list[Point] = field(default_factory=list)
+    long: list[Point] = field(default_factory=list)
+
+
+def missing(compared: Iterable[Comparison | LeftOut], *, stale: bool = True) -> Missing:
+    """What has to be measured for these comparisons to be whole; stale: also what was measured with other sources."""
+    found: dict[str, Point] = {}
+    for each in compared:
+        if isinstance(each, LeftOut):
+            continue
+        for side in each.sides:
+            points = list(side.missing)
+            if stale:
+                points += [Point.from_json(row.point) for row in side.rows if row.stale]
+            for point in points:
+                found.setdefault(_name(point.as_json()), point)
+    result = Missing()
+    for point in found.values():
+        (result.long if _long(point) else result.quick).append(point)
+    return result
+
+
+def _long(point: Point) -> bool:
+    """It takes more than a minute or two."""
+    if point.stage == FPGA:
+        return point.nbits > MOST_FPGA_NBITS or dict(point.flow).get("pnr", False)
+    return point.stage in (FLOW, LAYOUT) and point.nbits > MOST_FLOW_NBITS

@@ -1,0 +1,553 @@
+"""Cores beside each other at one width: what a product costs, what a private operation takes, and what others have published.
+
+    for each in cores(ledger, [128, 256]):  # Core: ours, the papers' machines rebuilt, designs by manifests, published figures
+        print(each.design, each.product_ns, each.area_time, each.floor_ratio)
+
+What is shown stands in the ready-made space `cores`, with all that the ledger has of the same kind: multipliers alone, whose operation is
+a product, and whole machines, at the highest clock that was found (flow: fmax). A width that the space has not takes the designs of the
+next wider one. Where nothing is measured cycles are by formula, and the rest is left empty.
+
+A product needs 2 n^2 bit products. Rows of a multiplier that take two bits of a factor at a time add two of them by a selecting gate and a
+full adder: so much area, once a clock and never idle, is the floor of area x time at a clock (fl/cost.py, flow/kit/bit_product.py). It has
+no registers, no control and no last addition. `utilisation` is the share of a core's area x time that this would be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ....fl.cost import counting_floor
+from ....fl.errors import BadInput
+from ....fl.moduli import has_known_factors
+from ...designs import catalogue
+from ...designs.foreign.foreign import ForeignDesign
+from ...designs.interfaces import DEFAULT, SYSTEM, UNIT
+from ...designs.mixes import DECRYPT, ENCRYPT, PRODUCT, cycles_of
+from ...designs.systems import HARDWARE, SOFTWARE
+from ...papers import published
+from ..flow_settings import optional_flow
+from ..point import Point
+from ..space import Part, Space
+from ..stages import FLOW, LAYOUT, NETLIST
+from . import field as field_file
+from .compare import CLOCK_NS, LedgerRows, label
+
+if TYPE_CHECKING:
+    from ...papers.published import Published
+    from ..ledger import Ledger
+    from ..rows import Row
+
+SPACE = "cores"
+MULTIPLIER, MACHINE = "unit", "machine"  # what a row is of
+OURS, TWIN, FOREIGN, PUBLISHED = "ours", "twin", "foreign", "published"
+KINDS = (OURS, TWIN, FOREIGN, PUBLISHED)
+FMAX = "fmax"
+SEARCHED = ((FMAX, True),)
+LONG_NBITS = 512  # wider ones take long
+WHERE = {FLOW: "after synthesis, wires supposed", LAYOUT: "after layout"}
+CLOCK_GIVEN = "clock given, not searched"
+WHOLE = "area of the whole machine, which has no multiplier apart"
+MM2 = 1e-6
+# operations of the papers that are private ones
+PRIVATE = (DECRYPT, "modexp", "mean")
+
+
+@dataclass(frozen=True)
+class Check:
+    """A figure against its goal."""
+
+    figure: str
+    at_most: float
+    value: float
+
+    @property
+    def met(self) -> bool:
+        return self.value <= self.at_most
+
+
+@dataclass(frozen=True)
+class Core:
+    """One design at one width: a multiplier alone, a whole machine, or what was published of one. None: not known."""
+
+    design: str
+    kind: str
+    part: str
+    nbits: int
+    family: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    product_cycles: int | None = None
+    period_ns: float | None = None
+    own_product_ns: float | None = None  # published; else of cycles and period
+    operation_cycles: int | None = None
+    own_operation_us: float | None = None
+    public_cycles: int | None = None
+    own_public_us: float | None = None
+    area_um2: float | None = None
+    of_product: bool = False  # the area is that of what makes one product at a time
+    energy_nj: float | None = None  # of a product
+    operation_energy_nj: float | None = None
+    cell_um2: float | None = None  # for one bit product
+    tests_passed: int | None = None
+    tests_failed: int | None = None
+    stage: str = ""
+    technology: str = ""
+    source: str = ""
+    note: str = ""
+    marks: tuple[str, ...] = ()
+    stale: bool = False
+    measurement: int | None = None  # of the ledger
+    row: int | None = None
+    command: str = ""  # that measures it
+    point: Point | None = None
+
+    @property
+    def ours(self) -> bool:
+        return self.kind == OURS
+
+    @property
+    def measured(self) -> bool:
+        return self.measurement is not None
+
+    @property
+    def name(self) -> str:
+        """The design with its settings."""
+        return " ".join([self.design, *(f"{name}={value}" for name, value in self.settings.items())])
+
+    # ---- what follows from the others
+
+    @property
+    def product_ns(self) -> float | None:
+        if self.own_product_ns is not None:
+            return self.own_product_ns
+        return _times(self.product_cycles, self.period_ns)
+
+    @property
+    def operation_us(self) -> float | None:
+        if self.own_operation_us is not None:
+            return self.own_operation_us
+        return _times(self.operation_cycles, self.period_ns, 1e-3)
+
+    @property
+    def public_us(self) -> float | None:
+        if self.own_public_us is not None:
+            return self.own_public_us
+        return _times(self.public_cycles, self.period_ns, 1e-3)
+
+    @property
+    def area_time(self) -> float | None:
+        """Of a product, in mm2 ns."""
+        return _times(self.area_um2, self.product_ns, MM2) if self.of_product else None
+
+    @property
+    def floor(self) -> float | None:
+        """The least that counting bit products needs at this clock, in mm2 ns."""
+        if self.cell_um2 is None or self.period_ns is None or not self.of_product:
+            return None
+        return MM2 * counting_floor(self.nbits, self.cell_um2, self.period_ns)
+
+    @property
+    def floor_ratio(self) -> float | None:
+        """How many times the floor it takes."""
+        return None if self.area_time is None or not self.floor else self.area_time / self.floor
+
+    @property
+    def utilisation(self) -> float | None:
+        return None if not self.floor_ratio else 1 / self.floor_ratio
+
+    @property
+    def goals(self) -> tuple[Check, ...]:
+        """Of ours, where there is a goal for its width; figures with marks reach none."""
+        goal = field_file.goals().get(self.nbits)
+        if not self.ours or not self.measured or self.marks or goal is None:
+            return ()
+        asked = {name: getattr(goal, name) for name in ("product_ns", "area_time", "operation_us")}
+        if self.part != MULTIPLIER and not self.of_product:
+            asked.pop("product_ns")
+        return tuple(
+            Check(name, most, value)
+            for name, most in asked.items()
+            if most is not None and (value := getattr(self, name)) is not None
+        )
+
+
+def _times(one: float | None, other: float | None, scale: float = 1.0) -> float | None:
+    return None if one is None or other is None else one * other * scale
+
+
+# ---- which points
+
+
+@functools.cache
+def _space() -> Space:
+    return Space.load(SPACE)
+
+
+def widths() -> tuple[int, ...]:
+    """Those that the space has."""
+    return tuple(sorted({nbits for part in _space().parts for nbits in part.nbits}))
+
+
+@dataclass
+class Wanted:
+    """Points of the table, and what there can be none of, with the reason."""
+
+    points: list[Point] = field(default_factory=list)
+    impossible: list[tuple[str, str]] = field(default_factory=list)
+
+
+def wanted(
+    nbits: Sequence[int], names: Collection[str] = (), manifests: Sequence[ForeignDesign] = ()
+) -> Wanted:
+    """The points for these widths, of these designs of the catalogue (none: of all in the space) and those of manifests.
+
+    A design that is named is there at every width, alone and as a machine.
+    """
+    parts = [part for each in _space().parts if (part := _at(each, nbits, names)) is not None]
+    named = tuple(catalogue.find(name).reference for name in names)
+    for interface in (UNIT, DEFAULT.name) if named else ():
+        parts.append(Part(named, tuple(nbits), (ENCRYPT,), (FLOW,), (interface,), {}, {FMAX: (True,)}))
+    found = Wanted()
+    if parts:
+        space = replace(_space(), parts=tuple(parts), impossible=[])
+        with contextlib.suppress(BadInput):  # none is left: what is published is
+            found.points += space.points()
+        found.impossible += space.impossible
+    for design in manifests:
+        taken = [width for width in nbits if _exists(design, width)] or [design.usual_nbits]
+        found.points += [Point(design.reference, width, stage=FLOW, flow=SEARCHED) for width in taken]
+    return found
+
+
+def _at(part: Part, nbits: Sequence[int], names: Collection[str]) -> Part | None:
+    """A part of the space for these widths and designs."""
+    known = widths()
+    asked = [n for n in nbits if min((each for each in known if each >= n), default=known[-1]) in part.nbits]
+    subjects = tuple(each for each in part.subjects if not names or each in names)
+    return replace(part, nbits=tuple(asked), subjects=subjects) if asked and subjects else None
+
+
+def _exists(design: ForeignDesign, nbits: int) -> bool:
+    try:
+        design.at(nbits)
+    except BadInput:
+        return False
+    return True
+
+
+def long(point: Point) -> bool:
+    """It takes more than minutes."""
+    return point.nbits > LONG_NBITS
+
+
+# ---- rows
+
+
+def cores(
+    ledger: Ledger,
+    nbits: Sequence[int],
+    names: Collection[str] = (),
+    manifests: Sequence[ForeignDesign] = (),
+) -> list[Core]:
+    """All rows of the table: by width, multipliers first, the shortest product first, published ones last."""
+    asked = wanted(nbits, names, manifests).points
+    rows = LedgerRows(ledger)
+    made: dict[tuple[Any, ...], Core] = {}
+    for point in [*asked, *_others(ledger, nbits, names)]:
+        core = _of_point(point, rows, ledger)
+        made.setdefault((core.name, core.part, core.nbits, core.stage), core)
+    # a point without figures says nothing where the same machine has a layout
+    shown = [each for each in made.values() if each.measured or not _has_other(each, made.values())]
+    taken = [*nbits, *(point.nbits for point in asked)]
+    return sorted([*shown, *published_cores(taken)], key=_place)
+
+
+def missing(found: Iterable[Core], *, stale: bool = True) -> list[Point]:
+    """What is to be measured, so that every row has its figures; stale: what was measured with other sources as well."""
+    points = [
+        each.point
+        for each in found
+        if each.point is not None and (not each.measured or (stale and each.stale))
+    ]
+    return sorted(dict.fromkeys(points), key=lambda point: point.nbits)
+
+
+def _has_other(core: Core, others: Iterable[Core]) -> bool:
+    same = (core.name, core.part, core.nbits)
+    return any((each.name, each.part, each.nbits) == same and each.measured for each in others)
+
+
+def _place(core: Core) -> tuple[Any, ...]:
+    none = float("inf")
+    time = core.product_ns if core.part == MULTIPLIER else core.operation_us
+    cycles = core.product_cycles if core.part == MULTIPLIER else core.operation_cycles
+    parts = (MULTIPLIER, MACHINE)
+    return (
+        *(core.nbits, core.kind == PUBLISHED, parts.index(core.part), not core.measured),
+        *(time or none, cycles or none, core.name),
+    )
+
+
+def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str]) -> Iterator[Point]:
+    """Machines and multipliers that the ledger has at a clock that was searched, be they in the space or not."""
+    rows = ledger.rows(
+        stage=list(NETLIST), metric="area_um2", nbits=list(nbits), interface=[UNIT, DEFAULT.name]
+    )
+    for row in rows:
+        if row.flow.get(FMAX) and (not names or row.subject in names):
+            try:
+                point = Point.from_json(row.point)
+                point.check()
+            except BadInput:  # of a design that is no more
+                continue
+            if point.kind is None:
+                yield point
+
+
+def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
+    """Its row, with what the ledger has of it: at the clock that was searched, or else at one that was given."""
+    design = point.design
+    assert design is not None
+    foreign = isinstance(design, ForeignDesign)
+    bare = Core(
+        design=point.label,
+        kind=FOREIGN if foreign else TWIN if design.paper else OURS,
+        part=MULTIPLIER if point.interface == UNIT else MACHINE,
+        nbits=point.nbits,
+        family=design.family,
+        settings=dict(point.settings),
+        command=shlex.join(point.command),
+        point=point,
+        source="not measured" if foreign else "by formula",
+        note="" if foreign else _limits(point),
+        of_product=point.interface == UNIT or (not foreign and not _apart(point)),
+        **_cycles(point, foreign),
+    )
+    row = _best(point, rows)
+    return bare if row is None else _measured(bare, row, rows, ledger)
+
+
+def _limits(point: Point) -> str:
+    """What its products are of, where that is not any modulus of its width."""
+    machine = point.machine
+    if has_known_factors(machine.modulus, point.nbits):
+        return "one modulus, of known factors: arithmetic, no RSA"
+    if machine.modulus:
+        return "one modulus"
+    return f"moduli of up to {machine.modulus_nbits} bits" if machine.modulus_nbits < point.nbits else ""
+
+
+def _apart(point: Point) -> bool:
+    """There is a multiplier apart from its machine."""
+    try:
+        point.at(interface=UNIT).check()
+    except BadInput:
+        return False
+    return True
+
+
+def _cycles(point: Point, foreign: bool) -> dict[str, Any]:
+    """By formula, of which there is none for a core by a manifest."""
+    if foreign:
+        return {}
+    machine = point.machine
+    # with CRT those of the machine are modulo a prime, of half the width
+    found: dict[str, Any] = {
+        "product_cycles": None if machine.parameters.get("crt") else machine.product_cycles
+    }
+    if point.interface == UNIT:
+        return found
+    for name, operation in (("operation_cycles", DECRYPT), ("public_cycles", ENCRYPT)):
+        if not (machine.keyed and operation == ENCRYPT):
+            (part,) = point.parts_for(operation)
+            found[name] = cycles_of(operation, machine, part.work)
+    return found
+
+
+def _best(point: Point, rows: LedgerRows) -> Row | None:
+    """The row of its area: at a clock that was searched, rather than at one that was given."""
+
+    def fits(row: Row) -> bool:
+        usual = optional_flow(row.stage)
+        more = {name: value for name, value in row.flow.items() if name in usual and name != FMAX}
+        return row.stage == point.stage and all(value == usual[name] for name, value in more.items())
+
+    def searched(row: Row) -> bool:
+        return fits(row) and bool(row.flow.get(FMAX))
+
+    return rows.best(point, "area_um2", "", searched) or rows.best(point, "area_um2", "", fits)
+
+
+def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
+    """With the figures of a measurement."""
+
+    def value(metric: str, operation: str = "") -> Any:
+        found = rows.beside(row, metric, operation)
+        return None if found is None else found.value
+
+    tests = ledger.measurement(row.measurement).details.get("tests") or {}
+    notes = [bare.note, "" if row.flow.get(FMAX) else CLOCK_GIVEN, *row.marks]
+    if bare.of_product and bare.part == MACHINE:
+        notes.append(WHOLE)
+    answered = value("cycles", PRODUCT)
+    if answered and bare.product_cycles and answered != bare.product_cycles:
+        notes.append(f"{answered:,} cycles from request to answer")
+    return replace(
+        bare,
+        product_cycles=bare.product_cycles or answered,
+        operation_cycles=value("cycles", DECRYPT) or bare.operation_cycles,
+        public_cycles=value("cycles", ENCRYPT) or bare.public_cycles,
+        period_ns=value("clock_ns"),
+        area_um2=row.value,
+        energy_nj=value("energy_nj", PRODUCT),
+        operation_energy_nj=value("energy_nj", DECRYPT),
+        cell_um2=_cell_um2(),
+        tests_passed=sum(each["passed"] for each in tests.values()) if tests else None,
+        tests_failed=sum(each["failed"] for each in tests.values()) if tests else None,
+        stage=row.stage,
+        technology=_technology(),
+        source=f"measured here {WHERE[row.stage]}: ledger row {row.id}",
+        note="; ".join(filter(None, notes)),
+        marks=row.marks,
+        stale=row.stale,
+        measurement=row.measurement,
+        row=row.id,
+        command=shlex.join(row.command),
+    )
+
+
+@functools.cache
+def _cell_um2() -> float | None:
+    from ....flow.kit import kit
+    from ....flow.kit.bit_product import bit_product_um2
+
+    return bit_product_um2(kit.find().library)
+
+
+@functools.cache
+def _technology() -> str:
+    from ....flow.kit import kit
+
+    return kit.find().data.title
+
+
+# ---- published
+
+
+def published_cores(nbits: Collection[int]) -> list[Core]:
+    """Of the five papers, and of others (field.toml), at these widths."""
+    return [each for each in (*_of_papers(), *_of_field()) if each.nbits in nbits]
+
+
+def _of_field() -> Iterator[Core]:
+    for each in field_file.figures():
+        yield Core(
+            design=each.design,
+            kind=PUBLISHED,
+            part=MULTIPLIER if each.product_cycles or each.product_ns else MACHINE,
+            nbits=each.nbits,
+            product_cycles=each.product_cycles,
+            own_product_ns=each.product_ns,
+            operation_cycles=each.operation_cycles,
+            own_operation_us=each.operation_us,
+            public_cycles=each.public_cycles,
+            own_public_us=each.public_us,
+            technology=each.technology,
+            source=f"published: {each.source} ({each.taken})",
+            note=each.note,
+        )
+
+
+@functools.cache
+def _of_papers() -> tuple[Core, ...]:
+    """Machines and multipliers of the papers, each with all figures that its paper has of it at a width."""
+    found: dict[tuple[Any, ...], dict[tuple[str, str], Published]] = {}
+    for figure in published.figures():
+        if _is_of_a_core(figure):
+            of = published.paper(figure.paper).table(figure.table)
+            name = f"{figure.paper} {label(figure, of)}"
+            settings = str(sorted(figure.settings.items()))
+            known = found.setdefault((name, figure.nbits, settings), {})
+            known.setdefault((figure.metric, figure.operation), figure)
+    made = (_of_paper(name, nbits, figures) for (name, nbits, *_), figures in found.items())
+    return (_multiplier_of_001(), *(each for each in made if each is not None))
+
+
+def _multiplier_of_001() -> Core:
+    """The one of whose area and cycles it says something; its accelerator has five."""
+    tables = published.paper("001")
+    area = tables.table("2a").at("Average Area of a MulRem/MontMulRem module", "RSAMontXcel")
+    told = {
+        name: tables.table("text").at(row, "printed").value
+        for name, row in (
+            ("cycles", "cycles of a product in a MontMulRem unit"),
+            ("clock", "clock period (ns)"),
+        )
+    }
+    return Core(
+        design="001 MontMulRem",
+        kind=PUBLISHED,
+        part=MULTIPLIER,
+        nbits=area.nbits,
+        product_cycles=int(told["cycles"] or 0),
+        period_ns=told["clock"],
+        area_um2=area.amount,
+        of_product=True,
+        technology=area.technology,
+        source=f"published: {area.source}",
+        note="a mean over the five of an accelerator",
+    )
+
+
+def _is_of_a_core(figure: Published) -> bool:
+    """A number of a machine without a processor, at a width, with nothing against it."""
+    return (
+        figure.amount is not None
+        and figure.nbits > 0
+        and not figure.caveat
+        and not figure.against
+        and figure.window in ("", "normalised")
+        and figure.interface != SYSTEM
+        and not figure.subject.startswith((SOFTWARE, HARDWARE))
+    )
+
+
+def _of_paper(name: str, nbits: int, figures: Mapping[tuple[str, str], Published]) -> Core | None:
+    """Times and cycles, with the area where it is that of a chip; None of what has neither."""
+
+    def amount(metric: str, *operations: str) -> Any:
+        for operation in operations:
+            if (metric, operation) in figures:
+                return figures[metric, operation].amount
+        return None
+
+    first = next(iter(figures.values()))
+    frequency = amount("fmax_mhz", PRODUCT, "")
+    product_cycles = amount("cycles", PRODUCT)
+    ns = {operation: amount("time_ns", *names) for operation, names in _OPERATIONS.items()}
+    core = Core(
+        design=name,
+        kind=PUBLISHED,
+        part=MULTIPLIER if product_cycles or ns[PRODUCT] else MACHINE,
+        nbits=nbits,
+        product_cycles=product_cycles,
+        own_product_ns=ns[PRODUCT],
+        period_ns=CLOCK_NS if first.paper == "001" else 1000 / frequency if frequency else None,
+        operation_cycles=amount("cycles", *PRIVATE),
+        own_operation_us=_times(ns[DECRYPT], 1e-3),
+        public_cycles=amount("cycles", ENCRYPT),
+        own_public_us=_times(ns[ENCRYPT], 1e-3),
+        area_um2=amount("area_um2", PRODUCT, ""),
+        of_product=product_cycles is not None,
+        technology=first.technology,
+        source=f"published: {first.source}",
+    )
+    known = (core.product_cycles, core.product_ns, core.operation_cycles, core.operation_us, core.public_us)
+    return core if any(each is not None for each in known) else None
+
+
+_OPERATIONS = {PRODUCT: (PRODUCT,), DECRYPT: PRIVATE, ENCRYPT: (ENCRYPT,)}

@@ -1,0 +1,1 @@
+"""What a machine gives away, and what a fault in it does."""

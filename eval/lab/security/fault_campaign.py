@@ -1,0 +1,349 @@
+"""What single-bit faults do to a machine: campaigns over its flip-flops, and the attack that a wrong CRT result is open to.
+
+Every flip-flop in every cycle, where that are few enough, or so many of them drawn; or nets of the netlist, stuck or flipped
+(NetCampaign). An operation without an answer in three times its cycles hangs. A machine that answers a status and no result has caught
+the fault; any other answer than the right one is a wrong result.
+
+Boneh, DeMillo, Lipton (1997), with Lenstra's remark: a signature s' by CRT, wrong modulo one prime alone, gives the other prime, as
+gcd(s'^e - m, n). One is enough.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from ....fl.errors import BadInput
+from ....rtl.sim.campaigns.faults import Effect, Fault, Faulted, faults_of, judged, tally
+from ...designs.workloads import some_operands
+from ...errors import NoMeasurement
+from ...progress import after
+
+if TYPE_CHECKING:
+    from ...designs.machine import Machine
+
+MOST_EXHAUSTIVE = 200_000  # faults that are all injected unless a number is asked for
+SAMPLES, SAMPLES_OF_NETS = 5_000, 1_000
+HANGS = 3  # times the cycles of the operation
+SHOWN = 20  # wrong results that are kept as examples
+TOGETHER, TOGETHER_UNTIL = (
+    4_096,
+    64,
+)  # faults between two looks at what they came to; where one that is found is enough
+CONFIDENCE = 1.96  # standard deviations: 95 %
+KEYS = {
+    Effect.NONE: "no_effect",
+    Effect.CAUGHT: "caught",
+    Effect.HANG: "hang",
+    Effect.WRONG: "wrong_result",
+}
+
+
+class Operation(NamedTuple):
+    """A request and what is right."""
+
+    message: int
+    request: tuple[int, ...]
+    golden: tuple[int, int]
+
+
+class Factored(NamedTuple):
+    """A prime of the key, by one wrong result."""
+
+    fault: str
+    message: int
+    wrong: int
+    factor: int
+
+
+@dataclass
+class Campaign:
+    """Faults in a machine, and what they came to."""
+
+    machine: Machine
+    count: int = 4  # of different operations
+    seed: int = 1
+    outcomes: list[Any] = field(default_factory=list)  # Outcome, or NetOutcome
+    factored: list[Factored] = field(default_factory=list)
+    seconds: float = 0.0
+    exhaustive: bool = False
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise BadInput("--operations 0: there is nothing that a fault could meet; give 1 or more")
+        self._draw = random.Random(f"{self.machine.nbits} {self.seed}")
+        self.operations = [self._operation() for _ in range(self.count)]
+        self.model = self._model()
+        # cycles are those of a model without faults, which must be right
+        self.cycles = 0
+        for each in self.operations:
+            answer, cycle = self.model.run(each.request, 1000 * (self.machine.nbits + 100) ** 2)
+            if answer != each.golden:
+                raise NoMeasurement(f"without a fault the machine answers {answer} and not {each.golden}")
+            self.cycles = max(self.cycles, cycle)
+
+    def _model(self) -> Any:
+        return Faulted(self.machine.rtl())
+
+    def _operation(self) -> Operation:
+        """A private operation of the key that the machine holds; else one with an exponent of full length."""
+        machine = self.machine
+        if machine.keyed:
+            key = machine.key
+            assert key.d is not None
+            base, exp, mod = self._draw.randrange(2, key.n - 1), key.d, key.n
+            request = machine.programmed.operands(key, base, self._draw.randrange)
+        else:
+            _, exp, mod = some_operands(machine)
+            base = self._draw.randrange(2, mod - 1)
+            request = machine.carried(base, exp, mod)
+        return Operation(base, request, (0, pow(base, exp, mod)))
+
+    # ---- which
+
+    few: ClassVar[int] = MOST_EXHAUSTIVE
+    stage: ClassVar[str] = "native"
+
+    @property
+    def nbits(self) -> int:
+        """Of all flip-flops."""
+        return sum(each.nbits for each in self.model.registers)
+
+    @property
+    def possible(self) -> int:
+        """Every bit in every cycle."""
+        return self.nbits * self.cycles
+
+    def faults(self, samples: int | None, exhaustive: bool) -> list[Any]:
+        """All, or some; by default all if they are few."""
+        self.exhaustive = exhaustive or (samples is None and self.possible <= self.few)
+        if self.exhaustive:
+            every = faults_of(self.model.registers, lambda _: range(self.cycles))
+            self._draw.shuffle(
+                every
+            )  # so that the operations meet all of them alike, and the time left is told well
+            return every
+        bits = [(site, bit) for site in self.model.registers for bit in range(site.nbits)]
+        chosen = self._draw.choices(bits, k=SAMPLES if samples is None else samples)
+        return [Fault(site, bit, self._draw.randrange(self.cycles)) for site, bit in chosen]
+
+    # ---- what they do
+
+    def run(
+        self,
+        faults: Sequence[Any],
+        progress: Callable[[int, int], None] | None = None,
+        enough: Callable[[Campaign], bool] | None = None,
+    ) -> None:
+        """Inject them; `enough` may end it early."""
+        requests = [each.request for each in self.operations]
+        golden = [each.golden for each in self.operations]
+        start = time.perf_counter()
+        together = TOGETHER if enough is None else TOGETHER_UNTIL
+        size = max(self.count, together - together % self.count)
+        for done in range(0, len(faults), size):
+            told = None if progress is None else after(progress, done, len(faults))
+            part = faults[done : done + size]
+            found = self.model.campaign(requests, part, golden, HANGS * self.cycles, judged, told)
+            self.outcomes += found
+            self.factored += self._factors(found)
+            self.seconds = time.perf_counter() - start
+            if enough is not None and enough(self):
+                self.exhaustive = self.exhaustive and len(self.outcomes) == len(faults)
+                break
+
+    @property
+    def by_crt(self) -> bool:
+        """The results are put together of two, so that a wrong one may tell a prime."""
+        return self.machine.keyed and self.machine.programmed.recipe.crt
+
+    def _factors(self, outcomes: Sequence[Any]) -> Iterator[Factored]:
+        """The primes that wrong results of these faults tell; the first of them met the first operation."""
+        if not self.by_crt:
+            return
+        key = self.machine.key
+        for at, each in enumerate(outcomes):
+            if each.effect is Effect.WRONG and isinstance(each.response, tuple):
+                message, wrong = self.operations[at % self.count].message, each.response[1]
+                factor = math.gcd(pow(wrong, key.e, key.n) - message, key.n)
+                if 1 < factor < key.n:
+                    yield Factored(self.named(each.fault), message, wrong, factor)
+
+    # ---- what is told
+
+    def named(self, fault: Any) -> str:
+        """In words."""
+        return str(fault)
+
+    @property
+    def counts(self) -> dict[Effect, int]:
+        return tally(self.outcomes)
+
+    @property
+    def rate(self) -> float:
+        """Faults a second."""
+        return len(self.outcomes) / self.seconds if self.seconds else 0.0
+
+    def most_wrong(self) -> float:
+        """Of all faults that there are, so large a part may let a wrong result out, of those that were drawn (Wilson, 95 %)."""
+        total, wrong = len(self.outcomes), self.counts[Effect.WRONG]
+        if self.exhaustive or not total:
+            return wrong / total if total else 0.0
+        z, share = CONFIDENCE, wrong / total
+        spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+        return min(1.0, (share + z * z / (2 * total) + spread) / (1 + z * z / total))
+
+    def by_register(self) -> list[dict[str, Any]]:
+        """Where they were injected, and what they came to; those that let most wrong results out first."""
+        bits: Counter[str] = Counter()
+        for site in self.model.registers:
+            bits[_register(site.path)] += site.nbits
+        rows = self._rows(list(bits), lambda fault: _register(fault.site.path))
+        return [
+            {"register": name, "module": name.rpartition(".")[0], "nbits": bits[name], **row}
+            for name, row in rows
+        ]
+
+    def _rows(self, names: Sequence[str], where: Callable[[Any], str]) -> list[tuple[str, dict[str, int]]]:
+        """The counts by place."""
+        counted: dict[str, Counter[Effect]] = {name: Counter() for name in names}
+        for each in self.outcomes:
+            counted[where(each.fault)][each.effect] += 1
+        rows = [
+            (name, {"injected": sum(found.values()), **{KEYS[effect]: found[effect] for effect in Effect}})
+            for name, found in counted.items()
+        ]
+        return sorted(rows, key=lambda row: (-row[1]["wrong_result"], row[0]))
+
+    def wrong(self) -> list[str]:
+        """Some of the faults that let a wrong result out."""
+        return [self.named(each.fault) for each in self.outcomes if each.effect is Effect.WRONG][:SHOWN]
+
+    def bellcore(self) -> dict[str, Any] | None:
+        """What wrong results by CRT have told; None if the machine works otherwise."""
+        if not self.by_crt:
+            return None
+        found: dict[str, Any] = {"wrong_results_that_factor": len(self.factored)}
+        if self.factored:
+            fault, message, wrong, factor = self.factored[0]
+            n, e = self.machine.key.n, self.machine.key.e
+            found |= {
+                "fault": fault,
+                "n": n,
+                "e": e,
+                "message": message,
+                "signature": pow(message, self.machine.key.d or 0, n),
+                "faulty_signature": wrong,
+                "factor": factor,
+                "other_factor": n // factor,
+            }
+        return found
+
+    def sites(self) -> dict[str, int]:
+        """How much there is that can fail."""
+        return {"flip_flops": self.nbits}
+
+    def places(self) -> dict[str, Any]:
+        """Where wrong results come from."""
+        return {"registers": self.by_register()}
+
+    def as_json(self) -> dict[str, Any]:
+        """For scripts."""
+        return {
+            "stage": self.stage,
+            "seed": self.seed,
+            "operations": self.count,
+            "cycles": self.cycles,
+            **self.sites(),
+            "possible": self.possible,
+            "exhaustive": self.exhaustive,
+            "injected": len(self.outcomes),
+            **{KEYS[effect]: count for effect, count in self.counts.items()},
+            "wrong_result_at_most": round(self.most_wrong(), 6),
+            **self.places(),
+            "wrong": self.wrong(),
+            "bellcore": self.bellcore(),
+            "seconds": round(self.seconds, 2),
+            "faults_per_second": round(self.rate),
+        }
+
+
+def _register(path: str) -> str:
+    """All words of a memory are one."""
+    return path.partition("[")[0]
+
+
+class NetCampaign(Campaign):
+    """The same on the netlist of the flow, at its default style and clock: a net stuck at 0 or 1, or flipped in a cycle."""
+
+    few: ClassVar[int] = 20_000
+    stage: ClassVar[str] = "gates"
+
+    def _model(self) -> Any:
+        # not at the top: it brings the flow
+        from ....flow.gates.engine import GateTables
+        from ....flow.gates.faults import FaultyNetlist
+        from ....flow.gates.gates import synthesized
+        from ....flow.kit import kit
+        from ....rtl.sim.ports import Ports
+        from ....rtl.sim.translation.translate import top_name
+        from ....rtl.sim.translation.translated import translated
+
+        component = self.machine.rtl()
+        text, ports = translated(component, Ports.of)
+        netlist = synthesized(text, top_name(component))
+        return FaultyNetlist(GateTables(netlist, kit.find().library), ports)
+
+    @property
+    def nbits(self) -> int:
+        """Nets."""
+        return len(self.model.nets)
+
+    @property
+    def possible(self) -> int:
+        """Stuck at both values, and flipped in every cycle."""
+        return self.nbits * (2 + self.cycles)
+
+    def faults(self, samples: int | None, exhaustive: bool) -> list[Any]:
+        """All; or as many stuck at 0, stuck at 1, and flipped."""
+        from ....flow.gates.faults import NetFault, Stuck
+
+        self.exhaustive = exhaustive or (samples is None and self.possible <= self.few)
+        if self.exhaustive:
+            every = [NetFault(net, kind) for net in self.model.nets for kind in (Stuck.AT_0, Stuck.AT_1)]
+            every += [NetFault(net, Stuck.FLIP, at) for net in self.model.nets for at in range(self.cycles)]
+            self._draw.shuffle(every)
+            return every
+        kinds = list(Stuck)
+        count = SAMPLES_OF_NETS if samples is None else samples
+        draw = self._draw
+        return [
+            NetFault(draw.choice(self.model.nets), kinds[at % len(kinds)], draw.randrange(self.cycles))
+            for at in range(count)
+        ]
+
+    def named(self, fault: Any) -> str:
+        """The net, and what is wrong with it."""
+        when = f" in cycle {fault.cycle}" if fault.kind.value == "flip" else ""
+        return f"{self.model.name(fault.net)}, {fault.kind.value}{when}"
+
+    def sites(self) -> dict[str, int]:
+        return {"nets": self.nbits}
+
+    def places(self) -> dict[str, Any]:
+        """By module, and by kind."""
+        nets = Counter(self.model.module(net) for net in self.model.nets)
+        modules = self._rows(list(nets), lambda fault: self.model.module(fault.net))
+        kinds = self._rows(
+            list(dict.fromkeys(each.fault.kind.value for each in self.outcomes)),
+            lambda fault: fault.kind.value,
+        )
+        return {
+            "modules": [{"module": name, "nets": nets[name], **row} for name, row in modules],
+            "kinds": [{"kind": name, **row} for name, row in kinds],
+        }

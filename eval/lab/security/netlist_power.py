@@ -1,0 +1,103 @@
+"""Moments of what moves in a machine's netlist, for leakage.py: all nets, with the glitches that the delays of the gates make.
+
+The netlist is that of the flow at its default style, with the delays of a clock of so many ns and no wires. Slower than registers at RTL
+by far, but what makes two operations differ between two edges of the clock is seen here only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....flow.gates.gates import synthesized
+from ....flow.gates.power_trace import TracedNetlist
+from ....flow.kit import kit
+from ....rtl.sim.campaigns.leak import IGNORED, NKINDS, Moments
+from ....rtl.sim.ports import Ports
+from ....rtl.sim.translation.translate import top_name
+from ....rtl.sim.translation.translated import translated
+
+if TYPE_CHECKING:
+    from ...designs.machine import Machine
+
+CLOCK_NS = 3.0
+TOGETHER = 100  # operations in a run of the simulation
+
+
+class NetlistCampaign:
+    """Operations on a netlist, and the sums of their movements by cycle, kind and module."""
+
+    def __init__(self, machine: Machine) -> None:
+        component = machine.rtl()
+        text, ports = translated(component, Ports.of)
+        library = kit.find().library
+        netlist = synthesized(text, top_name(component))
+        self._model = TracedNetlist(netlist, library, ports, library.constraints(CLOCK_NS))
+        programmed = machine.build.programmed
+        self.taken = programmed.timing.loading_cycles if programmed is not None else 0
+        self.groups = [name or "(top)" for name in self._model.modules]
+        self.lengths: list[list[int]] = [[] for _ in range(NKINDS)]
+        wide = len(self.groups) + 1  # the last is all of it
+        self._counts = np.zeros((0, NKINDS), np.int64)
+        self._sums = np.zeros((0, NKINDS, wide), np.int64)
+        self._squares = np.zeros((0, NKINDS, wide), np.int64)
+
+    def run(
+        self,
+        requests: Sequence[Any],
+        kinds: Sequence[int],
+        longest: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[Any]:
+        """The answers."""
+        answers: list[Any] = []
+        for start in range(0, len(requests), TOGETHER):
+            part = requests[start : start + TOGETHER]
+            traced = self._model.run(part, longest, self.taken)
+            for kind, rows in zip(kinds[start : start + TOGETHER], traced.rows, strict=True):
+                if kind != IGNORED:
+                    self._count(kind, rows)
+            answers += traced.responses
+            if progress is not None:
+                progress(len(answers))
+        return answers
+
+    def _count(self, kind: int, rows: np.ndarray) -> None:
+        cycles = len(rows)
+        if cycles > len(self._counts):
+            more = cycles - len(self._counts)
+            self._counts, self._sums, self._squares = (
+                np.concatenate([each, np.zeros((more, *each.shape[1:]), np.int64)])
+                for each in (self._counts, self._sums, self._squares)
+            )
+        whole = np.concatenate([rows, rows.sum(axis=1, keepdims=True)], axis=1)
+        self._counts[:cycles, kind] += 1
+        self._sums[:cycles, kind] += whole
+        self._squares[:cycles, kind] += whole * whole
+        self.lengths[kind].append(cycles)
+
+    @property
+    def cycles(self) -> int:
+        """Of the longest operation."""
+        return len(self._counts)
+
+    def curve(self, group: str | None = None) -> list[list[Moments]]:
+        """By cycle and kind: of one module, or of all."""
+        place = len(self.groups) if group is None else self.groups.index(group)
+        return [
+            [
+                Moments(
+                    int(self._counts[at, kind]),
+                    int(self._sums[at, kind, place]),
+                    int(self._squares[at, kind, place]),
+                )
+                for kind in range(NKINDS)
+            ]
+            for at in range(self.cycles)
+        ]
+
+    def close(self) -> None:
+        """Free the model."""
+        self._model.close()

@@ -1,0 +1,37 @@
+"""Private exponents of one modulus, alike in all that is public, to be compared with each other.
+
+A machine that blinds or checks wants the public exponent that belongs to a private one. So that a public exponent tells nothing by
+its cycles, all have the same length and as many ones; and they agree in the low bits below the factors of 2 of phi, in which the
+private one is public, too (e d = 1 modulo a power of 2), and which no multiple of phi hides.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+
+from ....fl.errors import BadInput, shown
+from ....fl.rsa_keys import RSAKey
+
+LOW = 5  # of its bits the low ones
+TRIES = 10_000
+
+
+def drawn_key(key: RSAKey, draw: random.Random) -> RSAKey:
+    """A key with the primes of this one, and exponents that are drawn."""
+    if key.p is None or key.q is None:
+        key = key.with_primes()
+    assert key.p is not None and key.q is not None
+    phi = (key.p - 1) * (key.q - 1)
+    low = (phi & -phi).bit_length() - 1
+    top = phi.bit_length() - 2
+    free = range(low, top)
+    for _ in range(TRIES):
+        e = 1 << top | LOW % (1 << low) | 1
+        for place in draw.sample(free, len(free) // 2):
+            e |= 1 << place
+        if math.gcd(e, phi) == 1:
+            return RSAKey(key.n, e, pow(e, -1, phi), key.p, key.q)
+    raise BadInput(
+        f"the key with n = {shown(key.n)} has too few private exponents to compare; give a longer one"
+    )

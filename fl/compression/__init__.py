@@ -1,0 +1,1 @@
+"""Plans of adder trees: columns, heaps of rows, prefixes."""

@@ -1,0 +1,1 @@
+"""Modular products by the mathematics of each family."""

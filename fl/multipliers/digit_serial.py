@@ -1,0 +1,68 @@
+"""The digit-serial processor of paper 003: Montgomery's product by additions of digits, its widths and what they take.
+
+U <- (U + V) / 2, K + 3 times, where V is 0, 2B, N or 2B + N by a bit of A and the lowest of U (Algorithm 17.1.1 as section 17.2
+carries it out), so R = 2^(K + 2). An addition takes M = ceil((K + 3) / S) digits of S bits: U and 2B + N stay below 5N. The paper has
+ceil((K + 2) / S), which is the same at its widths, and a bit short where S divides K + 2.
+"""
+
+from dataclasses import dataclass
+
+from ..errors import BadInput, bits
+
+LEAST_DIGIT, MOST_DIGIT = 2, 1024
+LEAST_DIGITS = 3  # an addition must have written a digit when the next one reads it
+
+
+@dataclass(frozen=True)
+class SerialShape:
+    """The digits of a machine for moduli of `nbits` bits (K): of `digit_nbits` bits each (S)."""
+
+    nbits: int
+    digit_nbits: int
+
+    def __post_init__(self) -> None:
+        if not LEAST_DIGIT <= self.digit_nbits <= MOST_DIGIT:
+            nearest = min(max(self.digit_nbits, LEAST_DIGIT), MOST_DIGIT)
+            raise BadInput(
+                f"digits of {bits(self.digit_nbits)}: give {LEAST_DIGIT} to {MOST_DIGIT}; the nearest is {nearest}"
+            )
+        if self.ndigits < LEAST_DIGITS:
+            most = widest_digit(self.nbits)
+            raise BadInput(
+                f"digits of {bits(self.digit_nbits)} are {self.ndigits} to a word of {self.nbits} + 3 bits, and the pipeline needs "
+                f"{LEAST_DIGITS} or more; the nearest that the width can have is {most}"
+            )
+
+    @property
+    def ndigits(self) -> int:
+        """M, of every number."""
+        return -(-(self.nbits + 3) // self.digit_nbits)
+
+    @property
+    def wide(self) -> int:
+        """Bits of all digits."""
+        return self.ndigits * self.digit_nbits
+
+    @property
+    def nsteps(self) -> int:
+        """Additions of a product."""
+        return self.nbits + 3
+
+    @property
+    def product_cycles(self) -> int:
+        """A into its register, 2B + N, the pipeline, and the additions."""
+        return 2 * self.ndigits + 2 + self.nsteps * self.ndigits
+
+
+def widest_digit(nbits: int) -> int:
+    """The widest digit of which a word has enough."""
+    return -(-(nbits + 3) // (LEAST_DIGITS - 1)) - 1
+
+
+def product(nbits: int, a: int, b: int, n: int) -> int:
+    """a * b / 2^(nbits + 2) modulo n, below 2n for a and b below 2n, addition by addition."""
+    v = (0, n, 2 * b, 2 * b + n)
+    u = 0
+    for i in range(nbits + 3):
+        u = (u + v[2 * (a >> i & 1) + (u & 1)]) >> 1
+    return u

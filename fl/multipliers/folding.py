@@ -1,0 +1,42 @@
+"""Folding: what a bit of weight 2^i beyond the word becomes in a tree modulo m (paper 000, section 2.2.1).
+
+|2^i|_m is written with the digits that have fewer ones: those of 2^i mod m, or, with all of them negative, those of
+m - (2^i mod m); with as many ones, the positive ones. A negative digit puts the inverted bit into the tree, as
+-x = (1 - x) - 1, and leaves a -1 that is constant: the sum of these is the correction.
+
+One addition to the paper's rule: what a carry folds to while the tree is compressed must be worth less than it was, or the
+tree would never end. Where the fewer ones are worth more than three quarters of the carry, the other sign is taken. None of
+the paper's moduli is such a case.
+"""
+
+from typing import NamedTuple
+
+from ..moduli import Modulus
+
+
+class Fold(NamedTuple):
+    """A weight beyond the word: the columns that its bit goes to, and whether it goes there inverted."""
+
+    columns: tuple[int, ...]
+    inverted: bool
+
+    @property
+    def value(self) -> int:
+        """Of the digits, without their sign."""
+        return sum(1 << column for column in self.columns)
+
+
+def fold(modulus: Modulus, weight: int, *, shrinks: bool = False) -> Fold:
+    """The digits of 2^weight modulo m; with `shrinks`, they are worth at most 3/4 of 2^columns."""
+    nothing = Fold((), False)
+    positive = (1 << weight) % modulus.value
+    if positive == 0:
+        return nothing
+    negative = modulus.value - positive
+    limit = 1 << modulus.columns
+    choices = [(positive, False), (negative, True)]
+    fitting = [choice for choice in choices if choice[0] < limit]
+    if shrinks and len(fitting) == 2:
+        fitting = [choice for choice in fitting if choice[0] <= 3 * limit // 4]
+    digits, inverted = min(fitting, key=lambda choice: choice[0].bit_count())  # the first of equals: positive
+    return Fold(tuple(i for i in range(digits.bit_length()) if digits >> i & 1), inverted)

@@ -1,0 +1,286 @@
+"""Pseudo-moduli: multiples c*N of an odd modulus N whose shape makes reduction easy, what each saves and what it costs.
+
+Paper 000, equation 21: who computes modulo m1 = c * m2 goes back to m2 by one reduction at the end. Its family (equations 22
+and 23) is m2 = 2^n + k = (2^(n+2) - 1) / 3, so m1 = 2^(n+2) - 1, whose reduction is an end-around carry. (As printed, the sum of
+equation 22 runs one term too far: k = sum of 2^(2i) for i = 0 .. n/2 - 1, as in its Table 4.) For an N of n bits, digits of w:
+
+    2^t - 1, 2^t + 1   there is one for every odd N (the first), but t is a multiple of the order of 2 modulo N, and for nearly
+                       all N that is a number about as long as N: t bits are hopeless. Where t is small, N divides a number whose
+                       factors are known or near; `warning` says so.
+    low end            cN = -1 mod 2^w, c of w bits: the quotient digit of a Montgomery step is the low word itself (scaled.py)
+    high end           cN = 2^(n+w) - delta with delta < N, c of w or w+1 bits: the quotient digit of a Barrett step is the top
+                       word
+    both ends          both at once, c of 2w or 2w+1 bits: both reductions can meet in the middle, half the steps each
+
+Each is counted in digit products (w by w bits) of one modular product by steps of radix 2^w, beside 2s^2 + s for Montgomery's
+(s = ceil(n/w)), where s of them, one in each step, make quotient digits, and the step waits for it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..errors import BadInput, bits, shown
+from ..factors import Factors, find_factors, order_of_two
+from .scaled import DIGIT_NBITS
+
+MAX_T = 1 << 16  # bits of the longest 2^t -+ 1 that is written down
+EXACT_NBITS = 20  # up to here the search for t walks through all of the order
+
+
+@dataclass(frozen=True)
+class PseudoModulus:
+    """c * n = value, in one of the shapes; `formula` says it with numbers."""
+
+    shape: str
+    n: int
+    c: int
+    formula: str
+    steps: int  # of one modular product
+    digit_products: int
+    saves: str
+    costs: str
+
+    @property
+    def value(self) -> int:
+        return self.c * self.n
+
+    @property
+    def extra_nbits(self) -> int:
+        """Bits more than n has."""
+        return self.value.bit_length() - self.n.bit_length()
+
+
+@dataclass(frozen=True)
+class PowerSearch:
+    """The least t with n | 2^t - 1 (`minus`), and with n | 2^t + 1 (`plus`), as far as they are known."""
+
+    n: int
+    bound: int  # every t up to here was tried
+    minus: int | None
+    plus: int | None
+    exact: bool  # None means that there is none, or that t is above the bound if not exact
+
+    def remark(self, t: int | None) -> str:
+        """What is known of t (minus or plus) where there is no pseudo-modulus to show."""
+        if t is not None:
+            return f"the least t is {shown(t)}: a number of so many bits is out of reach"
+        if self.exact:
+            return "there is none: no power of 2 is -1 modulo N"
+        return (
+            f"no t up to {self.bound}; t is a multiple of the order of 2 modulo N, which takes the factors of N to know, "
+            "and is nearly always a number about as long as N: hopeless"
+        )
+
+
+class PseudoModuli:
+    """All pseudo-moduli of an odd n for digits of w bits."""
+
+    def __init__(self, n: int, w: int = 16) -> None:
+        if n < 1:
+            raise BadInput(f"modulus {shown(n)}: give an odd modulus of 1 or more")
+        if n % 2 == 0:
+            raise BadInput(
+                f"modulus {shown(n)} is even, and so are all its multiples: no pseudo-modulus has an odd end; "
+                f"give an odd modulus (its odd part is {shown(n >> ((n & -n).bit_length() - 1))})"
+            )
+        if w not in DIGIT_NBITS:
+            nearest = min(max(w, DIGIT_NBITS[0]), DIGIT_NBITS[-1])
+            raise BadInput(
+                f"digits of {bits(w)}: give {DIGIT_NBITS[0]} to {DIGIT_NBITS[-1]}; the nearest is {nearest}"
+            )
+        self.n, self.w = n, w
+        self.nbits = n.bit_length()
+
+    def _words(self, nbits: int) -> int:
+        return -(-nbits // self.w)
+
+    @property
+    def plain_steps(self) -> int:
+        """Steps of Montgomery's product modulo n itself."""
+        return self._words(self.nbits)
+
+    @property
+    def plain_digit_products(self) -> int:
+        """Digit products of Montgomery's product modulo n itself: a step makes s of a_i * B, one for q, s of q * N."""
+        s = self.plain_steps
+        return 2 * s * s + s
+
+    # ---- shapes that every odd n has
+
+    @property
+    def low_end(self) -> PseudoModulus:
+        """c = -n^-1 mod 2^w."""
+        w, n = self.w, self.nbits
+        c = (1 << w) - pow(self.n, -1, 1 << w)
+        digits = 1 + self._words(n + 2)
+        return PseudoModulus(
+            "low end",
+            self.n,
+            c,
+            f"c*N = -1 mod 2^{w}",
+            digits + 1,
+            digits * (self._words(n + w + 1) + self._words(n)),
+            "the quotient digit is the low word: no product makes it, no step waits for it; no final subtraction",
+            f"operands {_count(w + 1, 'bit')} longer, {_count(digits + 1 - self._words(n), 'step')} more, "
+            "one reduction at the end",
+        )
+
+    @property
+    def high_end(self) -> PseudoModulus:
+        """c = floor(2^(n+w) / n), the largest multiple below 2^(n+w)."""
+        w, n = self.w, self.nbits
+        top = 1 << (n + w)
+        c = (top - 1) // self.n
+        steps = self._words(n + w)
+        return PseudoModulus(
+            "high end",
+            self.n,
+            c,
+            f"c*N = 2^{n + w} - {shown(top - c * self.n)}",
+            steps,
+            steps * (self._words(n + w) + self._words(n)),
+            "the quotient digit is the top word: no product with a reciprocal, no estimate to correct",
+            f"operands {_count(w, 'bit')} longer, {_count(steps - self._words(n), 'step')} more, "
+            "one reduction at the end; carries must have settled at the top",
+        )
+
+    @property
+    def both_ends(self) -> PseudoModulus:
+        """The largest c with c*n < 2^(n+2w) that has the residue of `low_end`."""
+        w, n = self.w, self.nbits
+        top = 1 << (n + 2 * w)
+        most = (top - 1) // self.n
+        c = most - (most - self.low_end.c) % (1 << w)
+        steps = -(-self._words(n + 2 * w + 1) // 2) + 1
+        return PseudoModulus(
+            "both ends",
+            self.n,
+            c,
+            f"c*N = -1 mod 2^{w} and above 2^{n + 2 * w} - 2^{n + w}",
+            steps,
+            self._words(n + 2 * w + 1) * (self._words(n + 2 * w + 1) + self._words(n + w)),
+            "both quotient digits are words: a product is reduced from both ends at once (bipartite), in half the steps",
+            f"operands {_count(2 * w, 'bit')} longer, two rows of multipliers side by side, one reduction at the end",
+        )
+
+    # ---- powers of two, give or take one
+
+    @cached_property
+    def factors(self) -> Factors:
+        return find_factors(self.n)
+
+    @cached_property
+    def powers(self) -> PowerSearch:
+        """All t up to a bound; beyond it by the factors of n, if they are known."""
+        n = self.n
+        if n == 1:
+            return PowerSearch(n, 1, 1, 1, True)
+        bound = 1 << EXACT_NBITS if self.nbits <= EXACT_NBITS else 4 * self.nbits
+        power = 1
+        for t in range(1, bound + 1):
+            power = 2 * power % n
+            if power == n - 1:
+                return PowerSearch(n, bound, 2 * t, t, True)
+            if power == 1:
+                return PowerSearch(n, bound, t, None, True)
+        order = order_of_two(n, self.factors)
+        if order is None:
+            return PowerSearch(n, bound, None, None, False)
+        has_plus = order % 2 == 0 and pow(2, order // 2, n) == n - 1
+        return PowerSearch(n, bound, order, order // 2 if has_plus else None, True)
+
+    def _power(self, shape: str, t: int, value: int, reduction: str) -> PseudoModulus:
+        s = self._words(t)
+        return PseudoModulus(
+            shape,
+            self.n,
+            value // self.n,
+            f"t = {t}",
+            s,
+            s * s,
+            f"no product reduces anything: {reduction}",
+            f"operands {_count(max(0, t - self.nbits), 'bit')} longer, one reduction at the end",
+        )
+
+    @property
+    def power_minus_one(self) -> PseudoModulus | None:
+        """2^t - 1, where t is small enough to write it down."""
+        t = self.powers.minus
+        if t is None or t > MAX_T:
+            return None
+        return self._power("2^t - 1", t, (1 << t) - 1, "what is above bit t is added at the low end")
+
+    @property
+    def power_plus_one(self) -> PseudoModulus | None:
+        """2^t + 1, likewise."""
+        t = self.powers.plus
+        if t is None or t > MAX_T:
+            return None
+        return self._power("2^t + 1", t, (1 << t) + 1, "what is above bit t is subtracted at the low end")
+
+    def table(self) -> list[tuple[str, PseudoModulus | None, str]]:
+        """All shapes: name, the pseudo-modulus or None, and then why there is none."""
+        powers = self.powers
+        return [
+            ("2^t - 1", self.power_minus_one, "" if self.power_minus_one else powers.remark(powers.minus)),
+            ("2^t + 1", self.power_plus_one, "" if self.power_plus_one else powers.remark(powers.plus)),
+            *((each.shape, each, "") for each in (self.low_end, self.high_end, self.both_ends)),
+        ]
+
+    # ---- what it means for a key
+
+    @property
+    def family_000(self) -> int | None:
+        """The exponent t, if n = (2^t - 1) / 3 is of the family of paper 000."""
+        t = (3 * self.n).bit_length()
+        return t if t >= 4 and 3 * self.n == (1 << t) - 1 else None
+
+    @property
+    def warning(self) -> str:
+        """In plain words why n must not be the modulus of a key; empty if the search found no reason."""
+        reasons = []
+        if t := self.family_000:
+            half = t // 2
+            reasons.append(
+                f"N = (2^{t} - 1) / 3, the family of paper 000: it is (2^{half} - 1) * (2^{half} + 1) / 3, "
+                "so anyone can write down a factorisation"
+                + (
+                    f", and as {t} is a power of two, N is a product of Fermat numbers"
+                    if t & (t - 1) == 0
+                    else ""
+                )
+                + "."
+            )
+        elif self.n > 1 and self.powers.minus is not None and self.powers.minus <= 4 * self.nbits:
+            power = f"2^{self.powers.plus} + 1" if self.powers.plus else f"2^{self.powers.minus} - 1"
+            reasons.append(
+                f"N divides {power}: its factors come from those of a number that is in public tables or "
+                "far easier to factor than others of its length."
+            )
+        found = self.factors
+        if self.n == 1:
+            reasons.append("N = 1: all numbers are 0 modulo 1.")
+        elif found.is_prime:
+            reasons.append(
+                "N is prime (Miller-Rabin): anyone can compute the private exponent, d = e^-1 mod N - 1."
+            )
+        elif found.split:
+            primes = [each.value for each in found.factors if each.prime]
+            rest = [each.value for each in found.factors if not each.prime]
+            text = f"N has known factors, {len(primes)} of them prime" if rest else "N is fully factored"
+            reasons.append(f"{text}: {' * '.join(shown(each.value) for each in found.factors)}.")
+            if rest:
+                lengths = ", ".join(f"{each.bit_length()} bits" for each in rest)
+                reasons.append(f"Not factored further by this search: {lengths}.")
+        if reasons:
+            reasons.append("Do not use N as a key; arithmetic modulo N is fine, as a benchmark.")
+        return " ".join(reasons)
+
+    @property
+    def verdict(self) -> str:
+        """What may be said if there is no warning."""
+        return f"No factor found by {self.factors.searched}. That does not prove that N is a good modulus."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,144 @@
+"""Montgomery's product on a scaled modulus M = c*N = -1 mod 2^w: the quotient digit is the low word, no product makes it.
+
+Paper 000 (section 4.1, equation 21) computes modulo a multiple of the modulus that is easier, and goes back once, at the end.
+Its multiples are 2^t - 1, which only moduli of known factorisation have in reasonable size (pseudo_modulus.py). A multiple that
+is easy at its low end has every odd N: c = -N^-1 mod 2^w, below 2^w, makes w ones there. With M' = (M + 1) / 2^w a step in
+radix 2^w is
+
+    q = S mod 2^w;   S <- (S + q*M) / 2^w + a_i*B = floor(S / 2^w) + q*M' + a_i*B
+
+Since cN + 1 = 0 mod 2^w, M' is 2^-w mod N, which w halvings of 1 modulo N make: the step is S/2^w mod N, said digit by digit.
+
+Bounds. Let D = 2^w, R = D^L. After the L digits of A and a digit 0, S = (A*B + Q*M) / R with 0 <= Q < R: every q is a digit of Q.
+So A, B < 2M give S < 4M^2/R + M <= 2M if R >= 4M, and products follow each other without a subtraction. M <= (D-1)N < 2^(n+w)
+asks for w*L >= n + w + 2, so L = 1 + ceil((n + 2) / w). Within the loop S < D*(M' + B), as a step takes less than that to less
+than (M' + B) + (D-1)(M' + B); M' <= N makes it less than D*(1 + 2(D-1))*N < 2^(n + 2w + 1).
+The product with 1 is S = (A + Q*M) / R <= M + (A - M) / R < M + 1: at most M, and still a residue modulo M. Under the modulus N
+itself, with the same R, it is (A + Q*N) / R <= N + (A - N) / R < N + 1: at most N, so one conditional subtraction ends it. That
+is how numbers leave: the product with 1 and the reduction from M to N in one.
+
+Delay (Orup, ARITH-12, 1995). With M = -1 mod 2^(w * (d + 1)) and M' = (M + 1) / 2^(w * (d + 1)) a quotient digit is used d steps after
+it was found: S / 2^w leaves it away, and q*M' makes up for it d digits further down. Here d is 0 or 1. With d = 1 the adder of the low
+word and the choice of q*M' are in different cycles; M is w bits longer, which costs a digit, and one more step ends the product,
+which is then {S, the last q}. The bounds are the same with n + w for n.
+"""
+
+from dataclasses import dataclass, field
+
+from ..errors import BadInput, bits, shown
+from .montgomery import Montgomery
+
+DIGIT_NBITS = range(4, 131)  # legal w
+DELAYS = (0, 1)  # legal d
+
+
+@dataclass(frozen=True)
+class ScaledShape:
+    """The widths of a machine for moduli of nbits bits and digits of w = digit_nbits bits, used d = quotient_delay steps later."""
+
+    nbits: int
+    digit_nbits: int = 16
+    quotient_delay: int = 0
+
+    def __post_init__(self) -> None:
+        if self.nbits < 1:
+            raise BadInput(f"a modulus of {bits(self.nbits)}: give 1 or more")
+        if self.digit_nbits not in DIGIT_NBITS:
+            nearest = min(max(self.digit_nbits, DIGIT_NBITS[0]), DIGIT_NBITS[-1])
+            raise BadInput(
+                f"digits of {bits(self.digit_nbits)}: a scaled modulus has digits of {DIGIT_NBITS[0]} "
+                f"to {DIGIT_NBITS[-1]} bits; the nearest is {nearest}"
+            )
+        if self.quotient_delay not in DELAYS:
+            raise BadInput(f"a quotient that is used {self.quotient_delay} steps later: give 0 or 1")
+
+    @property
+    def scale_nbits(self) -> int:
+        """The ones at the low end of M."""
+        return self.digit_nbits * (self.quotient_delay + 1)
+
+    @property
+    def ndigits(self) -> int:
+        """L, so that R = 2^(w*L) >= 4M for every modulus of nbits bits."""
+        return self.quotient_delay + 1 + -(-(self.nbits + 2) // self.digit_nbits)
+
+    @property
+    def wide(self) -> int:
+        """Bits of a word of digits: R = 2^wide."""
+        return self.ndigits * self.digit_nbits
+
+    @property
+    def operand_nbits(self) -> int:
+        """Bits of a number below 2M."""
+        return self.nbits + self.scale_nbits + 1
+
+    @property
+    def state_nbits(self) -> int:
+        """Bits of S within the loop."""
+        return self.operand_nbits + self.digit_nbits
+
+    @property
+    def nsteps(self) -> int:
+        """Steps of a product: the digits, and one more for the quotient digit of the last, or two where it comes later."""
+        return self.ndigits + 1 + self.quotient_delay
+
+
+@dataclass(frozen=True)
+class ScaledMontgomery:
+    """The arithmetic of one odd modulus n on its multiple m = c*n."""
+
+    n: int
+    shape: ScaledShape
+    c: int = field(init=False)  # -n^-1 mod 2^w, or of as many bits as M has ones
+    m: int = field(init=False)
+    m_prime: int = field(init=False)  # (m + 1) / 2^w = 2^-w mod n
+    original: Montgomery = field(init=False, repr=False)  # modulus n with the same R
+    minus_m_inverse: int = field(init=False, repr=False)  # -m^-1 mod R
+
+    def __post_init__(self) -> None:
+        n, w = self.n, self.shape.scale_nbits
+        if n.bit_length() > self.shape.nbits:
+            raise BadInput(
+                f"modulus {shown(n)} does not fit in {self.shape.nbits} bits: "
+                f"give a width of at least {n.bit_length()}"
+            )
+        original = Montgomery(n, self.shape.wide)  # refuses even moduli, 0 and less
+        c = (1 << w) - pow(n, -1, 1 << w)
+        constants = {
+            **{"original": original, "c": c, "m": c * n, "m_prime": (c * n + 1) >> w},
+            "minus_m_inverse": original.r - pow(c * n, -1, original.r),
+        }
+        for name, value in constants.items():
+            object.__setattr__(self, name, value)
+
+    def _checked(self, *operands: int) -> None:
+        for x in operands:
+            if not 0 <= x < 2 * self.m:
+                raise BadInput(f"{shown(x)} is outside 0..2M-1 for M = {shown(self.m)}: reduce it modulo M")
+
+    def product(self, a: int, b: int) -> int:
+        """a * b / R modulo m, below 2m, for a and b below 2m: the one number (a*b + Q*m) / R with 0 <= Q < R."""
+        self._checked(a, b)
+        quotient = a * b * self.minus_m_inverse % self.original.r
+        return (a * b + quotient * self.m) >> self.shape.wide
+
+    def digit_serial(self, a: int, b: int) -> int:
+        """The same number by the steps of the hardware, a digit of a after the other."""
+        self._checked(a, b)
+        w, mask, s = self.shape.digit_nbits, (1 << self.shape.digit_nbits) - 1, 0
+        delay = self.shape.quotient_delay
+        quotients = [0] * delay  # that are found and not yet used
+        for i in range(self.shape.nsteps):
+            digit = a >> (w * i) & mask
+            quotients.append(s & mask)
+            s = (s >> w) + quotients.pop(0) * self.m_prime + digit * b
+        return s << w * delay | sum(q << w * i for i, q in enumerate(quotients))
+
+    def enter(self, x: int) -> int:
+        """A representation of x: a number below 2m that is x*R modulo n (not modulo m: only n counts in the end)."""
+        return self.product(x, self.original.r2_mod_n)
+
+    def leave(self, x: int) -> int:
+        """The number below n that x represents: the product with 1 under the modulus n itself."""
+        self._checked(x)
+        return self.original.redc(x)

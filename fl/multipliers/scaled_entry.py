@@ -1,0 +1,228 @@
+"""The ways into the form of a scaled modulus (scaled.py) and out of it, without a divider: which numbers, in which order, how far.
+
+A machine has words of W = nbits + v + 1 bits, M = cN = -1 mod 2^v (v = w without a delay of the quotient). All that its registers hold
+is a word, and a product of words is one: a*b/R + M < 2^(2W - wide) + 2^(W-1) <= 2^W - 2^nbits, as wide > W and M <= (2^v - 1)N. So nothing
+is ever reduced on the way, short moduli and bases of any size included; what counts is the residue modulo N. A second factor b must
+leave place for M', b + M' <= 2^W, as S < D * (M' + b) within the loop: all products do. In detail:
+
+    scale   N is aligned: N' = N * 2^k with its highest 1 at place W - 2, a digit of zeros or one in a cycle. 2^(W-2) is doubled, less N'
+            where it is at least that, so it stays below 2^(W-1); beside it, M' = 2^-v mod N by halvings of a power of 2.
+    chain   the residue of 2^(wide + e) is told by e. A doubling makes e + 1, a square 2e, so that e = wide, the residue of R^2, is
+            there after a few squares; behind a square it is doubled once more where that helps, less N' again. Of what was below
+            N' + x a square is below M + (N' + x)^2 / R, a doubled one of N' + y below N' + 2y: chains that stay words are taken. x becomes
+            xR by a product with the last, 1 becomes R by one with 1.
+    leave   x 2^h by the product with 2^h, or from a loop that began with it, then h > v halvings: (y + QN) / 2^h with Q < 2^h, below 2N
+            for y <= 2M + 1, so that one subtraction ends it: the one number below N. The product with 2^h is at most that whatever word x
+            was: x * 2^h / R < 2^(W + h - wide) < 2^h, at most M + 1 as M >= 2^v - 1 (h rounded up: M + 1 is compared with its 2^h).
+
+A number of two words, hi * 2^nbits + lo, becomes a residue by hi * (2^nbits R) / R + lo. The product of two numbers below 2^nbits as an
+integer, of which a core has only the upper bits, is two products of the core with its first factor shifted up by wide - nbits: with
+M' = 0 nothing is added, and hi is left; with M = 2^(k nbits) - 1, the first of these with v ones, Q is lo * 2^(wide - nbits), and
+
+    (a*b*2^(wide - nbits) + Q*M) / R = (a*b + lo * 2^(k nbits) - lo) / 2^nbits = hi + lo * 2^((k - 1) nbits)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..errors import BadInput
+from .scaled import ScaledShape
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Doublings, then squares; behind some of them, by their places from 1 on, as many doublings as fit in a cycle."""
+
+    doublings: int
+    squares: int
+    doubled: tuple[int, ...] = ()
+
+    def runs(self) -> Iterator[tuple[int, bool]]:
+        """Squares in a row, and whether doublings follow."""
+        done = 0
+        for place in self.doubled:
+            yield place - done, True
+            done = place
+        if self.squares > done:
+            yield self.squares - done, False
+
+
+@dataclass(frozen=True)
+class ScaledEntry:
+    """How a machine with units of this shape enters and leaves, with so many doublings and halvings a cycle."""
+
+    shape: ScaledShape
+    square_cycles: int  # of a product that follows another
+    doublings_per_cycle: int = 1
+    halvings_per_cycle: int = 1
+
+    def __post_init__(self) -> None:
+        if self.halvings >= self.word_nbits:
+            raise BadInput(
+                f"{self.halvings_per_cycle} halvings a cycle: 2^{self.halvings} is no word of {self.word_nbits} bits; "
+                f"give {self.shape.nbits} or less"
+            )
+        assert self.chain  # found once, or refused here
+
+    @property
+    def word_nbits(self) -> int:
+        return self.shape.operand_nbits
+
+    @property
+    def first_nbits(self) -> int:
+        """The power of 2 from which doublings start."""
+        return self.word_nbits - 2
+
+    @property
+    def halvings(self) -> int:
+        """h, on the way out; M' comes from 2^(h - v)."""
+        least = self.shape.scale_nbits + 1
+        return -(-least // self.halvings_per_cycle) * self.halvings_per_cycle
+
+    @property
+    def halving_cycles(self) -> int:
+        return self.halvings // self.halvings_per_cycle
+
+    @property
+    def leaving_cycles(self) -> int:
+        """The last subtraction has a cycle of its own: a product may be sent ahead of what leaves."""
+        return self.halving_cycles + 1
+
+    @property
+    def side_by_side(self) -> bool:
+        """Two doublings are made in the time of one."""
+        return self.doublings_per_cycle == 2
+
+    @property
+    def lift_nbits(self) -> int:
+        """By which a factor of an integer product is shifted."""
+        return self.shape.wide - self.shape.nbits
+
+    @property
+    def folds(self) -> int:
+        """k, for integer products; more than 1 only where M has more ones than N has bits."""
+        return -(-self.shape.scale_nbits // self.shape.nbits)
+
+    @property
+    def ones(self) -> int:
+        """M' of 2^(k nbits) - 1."""
+        return 1 << self.folds * self.shape.nbits - self.shape.scale_nbits
+
+    def part(self, whole: int, which: str) -> int:
+        """Of a number: its lower or upper word, or what is above all folds but one."""
+        nbits = self.shape.nbits
+        if which == "low":
+            return whole & (1 << nbits) - 1
+        return whole >> (nbits if which == "high" else (self.folds - 1) * nbits)
+
+    def align_cycles(self, mod: int) -> int:
+        """Shifts of a modulus: a digit of zeros in a cycle, or one."""
+        zeros = self.shape.nbits - mod.bit_length() if mod & 1 else 0
+        return zeros // self.shape.digit_nbits + zeros % self.shape.digit_nbits
+
+    def scale_cycles(self, mod: int) -> int:
+        """From a modulus to the first power of 2, and to M'."""
+        aligned = 1 + self.align_cycles(mod) + int(self.side_by_side)
+        doubled = aligned + self.chain.doublings // self.doublings_per_cycle
+        return max(doubled, self.halving_cycles)
+
+    def constant_cycles(self, mod: int) -> int:
+        """From a modulus to R^2."""
+        return (
+            self.scale_cycles(mod) + self._cost(self.chain) - self.chain.doublings // self.doublings_per_cycle
+        )
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The one with the fewest cycles, of those with one step of doublings behind a square, and their first ones in whole cycles."""
+        found = min(self._chains(), key=self._cost, default=None)
+        if found is None:
+            raise BadInput(
+                f"{self.doublings_per_cycle} doublings a cycle do not make R^2 of 2^{self.shape.wide}: give 1, or an even digit_nbits"
+            )
+        return found
+
+    def _cost(self, chain: Chain) -> int:
+        # a step of doublings waits for the square to be registered
+        return (
+            chain.doublings // self.doublings_per_cycle
+            + chain.squares * self.square_cycles
+            + 2 * len(chain.doubled)
+        )
+
+    def _chains(self) -> Iterator[Chain]:
+        step, wide = self.doublings_per_cycle, self.shape.wide
+        below = wide - self.first_nbits  # doublings to R itself
+        for squares in range(wide.bit_length()):
+            most = wide >> squares
+            for e in range(most, max(0, most - 2 * step), -1):
+                # what is missing: 2^(squares - place) for each doubling behind the square of this place
+                missing, rest = divmod(wide - (e << squares), step)
+                if (e + below) % step or rest or missing >> squares:
+                    continue
+                places = tuple(at for at in range(1, squares + 1) if missing >> (squares - at) & 1)
+                if self._stays(squares, places):
+                    yield Chain(e + below, squares, places)
+
+    def _stays(self, squares: int, places: tuple[int, ...]) -> bool:
+        """All numbers on the way are words, and factors, for every modulus: M < N' < 2^(W-1), of which more is counted here."""
+        shape, more = self.shape, 0
+        most = (1 << self.word_nbits) - (1 << shape.nbits)
+        largest = 1 << (self.word_nbits - 1)
+        for place in range(1, squares + 1):
+            more = ((largest + more) ** 2 >> shape.wide) + 1
+            if place in places:
+                more <<= self.doublings_per_cycle
+            if largest + more > most:
+                return False
+        return True
+
+    # ---- the numbers, as the hardware makes them
+
+    def scale(self, mod: int) -> tuple[int, int]:
+        """2^(first_nbits + doublings) modulo the aligned modulus, and M'."""
+        assert mod & 1, mod
+        aligned = self.aligned(mod)
+        x = 1 << self.first_nbits
+        for _ in range(self.chain.doublings):
+            x = self._double(x, aligned)
+        return x, self._halved(1 << self.halvings - self.shape.scale_nbits, mod)
+
+    def aligned(self, mod: int) -> int:
+        """N'; 0 for 0, of which nothing is expected."""
+        return mod << (self.word_nbits - 1 - mod.bit_length()) if mod else 0
+
+    @staticmethod
+    def _double(x: int, aligned: int) -> int:
+        return 2 * x - aligned if 2 * x >= aligned else 2 * x
+
+    def doubled(self, x: int, mod: int) -> int:
+        """A step of doublings behind a square."""
+        for _ in range(self.doublings_per_cycle):
+            x = self._double(x, self.aligned(mod))
+        return x
+
+    def _halved(self, x: int, mod: int) -> int:
+        power = 1 << self.halvings
+        return (x + -x * pow(mod, -1, power) % power * mod) >> self.halvings
+
+    def leave(self, x: int, mod: int) -> int:
+        """The number below the modulus of which x is the 2^h-fold."""
+        if not mod & 1:
+            return 0
+        made = self._halved(x, mod)
+        assert made < 2 * mod, "a number that leaves is more than one subtraction away"
+        return made - mod if made >= mod else made
+
+    def product(self, a: int, b: int, m_prime: int) -> int:
+        """(a*b + Q*M) / R with 0 <= Q < R; M' = 0 drops what is below R."""
+        shape = self.shape
+        m = (m_prime << shape.scale_nbits) - 1
+        r = 1 << shape.wide
+        assert a < r and b + m_prime <= 1 << self.word_nbits, "a factor that is no word, or none for a step"
+        made = (a * b + a * b * -pow(m, -1, r) % r * m) >> shape.wide
+        assert made >> self.word_nbits == 0, "a product that is no word"
+        return made

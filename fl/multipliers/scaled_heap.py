@@ -1,0 +1,60 @@
+"""The rows of a step on a scaled modulus in one heap: S' = floor(S / 2^w) + q * M' + digit * B with nothing added up on the way.
+
+Three kinds of rows make the two products (rtl/units/heap/heap_step.py):
+- `radix-4`: two bits of a digit take {0, X, 2X, 3X}, with 3B and 3M' in registers: w rows, by one AOI222 a bit
+- `and`: a bit of a digit takes {0, X}: 2w rows, by one gate a bit
+- `joint`: a bit of the digit and one of q take {0, B, M', B + M'}: w rows, all as late as q
+Booth's digits are not among them: their rows have signs, with which the pair of the state is wider than its sum, and 3X costs no more.
+The state is there at once, the digit when its lines have driven a row, q when the low word of the state is added up as well.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..compression.bit_heap import HeapPlan, Line, plan_heap
+from ..errors import unknown
+from .scaled import ScaledShape
+
+ROWS = ("radix-4", "and", "joint")
+
+# ns, by the cells of the NanGate library at small loads; only differences count
+STATE = 0.05  # through the gate that clears it
+LINES = 0.15  # of a digit, to all bits of a row
+SELECT = 0.05  # the gate that chooses, and the decoding of two bits
+ADDER, ADDER_LEVEL = 0.13, 0.06  # of the low words: at all, and by level of a prefix adder
+
+
+class StepRow(NamedTuple):
+    """A row of one of the products; `place`: of the lowest bit of the digit that chooses it."""
+
+    product: str  # digit, quotient, both
+    place: int
+    line: Line
+
+
+def step_rows(shape: ScaledShape, rows: str) -> list[StepRow]:
+    """The rows of the products."""
+    if rows not in ROWS:
+        raise unknown("rows", rows, ROWS)
+    low = 0.0 if shape.quotient_delay else ADDER + ADDER_LEVEL * shape.digit_nbits.bit_length()
+    span = 2 if rows == "radix-4" else 1
+    select = LINES + (0 if rows == "and" else SELECT)
+    b, m = shape.operand_nbits, shape.nbits
+    more = 2 if rows == "radix-4" else 0
+    products: tuple[tuple[str, int, float], ...]
+    if rows == "joint":
+        products = (("both", b + 1, low + select),)
+    else:
+        products = (("digit", b + more, select), ("quotient", m + more, low + select))
+    return [
+        StepRow(product, place, Line(arrival, place, place + width))
+        for place in range(0, shape.digit_nbits, span)
+        for product, width, arrival in products
+    ]
+
+
+def step_heap(shape: ScaledShape, rows: str) -> HeapPlan:
+    """The heap of a step: two rows of the state, then those of the products."""
+    state = Line(STATE, 0, shape.state_nbits - shape.digit_nbits)
+    return plan_heap([state, state, *(row.line for row in step_rows(shape, rows))], shape.state_nbits)

@@ -1,0 +1,79 @@
+"""The digits of design serial: products on a scaled modulus (scaled.py) by words of S bits, of a digit of k bits each.
+
+A product is L + 1 steps (ScaledShape.nsteps), each over M words: U <- floor(U / 2^k) + q * M' + x_i * B, q the low digit of U. Residues
+come from R^2 mod N: R * 2^t by doublings of 1, from which s squarings make R^2, as R = 2^(t * 2^s). M' = (c * N + 1) / 2^k is one pass
+over N, c = -N^-1 modulo 2^k comes bit by bit.
+
+The way out: v = P * 2^k / R by a product with 2^k, below M + 2^(k-1); then (v + q * N) / 2^k with q = v * c modulo 2^k is P / R modulo N
+and at most 2N, since M = c N with c < 2^k: two conditional subtractions end it.
+"""
+
+from dataclasses import dataclass
+
+from ..errors import BadInput, bits
+from .scaled import ScaledShape
+
+LEAST_WORDS = 3  # a step must have written a word when the next one reads it
+
+
+@dataclass(frozen=True)
+class ScaledSerialShape:
+    """The words of a machine for moduli of nbits bits: of `word_nbits` bits (S), with digits of `digit_nbits` (k)."""
+
+    nbits: int
+    word_nbits: int
+    digit_nbits: int
+
+    def __post_init__(self) -> None:
+        k, s = self.digit_nbits, self.word_nbits
+        if s % k or s < 2 * k:
+            raise BadInput(
+                f"words of {bits(s)} are not two or more digits of {bits(k)}: give words of {max(2, s // k) * k} bits"
+            )
+        if self.nwords < LEAST_WORDS:
+            raise BadInput(
+                f"words of {bits(s)} are {self.nwords} to a number of {bits(self.scaled.state_nbits)}, and the pipeline needs "
+                f"{LEAST_WORDS} or more; the nearest that the width can have is {self.widest}"
+            )
+
+    @property
+    def scaled(self) -> ScaledShape:
+        """The mathematics."""
+        return ScaledShape(self.nbits, self.digit_nbits)
+
+    @property
+    def widest(self) -> int:
+        """The widest words that the width can have, of whole digits."""
+        most = -(-self.scaled.state_nbits // (LEAST_WORDS - 1)) - 1
+        return most // self.digit_nbits * self.digit_nbits
+
+    @property
+    def nwords(self) -> int:
+        """M, of every number."""
+        return -(-self.scaled.state_nbits // self.word_nbits)
+
+    @property
+    def wide(self) -> int:
+        """Bits of all words."""
+        return self.nwords * self.word_nbits
+
+    @property
+    def groups(self) -> int:
+        """Words that hold the digits of a factor."""
+        return -(-self.scaled.wide // self.word_nbits)
+
+    @property
+    def squarings(self) -> int:
+        """s, by which R * 2^t becomes R^2."""
+        wide = self.scaled.wide
+        return (wide & -wide).bit_length() - 1
+
+    @property
+    def doublings(self) -> int:
+        """Of 1, to R * 2^t."""
+        return self.scaled.wide + (self.scaled.wide >> self.squarings)
+
+    @property
+    def product_cycles(self) -> int:
+        """A word of x a group, and the words of all steps."""
+        return self.groups + self.scaled.nsteps * self.nwords

@@ -1,0 +1,84 @@
+"""Montgomery's product in words, as a systolic array makes it (paper 002, Algorithms 2 and 3).
+
+The numbers are s words of k bits, R = 2^(k*s). A step adds x_i * y + u_i * m and drops the lowest word, which u_i has made 0.
+Operands and products are below 2m, and nothing is subtracted. The paper asks for 2m < R; that is not enough: a product of operands
+below 2m is below 2m only if R >= 4m, so s words take moduli of k*s - 2 bits. Within the steps A < y + m (1 + 1/(2^k - 1)) < R.
+"""
+
+from dataclasses import dataclass
+
+from ..errors import BadInput, bits, shown
+
+DIGIT_NBITS = range(2, 33)  # legal k
+LEAST_WORDS = 2  # a first element and a last one
+
+
+@dataclass(frozen=True)
+class SystolicShape:
+    """The words of a machine of nbits bits: `nwords` of `digit_nbits` bits, a processing element each."""
+
+    nbits: int
+    digit_nbits: int
+    nwords: int
+
+    def __post_init__(self) -> None:
+        k, s = self.digit_nbits, self.nwords
+        if k not in DIGIT_NBITS:
+            nearest = min(max(k, DIGIT_NBITS[0]), DIGIT_NBITS[-1])
+            raise BadInput(
+                f"words of {bits(k)}: an array has words of {DIGIT_NBITS[0]} to {DIGIT_NBITS[-1]} bits; the nearest is {nearest}"
+            )
+        fewest = max(LEAST_WORDS, -(-self.nbits // k))
+        if s < fewest:
+            raise BadInput(
+                f"{s} words of {bits(k)} do not hold {bits(self.nbits)}: give {fewest} words or more"
+                + (f", or words of {bits(-(-self.nbits // s))}" if s >= LEAST_WORDS else "")
+            )
+
+    @property
+    def wide(self) -> int:
+        """Bits of all words: R = 2^wide."""
+        return self.nwords * self.digit_nbits
+
+    @property
+    def modulus_nbits(self) -> int:
+        """The longest modulus for which R >= 4m, and which the machine's width holds."""
+        return min(self.nbits, self.wide - 2)
+
+    def check(self, m: int) -> None:
+        """BadInput for a modulus for which results would be no operands."""
+        if m.bit_length() > self.modulus_nbits:
+            raise BadInput(
+                f"modulus {shown(m)} of {bits(m.bit_length())}: {self.nwords} words of {bits(self.digit_nbits)} take moduli of up to "
+                f"{bits(self.modulus_nbits)}, so that R >= 4m; give {-(-(m.bit_length() + 2) // self.digit_nbits)} words"
+            )
+
+    def inverse(self, m: int) -> int:
+        """m' = -m^-1 modulo a word; 0 for an even m, which has none."""
+        base = 1 << self.digit_nbits
+        return base - pow(m, -1, base) if m % 2 else 0
+
+    def words(self, x: int) -> list[int]:
+        """The words of a number, the lowest first."""
+        return [x >> (self.digit_nbits * j) & ((1 << self.digit_nbits) - 1) for j in range(self.nwords)]
+
+
+def product(shape: SystolicShape, x: int, y: int, m: int) -> int:
+    """x * y / R modulo m, below 2m for x and y below 2m: Algorithm 3, word by word."""
+    shape.check(m)
+    for operand in (x, y):
+        if not 0 <= operand < 2 * m:
+            raise BadInput(f"{shown(operand)} is outside 0..2m-1 for m = {shown(m)}: reduce it modulo m")
+    k, mask, inverse = shape.digit_nbits, (1 << shape.digit_nbits) - 1, shape.inverse(m)
+    y_words, m_words = shape.words(y), shape.words(m)
+    a = [0] * shape.nwords
+    for x_i in shape.words(x):
+        u_i = (a[0] + x_i * y_words[0]) * inverse & mask
+        carry = 0
+        for j in range(shape.nwords):
+            total = a[j] + x_i * y_words[j] + u_i * m_words[j] + carry
+            carry = total >> k
+            if j:
+                a[j - 1] = total & mask
+        a[-1] = carry
+    return sum(word << (k * j) for j, word in enumerate(a))

@@ -1,0 +1,1 @@
+"""Exponentiation as a program: schedules, words, recipes, and what runs them at the functional level."""

@@ -1,0 +1,582 @@
+"""Program: an exponentiation as a list of words over residue registers, read by the oracle, the cycle-level twin and the hardware.
+
+A word makes products and, beside them, actions, then says which word is next. All operands of a word are read before anything is
+written; an action takes effect when the word ends. What a machine has beside its multiplier follows from what its program names:
+
+    working registers   r, b, s: flip-flops, operands of products; s also takes the table's entry for a secret digit
+    slots               words of a memory: the table (entry i), and numbers by name
+    modulus, exponent   registers; the exponent moves by a bit to the right, or by a digit to the left
+    fields              of the request: base, exp, mod, and what a key has beside them
+
+Operands of products are registers, "1" (one), and Choice("b", "r"): b if the exponent's bit at hand is 1, else r, in the same time.
+A product with `when` is made only if that bit is 1, which leaks. `wide`: it takes all blocks of the machine's width, whatever the
+modulus, so that one of its factors may be any word (units with a run-time width).
+
+A machine on a scaled modulus (scaled_entry.py) has two more numbers, "unit" and "half", powers of 2; its conversions are "scale", "double",
+"halve" and "clear"; `lifted` factors are shifted up, modulus "ones" is none, but products add the halves of an integer. If it `joins`,
+its units are half as wide as what it is asked for: base and modulus come as "in.base.low" and "in.base.high", the result leaves as s, r.
+
+Words come from items, which nest: a Word, Loop (over the exponent's digits), Repeat (a fixed number of times, which `index` counts),
+and Checked (a comparison whose failure ends the program with a status). `assemble` makes a Program of items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+from ..errors import BadInput
+from ..status import Status
+
+
+class Choice(NamedTuple):
+    """A register by the bit of the exponent at hand."""
+
+    one: str
+    zero: str
+
+    def __str__(self) -> str:
+        return f"({self.one}|{self.zero})"
+
+
+Operand = str | Choice
+
+
+def at_bit(operand: Operand, bit: int) -> str:
+    """The register that is meant where this is the exponent's bit."""
+    return operand if isinstance(operand, str) else (operand.one if bit else operand.zero)
+
+
+@dataclass(frozen=True)
+class Product:
+    """dst becomes x * y in the domain of the multiplier; an empty dst drops it."""
+
+    dst: Operand
+    x: Operand
+    y: Operand
+    when: bool = False
+    wide: bool = False
+    also: str = ""  # a second register that takes it
+    lifted: bool = False
+
+    def __str__(self) -> str:
+        also = f" {self.also}" if self.also else ""
+        name = f"{'mulw' if self.wide else 'mul'}{'.up' if self.lifted else ''}{'.if' if self.when else ''}"
+        return f"{name} {self.dst or '-'}{also}, {self.x}, {self.y}"
+
+    @property
+    def choices(self) -> tuple[Operand, ...]:
+        return (self.dst, self.x, self.y)
+
+    @property
+    def by_bit(self) -> bool:
+        """The exponent's bit decides what it does."""
+        return self.when or any(isinstance(each, Choice) for each in self.choices)
+
+
+# ---- actions
+
+
+@dataclass(frozen=True)
+class Move:
+    """dst becomes src: a register, "0", "1" (modulo the modulus), or a field of the request, "in.base"."""
+
+    dst: str
+    src: str
+
+    def __str__(self) -> str:
+        return f"mov {self.dst}, {self.src}"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A unit of its own makes dst of src: "double" doubles it, modulo the modulus. On a scaled modulus: see scaled_entry.py.
+
+    times: fixed + per_block * (blocks of the modulus), which is fixed for a machine without a run-time width.
+    """
+
+    kind: str
+    dst: str
+    src: str
+    fixed: int
+    per_block: int = 0
+
+    def __str__(self) -> str:
+        blocks = f"+{self.per_block}*blocks" if self.per_block else ""
+        return f"{self.kind} {self.dst}, {self.src}, {self.fixed}{blocks}"
+
+    def times(self, nblocks: int) -> int:
+        return self.fixed + self.per_block * nblocks
+
+
+@dataclass(frozen=True)
+class Add:
+    """dst becomes x + y modulo the modulus, or x - y."""
+
+    dst: str
+    x: str
+    y: str
+    subtract: bool = False
+
+    def __str__(self) -> str:
+        return f"{'sub' if self.subtract else 'add'} {self.dst}, {self.x}, {self.y}"
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """A register from a slot."""
+
+    dst: str
+    slot: str
+
+    def __str__(self) -> str:
+        return f"ld {self.dst}, [{self.slot}]"
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A slot from a register, a field of the request or "0"; it is written in the word's first cycle."""
+
+    slot: str
+    src: str
+
+    def __str__(self) -> str:
+        return f"st [{self.slot}], {self.src}"
+
+
+@dataclass(frozen=True)
+class KeepEntry:
+    """The table's entry `index` from a register."""
+
+    src: str
+
+    def __str__(self) -> str:
+        return f"st table[index], {self.src}"
+
+
+@dataclass(frozen=True)
+class Clear:
+    """The memory's word `index` becomes 0."""
+
+    def __str__(self) -> str:
+        return "clr mem[index]"
+
+
+@dataclass(frozen=True)
+class Scan:
+    """s becomes the table's entry for the exponent's digit at hand; all entries are read. It goes on beside the next words."""
+
+    def __str__(self) -> str:
+        return "scan s, table[digit]"
+
+
+@dataclass(frozen=True)
+class Pick:
+    """s becomes the table's entry for the window at hand, an odd number; no other entry is read, which leaks."""
+
+    def __str__(self) -> str:
+        return "pick s, table[window]"
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Leading blocks of the exponent go, as many as neither the modulus nor the exponent fills: one whenever the word is repeated."""
+
+    def __str__(self) -> str:
+        return "skip blocks"
+
+
+@dataclass(frozen=True)
+class SetModulus:
+    """The modulus from a slot, from a field of the request, "0" or "ones"."""
+
+    src: str
+
+    @property
+    def slot(self) -> str:
+        """The memory's word that it is."""
+        return "" if self.src in ("0", "ones") or self.src.startswith("in.") else self.src
+
+    def __str__(self) -> str:
+        return f"modulus {self.src}"
+
+
+@dataclass(frozen=True)
+class SetExponent:
+    """The exponent from a register, a field of the request or "0", and the digits that are scanned.
+
+    count 0: as many bits as are left of it (to the right). even: its lowest bit becomes 0. top: its digits are put to the top.
+    add: it is added to what is there.
+    """
+
+    src: str
+    count: int = 0
+    top: bool = False
+    even: bool = False
+    add: bool = False
+
+    def __str__(self) -> str:
+        even = ", even" if self.even else ""
+        count = f", {self.count} digits" if self.count else ""
+        return f"{'expadd' if self.add else 'exp'} {self.src}{even}{count}"
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A step of exponent + random * src: it is doubled, and src (its lowest bit 0) is added if the random word's top bit is 1."""
+
+    src: str
+
+    def __str__(self) -> str:
+        return f"expstep {self.src}"
+
+
+@dataclass(frozen=True)
+class Random:
+    """The random factor of an exponent, from a field of the request."""
+
+    src: str
+
+    def __str__(self) -> str:
+        return f"random {self.src}"
+
+
+@dataclass(frozen=True)
+class Check:
+    """x must be y (a register, "0" or "1"), else the program goes on at its end with this status, without a result."""
+
+    x: str
+    y: str
+    status: Status
+    final: bool = False  # without it no result leaves
+
+    def __str__(self) -> str:
+        return f"cmp {self.x}, {self.y}, {self.status.name}"
+
+
+Action = (
+    Move
+    | Setup
+    | Add
+    | Fetch
+    | Keep
+    | KeepEntry
+    | Clear
+    | Scan
+    | Pick
+    | Skip
+    | SetModulus
+    | SetExponent
+    | Stretch
+    | Random
+    | Check
+)
+
+
+Kind = TypeVar("Kind")  # of actions
+
+# ---- what comes after a word
+
+
+WINDOW, SKIPPED = -1, -2  # in the place of the last index of a repetition
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The next word.
+
+    next    `to`
+    enter   `to`, the first word of a loop, or `out` if the exponent has no digits left
+    back    the same behind a digit, by which the exponent moves
+    repeat  the same word, until `index` is `last`, or the length of the window at hand (WINDOW), or as long as there is a block
+            to be skipped (SKIPPED); then `to`
+    answer  the result is offered, until it is taken; then word 0
+    """
+
+    kind: str = "next"
+    to: int = 0
+    out: int = 0
+    last: int = 0
+
+
+@dataclass(frozen=True)
+class Word:
+    """Products side by side (or one behind the other on one unit), actions, and what comes next, by the exponent's bit."""
+
+    products: tuple[Product, ...] = ()
+    actions: tuple[Action, ...] = ()
+    note: str = ""
+    takes: bool = False  # it waits for a request; `accepts` ends its stay at the port
+    accepts: bool = False
+    aligns: bool = False  # it waits until the exponent's highest 1 is at the top
+    start: int = 0  # `index` when the word is entered
+    flow: Flow = Flow()
+    flow_at_zero: Flow | None = None  # where the exponent's bit decides
+
+    def flow_at(self, bit: int) -> Flow:
+        """What comes next where this is the exponent's bit."""
+        return self.flow if bit or self.flow_at_zero is None else self.flow_at_zero
+
+    def made(self, bit: int) -> list[tuple[Product, str, str, str]]:
+        """The products with dst, x, y where this is the exponent's bit."""
+        return [
+            (each, at_bit(each.dst, bit), at_bit(each.x, bit), at_bit(each.y, bit))
+            for each in self.products
+            if bit or not each.when
+        ]
+
+    @property
+    def by_bit(self) -> bool:
+        return self.flow_at_zero is not None or any(each.by_bit for each in self.products)
+
+    def find(self, *kinds: type[Kind]) -> list[Kind]:
+        """Its actions of these kinds."""
+        return [each for each in self.actions if isinstance(each, kinds)]
+
+    @property
+    def setup(self) -> Setup | None:
+        return next((each for each in self.actions if isinstance(each, Setup)), None)
+
+    @property
+    def needs_entry(self) -> bool:
+        """It reads s, so it waits for a scan under way."""
+        operands = [operand for each in self.products for operand in (each.x, each.y)]
+        sources = [each.src for each in self.actions if isinstance(each, Move | Setup | Keep)]
+        return any("s" in (at_bit(each, 0), at_bit(each, 1)) for each in (*operands, *sources))
+
+    @property
+    def settles(self) -> bool:
+        """It changes the modulus, or what units know of it, which a product sees in the cycle after."""
+        return bool(self.find(SetModulus)) or (self.setup is not None and self.setup.kind == "scale")
+
+    def __str__(self) -> str:
+        parts = [*map(str, self.products), *map(str, self.actions)]
+        if self.takes:
+            parts.insert(0, "take" if self.accepts else "look")
+        if self.aligns:
+            parts.append("align")
+        return " | ".join(parts) or "nop"
+
+
+# ---- items, which nest
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The body once for each digit of the exponent; `first` stands in for it for the first digit.
+
+    right: bits from the lowest on, until no 1 is left. Otherwise from the top: as many digits as SetExponent says; aligns: its
+    leading zeros are dropped first, in the cycles from the request on. once: the body is entered without a look at the exponent.
+    """
+
+    body: tuple[Word | Repeat, ...]
+    first: tuple[Word, ...] = ()
+    right: bool = False
+    aligns: bool = False
+    once: bool = False
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A word for each index from `start` to `last`; last = WINDOW: to the length of the window at hand; SKIPPED: while it skips."""
+
+    word: Word
+    start: int
+    last: int
+
+
+Item = Word | Loop | Repeat
+
+
+@dataclass(frozen=True)
+class Program:
+    """Words, and what a machine must have for them."""
+
+    words: tuple[Word, ...]
+    digit_nbits: int = 1  # of a digit from the top
+    block_nbits: int = 0  # of the modulus, where blocks are skipped
+    given: bool = False  # the request has 1 in the domain beside the base
+    sliding: bool = False  # digits are windows of up to so many bits: a 0, or what begins and ends with a 1
+    scanned_nbits: int = 0  # bits of the exponent's register
+    table: int = 0  # entries
+    slots: tuple[str, ...] = ()  # the memory's words behind them
+    failure: int = 0  # the word at which it goes on without a result
+    fields: tuple[tuple[str, int], ...] = ()  # of the request behind base, exp, mod, with their bits
+    secrets: frozenset[str] = frozenset()
+    random_nbits: int = 0  # of the factor that stretches an exponent
+    verified: bool = False  # a result leaves only behind a final Check, from two registers that agree
+    joins: bool = False  # the result is two words, and when it is verified the modulus is the second's twin
+    right_words: frozenset[int] = frozenset()  # words of loops to the right
+
+    @cached_property
+    def all_products(self) -> tuple[Product, ...]:
+        return tuple(each for word in self.words for each in word.products)
+
+    @cached_property
+    def all_actions(self) -> tuple[Action, ...]:
+        return tuple(each for word in self.words for each in word.actions)
+
+    def find(self, *kinds: type[Kind]) -> list[Kind]:
+        """All actions of these kinds."""
+        return [each for each in self.all_actions if isinstance(each, kinds)]
+
+    @cached_property
+    def width(self) -> int:
+        """The most products of a word."""
+        return max((len(word.products) for word in self.words), default=0)
+
+    @cached_property
+    def depth(self) -> int:
+        """Words of the memory: the slots, behind the table."""
+        return self.table + len(self.slots)
+
+    def address(self, slot: str) -> int:
+        """Of a slot in the memory."""
+        return self.table + self.slots.index(slot)
+
+    @cached_property
+    def registers(self) -> tuple[str, ...]:
+        """The working registers that it names."""
+        named: set[str] = set()
+        for each in self.all_products:
+            named |= {name for operand in each.choices for name in (at_bit(operand, 0), at_bit(operand, 1))}
+            named.add(each.also)
+        for action in self.all_actions:
+            for name in ("dst", "src", "x", "y"):
+                named.add(getattr(action, name, "").partition(".")[0])
+        if self.find(Scan, Pick):
+            named.add("s")
+        return tuple(name for name in ("r", "b", "s") if name in named)
+
+    @property
+    def described(self) -> str:
+        """For the headers of modules."""
+        return f"of {len(self.words)} words"
+
+    def listing(self) -> list[str]:
+        """Readable assembly, a line a word."""
+        lines = []
+        wide = len(str(len(self.words) - 1))
+        texts = [str(word) for word in self.words]
+        most = max((len(text) for text in texts), default=0)
+        for pc, (word, text) in enumerate(zip(self.words, texts, strict=True)):
+            flows = [_flow_text(pc, word, word.flow, word.start)]
+            if word.flow_at_zero is not None:
+                flows = [
+                    f"1: {_flow_text(pc, word, word.flow, word.start) or 'next'}",
+                    f"0: {_flow_text(pc, word, word.flow_at_zero, word.start) or 'next'}",
+                ]
+            tail = "; ".join(filter(None, flows))
+            note = f"; {word.note}" if word.note else ""
+            lines.append(f"{pc:>{wide}}  {text:<{min(most, 60)}}  {tail:<24} {note}".rstrip())
+        return lines
+
+
+def _flow_text(pc: int, word: Word, flow: Flow, start: int) -> str:
+    if flow.kind == "answer":
+        return "answer"
+    if flow.kind == "repeat":
+        return f"repeat {start}..{ {WINDOW: 'window', SKIPPED: 'skipped'}.get(flow.last, flow.last) }"
+    if flow.kind in ("enter", "back"):
+        return f"{'loop' if flow.kind == 'back' else 'enter'} {flow.to}, else {flow.out}"
+    return "" if flow.to == pc + 1 else f"goto {flow.to}"
+
+
+def assemble(items: Sequence[Item], *, failure: Item | None = None, **more: object) -> Program:
+    """A program of these items. failure: the item with which it goes on when it ends without a result."""
+    words: list[Word] = []
+    right: set[int] = set()
+    failure_at = 0
+
+    def length(item: Item) -> int:
+        if isinstance(item, Loop):
+            return sum(map(length, item.first)) + sum(map(length, item.body)) + int(item.aligns)
+        return 1
+
+    def straight(item: Word | Repeat, to: int) -> Word:
+        if isinstance(item, Repeat):
+            return replace(item.word, start=item.start, flow=Flow("repeat", to, last=item.last))
+        return replace(item, flow=Flow("next", to)) if item.flow.kind != "answer" else item
+
+    def digit(parts: Sequence[Word | Repeat], body: int, out: int) -> list[Word]:
+        """The words of a digit; words that are empty where its bit is 0 are passed over."""
+        made = []
+        first = len(words)
+        for at, part in enumerate(parts):
+            pc = first + at
+            last = at == len(parts) - 1
+            word = straight(part, pc + 1)
+            if last:
+                assert word.flow.kind == "next", "a digit ends with a word that is made once"
+                word = replace(word, flow=Flow("back", body, out))
+            following = parts[at + 1 :]
+            if following and all(_empty_at_zero(each) for each in following):
+                word = replace(word, flow_at_zero=Flow("back", body, out))
+            made.append(word)
+        return made
+
+    for item in items:
+        if item is failure:
+            failure_at = len(words)
+        if isinstance(item, Loop):
+            entry = len(words)
+            aligned = entry + int(item.aligns)
+            body = aligned + len(item.first)
+            out = entry + length(item)
+            assert words and words[-1].flow.kind == "next", "a loop is entered from a word"
+            words[-1] = replace(words[-1], flow=Flow("next" if item.once else "enter", aligned, out))
+            if item.aligns:
+                words.append(Word(aligns=True, flow=Flow("enter", aligned, out)))
+            if item.first:
+                words += digit(item.first, body, out)
+            words += digit(item.body, body, out)
+            if item.right:
+                right |= {entry - 1, *range(entry, out)}
+        else:
+            words.append(straight(item, len(words) + 1))
+    assert words[-1].flow.kind == "answer", "a program ends with an answer"
+    program = Program(tuple(words), failure=failure_at, right_words=frozenset(right), **more)  # type: ignore[arg-type]
+    check(program)
+    return program
+
+
+def _empty_at_zero(item: Word | Repeat) -> bool:
+    word = item.word if isinstance(item, Repeat) else item
+    return bool(word.products) and all(each.when for each in word.products) and not word.actions
+
+
+def check(program: Program) -> None:
+    """What the hardware takes for granted; a mistake in a program is told when it is made."""
+    for pc, word in enumerate(program.words):
+        slots: list[Action] = [each for each in word.actions if isinstance(each, Fetch | Pick)]
+        slots += [each for each in word.find(SetModulus) if each.slot]
+        writes = word.find(Keep, KeepEntry, Clear)
+        if len(slots) > 1 or len(writes) > 1:
+            raise BadInput(
+                f"word {pc}, {word}: the memory has one port to read and one to write; make it two words"
+            )
+        if word.setup and word.products:
+            raise BadInput(f"word {pc}, {word}: a product beside a conversion unit; make it two words")
+        kept = {each.slot for each in word.actions if isinstance(each, Keep)}
+        for flow in (word.flow, word.flow_at_zero or word.flow):
+            for to in _successors(flow):
+                read = {_slot_read(each) for each in program.words[to].actions}
+                if kept & read and not word.products:
+                    raise BadInput(
+                        f"word {pc}, {word}: {(kept & read).pop()} is read in the next word, before it is there; put a word between"
+                    )
+
+
+def _successors(flow: Flow) -> Iterator[int]:
+    if flow.kind != "answer":
+        yield flow.to
+        if flow.kind in ("enter", "back"):
+            yield flow.out
+
+
+def _slot_read(action: Action) -> str:
+    if isinstance(action, Fetch):
+        return action.slot
+    return action.slot if isinstance(action, SetModulus) else ""

@@ -1,0 +1,1 @@
+"""Many operations on one compiled model: faults put in, moments of its registers."""

@@ -1,0 +1,298 @@
+"""Single-bit faults in a machine, natively: one operation for each fault, all on one compiled model.
+
+    model = Faulted(machine.rtl())
+    sites = model.registers                   # and model.tables, model.answers
+    outcomes = model.campaign(requests, faults_of(sites, lambda site: [100]), expected, max_cycles)
+    tally(outcomes)                           # how many had no effect, were caught, hang, or let a wrong result out
+
+Where a bit can flip:
+
+    register    a flip-flop or a word of a memory, at the beginning of a cycle; it stays until something is written there
+    table       a constant of a ROM, from power-up on
+    answer      what a unit inside answers (`ostream.msg`), for one cycle
+
+The design's Verilog is the same but for attributes that make registers and tables writable from outside, and an XOR behind each unit's
+answer. A fault is written into the model between two edges, so that a campaign compiles nothing. Every operation is the first after
+power-up, with random bits in all registers and memories, the same for all, and reset. Cycle 0 is the first after reset, in which the
+request is offered; the sink is always ready, and the first answer counts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+from pymtl3 import Component
+
+from ..nativemodel import FINISHED, RUNNING
+from ..ports import Value
+from ..protocol import SimulationTimeout
+from .sites import Kind, Site, SiteModel, words_of
+
+DRIVER = Path(__file__).with_name("faults.cpp")
+SLICE = 1 << 20  # cycles between two looks at Ctrl-C
+TOGETHER_SECONDS = 0.2  # the same of operations that share a model
+
+
+class Fault(NamedTuple):
+    """A bit that flips: in a cycle; in a table, for good."""
+
+    site: Site
+    bit: int
+    cycle: int = 0
+
+    def __str__(self) -> str:
+        when = "" if self.site.kind is Kind.TABLE else f" in cycle {self.cycle}"
+        return f"{self.site.path}, bit {self.bit}{when}"
+
+
+class Effect(Enum):
+    """What a fault came to."""
+
+    NONE = "no effect"
+    CAUGHT = "caught"
+    HANG = "hang"
+    WRONG = "wrong result"
+
+
+class Outcome(NamedTuple):
+    """One operation with a fault; without an answer `response` is None."""
+
+    fault: Fault
+    effect: Effect
+    response: Value | None
+    cycles: int  # of the answer's handshake; that of the request may be later than cycle 0
+
+
+Judge = Callable[[Value | None, Value], Effect]  # of a response, and the one that is expected
+
+
+def judged(response: Value | None, expected: Value) -> Effect:
+    """Of machines that answer {status, result}: a status other than 0, and no result with it, is a fault that was caught."""
+    if response is None:
+        return Effect.HANG
+    if response == expected:
+        return Effect.NONE
+    assert isinstance(response, tuple) and isinstance(expected, tuple)
+    status, result = response
+    return Effect.CAUGHT if status and result in (0, expected[1]) else Effect.WRONG
+
+
+def tally(outcomes: Iterable[Outcome]) -> dict[Effect, int]:
+    """How many of each effect."""
+    counted = Counter(each.effect for each in outcomes)
+    return {effect: counted[effect] for effect in Effect}
+
+
+class Faulted(SiteModel):
+    """A machine whose bits can be flipped; the component must not have been elaborated for a simulation yet."""
+
+    def __init__(self, component: Component, opt: str = "-O1") -> None:
+        super().__init__(component, DRIVER, opt, flips=True)
+        _typed(self._lib)
+
+    def _operation(
+        self, request: Value, fault: Fault | None, max_cycles: int, rest: int = 0
+    ) -> ctypes.c_void_p:
+        """A model at the beginning of an operation; the caller frees it."""
+        sim = self._new()
+        for scope, name, _ in (self._places[each.path] for each in self.answers):
+            self._lib.sim_clear(sim, scope, name)
+        if fault is not None:
+            scope, name, element = self._places[fault.site.path]
+            self._lib.sim_flip(sim, scope, name, element, fault.bit, fault.site.kind.value, fault.cycle)
+        self._lib.sim_start(sim, self._packed(request), max_cycles, rest)
+        return sim
+
+    def _packed(self, request: Value) -> bytes:
+        packed = self.ports.request.pack(request, "the request")
+        return packed.to_bytes(4 * words_of(self.ports.request.nbits), "little")
+
+    def _finish(self, sim: ctypes.c_void_p) -> tuple[Value | None, int]:
+        while (outcome := self._lib.sim_advance(sim, SLICE)) == RUNNING:
+            pass
+        return self._answered(sim, outcome)
+
+    def _answered(self, sim: ctypes.c_void_p, outcome: int) -> tuple[Value | None, int]:
+        words = ctypes.create_string_buffer(4 * words_of(self.ports.response.nbits))
+        cycles = self._lib.sim_answer(sim, words)
+        if outcome != FINISHED:
+            return None, 0
+        return self.ports.response.unpack(int.from_bytes(words.raw, "little")), cycles
+
+    def run(self, request: Value, max_cycles: int, fault: Fault | None = None) -> tuple[Value | None, int]:
+        """The answer to one request, and its cycle; None if there is none in so many cycles."""
+        sim = self._operation(request, fault, max_cycles)
+        try:
+            return self._finish(sim)
+        finally:
+            self._lib.sim_delete(sim)
+
+    def campaign(
+        self,
+        requests: Sequence[Value],
+        faults: Iterable[Fault],
+        expected: Sequence[Value],
+        max_cycles: int,
+        judge: Judge = judged,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[Outcome]:
+        """One operation for each fault: fault i meets request i (modulo their number), whose response should be `expected` there.
+
+        Those in registers, of which there are many, share the operation up to the fault, and end where it has left no trace.
+        """
+        all_faults = list(faults)
+        found: dict[int, tuple[Value | None, int]] = {}
+        for at, request in enumerate(requests):
+            places = range(at, len(all_faults), len(requests))
+            shared = [place for place in places if all_faults[place].site.kind is Kind.REGISTER]
+            others = set(places).difference(shared)
+            for place in others:
+                found[place] = self.run(request, max_cycles, all_faults[place])
+            here = [all_faults[place] for place in shared]
+            answers = self._shared(request, here, max_cycles, len(found), progress)
+            found |= dict(zip(shared, answers, strict=True))
+        outcomes = []
+        for place, fault in enumerate(all_faults):
+            response, cycles = found[place]
+            effect = judge(response, expected[place % len(requests)])
+            outcomes.append(Outcome(fault, effect, response, cycles))
+        return outcomes
+
+    def _shared(
+        self,
+        request: Value,
+        faults: Sequence[Fault],
+        max_cycles: int,
+        done: int,
+        progress: Callable[[int], None] | None,
+    ) -> list[tuple[Value | None, int]]:
+        """The answers to a request with flips in registers, all on one model; `done` faults came before."""
+        if not faults:
+            return []
+        lib, sim = self._lib, self._new()
+        step = 4 * words_of(self.ports.response.nbits)
+        try:
+            for scope, name, _ in (self._places[each.path] for each in self.answers):
+                lib.sim_clear(sim, scope, name)
+            for scope, name in dict.fromkeys(self._places[each.path][:2] for each in self.registers):
+                lib.sim_keep(sim, scope, name)
+            words = self._packed(request)
+            outcome = lib.sim_record(sim, words, max_cycles)
+            without = self._answered(sim, outcome)
+            if outcome != FINISHED:
+                raise SimulationTimeout(f"no answer in {max_cycles} cycles, and without a fault")
+            found: list[tuple[Value | None, int]] = []
+            size = 16
+            while len(found) < len(faults):
+                begun = time.monotonic()
+                part = faults[len(found) : len(found) + size]
+                responses = ctypes.create_string_buffer(step * len(part))
+                outcomes, cycles = array("i", bytes(4 * len(part))), array("Q", bytes(8 * len(part)))
+                at = array(
+                    "Q",
+                    [lib.sim_element(sim, *self._places[each.site.path]) + each.bit // 8 for each in part],
+                )
+                bits = bytes(1 << each.bit % 8 for each in part)
+                # a flip after the answer comes too late
+                when = array("Q", [min(each.cycle, without[1]) for each in part])
+                lib.sim_campaign(
+                    sim,
+                    len(part),
+                    at.buffer_info()[0],
+                    bits,
+                    when.buffer_info()[0],
+                    max_cycles,
+                    outcomes.buffer_info()[0],
+                    responses,
+                    cycles.buffer_info()[0],
+                )
+                for place, (fault, outcome, cycle) in enumerate(zip(part, outcomes, cycles, strict=True)):
+                    if outcome == RUNNING or fault.cycle > without[1]:
+                        found.append(without)
+                    elif outcome == FINISHED:
+                        raw = responses.raw[step * place : step * (place + 1)]
+                        found.append((self.ports.response.unpack(int.from_bytes(raw, "little")), cycle))
+                    else:
+                        found.append((None, 0))
+                elapsed = time.monotonic() - begun
+                size = max(1, int(size * min(4.0, TOGETHER_SECONDS / max(elapsed, 1e-6))))
+                if progress is not None:
+                    progress(done + len(found))
+            return found
+        finally:
+            lib.sim_delete(sim)
+
+    def state(self, request: Value, max_cycles: int, after: int = 1) -> tuple[Value | None, dict[str, int]]:
+        """The answer to a request, and all registers so many cycles after it has been taken."""
+        sim = self._operation(request, None, max_cycles, after)
+        try:
+            response, _ = self._finish(sim)
+            return response, {each.path: self._read(sim, each) for each in self.registers}
+        finally:
+            self._lib.sim_delete(sim)
+
+    def _read(self, sim: ctypes.c_void_p, site: Site) -> int:
+        scope, name, element = self._places[site.path]
+        data = ctypes.create_string_buffer(site.nbits // 8 + 8)
+        self._lib.sim_read(sim, scope, name, element, data)
+        return int.from_bytes(data.raw, "little")
+
+
+def registers(component: Component) -> list[tuple[str, int]]:
+    """The registers of a machine, with their bits."""
+    return [(each.path, each.nbits) for each in Faulted(component).registers]
+
+
+def campaign(
+    component: Component,
+    requests: Sequence[Value],
+    faults: Iterable[tuple[str, int, int]],
+    expected: Sequence[Value],
+    max_cycles: int,
+) -> list[Outcome]:
+    """Of a machine that has not been elaborated: faults are (path, bit, cycle)."""
+    model = Faulted(component)
+    made = (Fault(model.site(path), bit, cycle) for path, bit, cycle in faults)
+    return model.campaign(requests, made, expected, max_cycles)
+
+
+def faults_of(sites: Iterable[Site], cycles: Callable[[Site], Iterable[int]]) -> list[Fault]:
+    """Every bit of these sites, in each of the cycles."""
+    return [
+        Fault(site, bit, cycle)
+        for site in sites
+        for bit in range(site.nbits)
+        for cycle in ((0,) if site.kind is Kind.TABLE else cycles(site))
+    ]
+
+
+def _typed(lib: ctypes.CDLL) -> None:
+    text, number, wide, pointer = ctypes.c_char_p, ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p
+    lib.sim_clear.argtypes = [pointer, text, text]
+    lib.sim_flip.argtypes = [pointer, text, text, number, number, number, wide]
+    lib.sim_start.argtypes = [pointer, text, wide, wide]
+    lib.sim_answer.argtypes = [pointer, pointer]
+    lib.sim_answer.restype = wide
+    lib.sim_keep.argtypes = [pointer, text, text]
+    lib.sim_record.argtypes = [pointer, text, wide]
+    lib.sim_element.argtypes = [pointer, text, text, number]
+    lib.sim_element.restype = wide
+    lib.sim_campaign.argtypes = [
+        pointer,
+        ctypes.c_int64,
+        pointer,
+        text,
+        pointer,
+        wide,
+        pointer,
+        pointer,
+        pointer,
+    ]
+    lib.sim_read.argtypes = [pointer, text, text, number, pointer]

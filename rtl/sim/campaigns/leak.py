@@ -1,0 +1,214 @@
+"""What a machine's registers give away: the moments of their activity, cycle by cycle, natively and without keeping traces.
+
+    model = Watched(machine.rtl())
+    with model.campaign() as campaign:
+        campaign.run(requests, kinds)         # kind of each request: a class, and a half of the campaign
+        campaign.curve()                      # by cycle and kind: how often, the sum, and the sum of squares
+
+What a cycle gives away is taken as the bits that change in registers at its end (Hamming distance), or as the bits that are 1 then
+(Hamming weight): of all registers, and of each alone. Registers are those of the design, memories among them; wires between them are not
+seen, nor glitches. All sums are exact, whatever the number of operations.
+
+Operations follow one another without a pause. Cycle 0 is the first in which a request is offered; a machine may take it later.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, cast
+
+from pymtl3 import Component
+
+from ..nativemodel import FINISHED, RUNNING
+from ..ports import Value
+from ..protocol import SimulationTimeout
+from .sites import SiteModel, words_of
+
+DRIVER = Path(__file__).with_name("leak.cpp")
+MEASURES = ("distance", "weight")  # numbered as in leak.cpp
+NKINDS = 4
+IGNORED = -1  # the kind of an operation that is not counted
+HANGS = 2  # times the cycles of an operation
+SLICE = 1 << 18  # cycles between two looks at Ctrl-C
+
+
+class Moments(NamedTuple):
+    """Of whole numbers: how many, their sum, the sum of their squares."""
+
+    number: int
+    total: int
+    squares: int
+
+
+class Watched(SiteModel):
+    """A machine whose registers are watched; the component must not have been elaborated for a simulation yet."""
+
+    def __init__(self, component: Component, opt: str = "-O1") -> None:
+        super().__init__(component, DRIVER, opt, flips=False)
+        _typed(self._lib)
+
+    @property
+    def names(self) -> list[str]:
+        """The registers; all words of a memory are one."""
+        return list(dict.fromkeys(each.path.partition("[")[0] for each in self.registers))
+
+    def campaign(self, measure: str = MEASURES[0], *, coarse: bool = False) -> Campaign:
+        """Begin one, from power-up. coarse: registers are not told apart, but the machine's uppermost modules."""
+        return Campaign(self, measure, coarse)
+
+
+class Campaign:
+    """Operations, and what was counted of them; free it by `close`, or by a `with`."""
+
+    def __init__(self, model: Watched, measure: str, coarse: bool) -> None:
+        group_of = {name: name.partition(".")[0] if coarse else name for name in model.names}
+        self.groups = list(dict.fromkeys(group_of.values()))
+        self.lengths: list[list[int]] = [[] for _ in range(NKINDS)]  # cycles of operations, by kind
+        self._model, self._lib = model, model._lib
+        self._sim: ctypes.c_void_p | None = model._new()
+        first = {each.path.partition("[")[0]: model._places[each.path] for each in model.registers}
+        for register, group in group_of.items():
+            scope, name, _ = first[register]
+            self._lib.sim_watch(self._sim, scope, name, self.groups.index(group))
+        self._lib.sim_power_up(self._sim, MEASURES.index(measure), NKINDS)
+        self._counts: list[list[int]] = []
+
+    def run(
+        self,
+        requests: Sequence[Value],
+        kinds: Sequence[int],
+        longest: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[Value]:
+        """The answers of operations that take so many cycles at most; one that takes far more hangs. progress(done): now and then."""
+        answers, lengths = self._operate(requests, kinds, HANGS * longest + 1000, progress)
+        for kind, length in zip(kinds, lengths, strict=True):
+            if kind != IGNORED:
+                self.lengths[kind].append(length)
+        self._counts = []
+        return answers
+
+    def _operate(
+        self,
+        requests: Sequence[Value],
+        kinds: Sequence[int],
+        max_cycles: int,
+        progress: Callable[[int], None] | None,
+    ) -> tuple[list[Value], list[int]]:
+        """Answers and cycles."""
+        ports, total = self._model.ports, len(requests)
+        wide = 4 * words_of(ports.request.nbits)
+        packed = b"".join(
+            ports.request.pack(each, "the request").to_bytes(wide, "little") for each in requests
+        )
+        step = 4 * words_of(ports.response.nbits)
+        responses = ctypes.create_string_buffer(step * total)
+        lengths = array("q", bytes(8 * total))
+        of_kind = array("b", kinds)
+        self._lib.sim_start(
+            self._sim,
+            total,
+            packed,
+            of_kind.buffer_info()[0],
+            responses,
+            lengths.buffer_info()[0],
+            max_cycles,
+        )
+        while (outcome := self._lib.sim_advance(self._sim, SLICE)) == RUNNING:
+            if progress is not None:
+                progress(self._lib.sim_done(self._sim))
+        if outcome != FINISHED:
+            raise SimulationTimeout(f"no answer to an operation in {max_cycles} cycles at stage native")
+        data = responses.raw
+        answers = [
+            ports.response.unpack(int.from_bytes(data[at : at + step], "little"))
+            for at in range(0, step * total, step)
+        ]
+        return answers, lengths.tolist()
+
+    def traces(self, requests: Sequence[Value], max_cycles: int) -> list[list[int]]:
+        """What all registers do, cycle by cycle: for each request a list, which is as long as its operation. Nothing is counted."""
+        kept = array("i", bytes(4 * max_cycles * len(requests)))
+        self._lib.sim_traces(self._sim, kept.buffer_info()[0], max_cycles)
+        try:
+            _, lengths = self._operate(requests, [IGNORED] * len(requests), max_cycles, None)
+        finally:
+            self._lib.sim_traces(self._sim, None, 0)
+        return [
+            kept[at * max_cycles : at * max_cycles + length].tolist() for at, length in enumerate(lengths)
+        ]
+
+    @property
+    def cycles(self) -> int:
+        """Of the longest operation."""
+        return max((length for each in self.lengths for length in each), default=0)
+
+    @property
+    def taken(self) -> int:
+        """The last cycle in which a request was taken."""
+        return self._lib.sim_taken(self._sim)
+
+    def curve(self, group: str | None = None) -> list[list[Moments]]:
+        """By cycle and kind: of one register, or of all."""
+        place = len(self.groups) if group is None else self.groups.index(group)
+        wide = len(self.groups) + 1
+        data, counts = self._data(), self._running()
+        found = []
+        for cycle in range(self.cycles):
+            row = []
+            for kind in range(NKINDS):
+                at = 2 * ((cycle * NKINDS + kind) * wide + place)
+                row.append(Moments(counts[kind][cycle], data[at], data[at + 1]))
+            found.append(row)
+        return found
+
+    def _data(self) -> Sequence[int]:
+        pointer = ctypes.POINTER(ctypes.c_int64)()
+        size = self._lib.sim_moments(self._sim, ctypes.byref(pointer))
+        # what the longest operations alone have reached is there for the others as zeros
+        assert size >= 2 * self.cycles * NKINDS * (len(self.groups) + 1)
+        return cast(Sequence[int], pointer)
+
+    def _running(self) -> list[list[int]]:
+        """By kind and cycle: how many operations last that long."""
+        if not self._counts:
+            for lengths in self.lengths:
+                ends = [0] * (self.cycles + 1)
+                for length in lengths:
+                    ends[length] += 1
+                ended = list(accumulate(ends))
+                self._counts.append([len(lengths) - ended[cycle] for cycle in range(self.cycles)])
+        return self._counts
+
+    def close(self) -> None:
+        """Free the model; what was counted is gone, too."""
+        if self._sim is not None:
+            self._lib.sim_delete(self._sim)
+            self._sim = None
+
+    def __enter__(self) -> Campaign:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _typed(lib: ctypes.CDLL) -> None:
+    text, number, wide, pointer = ctypes.c_char_p, ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p
+    lib.sim_watch.argtypes = [pointer, text, text, number]
+    lib.sim_power_up.argtypes = [pointer, number, number]
+    lib.sim_start.argtypes = [pointer, ctypes.c_int64, text, pointer, pointer, pointer, wide]
+    lib.sim_traces.argtypes = [pointer, pointer, ctypes.c_int64]
+    lib.sim_done.argtypes = [pointer]
+    lib.sim_done.restype = ctypes.c_int64
+    lib.sim_taken.argtypes = [pointer]
+    lib.sim_taken.restype = ctypes.c_int64
+    lib.sim_moments.argtypes = [pointer, pointer]
+    lib.sim_moments.restype = ctypes.c_int64

@@ -1,0 +1,199 @@
+"""Where bits of a machine are kept, reached from outside in its compiled model: what faults.py flips and leak.py watches.
+
+    register    a flip-flop or a word of a memory
+    table       a constant of a ROM
+    answer      what a unit inside answers (`ostream.msg`)
+
+The design's Verilog is the same but for attributes that make registers and tables public, and, where it is asked for, an XOR behind
+each unit's answer. `prepare` reads the text that translate.py writes, which is of a few forms only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from pymtl3 import Component
+
+from ....fl.errors import BadInput
+from ..build import library
+from ..harness import HARNESS, harness
+from ..nativemodel import MODEL, WAVE_FILE, load
+from ..ports import Ports
+from ..translation.translate import top_name
+from ..translation.translated import translated
+
+SITES = Path(__file__).with_name("sites.cpp")
+PUBLIC = "/*verilator public_flat_rw*/"
+POWER_UP_SEED = 1
+
+
+class Kind(Enum):
+    """What a site is; the value is how long a flip stays there, as in faults.cpp."""
+
+    REGISTER = 1
+    ANSWER = 2
+    TABLE = 3
+
+
+@dataclass(frozen=True)
+class Site:
+    """Bits that may flip: its path, from the top by instances, as in the Verilog ("dpath.memory.words[3]")."""
+
+    path: str
+    nbits: int
+    kind: Kind
+
+
+class SiteModel:
+    """A machine's compiled model under a driver in C++; the component must not have been elaborated for a simulation yet."""
+
+    def __init__(self, component: Component, driver: Path, opt: str = "-O1", *, flips: bool) -> None:
+        """flips: answers are sites, too."""
+        text, self.ports = translated(component, Ports.of)
+        top = top_name(component)
+        prepared, modules = prepare(text, flips=flips)
+        verilog = prepared + harness(top, self.ports)
+        drivers = "".join(path.read_text() for path in (WAVE_FILE, MODEL, SITES, driver))
+        self._lib = load(library(verilog, HARNESS, drivers, opt))
+        self._lib.sim_site.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p]
+        self._scope = f"TOP.{HARNESS}.{top}_under_test"
+        self._places: dict[str, tuple[bytes, bytes, int]] = {}  # path -> scope, name, element
+        self._found = list(self._sites(modules, top))
+
+    @property
+    def registers(self) -> list[Site]:
+        """Flip-flops and words of memories."""
+        return self._of(Kind.REGISTER)
+
+    @property
+    def tables(self) -> list[Site]:
+        """Words of ROMs."""
+        return self._of(Kind.TABLE)
+
+    @property
+    def answers(self) -> list[Site]:
+        """What units answer."""
+        return self._of(Kind.ANSWER)
+
+    def site(self, path: str) -> Site:
+        """The one of this path; BadInput if there is none."""
+        for each in self._found:
+            if each.path == path:
+                return each
+        raise BadInput(f"no register, table or answer {path!r}; `registers`, `tables` and `answers` have all")
+
+    def _of(self, kind: Kind) -> list[Site]:
+        return [each for each in self._found if each.kind is kind]
+
+    def _sites(self, modules: dict[str, Module], top: str) -> Iterator[Site]:
+        sim = self._new()
+        try:
+            for parts, module in _hierarchy(modules, modules[top], ()):
+                scope = ".".join([self._scope, *parts]).encode()
+                for name, kind in module.sites.items():
+                    count = ctypes.c_int32()
+                    nbits = self._lib.sim_site(sim, scope, name.encode(), ctypes.byref(count))
+                    if not nbits:
+                        raise RuntimeError(f"Verilator keeps no {name} of {scope.decode()}")
+                    path = ".".join([*parts, name.removesuffix(FLIP)])
+                    for element in range(max(1, count.value)):
+                        full = f"{path}[{element}]" if count.value else path
+                        self._places[full] = (scope, name.encode(), element)
+                        yield Site(full, nbits, kind)
+        finally:
+            self._lib.sim_delete(sim)
+
+    def _new(self) -> ctypes.c_void_p:
+        return ctypes.c_void_p(self._lib.sim_new(None, POWER_UP_SEED))
+
+
+def words_of(nbits: int) -> int:
+    """Words of 32 bits."""
+    return (nbits + 31) // 32
+
+
+# ---- the text
+
+
+FLIP = "_flipped"  # what is behind the name of a wire that is XORed with it
+_MODULE = re.compile(
+    r"^module (\w+)\n\(\n(?P<ports>.*?)\n\);\n(?P<body>.*?)^endmodule$", re.DOTALL | re.MULTILINE
+)
+_INSTANCE = re.compile(r"^  (\w+) (\w+)\n  \(\n(.*?)\n  \);$", re.DOTALL | re.MULTILINE)
+_CLOCKED = re.compile(r"^  always_ff .*?^  end$", re.DOTALL | re.MULTILINE)
+_WRITTEN = re.compile(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ", re.MULTILINE)
+_ENTRY = re.compile(r"^  assign (\w+)\[\d+\] = (.*);$", re.MULTILINE)
+_ARRAY = re.compile(r"^  logic(?: \[\d+:0\])? (\w+) \[0:\d+\];$", re.MULTILINE)
+_NUMBER = re.compile(r"\d+'[dhb][0-9a-f]+")
+_ANSWER = re.compile(r"\.ostream__msg\( (\w+) \)")
+
+
+@dataclass(frozen=True)
+class Module:
+    """What matters of a module: instances (their modules by name), and signals that may flip."""
+
+    instances: dict[str, str]
+    sites: dict[str, Kind]
+
+
+def prepare(verilog: str, *, flips: bool = True) -> tuple[str, dict[str, Module]]:
+    """The Verilog of a design (translate) with public registers and tables, and perhaps flips behind answers; and its modules."""
+    modules: dict[str, Module] = {}
+
+    def prepared(match: re.Match[str]) -> str:
+        text = match[0]
+        instances = {each[2]: each[1] for each in _INSTANCE.finditer(text)}
+        written = {name for block in _CLOCKED.findall(text) for name in _WRITTEN.findall(block)}
+        entries: dict[str, list[str]] = {}
+        for name, value in _ENTRY.findall(text):
+            entries.setdefault(name, []).append(value)
+        arrays = set(_ARRAY.findall(text))
+        constant = [
+            name for name, values in entries.items() if name in arrays and all(map(_NUMBER.fullmatch, values))
+        ]
+        sites = dict.fromkeys(sorted(written), Kind.REGISTER) | dict.fromkeys(constant, Kind.TABLE)
+        for name in sites:
+            text = _public(text, name)
+        for name in dict.fromkeys(_ANSWER.findall(text)) if flips else ():
+            text, done = _xored(text, name)
+            if done:
+                sites[name + FLIP] = Kind.ANSWER
+        modules[match[1]] = Module(instances, sites)
+        return text
+
+    return _MODULE.sub(prepared, verilog), modules
+
+
+def _public(text: str, name: str) -> str:
+    """A signal's declaration, as a port or inside, with the attribute."""
+    declared = re.compile(
+        rf"^(  (?:output +)?\w+(?: \[[^\n]*?\])* {name}(?: \[[^\n]*?\])*)(,?$|;$)", re.MULTILINE
+    )
+    text, count = declared.subn(lambda match: f"{match[1]} {PUBLIC}{match[2]}", text)
+    assert count == 1, (name, count)
+    return text
+
+
+def _xored(text: str, name: str) -> tuple[str, bool]:
+    """A wire that an instance drives, with a flip on the way, if it is declared inside."""
+    declared = re.search(rf"^  (\w+(?: \[[^\n]*?\])*) {name};$", text, re.MULTILINE)
+    if declared is None:
+        return text, False
+    kind, true = declared[1], f"{name}_answered"
+    lines = [declared[0], f"  {kind} {true};", f"  {kind} {name}{FLIP} {PUBLIC};"]
+    lines.append(f"  assign {name} = {true} ^ {name}{FLIP};")
+    text = text.replace(f".ostream__msg( {name} )", f".ostream__msg( {true} )")
+    return text.replace(declared[0], "\n".join(lines), 1), True
+
+
+def _hierarchy(
+    modules: dict[str, Module], module: Module, parts: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Module]]:
+    yield parts, module
+    for name, kind in module.instances.items():
+        yield from _hierarchy(modules, modules[kind], (*parts, name))

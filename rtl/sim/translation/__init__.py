@@ -1,0 +1,1 @@
+"""From a component to readable Verilog, which is kept."""

@@ -1,0 +1,109 @@
+"""Names of the Verilog modules of a design, and how parameters are written in them."""
+
+import dataclasses
+import hashlib
+import re
+import textwrap
+
+from pymtl3.passes.rtlir import RTLIRType as rt
+from pymtl3.passes.rtlir.util.utility import get_component_full_name
+
+from ....fl.errors import shown
+
+MAX_NAME = 63
+MAX_PREFIX = 31
+MAX_LINE = 110
+
+Identity = tuple[type, str]
+
+
+def identity(kind: rt.Component) -> Identity:
+    """What makes a module: the class, and the long name that PyMTL3 makes of it and its parameters."""
+    return type(kind.obj), get_component_full_name(kind)
+
+
+def prefix_of(top: str) -> str:
+    """What sets the names inside a design apart from those of others: its top name, shortened if it is long."""
+    if len(top) >= MAX_PREFIX:
+        digest = hashlib.blake2b(top.encode(), digest_size=3).hexdigest()
+        top = f"{top[: MAX_PREFIX - 8]}_{digest}"
+    return _single(f"{top}_")
+
+
+def module_names(kinds: list[rt.Component], top: str, prefix: str = "") -> dict[Identity, str]:
+    """A name for each module of a design whose first component is the top; all others begin with the prefix.
+
+    It is the class name where there is one module of that class. Where there are several it is followed by
+    the values of those parameters in which they differ, or by a number, if such a name would not be short
+    and unique.
+    """
+    names = {identity(kinds[0]): top}
+    classes: dict[str, dict[Identity, dict[str, str]]] = {}
+    for kind in kinds:
+        if identity(kind) not in names:
+            parameters = {key: _word(value) for key, value in kind.get_params() if is_value(value)}
+            classes.setdefault(f"{prefix}{kind.get_name()}", {})[identity(kind)] = parameters
+    taken = {top}
+    for class_name, modules in classes.items():
+        keys = {key for each in modules.values() for key in each}
+        differing = {key for key in keys if len({each.get(key) for each in modules.values()}) > 1}
+        for number, (each, parameters) in enumerate(modules.items()):
+            words = [value for key, value in parameters.items() if key in differing]
+            name = _single("_".join([class_name, *words]))
+            if not re.fullmatch(r"\w+", name) or len(name) > MAX_NAME or name in taken:
+                name = _single(f"{class_name[: MAX_NAME - 8]}_{number}")
+            while name in taken:
+                name += "x"
+            names[each] = name
+            taken.add(name)
+    return names
+
+
+def described(kind: rt.Component) -> str:
+    """Comment lines: the class, and all of its parameters with their values, in words.
+
+    They are the same in every process, so without the addresses of objects.
+    """
+    words = [_said(key, value) for key, value in kind.get_params() if is_value(value)]
+    text = f"{kind.get_name()}: {', '.join(words)}" if words else kind.get_name()
+    lines = textwrap.wrap(text, MAX_LINE - 3, subsequent_indent="  ", break_on_hyphens=False)
+    return "".join(f"// {line}\n" for line in lines)
+
+
+def _said(name: str, value: object) -> str:
+    """A parameter for a reader, as in "nstages 4, not pipelined"; of a dataclass all fields, unless it is `described` in fewer words, and
+    of several dataclasses with names the names."""
+    name = name.replace("_", " ")
+    if isinstance(value, bool):
+        return name if value else f"not {name}"
+    if isinstance(value, type):
+        return f"{name} {value.__name__}"
+    if isinstance(told := getattr(value, "described", None), str):
+        return f"{name} {told}"
+    if (
+        isinstance(value, list)
+        and value
+        and all(dataclasses.is_dataclass(each) and hasattr(each, "name") for each in value)
+    ):
+        return f"{name} {' '.join(each.name for each in value)}"
+    if dataclasses.is_dataclass(value):
+        fields = [field for field in dataclasses.fields(value) if field.repr]
+        return ", ".join(_said(field.name, getattr(value, field.name)) for field in fields)
+    if isinstance(value, int):
+        return f"{name} {shown(value)}"
+    return f"{name} {re.sub(r' at 0x[0-9a-f]+', '', str(value))}"
+
+
+def is_value(value: object) -> bool:
+    """Whether a parameter says something to a reader of Verilog; a function that makes components does not."""
+    return isinstance(value, type) or not (value is None or callable(value))
+
+
+def _word(value: object) -> str:
+    """A parameter as part of a name."""
+    return re.sub("[-. ]", "_", value.__name__ if isinstance(value, type) else str(value))
+
+
+def _single(name: str) -> str:
+    """Without the double underscores that Verilator would encode."""
+    return re.sub("__+", "_", name)

@@ -1,0 +1,188 @@
+"""What a component will be made of, before PyMTL3 makes it: its class and arguments, and the code that they lead to.
+
+Components of one recipe are alike. A recipe follows names: from the class and from the makers among the arguments to
+the functions, classes and constants of this package that their code names, as they stand in memory. So one that was
+replaced, as tests do, makes another recipe. What is not from this package's files has none: a class of a test, a
+function in the place of one of ours, an argument that is no plain value.
+"""
+
+import functools
+import importlib.metadata
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cached_property, partial
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from pymtl3 import Bits, Component
+
+from .. import cache
+from ..sources import PACKAGE
+
+LIBRARIES = (*sys.stdlib_module_names, "pymtl3")  # known by name, as their versions are in the recipe
+VERSIONS = (sys.version, importlib.metadata.version("pymtl3"))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Its digest, and the modules of this package that it leads to ("rtl.machines.program_exp")."""
+
+    digest: str
+    modules: tuple[str, ...]
+
+
+class _Unknown(Exception):
+    """There is something that cannot be told from its like."""
+
+
+def recipe(component: Component, *more: Any) -> Recipe | None:
+    """Of a component and what else decides; None if there is none, or if it is elaborated or configured already."""
+    dsl = component._dsl
+    if dsl.constructed or dsl.param_tree is not None or component._metadata:
+        return None
+    return recipe_of(type(component), dsl.args, dsl.kwargs, more)
+
+
+def recipe_of(*values: Any) -> Recipe | None:
+    """Of values and code; None if there is none."""
+    writer = _Writer()
+    try:
+        writer.write_all(values)
+    except (_Unknown, ValueError):  # ValueError: of a variable of a maker that has no value yet
+        return None
+    return Recipe(cache.key(*VERSIONS, *writer.text), tuple(sorted(writer.modules)))
+
+
+class _Writer:
+    """Writes down values, and the code that they lead to; each object once."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.modules: set[str] = set()
+        self._seen: dict[int, tuple[int, Any]] = {}  # with the object, so that no other gets its number
+        self._ahead: list[tuple[FunctionType | type, bool]] = []  # code, and whether it was given
+        self._given = True  # what is written is an argument, and not what code names
+
+    def write_all(self, arguments: Any) -> None:
+        """Arguments, then all code that they lead to."""
+        self.write(arguments)
+        for code, given in self._ahead:  # grows meanwhile
+            if isinstance(code, FunctionType):
+                self._given = (
+                    given  # what a maker holds is as much an argument as what the component is given
+                )
+                self.write([cell.cell_contents for cell in code.__closure__ or ()])
+                self._given = False
+                self._function(code)
+            else:
+                self._given = False
+                self._class(code)
+
+    def write(self, value: Any) -> None:
+        """Append a value."""
+        if isinstance(value, Enum):
+            self.write(type(value))
+            self.text.append(value.name)
+        elif value is None or isinstance(value, bool | float | str | bytes):
+            self.text.append(repr(value))
+        elif type(value) is int:
+            self.text.append(hex(value))  # repr refuses very long ones
+        elif isinstance(value, Bits):
+            self.text.append(f"Bits{value.nbits} {int(value):x}")
+        elif isinstance(value, tuple | list | set | frozenset | Mapping):
+            self._collection(value)
+        elif id(value) in self._seen:
+            self.text.append(f"see {self._seen[id(value)][0]}")
+        else:
+            self._seen[id(value)] = len(self._seen), value
+            self._object(value)
+
+    def _collection(self, value: Any) -> None:
+        self.write(type(value))
+        self.text.append(str(len(value)))
+        if isinstance(value, Mapping):
+            value = [part for pair in value.items() for part in pair]
+        elif isinstance(value, set | frozenset):
+            value = sorted(value, key=repr)
+        for each in value:
+            self.write(each)
+
+    def _object(self, value: Any) -> None:
+        if isinstance(value, partial):
+            self.write((value.func, value.args, value.keywords))
+        elif isinstance(value, MethodType):
+            self.write((value.__self__, value.__func__))
+        elif isinstance(value, staticmethod | classmethod) or hasattr(value, "cache_info"):
+            self.write(value.__wrapped__)
+        elif isinstance(value, property):
+            self.write((value.fget, value.fset))
+        elif isinstance(value, cached_property):
+            self.write(value.func)
+        elif isinstance(value, FunctionType | type):
+            self._code_of(value)
+        elif is_dataclass(value):
+            self.write((type(value), [getattr(value, field.name) for field in fields(value)]))
+        elif self._given:
+            raise _Unknown(value)
+        else:
+            # a constant that code names and that is no plain value: its text counts with the sources
+            self._name(value if hasattr(value, "__qualname__") else type(value))
+
+    def _name(self, value: Any) -> str:
+        """Append the name of a function or class, and return the module that it is from."""
+        module = getattr(value, "__module__", None) or ""
+        self.text.append(f"{module} {value.__qualname__}")
+        return module
+
+    def _code_of(self, value: FunctionType | type) -> None:
+        room, _, module = self._name(value).partition(".")
+        if room in LIBRARIES or room.startswith("namedtuple_"):
+            self.write(getattr(value, "__bitstruct_fields__", None))
+        elif room == PACKAGE:
+            self.modules.add(module)
+            self._ahead.append((value, self._given))
+        else:
+            raise _Unknown(value)
+
+    def _function(self, function: FunctionType) -> None:
+        text, names = _code(function.__code__)
+        self.text.append(text)
+        self.write((function.__defaults__, function.__kwdefaults__))
+        for name in names:
+            if name in function.__globals__:
+                self._named(name, function.__globals__[name], names)
+
+    def _named(self, name: str, value: Any, names: tuple[str, ...]) -> None:
+        """What code names; of a module that it has as a whole, whatever else it names there."""
+        if not isinstance(value, ModuleType):
+            self.write((name, value))
+            return
+        self.text.append(value.__name__)
+        if value.__name__.startswith(f"{PACKAGE}."):
+            inside = [(each, vars(value).get(each)) for each in names]
+            self.write([pair for pair in inside if not isinstance(pair[1], ModuleType)])
+
+    def _class(self, made: type) -> None:
+        self.write(made.__bases__)
+        if issubclass(made, Enum):
+            self.write([(member.name, member.value) for member in made])
+        for name, value in vars(made).items():
+            # PyMTL3 and dataclasses keep notes of their own in a class
+            if callable(value) or isinstance(value, property | staticmethod | classmethod) or name[0] != "_":
+                self.write((name, value))
+
+
+@functools.cache
+def _code(code: CodeType) -> tuple[str, tuple[str, ...]]:
+    """A digest of compiled code, and the names in it."""
+    inner = [_code(each) for each in code.co_consts if isinstance(each, CodeType)]
+    plain = [
+        sorted(map(repr, each)) if isinstance(each, frozenset) else repr(each)
+        for each in code.co_consts
+        if not isinstance(each, CodeType)
+    ]
+    text = [code.co_code.hex(), plain, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
+    names = dict.fromkeys((*code.co_names, *(name for _, found in inner for name in found)))
+    return cache.key(repr(text), *(each for each, _ in inner)), tuple(names)

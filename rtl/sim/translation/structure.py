@@ -1,0 +1,304 @@
+"""Instances, ports and connections of a module, written by overriding PyMTL3's structural translator.
+
+PyMTL3 gives every pin of every instance a wire of its own, arrays of instances arrays of such wires, and joins them
+by assignments; a list of ports becomes an unpacked array, which Yosys and Icarus refuse. Here a pin is connected to
+what it is joined to, a list of ports is a packed array, a list of one is its element, and each instance of a list has
+wires of its own. States have an enumeration (rtl/states.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from pymtl3.passes.backends.verilog.translation.VTranslator import VTranslator
+from pymtl3.passes.rtlir import RTLIRDataType as rdt
+from pymtl3.passes.rtlir import RTLIRType as rt
+from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
+from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
+
+from ...states import NONE, States, states_of
+
+Connection = tuple[str, str]  # the writer, the reader
+CLOCKING = ("clk", "reset")  # PyMTL3 gives them to every module
+STATE = "state_t"
+
+
+class Declaration(str):
+    """The line that declares a wire."""
+
+    name: str
+
+    def __new__(cls, text: str, name: str) -> Declaration:
+        made = super().__new__(cls, text)
+        made.name = name
+        return made
+
+
+@dataclass(frozen=True)
+class Pin:
+    port: str
+    direction: str  # input or output
+    wire: str
+    declaration: str  # of the wire
+
+
+@dataclass(frozen=True)
+class Instance:
+    module: str
+    name: str
+    pins: tuple[Pin, ...]
+
+
+def dimensions(array: rt.Array | None) -> list[int]:
+    """The sizes of a list of signals, without those that are 1."""
+    return [size for size in array.get_dim_sizes() if size != 1] if array is not None else []
+
+
+def one_element(kind: Any) -> bool:
+    """Whether an index into this selects all of it: a list of one signal, or a signal of one bit."""
+    if isinstance(kind, rt.Array):
+        return kind.get_dim_sizes()[0] == 1 and isinstance(kind.get_sub_type(), rt.Port | rt.Wire)
+    if not isinstance(kind, rt.Port | rt.Wire):
+        return False
+    dtype = kind.get_dtype()
+    return isinstance(dtype, rdt.Vector) and dtype.get_length() == 1
+
+
+def root(text: str) -> str:
+    """The name with which an expression begins."""
+    return re.split(r"\W", text, maxsplit=1)[0]
+
+
+def packed(dtype: Mapping[str, Any], sizes: Collection[int]) -> str:
+    """The packed dimensions of an array of values of this type."""
+    outer = "".join(f"[{size - 1}:0]" for size in sizes)
+    inner = dtype["packed_type"]
+    return outer if outer and inner == "[0:0]" else f"{outer}{inner}"
+
+
+def declared(*words: str) -> str:
+    return " ".join(word for word in words if word)
+
+
+class DirectStructure(VTranslator):
+    """PyMTL3's translator, its modules joined without a wire for each pin."""
+
+    # module -> those of clk and reset that it does not have, of the modules written so far
+    _without: dict[str, list[str]]
+    _states: States = NONE  # of the module whose declarations are being written
+    _with_states: set[str]  # the modules that have some
+
+    # ---- declarations
+
+    def translate_decls(self, m: Any) -> None:
+        self._states = states_of(m)
+        super().translate_decls(m)
+        self.structural.decl_consts[m] = self._enumeration(m) + self.structural.decl_consts[m]
+
+    def _enumeration(self, m: Any) -> str:
+        """The states of a component."""
+        if not self._states.codes:
+            return ""
+        self._with_states.add(
+            self.rtlir_tr_component_unique_name(m.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type))
+        )
+        nbits = getattr(m, self._states.signals[0]).get_type().nbits
+        names = [
+            f"    {name} = {self._literal_number(nbits, code)}" for name, code in self._states.codes.items()
+        ]
+        kind = f"logic [{nbits - 1}:0]"
+        return "\n".join([f"\n  typedef enum {kind} {{", ",\n".join(names), f"  }} {STATE};\n\n"])
+
+    def rtlir_tr_wire_decl(self, id_: str, Type: Any, array_type: Any, dtype: Any) -> Declaration:
+        if id_ in self._states.signals:
+            dtype = {**dtype, "data_type": STATE, "packed_type": ""}
+        return Declaration(super().rtlir_tr_wire_decl(id_, Type, array_type, dtype), id_)
+
+    def rtlir_tr_wire_decls(self, wire_decls: list[Declaration]) -> list[Declaration]:
+        return wire_decls
+
+    def rtlir_tr_unpacked_array_type(self, Type: rt.Array | None) -> dict[str, Any]:
+        sizes = dimensions(Type)
+        return {"def": "", "unpacked_type": "".join(f"[0:{size - 1}]" for size in sizes), "n_dim": sizes}
+
+    def rtlir_tr_port_decl(self, id_: str, Type: Any, array_type: Any, dtype: Any) -> str:
+        flat = {"def": "", "unpacked_type": "", "n_dim": []}
+        wide = {**dtype, "packed_type": packed(dtype, array_type["n_dim"])}
+        return super().rtlir_tr_port_decl(id_, Type, flat, wide)
+
+    def rtlir_tr_const_decl(
+        self, id_: str, Type: Any, array_type: Any, dtype: Any, value: Any
+    ) -> str:  # tables keep their one row
+        while isinstance(value, list) and not array_type["n_dim"]:
+            value = value[0]
+        return super().rtlir_tr_const_decl(id_, Type, array_type, dtype, value)
+
+    def rtlir_tr_interface_decl(
+        self, ifc_id: str, ifc_rtype: Any, array_type: Any, port_decls: list[dict[str, Any]]
+    ) -> list[str]:
+        sizes = array_type["n_dim"]
+        return [
+            declared(port["direction"], port["data_type"], _wider(sizes, port), f"{ifc_id}__{port['id']}")
+            for port in port_decls
+        ]
+
+    # ---- instances
+
+    def rtlir_tr_subcomp_decl(
+        self, m: Any, c_id: str, c_rtype: Any, c_array_type: Any, port_conns: Any, ifc_conns: Any
+    ) -> list[Instance]:
+        children = getattr(m, c_id)
+        return [
+            self._instance(child, name, [*port_conns, *ifc_conns]) for name, child in _named(c_id, children)
+        ]
+
+    def _instance(self, child: Any, name: str, ports: list[dict[str, Any]]) -> Instance:
+        kind = self.tr_top.get_metadata(_rtlir_getter()).get_rtlir(child)
+        module = self.rtlir_tr_component_unique_name(kind)
+        pins = []
+        for port in ports:
+            wire = f"{name}__{port['id']}"
+            words = declared(port["data_type"], _wider([], port), wire)
+            pins.append(Pin(port["id"], port["direction"].strip(), wire, words))
+        return Instance(module, name, tuple(pins))
+
+    def rtlir_tr_subcomp_decls(self, subcomps: list[list[Instance]]) -> list[Instance]:
+        return [instance for each in subcomps for instance in each]
+
+    # ---- connections
+
+    def rtlir_tr_connection(self, wr_signal: str, rd_signal: str) -> Connection:
+        return wr_signal, rd_signal
+
+    def rtlir_tr_connections(self, connections: list[Connection]) -> list[Connection]:
+        return connections
+
+    def rtlir_signal_expr_translation(self, expr: Any, m: Any, status: str = "intermediate") -> str:
+        """As PyMTL3 does, but what an index selects all of stands without it."""
+        if isinstance(expr, sexp.PortIndex | sexp.WireIndex | sexp.BitSelection | sexp.PartSelection):
+            base = expr.get_base()
+            if one_element(base.get_rtype()):
+                return self.rtlir_signal_expr_translation(base, m, status)
+        return super().rtlir_signal_expr_translation(expr, m, status)
+
+    def rtlir_tr_part_selection(self, base_signal: str, start: int, stop: int, status: str) -> str:
+        if stop - start == 1:
+            return self.rtlir_tr_bit_selection(base_signal, start, status)
+        return super().rtlir_tr_part_selection(base_signal, start, stop, status)
+
+    def rtlir_tr_component_array_index(self, base_signal: str, index: int, status: str) -> str:
+        return f"{base_signal}__{index}"
+
+    # ---- a module
+
+    def rtlir_tr_component(self, behavioral: Any, structural: Any) -> str:
+        blocks = set(re.findall(r"\w+", getattr(behavioral, "upblk_decls", "") or ""))
+        instances = getattr(structural, "decl_subcomps", None) or []
+        connections = getattr(structural, "connections", None) or []
+        instances = [self._with_own_clock(each) for each in instances]
+        existing = {pin.wire for each in instances for pin in each.pins}
+        connections = [
+            pair for pair in connections if not (pair[0] in CLOCKING and _is_clocking(pair[1], existing))
+        ]
+        texts, connections = joined(instances, connections, blocks)
+        wires = list(structural.decl_wires)
+        if structural.component_unique_name in self._with_states:
+            wires, connections = read_somewhere(wires, connections, blocks, "\n".join(texts))
+        written = SimpleNamespace(**vars(structural))
+        written.decl_wires = "\n".join(f"  {wire}" for wire in wires)
+        written.decl_subcomps = "\n\n".join(texts)
+        written.connections = "\n".join(f"  assign {reader} = {writer};" for writer, reader in connections)
+        return super().rtlir_tr_component(behavioral, written)
+
+    def _with_own_clock(self, instance: Instance) -> Instance:
+        """Without the pins of clk and reset that its module does not have."""
+        without = self._without.get(instance.module, ())
+        pins = tuple(pin for pin in instance.pins if pin.port not in without)
+        return Instance(instance.module, instance.name, pins)
+
+
+def _is_clocking(wire: str, existing: Collection[str]) -> bool:
+    """Whether this is the clock or reset pin of an instance whose module has lost it."""
+    return wire not in existing and wire.endswith(tuple(f"__{name}" for name in CLOCKING))
+
+
+def _rtlir_getter() -> Any:
+    from pymtl3.passes.rtlir.RTLIRPass import RTLIRPass
+
+    return RTLIRPass.rtlir_getter
+
+
+def _wider(sizes: list[int], port: Mapping[str, Any]) -> str:
+    """The packed dimensions of a port that PyMTL3 describes with unpacked ones."""
+    own = [int(size) + 1 for size in re.findall(r"\[0:(\d+)\]", port["unpacked_type"])]
+    return packed(port, [*sizes, *own])
+
+
+def _named(name: str, children: Any) -> Iterator[tuple[str, Any]]:
+    """The instances in an attribute, which may be a list of lists, and their names."""
+    if isinstance(children, list):
+        for i, child in enumerate(children):
+            yield from _named(f"{name}__{i}", child)
+    else:
+        yield name, children
+
+
+def joined(
+    instances: list[Instance], connections: list[Connection], blocks: Collection[str]
+) -> tuple[list[str], list[Connection]]:
+    """The instances as Verilog, with the wires that their pins need, and the connections that are left.
+
+    blocks: the names in update blocks. A wire that a block mentions stays.
+    """
+    pins = {pin.wire: pin for each in instances for pin in each.pins}
+    written = _by_name(connections, pins, 1)
+    read = _by_name(connections, pins, 0)
+    ends: dict[str, str] = {}  # wire of a pin -> to what the pin is connected instead
+    dropped: set[Connection] = set()
+    for wire, pin in pins.items():
+        mine = written if pin.direction == "input" else read
+        other = read if pin.direction == "input" else written
+        side = 0 if pin.direction == "input" else 1
+        pairs = mine.get(wire, [])
+        if wire in blocks or wire in other or len(pairs) != 1 or pairs[0][1 - side] != wire:
+            continue
+        end = pairs[0][side]
+        # an output that an input takes keeps its wire, which is then the one between the two
+        if pin.direction == "output" and root(end) in pins:
+            continue
+        ends[wire] = end
+        dropped.add(pairs[0])
+    wires = [f"  {pin.declaration};" for pin in pins.values() if pin.wire not in ends]
+    texts = ["\n".join(wires)] if wires else []
+    for each in instances:
+        lines = [f"    .{pin.port}( {ends.get(pin.wire, pin.wire)} )" for pin in each.pins]
+        body = ",\n".join(lines)
+        texts.append("\n".join([f"  {each.module} {each.name}", "  (", body, "  );"]))
+    return texts, [pair for pair in connections if pair not in dropped]
+
+
+def read_somewhere(
+    wires: list[Declaration], connections: list[Connection], blocks: Collection[str], instances: str
+) -> tuple[list[Declaration], list[Connection]]:
+    """Declarations and connections without the wires that are given a value and not read."""
+    while True:
+        read = {*blocks, *re.findall(r"\w+", instances), *(root(writer) for writer, _ in connections)}
+        unread = {wire.name for wire in wires if wire.name not in read}
+        if not unread:
+            return wires, connections
+        wires = [wire for wire in wires if wire.name not in unread]
+        connections = [pair for pair in connections if root(pair[1]) not in unread]
+
+
+def _by_name(connections: list[Connection], pins: Collection[str], side: int) -> dict[str, list[Connection]]:
+    """The connections of each pin's wire that stand with it on this side."""
+    found: dict[str, list[Connection]] = {}
+    for pair in connections:
+        name = root(pair[side])
+        if name in pins:
+            found.setdefault(name, []).append(pair)
+    return found

@@ -1,0 +1,461 @@
+"""From a component to one readable, self-contained SystemVerilog text.
+
+PyMTL3's translator does the work. What it writes is meant for machines: banners, the Python source as comments,
+absolute paths, modules called `Class__parameter_value__...` or by a hash. So a few of its methods are overridden
+here and in structure.py (ports, instances and connections), modules get other names (names.py), and the text of
+each module is tidied (tidy.py). The result is the same in every process, as it is the key to the cache, and clean
+under `verilator -Wall`.
+"""
+
+import copy
+import operator
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pymtl3 import Bits, Component
+from pymtl3.dsl import Interface, Signal
+from pymtl3.passes.backends.verilog.translation.behavioral.VBehavioralTranslatorL5 import (
+    BehavioralRTLIRToVVisitorL5,
+)
+from pymtl3.passes.backends.verilog.translation.VerilogTranslationConfigs import VerilogTranslationConfigs
+from pymtl3.passes.backends.verilog.util.utility import verilog_reserved
+from pymtl3.passes.rtlir import BehavioralRTLIR as bir
+from pymtl3.passes.rtlir import RTLIRType as rt
+from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
+
+from ....fl.errors import BadInput
+from ...states import NONE, States, states_of
+from .. import interrupt, toolchain
+from .enumerated import choice, holds_state, state_name, without_unreached
+from .names import described, identity, module_names, prefix_of
+from .structure import DirectStructure, one_element
+from .tidy import drop_unused, order_ports, tidy
+from .unread import directions, leave_open, silence
+
+_HEADER = """\
+// {top}: translated from PyMTL3; the top module is the last one.
+/* verilator lint_off DECLFILENAME */
+/* verilator lint_off PINCONNECTEMPTY */  // an output that is not needed is left open
+`default_nettype none
+
+"""
+
+
+_EVERY_TOP = "every top module has it"
+
+
+@interrupt.kept()
+def translate(
+    component: Component,
+    name: str | None = None,
+    *,
+    unique: bool = False,
+    unread: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """The design as SystemVerilog, its top module called `name`, or else as its class.
+
+    unique: the names of all other modules and of the types begin with that of the top, so that several designs
+    can be parts of one project.
+    unread: signals of the top module that it need not read, and the reason (see unread.py).
+    """
+    if not component._dsl.constructed:
+        component.elaborate()
+    _check_identifiers(component)
+    translator = Readable(component, name or top_name(component), unique, unread)
+    translator.translate(component, {each: VerilogTranslationConfigs(each) for each in _hierarchy(component)})
+    return translator.hierarchy.src
+
+
+def top_name(component: Component) -> str:
+    """The name of the top module where none is given."""
+    return type(component).__name__
+
+
+def lint(verilog: str) -> None:
+    """Raise ToolError with Verilator's message if it has anything to complain about, style included."""
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        (Path(directory) / "design.sv").write_text(verilog)
+        toolchain.verilator(["--lint-only", "-Wall", "design.sv"], cwd=Path(directory))
+
+
+def _hierarchy(component: Component) -> Iterator[Component]:
+    """The component and everything inside it, in a fixed order."""
+    yield component
+    for child in component.get_child_components(repr):
+        yield from _hierarchy(child)
+
+
+def _check_identifiers(component: Component) -> None:
+    for each in _hierarchy(component):
+        for name, value in vars(each).items():
+            if name in verilog_reserved and isinstance(value, Component | Interface | Signal | list):
+                raise BadInput(
+                    f"{type(each).__name__} has an attribute named {name!r}, which is a reserved word of "
+                    "SystemVerilog: rename it"
+                )
+
+
+class Readable(DirectStructure):
+    """PyMTL3's translator with our names and layout."""
+
+    def __init__(self, top: Component, name: str, unique: bool, unread: Mapping[str, str]) -> None:
+        super().__init__(top)
+        self._name = name
+        self._prefix = prefix_of(name) if unique else ""
+        self._unread_at_top = {"clk": _EVERY_TOP, "reset": _EVERY_TOP, **unread}
+        self._module_names: dict[tuple[type, str], str] = {}
+        self._described: dict[str, str] = {}
+        self._attributes: dict[str, list[str]] = {}  # module -> its attributes, as they stand in the source
+        self._unread: dict[str, dict[str, str]] = {}  # module -> ports that it need not read -> the reason
+        self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
+        self._without = {}
+        self._with_states = set()
+
+    def rtlir_tr_initialize(self) -> None:
+        super().rtlir_tr_initialize()
+        kinds = [each.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type) for each in _hierarchy(self.tr_top)]
+        self._module_names = module_names(kinds, self._name, self._prefix)
+        self._described = {self._module_names[identity(kind)]: described(kind) for kind in kinds}
+        self._unread = {
+            self._module_names[identity(kind)]: dict(getattr(type(kind.obj), "UNREAD", ())) for kind in kinds
+        }
+        self._unread[self._name] |= self._unread_at_top
+        self._attributes = {self._module_names[identity(kind)]: list(vars(kind.obj)) for kind in kinds}
+
+    def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
+        return self._module_names[identity(c_rtype)]
+
+    def rtlir_tr_component(self, behavioral: Any, structural: Any) -> str:
+        """One module; those inside it come first."""
+        text = tidy(super().rtlir_tr_component(behavioral, structural))
+        name = structural.component_unique_name
+        if not structural.component_is_top:
+            text, self._without[name] = drop_unused(text)
+        text = leave_open(order_ports(text, self._attributes[name]), self._directions)
+        self._directions[name] = directions(text)
+        return self._described[name] + text
+
+    def rtlir_tr_components(self, components: dict[str, str]) -> str:
+        return "\n\n".join(components.values())
+
+    def rtlir_tr_src_layout(self, hierarchy: Any) -> str:
+        """The whole text."""
+        structs = [(kind, template["def"]) for kind, template in hierarchy.decl_type_struct.items()]
+        fields = {kind.get_name(): kind.get_all_properties() for kind, _ in structs}
+
+        def silenced(match: re.Match[str]) -> str:
+            return silence(match[0], self._directions, fields, self._unread[match[1]])
+
+        modules = re.sub(
+            r"^module (\w+)\n.*?^endmodule$",
+            silenced,
+            hierarchy.component_src,
+            flags=re.DOTALL | re.MULTILINE,
+        )
+        text = "\n".join([*(definition for _, definition in structs), modules])
+        # PyMTL3 appends the fields of a struct to its name; the class name suffices where it is unique
+        classes = [kind.cls.__name__ for kind, _ in structs]
+        for kind, _ in structs:
+            short = classes.count(kind.cls.__name__) == 1
+            name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
+            text = re.sub(rf"\b{kind.get_name()}\b", name, text)
+        return f"{_HEADER.format(top=self._name)}{text.rstrip()}\n\n`default_nettype wire\n"
+
+    # Update blocks: without their Python source, and indented once (both lists hold the same strings).
+
+    def rtlir_tr_upblk_decl(self, upblk: object, src: list[str], py_src: list[str]) -> list[str]:
+        return src
+
+    def rtlir_tr_upblk_srcs(self, upblk_srcs: list[list[str]]) -> str:
+        return ""
+
+    def _get_rtlir2v_visitor(self) -> type[BehavioralRTLIRToVVisitorL5]:
+        return ReadableBlock
+
+    def _literal_number(self, nbits: int, value: int) -> str:
+        return _number(nbits, value)
+
+
+_PLAIN = {bir.Add: operator.add, bir.Sub: operator.sub, bir.Mult: operator.mul}
+
+
+class ReadableBlock(BehavioralRTLIRToVVisitorL5):
+    """Expressions and statements of an update block."""
+
+    def __init__(self, is_reserved: Callable[[str], bool]) -> None:
+        super().__init__(is_reserved)
+        self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
+        self._states: States = NONE  # of the component whose update block this is
+
+    def visit(self, node: Any) -> Any:
+        """As PyMTL3 does, with the loop variables that `unrolled` has set, and the text of `visit_Index`."""
+        if getattr(node, "_text", None) is not None:
+            return node._text
+        before = self._turns
+        self._turns = {**before, **getattr(node, "_turns", {})}
+        try:
+            return super().visit(node)
+        finally:
+            self._turns = before
+
+    def enter(self, blk: Any, rtlir: Any) -> Any:
+        component = dict(zip(blk.__code__.co_freevars, blk.__closure__ or (), strict=False)).get("s")
+        self._states = states_of(component.cell_contents) if component is not None else NONE
+        return super().enter(blk, rtlir)
+
+    def visit_CombUpblk(self, node: Any) -> list[str]:
+        node.body = without_unreached(unrolled(node.body), self._states)
+        return super().visit_CombUpblk(node) if node.body else []
+
+    def visit_SeqUpblk(self, node: Any) -> list[str]:
+        node.body = without_unreached(unrolled(node.body), self._states)
+        return super().visit_SeqUpblk(node) if node.body else []
+
+    def visit_If(self, node: Any) -> list[str]:
+        """A choice by state is a case; a branch that is empty, as its loops have no turns, is not written."""
+        chosen = choice(node, self._states)
+        if chosen is not None:
+            branches = [
+                (", ".join(str(self._states.name(code)) for code in codes), body)
+                for codes, body in chosen.branches
+            ]
+            return [
+                f"unique case ( {self.visit(chosen.signal)} )",
+                *(line for label, body in branches for line in self._branch(label, body)),
+                *self._branch("default", chosen.others),
+                "endcase",
+            ]
+        lines = super().visit_If(node)
+        if not node.body and lines[2] in ("else", "else begin"):
+            condition = lines[0].removeprefix("if ( ").removesuffix(" ) begin")
+            lines[:3] = [f"if ( !( {condition} ) ){lines[2].removeprefix('else')}"]
+        return lines
+
+    def _branch(self, label: str, body: list[Any]) -> list[str]:
+        """Of a case."""
+        lines = [line for each in body for line in self.visit(each)]
+        if len(lines) < 2:
+            return [f"  {label}: {''.join(lines) or ';'}"]
+        return [f"  {label}: begin", *(f"    {line}" for line in lines), "  end"]
+
+    def visit_BinOp(self, node: Any) -> Any:
+        """Arithmetic on Python integers becomes its result.
+
+        In Verilog it would be done modulo a power of two wherever the context does not make it wider, as in the
+        index `x[nbits + 6'd1]`, which is x[0] where nbits is 63.
+        """
+        if _is_constant(node):
+            width = getattr(node, "_context", node.Type.get_dtype().get_length())
+            value = int(node._value)
+            if not -(1 << (width - 1)) <= value < 1 << width:
+                raise BadInput(
+                    f"a constant expression in {self.blk.__name__} is {value}: {width} bits are too few"
+                )
+            return _number(width, value % (1 << width))
+        if not isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
+            _lend_width(node.left, node.right)
+        return super().visit_BinOp(node)
+
+    def visit_Compare(self, node: Any) -> Any:
+        if holds_state(node.left, self._states) and isinstance(node.op, bir.Eq | bir.NotEq):
+            return f"{self.visit(node.left)} {self.ops[type(node.op)]} {self._state(node.right)}"
+        _lend_width(node.left, node.right)
+        return super().visit_Compare(node)
+
+    def _state(self, node: Any) -> str:
+        """A state by name, or whatever else is given to a signal that holds one."""
+        return state_name(node, self._states) or str(self.visit(node))
+
+    def visit_IfExp(self, node: Any) -> Any:
+        width = getattr(node, "_context", _width(node))
+        node.body._context = node.orelse._context = width
+        return super().visit_IfExp(node)
+
+    def visit_Assign(self, node: Any) -> Any:
+        kind = node.targets[0].Type
+        if all(holds_state(target, self._states) for target in node.targets):
+            node.value._text = state_name(node.value, self._states)
+        if isinstance(kind, rt.Signal):
+            node.value._context = kind.get_dtype().get_length()
+        return super().visit_Assign(node)
+
+    def visit_FreeVar(self, node: Any) -> str:
+        # a cast only if the constant was made wider by its context
+        text = super().visit_FreeVar(node)
+        if isinstance(node.obj, int | Bits):
+            nbits = node.obj.nbits if isinstance(node.obj, Bits) else max(1, node.obj.bit_length())
+            if node.Type.get_dtype().get_length() == nbits:
+                return f"__const__{node.name}"
+        return text
+
+    def visit_LoopVar(self, node: Any) -> str:
+        if node.name in self._turns:
+            return _number(node.Type.get_dtype().get_length(), self._turns[node.name])
+        return super().visit_LoopVar(node)
+
+    def visit_Index(self, node: Any) -> Any:
+        """Sums of loop variables and constants in the 32 bits of a loop variable, which need no casts."""
+        kind = node.value.Type
+        if one_element(kind):
+            return self.visit(node.value)
+        node.idx._text = self._plain(node.idx)
+        if _is_instances(kind):
+            number = getattr(node.idx, "_value", node.idx._text)
+            return f"{self.visit(node.value)}__{number if isinstance(number, str) else int(number)}"
+        return super().visit_Index(node)
+
+    def visit_Slice(self, node: Any) -> Any:
+        return self.visit(node.value) if one_element(node.value.Type) else super().visit_Slice(node)
+
+    def _plain(self, node: Any) -> str | None:
+        """An index made of loop variables and constants alone, else None."""
+        if hasattr(node, "_value"):
+            return None if node._is_explicit or isinstance(node, bir.FreeVar) else str(int(node._value))
+        if isinstance(node, bir.LoopVar) and not node._is_explicit:
+            return str(self._turns.get(node.name, node.name))
+        if isinstance(node, bir.BinOp) and isinstance(node.op, bir.Add | bir.Sub | bir.Mult):
+            left, right = self._plain(node.left), self._plain(node.right)
+            if left is not None and right is not None:
+                if left.isdecimal() and right.isdecimal():
+                    return str(int(_PLAIN[type(node.op)](int(left), int(right))))
+                if isinstance(node.op, bir.Mult):
+                    left, right = (f"({each})" if " " in each else each for each in (left, right))
+                elif isinstance(node.op, bir.Sub) and " " in right:
+                    right = f"({right})"
+                return f"{left} {self.ops[type(node.op)]} {right}"
+        return None
+
+    def visit_Number(self, node: Any) -> str:
+        return _number(node.Type.get_dtype().get_length(), node.value)
+
+    def visit_ZeroExt(self, node: Any) -> str:
+        node.value._top_expr = True
+        return f"{node.nbits}'({self.visit(node.value)})"
+
+    def visit_SignExt(self, node: Any) -> Any:
+        """The sign of a concatenation is that of its first part; Yosys and Icarus select no bit of the whole."""
+        if not isinstance(node.value, bir.Concat):
+            return super().visit_SignExt(node)
+        more = node.nbits - _width(node.value)
+        whole = self.visit(node.value)
+        return f"{{ {{ {more} {{ {self._sign(node.value.values[0])} }} }}, {whole} }}" if more else whole
+
+    def _sign(self, node: Any) -> Any:
+        """The most significant bit of a signal, of a part of one, or of a concatenation."""
+        while isinstance(node, bir.Concat):
+            node = node.values[0]
+        if _width(node) == 1:
+            return self.visit(node)
+        if isinstance(node, bir.Slice):
+            top = f"{self.visit(node.base)} + {node.size - 1}" if node.size else int(node.upper._value) - 1
+            return f"{self.visit(node.value)}[{top}]"
+        return f"{self.visit(node)}[{_width(node) - 1}]"
+
+    def visit_For(self, node: Any) -> list[str]:
+        """Plain numbers as bounds."""
+        start, end, step = (getattr(each, "_value", None) for each in (node.start, node.end, node.step))
+        if start is None or end is None or step is None or step < 0:
+            return super().visit_For(node)
+        src = super().visit_For(node)
+        begin = " begin" if len(node.body) > 1 else ""
+        i = self.visit(node.var)
+        return [f"for ( int unsigned {i} = {start}; {i} < {end}; {i} += {step} ){begin}", *src[1:]]
+
+
+def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType({})) -> list[Any]:
+    """Without the loops that have no turns, and what is left empty by that; loops of one turn replaced by it.
+
+    A loop over instances is replaced by all of its turns, as each instance has signals of its own.
+
+    `outer`: loop variables of such loops around the statements, which `ReadableBlock.visit` finds in `_turns`.
+    """
+    kept = []
+    for each in statements:
+        if isinstance(each, bir.For):
+            bounds: list[Any] = [
+                getattr(bound, "_value", None) for bound in (each.start, each.end, each.step)
+            ]
+            turns = None if None in bounds else range(*map(int, bounds))
+            inner = {name: value for name, value in outer.items() if name != each.var.name}
+            if turns is not None and (len(turns) == 1 or _selects_instance(each.body, each.var.name)):
+                for turn in turns:
+                    kept.extend(unrolled(_copied(each.body), {**inner, each.var.name: turn}))
+                continue
+            each.body = unrolled(each.body, inner)
+            if not each.body or (turns is not None and not turns):
+                continue
+        elif isinstance(each, bir.If):
+            each.body, each.orelse = unrolled(each.body, outer), unrolled(each.orelse, outer)
+            if not (each.body or each.orelse):
+                continue
+        if outer:
+            each._turns = dict(outer)
+        kept.append(each)
+    return kept
+
+
+def _nodes(tree: Any) -> Iterator[Any]:
+    """All nodes of a part of an update block."""
+    if isinstance(tree, list):
+        for each in tree:
+            yield from _nodes(each)
+    elif isinstance(tree, bir.BaseBehavioralRTLIR):
+        yield tree
+        for each in vars(tree).values():
+            yield from _nodes(each)
+
+
+def _selects_instance(body: list[Any], variable: str) -> bool:
+    """Whether statements select one of several components by a loop variable."""
+    return any(
+        isinstance(node, bir.Index)
+        and _is_instances(node.value.Type)
+        and any(isinstance(part, bir.LoopVar) and part.name == variable for part in _nodes(node.idx))
+        for node in _nodes(body)
+    )
+
+
+def _copied(tree: Any) -> Any:
+    """Statements that can be given other loop variables than those that they are copied from."""
+    if isinstance(tree, list):
+        return [_copied(each) for each in tree]
+    if not isinstance(tree, bir.BaseBehavioralRTLIR):
+        return tree
+    made = copy.copy(tree)
+    for name, value in vars(tree).items():
+        setattr(made, name, _copied(value))
+    return made
+
+
+def _is_instances(kind: Any) -> bool:
+    """Whether this is a list of components."""
+    return isinstance(kind, rt.Array) and isinstance(kind.get_sub_type(), rt.Component)
+
+
+def _is_constant(node: Any) -> bool:
+    """Whether an expression is made of Python integers alone."""
+    return isinstance(node, bir.BinOp) and hasattr(node, "_value") and not node._is_explicit
+
+
+def _width(node: Any) -> int:
+    """The bits of an expression, which PyMTL3 knows of the leaves, but not of an operation that it widened."""
+    if isinstance(node, bir.BinOp) and not hasattr(node, "_value"):
+        if isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
+            return _width(node.left)
+        return max(_width(node.left), _width(node.right))
+    return node.Type.get_dtype().get_length()
+
+
+def _lend_width(left: Any, right: Any) -> None:
+    """A constant expression is as wide as what it is combined with."""
+    width = max(_width(left), _width(right))
+    left._context = right._context = width
+
+
+def _number(nbits: int, value: int) -> str:
+    """Decimal where a reader would think so, else hexadecimal."""
+    return f"{nbits}'d{int(value)}" if int(value) < 1 << 16 else f"{nbits}'h{int(value):x}"

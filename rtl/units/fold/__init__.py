@@ -1,0 +1,1 @@
+"""A product a cycle, folded by rows of residues."""

@@ -1,0 +1,61 @@
+"""SplitAdder: a pair of words added by Sklansky's prefix network (fl/compression/prefix.py), cut by a register between two of its levels.
+
+AdderFront has the first levels, AdderBack the last ones; between them go p (the half sums), g and q: generate and propagate of the spans
+so far. A pipeline puts its register where its stages become alike.
+Ports: of AdderFront sum, carry (complements) -> p, g, q; of AdderBack p, g, q -> out; combinational. Area order: n/2 log2 n nodes in all.
+"""
+
+from pymtl3 import *
+
+from ..prefix_adder import PrefixLevel
+
+NETWORK = "sklansky"
+
+
+class AdderFront(Component):
+    def construct(s, nbits, nlevels):
+        s.sum = InPort(nbits)
+        s.carry = InPort(nbits)
+        s.p = OutPort(nbits)
+        s.g = OutPort(nbits)
+        s.q = OutPort(nbits)
+        s.generated = Wire(nbits)
+
+        @update
+        def half_sums():
+            s.p @= s.sum ^ s.carry
+            s.generated @= ~(s.sum | s.carry)
+
+        g, q = s.generated, s.p
+        for i in range(nlevels):
+            level = PrefixLevel(nbits, NETWORK, i)
+            setattr(s, f"level_{i}", level)
+            level.g //= g
+            level.p //= q
+            g, q = level.g_out, level.p_out
+        s.g //= g
+        s.q //= q
+
+
+class AdderBack(Component):
+    """The other levels, from `nlevels` on: one at least."""
+
+    def construct(s, nbits, nlevels):
+        s.p = InPort(nbits)
+        s.g = InPort(nbits)
+        s.q = InPort(nbits)
+        s.out = OutPort(nbits)
+        s.carries = Wire(nbits)
+
+        g, q = s.g, s.q
+        for i in range(nlevels, clog2(nbits)):
+            level = PrefixLevel(nbits, NETWORK, i)
+            setattr(s, f"level_{i}", level)
+            level.g //= g
+            level.p //= q
+            g, q = level.g_out, None if level.is_last else level.p_out
+        s.carries //= g
+
+        @update
+        def add_carries():
+            s.out @= s.p ^ (s.carries << 1)

@@ -1,0 +1,1 @@
+"""Padding of messages (PKCS #1), and the random bytes that it takes."""

@@ -1,0 +1,106 @@
+"""Pkcs1Pad: PKCS#1 v1.5 padding (fl/pkcs1.py), a byte a cycle; paper 000, section 4.5.3, has type 2.
+
+One register holds the message, which leaves at its low end, while the encoding comes in at its high end.
+
+Ports: istream {sign, length, message} -> ostream {status, em}; random, a stream of bytes, read for type 2 alone (sign = 0), those that
+are 0 thrown away; random_failed says that its health test has failed: no encoding, at once. Type 1 with sign = 1.
+Cycles: nbytes + 1, and one more for each cycle in which a byte of padding is wanted and there is none, or a 0; 1 where the message is
+too long. They say nothing of the message. Area order: nbits registers.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ....fl.pkcs1 import Kind, Padded, longest, nbytes_of
+from ...messages import mk_pad_req, mk_pad_resp
+from ...states import states
+
+
+class Pkcs1Pad(Component):
+    def construct(s, nbits):
+        nbytes = nbytes_of(nbits)
+        s.istream = RecvIfcRTL(mk_pad_req(nbits))
+        s.ostream = SendIfcRTL(mk_pad_resp(nbits))
+        s.random = RecvIfcRTL(mk_bits(8))
+        s.random_failed = InPort()
+
+        PLACE_NBITS = clog2(nbytes)
+        LONGEST, TYPE_PLACE, LAST_PLACE = longest(nbytes), nbytes - 2, nbytes - 1
+        SIGN, ENCRYPT, FILL = int(Kind.SIGN), int(Kind.ENCRYPT), 0xFF
+        OK, TOO_LONG, NO_RANDOM = (int(each) for each in Padded)
+
+        s.st = Wire(2)
+        IDLE, BYTES, DONE = states(s, "st", IDLE=0, BYTES=1, DONE=2)
+        s.octets = Wire(nbits)
+        s.place = Wire(PLACE_NBITS)  # of the byte that comes in, from the low end
+        s.length = Wire(PLACE_NBITS)
+        s.sign = Wire()
+        s.status = Wire(2)
+        s.octet = Wire(8)
+        s.draws = Wire()
+        s.steps = Wire()
+        s.fails = Wire()
+        s.ostream.msg.status //= s.status
+        s.ostream.msg.em //= s.octets
+
+        @update
+        def choose():
+            s.draws @= 0
+            s.octet @= 0
+            if s.place == TYPE_PLACE:
+                s.octet @= ENCRYPT
+                if s.sign:
+                    s.octet @= SIGN
+            elif s.place == LAST_PLACE:
+                s.octet @= 0
+            elif s.place < s.length:
+                s.octet @= s.octets[0:8]
+            elif s.place > s.length:
+                s.octet @= FILL
+                if ~s.sign:
+                    s.octet @= s.random.msg
+                    s.draws @= 1
+
+        @update
+        def handshakes():
+            s.istream.rdy @= s.st == IDLE
+            s.ostream.val @= s.st == DONE
+            s.fails @= (s.st == BYTES) & ~s.sign & s.random_failed
+            s.random.rdy @= (s.st == BYTES) & s.draws & ~s.random_failed
+            s.steps @= (s.st == BYTES) & (~s.draws | (s.random.val & (s.random.msg != 0)))
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.st == IDLE:
+                if s.istream.val:
+                    s.st <<= BYTES
+                    if s.istream.msg.length > LONGEST:
+                        s.st <<= DONE
+            elif s.st == BYTES:
+                if (s.steps & (s.place == LAST_PLACE)) | s.fails:
+                    s.st <<= DONE
+            elif s.ostream.rdy:
+                s.st <<= IDLE
+
+        @update_ff
+        def data():
+            if s.st == IDLE:
+                s.place <<= 0
+                s.length <<= s.istream.msg.length
+                s.sign <<= s.istream.msg.sign
+                s.octets <<= s.istream.msg.message
+                s.status <<= OK
+                if s.istream.val & (s.istream.msg.length > LONGEST):
+                    s.octets <<= 0
+                    s.status <<= TOO_LONG
+            elif s.fails:
+                s.octets <<= 0
+                s.status <<= NO_RANDOM
+            elif s.steps:
+                s.place <<= s.place + 1
+                s.octets <<= concat(s.octet, s.octets[8:nbits])
+
+    def line_trace(s):
+        return f"{s.istream}({int(s.place)}){s.ostream}"

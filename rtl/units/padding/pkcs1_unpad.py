@@ -1,0 +1,151 @@
+"""Pkcs1Unpad: the message in a PKCS#1 v1.5 encoding (fl/pkcs1.py), a byte a cycle; paper 000, section 4.5.3, has type 2.
+
+One register holds the encoding. Its bytes leave at the high end, and come in again at the low end: as 0 up to the 00 before the message,
+as they are behind it. Whatever is wrong is noticed in one flag, and tells nothing until the end.
+
+With `implicit` a message of the caller, of a length that it expects, takes the place of a wrong one (fl/pkcs1.py).
+
+Ports: istream {sign, em}, with implicit {sign, length, fallback, em} -> ostream {good, length, message}; without a message 0.
+Cycles: nbytes + 2. Constant time: they are the same for every encoding. Area order: nbits registers, with implicit twice as many.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ....fl.pkcs1 import FRAME, LEAST_PADDING, Kind, nbytes_of
+from ...messages import mk_unpad_req, mk_unpad_resp
+from ...states import states
+
+
+class Pkcs1Unpad(Component):
+    def construct(s, nbits, implicit=False):
+        nbytes = nbytes_of(nbits)
+        s.istream = RecvIfcRTL(mk_unpad_req(nbits, implicit))
+        s.ostream = SendIfcRTL(mk_unpad_resp(nbits))
+
+        PLACE_NBITS = clog2(nbytes)
+        TOP, LAST_PLACE = nbits - 8, nbytes - 1
+        FIRST_END = FRAME - 1 + LEAST_PADDING  # the first place for the 00 before the message
+        SIGN, ENCRYPT, FILL = int(Kind.SIGN), int(Kind.ENCRYPT), 0xFF
+
+        s.st = Wire(2)
+        IDLE, BYTES, JUDGE, DONE = states(s, "st", IDLE=0, BYTES=1, JUDGE=2, DONE=3)
+        s.octets = Wire(nbits)
+        s.place = Wire(PLACE_NBITS)  # of the byte that leaves, from the high end
+        s.length = Wire(PLACE_NBITS)
+        s.sign = Wire()
+        s.in_message = Wire()  # behind the 00
+        s.wrong = Wire()
+        s.good = Wire()
+        s.octet = Wire(8)
+        s.octet //= s.octets[TOP:nbits]
+        s.is_zero = Wire()
+        s.is_wrong = Wire()
+        s.again = Wire(8)
+        s.ostream.msg.good //= s.good
+        s.ostream.msg.length //= s.length
+        s.ostream.msg.message //= s.octets
+
+        @update
+        def look():
+            s.is_zero @= s.octet == 0
+            s.is_wrong @= 0
+            if s.place == 0:
+                s.is_wrong @= ~s.is_zero
+            elif s.place == 1:
+                s.is_wrong @= s.octet != ENCRYPT
+                if s.sign:
+                    s.is_wrong @= s.octet != SIGN
+            elif ~s.in_message:
+                s.is_wrong @= s.sign & ~s.is_zero & (s.octet != FILL)
+                if s.is_zero & (s.place < FIRST_END):
+                    s.is_wrong @= 1
+            s.again @= 0
+            if s.in_message:
+                s.again @= s.octet
+
+        @update
+        def handshakes():
+            s.istream.rdy @= s.st == IDLE
+            s.ostream.val @= s.st == DONE
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.st == IDLE:
+                if s.istream.val:
+                    s.st <<= BYTES
+            elif s.st == BYTES:
+                if s.place == LAST_PLACE:
+                    s.st <<= JUDGE
+            elif s.st == JUDGE:
+                s.st <<= DONE
+            elif s.ostream.rdy:
+                s.st <<= IDLE
+
+        s.is_good = Wire()
+        s.kept = Wire(nbits)  # all ones for a good message
+        for bit in range(nbits):
+            s.kept[bit] //= s.is_good
+
+        @update_ff
+        def notice():
+            if s.st == IDLE:
+                s.place <<= 0
+                s.in_message <<= 0
+                s.wrong <<= 0
+                s.sign <<= s.istream.msg.sign
+            elif s.st == BYTES:
+                s.place <<= s.place + 1
+                s.wrong <<= s.wrong | s.is_wrong
+                if s.is_zero & (s.place > 1):
+                    s.in_message <<= 1
+
+        if implicit:
+            s.expected = Wire(PLACE_NBITS)
+            s.fallback = Wire(nbits)
+
+            @update
+            def judge_or_replace():
+                s.is_good @= ~s.wrong & s.in_message & (s.length == s.expected)
+
+            @update_ff
+            def data_or_fallback():
+                if s.st == IDLE:
+                    s.octets <<= s.istream.msg.em
+                    s.fallback <<= s.istream.msg.fallback
+                    s.expected <<= s.istream.msg.length
+                    s.length <<= 0
+                elif s.st == BYTES:
+                    s.octets <<= concat(s.octets[0:TOP], s.again)
+                    s.length <<= s.length + zext(s.in_message, PLACE_NBITS)
+                elif s.st == JUDGE:
+                    s.good <<= 1
+                    s.length <<= s.expected
+                    s.octets <<= (s.octets & s.kept) | (s.fallback & ~s.kept)
+
+        else:
+            s.kept_length = Wire(PLACE_NBITS)
+            for bit in range(PLACE_NBITS):
+                s.kept_length[bit] //= s.is_good
+
+            @update
+            def judge():
+                s.is_good @= ~s.wrong & s.in_message
+
+            @update_ff
+            def data():
+                if s.st == IDLE:
+                    s.octets <<= s.istream.msg.em
+                    s.length <<= 0
+                elif s.st == BYTES:
+                    s.octets <<= concat(s.octets[0:TOP], s.again)
+                    s.length <<= s.length + zext(s.in_message, PLACE_NBITS)
+                elif s.st == JUDGE:
+                    s.good <<= s.is_good
+                    s.length <<= s.length & s.kept_length
+                    s.octets <<= s.octets & s.kept
+
+    def line_trace(s):
+        return f"{s.istream}({int(s.place)}){s.ostream}"

@@ -1,0 +1,1 @@
+"""Montgomery products by a scaled modulus."""

@@ -1,0 +1,215 @@
+"""ScaledSetup: the conversions of a machine on a scaled modulus, without multiplier and divider (numbers: fl/multipliers/scaled_entry.py).
+
+    scale   M' = 2^-v mod N on the port m_prime, by halvings of a power of 2, and beside it a power of 2 modulo the aligned multiple of N
+    double  twice a word, or 2^doublings_per_cycle times, less that multiple where it is at least that
+    halve   a word / 2^h modulo N, below N
+    clear   nothing is left here of what was converted, if the word and the modulus are 0
+Ports: istream, a word; `kind` of the request, as in KINDS; ostream; `modulus`, odd and static while the unit is busy.
+Cycles: scale_cycles and leaving_cycles of ScaledEntry for the first and the third, which count the zeros above N as shifts; 1.
+Two doublings a cycle are made side by side (ModQuadruple), in the time of one: three times the multiple is in a register, a cycle later.
+Area order: a chain of subtractors, or three, and one of adders of nbits + v bits, three registers as long, or four.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..cond_sub import CondSub
+from ..fold.mod_quadruple import ModQuadruple
+from ..mod_double import ModDouble
+from ..mod_halve import ModHalve
+from ..serial_ctrl import PassCtrl, connect_serial
+
+KINDS = ("scale", "double", "halve", "clear")
+
+
+class ModDoubleTwice(Component):
+    """ModDouble with two doublings a cycle, side by side; three times the modulus is there a cycle after it."""
+
+    def construct(s, nbits, counted):
+        s.istream = RecvIfcRTL(mk_bits(nbits))
+        s.ostream = SendIfcRTL(mk_bits(nbits))
+        s.modulus = InPort(nbits)
+        s.last = InPort(counted)
+
+        wide = nbits + 2
+        s.thrice = Wire(wide)
+
+        @update_ff
+        def three_times():
+            s.thrice <<= zext(s.modulus, wide) + (zext(s.modulus, wide) << 1)
+
+        s.x = Wire(nbits)
+        s.step = ModQuadruple(nbits)
+        s.step.x //= s.x
+        s.step.digit //= 0
+        s.step.modulus //= s.modulus
+        s.step.thrice //= s.thrice
+        s.ostream.msg //= s.step.out
+
+        s.ctrl = PassCtrl(0, counted)
+        s.last //= s.ctrl.last
+        connect_serial(s)
+
+        @update_ff
+        def data():
+            if s.ctrl.load:
+                s.x <<= s.istream.msg
+            elif s.ctrl.step:
+                s.x <<= s.ostream.msg
+
+    def line_trace(s):
+        return f"{s.istream}{s.ctrl.line_trace()}{s.ostream}"
+
+
+class ScaledSetup(Component):
+    def construct(s, entry):
+        shape = entry.shape
+        nbits, digit, nbits_word = shape.nbits, shape.digit_nbits, entry.word_nbits
+        word = mk_bits(nbits_word)
+        s.istream = RecvIfcRTL(word)
+        s.kind = InPort(2)
+        s.ostream = SendIfcRTL(word)
+        s.modulus = InPort(nbits)
+        s.m_prime = OutPort(nbits)
+
+        SCALE, DOUBLE, HALVE, CLEAR = (
+            b2(KINDS.index(kind)) for kind in ("scale", "double", "halve", "clear")
+        )
+        FIRST = word(1 << entry.first_nbits)
+        TO_M_PRIME = word(1 << entry.halvings - shape.scale_nbits)
+        TOP = nbits_word - 2  # of the aligned modulus
+        side_by_side = entry.side_by_side
+        s.busy = Wire()
+        s.now = Wire(2)
+        s.fresh = Wire()  # in the first cycle
+        s.aligns = Wire()
+        s.take = Wire()
+        s.done = Wire()
+
+        # ---- the modulus, its highest 1 at the top
+
+        s.aligned = Wire(word)
+        s.aligned_n = Wire(word)
+        s.starts = Wire()  # its doublings
+
+        @update
+        def align():
+            s.aligned_n @= s.aligned
+            if s.fresh:
+                s.aligned_n @= zext(s.modulus, nbits_word) << (TOP + 1 - nbits)
+            elif s.aligns & ~s.aligned[TOP]:
+                s.aligned_n @= s.aligned << 1
+                if s.aligned[TOP + 1 - digit : TOP + 1] == 0:
+                    s.aligned_n @= s.aligned << digit
+
+        # what is even has no place where it ends
+        if side_by_side:
+
+            @update
+            def start_when_it_is_there():
+                s.starts @= s.aligns & (s.aligned[TOP] | ~s.modulus[0])
+
+        else:
+
+            @update
+            def start():
+                s.starts @= (s.fresh | s.aligns) & (s.now == SCALE) & (s.aligned_n[TOP] | ~s.modulus[0])
+
+        @update_ff
+        def aligned_modulus():
+            if (s.fresh & (s.now != DOUBLE)) | s.aligns:
+                s.aligned <<= s.aligned_n
+
+        # ---- doublings
+
+        doubling_cycles = entry.chain.doublings // entry.doublings_per_cycle
+        count_nbits = max(1, clog2(doubling_cycles))
+        if side_by_side:
+            s.double = ModDoubleTwice(nbits_word, count_nbits)
+        else:
+            s.double = ModDouble(nbits_word, 0, entry.doublings_per_cycle, count_nbits)
+        s.double.modulus //= s.aligned
+        LAST_DOUBLING = doubling_cycles - 1
+
+        @update
+        def doublings():
+            s.double.istream.val @= s.starts | (s.take & ((s.kind == DOUBLE) | (s.kind == CLEAR)))
+            s.double.istream.msg @= s.istream.msg
+            if s.starts:
+                s.double.istream.msg @= FIRST
+            s.double.last @= 0
+            if s.now == SCALE:
+                s.double.last @= LAST_DOUBLING
+
+        # ---- halvings
+
+        halving_nbits = clog2(entry.leaving_cycles)
+        s.halve = ModHalve(nbits_word, nbits, 0, entry.halvings_per_cycle, halving_nbits)
+        s.halve.modulus //= s.modulus
+        LAST_HALVING = entry.halving_cycles - 1
+        LAST_OF_LEAVING = entry.leaving_cycles - 1
+
+        @update
+        def halvings():
+            s.halve.istream.val @= s.take & (s.kind != DOUBLE)
+            s.halve.istream.msg @= s.istream.msg
+            if s.kind == SCALE:
+                s.halve.istream.msg @= TO_M_PRIME
+            s.halve.last @= LAST_HALVING
+            if s.now == HALVE:
+                s.halve.last @= LAST_OF_LEAVING
+            elif s.now == CLEAR:
+                s.halve.last @= 0
+
+        # what leaves is below twice the modulus; subtracted behind the register of the halvings, of which one more is not looked at
+        s.below = CondSub(nbits)
+        s.below.value //= s.halve.held[0 : nbits + 1]
+        s.below.n //= s.modulus
+        s.m_prime //= s.halve.ostream.msg[0:nbits]
+
+        # ---- the request under way
+
+        @update
+        def finish():
+            s.done @= (
+                s.busy & (s.double.ostream.val | (s.now == HALVE)) & (s.halve.ostream.val | (s.now == DOUBLE))
+            )
+            s.ostream.val @= s.done
+
+        @update
+        def arrive():
+            s.istream.rdy @= ~s.busy | (s.done & s.ostream.rdy)
+            s.take @= s.istream.val & s.istream.rdy
+
+        @update
+        def leave():
+            s.double.ostream.rdy @= s.done & s.ostream.rdy
+            s.halve.ostream.rdy @= s.done & s.ostream.rdy
+
+        @update
+        def answer():
+            s.ostream.msg @= s.double.ostream.msg
+            if s.now == HALVE:
+                s.ostream.msg @= zext(s.below.out, nbits_word)
+
+        @update_ff
+        def state():
+            if s.reset:
+                s.busy <<= 0
+                s.fresh <<= 0
+                s.aligns <<= 0
+            else:
+                s.fresh <<= s.take
+                s.aligns <<= (s.fresh | s.aligns) & (s.now == SCALE) & ~s.starts
+                if s.take:
+                    s.busy <<= 1
+                elif s.done & s.ostream.rdy:
+                    s.busy <<= 0
+
+        @update_ff
+        def kind_of_request():
+            if s.take:
+                s.now <<= s.kind
+
+    def line_trace(s):
+        return f"{s.istream}({KINDS[int(s.now)] if s.busy else ''}){s.ostream}"
