@@ -82,7 +82,7 @@ SCAN = Param(
     "scan",
     "length",
     ("length", "full"),
-    "the exponent bits that are scanned: from the highest 1 on, or all, which hides the length too",
+    "the exponent bits that are scanned: from the highest 1 on, or all, which hides the length too, as windows do either way",
 )
 DOUBLINGS_PER_CYCLE = "doublings_per_cycle"
 

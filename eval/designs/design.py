@@ -82,12 +82,16 @@ class Design:
         return self.control.schedule.default
 
     @property
+    def constant_schedules(self) -> tuple[str, ...]:
+        """Those by which it takes as many cycles for all exponents of a length."""
+        legal = self.control.schedule.legal
+        assert isinstance(legal, tuple)
+        return tuple(name for name in legal if self.control.alike or SCHEDULES[name].constant_time)
+
+    @property
     def constant_time(self) -> bool:
-        """It takes as many cycles for all exponents of a length, with whichever schedule it may have."""
-        assert isinstance(self.control.schedule.legal, tuple)
-        return self.control.alike or all(
-            SCHEDULES[name].constant_time for name in self.control.schedule.legal
-        )
+        """With whichever schedule it may have."""
+        return self.constant_schedules == self.control.schedule.legal
 
     @property
     def odd_only(self) -> bool:

@@ -185,6 +185,11 @@ class Programmed:
 
     def named(self, operands: tuple[int, ...]) -> dict[str, int]:
         """The fields with their values."""
+        if len(operands) != len(self.names):
+            raise BadInput(
+                f"{len(operands)} operands for a machine that takes {', '.join(self.names)}: "
+                "`operands` of its program makes them of a key"
+            )
         return dict(zip(self.names, operands, strict=True))
 
     def inspect(self, fields: Mapping[str, int]) -> Status:

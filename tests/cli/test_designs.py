@@ -34,6 +34,7 @@ def test_json(cli: Cli) -> None:
     assert by_name["mont-001"]["paper"] == "001"
     assert by_name["mont"]["paper"] == ""
     assert by_name["mont-ct"]["constant_time"] is True
+    assert set(by_name["mont"]["constant_schedules"]) == {"always", "ladder", "fixed-window"}
     assert by_name["mont"]["domain"] == "montgomery"
 
 

@@ -56,6 +56,7 @@ def _as_json(design: Design) -> dict[str, Any]:
         "domain": design.domain,
         "schedule": design.schedule,
         "constant_time": design.constant_time,
+        "constant_schedules": list(design.constant_schedules),
         "summary": design.summary,
         "params": [_param_as_json(param) for param in design.params],
         "published": _published(design),
@@ -69,7 +70,7 @@ def _detail(design: Design) -> str:
         f"  paper          {design.paper or 'ours'}",
         f"  domain         {design.domain}",
         f"  schedule       {design.schedule}",
-        f"  constant time  {'yes' if design.constant_time else 'no'}",
+        f"  constant time  {_constant_time(design)}",
     ]
     for operation, cycles in _published(design).items():
         lines.append(f"  published      {operation}: {cycles} cycles")
@@ -97,6 +98,15 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
+def _constant_time(design: Design) -> str:
+    """Whichever schedule is chosen, or by which."""
+    found = design.constant_schedules
+    if design.constant_time or not found:
+        return "yes" if found else "no"
+    first = "yes" if design.schedule in found else "no"
+    return f"{first}, with schedule={design.schedule}; yes with {', '.join(name for name in found if name != design.schedule)}"
+
+
 def _lines(designs: Sequence[Design]) -> Iterator[str]:
     """All of them."""
     rows = [
@@ -106,7 +116,7 @@ def _lines(designs: Sequence[Design]) -> Iterator[str]:
             design.paper or "-",
             design.domain,
             design.schedule,
-            "yes" if design.constant_time else "no",
+            _constant_time(design).partition(",")[0],
             str(len(design.params)),
         ]
         for design in designs

@@ -47,7 +47,7 @@ EXCUSED = {
 
 
 class Campaign(Protocol):
-    """Operations that were counted: on registers (rtl.sim.leak), or on a netlist (netlist_power.py)."""
+    """Operations that were counted: on registers (rtl/sim/campaigns), or on a netlist (netlist_power.py)."""
 
     groups: list[str]
     lengths: list[list[int]]
