@@ -178,6 +178,7 @@ class Sweep:
     fronts: dict[Work, pareto.Front[Member]] = field(default_factory=dict)
     dropped: int = 0  # points under way when it was interrupted
     interrupted: bool = False
+    shared: bool = False  # another sweep measures points of this one
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
@@ -237,7 +238,14 @@ class Sweep:
         try:
             while waiting or under_way:
                 while waiting and under_way < scheduler.slots:
-                    scheduler.submit(waiting.popleft())
+                    point = waiting.popleft()
+                    if self._measured_meanwhile(point):
+                        if not self.shared:  # the other sweep came from this end
+                            waiting.reverse()
+                        self.shared = True
+                        self._left[kind_of(point)] -= 1
+                        continue
+                    scheduler.submit(point)
                     under_way += 1
                 outcomes = scheduler.collect(0.0 if stopped() else PAUSE)
                 for outcome in sorted(outcomes, key=lambda each: each.fatal):  # what is good is written first
@@ -264,12 +272,15 @@ class Sweep:
         if outcome.measurement is not None:
             measurement = outcome.measurement
             try:
-                number = self.ledger.record(point, measurement)
+                number = self.ledger.record_first(point, measurement)
             except NoMeasurement as refused:
                 error = str(refused)
             except BadInput as full:
                 raise BadInput(f"{full}; {AGAIN}") from None
             else:
+                if number is None:
+                    self._measured_meanwhile(point)
+                    return
                 figures, marks = measurement.figures, measurement.marks
                 self._add(Measured(point, figures, marks, outcome.seconds, number, reused=False))
                 if outcome.seconds >= LONG_SECONDS:
@@ -280,6 +291,14 @@ class Sweep:
         self.ledger.fail(point, error, outcome.seconds)
         self.failed[point.key] = Failed(point, error, earlier=False)
         progress.say(f"{self._counted} {point}: failed: {error}")
+
+    def _measured_meanwhile(self, point: Point) -> bool:
+        """By another sweep with the same ledger: it is taken from there."""
+        if not self.ledger.done([point.key]):
+            return False
+        for each in read(self.ledger, {point.key: point}):
+            self._add(each)
+        return True
 
     def _add(self, measured: Measured) -> None:
         """Take a point in, and onto the fronts where it belongs."""

@@ -8,13 +8,14 @@ measured to the process that writes. The file has a version (ledger_schema.py); 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -30,6 +31,7 @@ from .rows import Failure, Row, Source
 
 WAIT_SECONDS = 30.0  # for another writer, whose transactions take milliseconds
 PAUSE_SECONDS = 0.02
+DIGEST_SIZE = 16
 ANOTHER = "give another place by --ledger FILE or MODEXLAB_LEDGER"
 
 # what `rows` can be filtered by, and where it stands
@@ -63,6 +65,14 @@ class Whole:
     def identity(self) -> Identity:
         return Identity(self.columns["at"], self.columns["point"], tuple(sorted(self.figures)))
 
+    @property
+    def digest(self) -> str:
+        """Of all of it, as it was measured."""
+        columns = [self.columns[name] for name in _COPIED]
+        artifacts = [(name, hashlib.blake2b(content).hexdigest()) for name, content in self.artifacts]
+        text = json.dumps([columns, self.figures, artifacts])
+        return hashlib.blake2b(text.encode(), digest_size=DIGEST_SIZE).hexdigest()
+
 
 class Joining:
     """A transaction in which measurements of another ledger are added."""
@@ -87,12 +97,7 @@ class Joining:
             "SELECT count(*) FROM measurement WHERE point = ? AND at > ?",
             (whole.columns["point"], whole.columns["at"]),
         ).fetchone()
-        number = _insert(self._connection, "measurement", {**whole.columns, "older": int(bool(newer))})
-        for operation, metric, value, unit in whole.figures:
-            columns = {"operation": operation, "metric": metric, "value": value, "unit": unit}
-            _insert(self._connection, "figure", {"measurement": number, **columns})
-        for name, content in whole.artifacts:
-            _insert(self._connection, "artifact", {"measurement": number, "name": name, "content": content})
+        _insert_whole(self._connection, whole, older=bool(newer))
         return bool(newer)
 
 
@@ -145,49 +150,16 @@ class Ledger:
         Figures without a passing functional run of the same hardware are refused, and so is what is no number, or a metric in
         another unit than its own.
         """
-        if not measurement.tests:
-            raise NoMeasurement(
-                f"{' '.join(point.command)}: no functional run of this hardware passed; its figures are refused"
-            )
-        for figure in measurement.figures:
-            if not math.isfinite(figure.value):
-                raise NoMeasurement(
-                    f"{' '.join(point.command)}: {figure.metric} is {figure.value}; its figures are refused"
-                )
-            known = METRICS.get(figure.metric)
-            if known is None or figure.unit != known.unit:
-                raise NoMeasurement(
-                    f"{' '.join(point.command)}: {figure.metric} in {figure.unit!r}, not in "
-                    f"{known.unit if known else 'a unit that is known'}; its figures are refused"
-                )
-        columns: dict[str, Any] = {
-            "key": point.key,
-            "point": _json(point.as_json()),
-            "subject": point.label,
-            "family": family_of(point.subject),
-            "nbits": point.nbits,
-            "parameters": _json(point.resolved),
-            "interface": point.interface,
-            "workload": point.workload,
-            "stage": point.stage,
-            "flow": _json(dict(point.flow)),
-            "command": _json(point.command),
-            "tools": _json(measurement.tools),
-            "verilog_hash": measurement.verilog_hash,
-            "tests": measurement.tests,
-            "marks": _json(measurement.marks),
-            "details": _json(measurement.details),
-            "seconds": measurement.seconds,
-            "at": _now(),
-        }
+        whole = _whole(point, measurement)
         with self._writing() as connection:
-            number = _insert(connection, "measurement", columns)
-            for each in measurement.figures:
-                named = {"metric": each.metric, "value": each.value, "unit": each.unit}
-                _insert(connection, "figure", {"measurement": number, "operation": each.operation, **named})
-            for name, content in measurement.artifacts.items():
-                _insert(connection, "artifact", {"measurement": number, "name": name, "content": content})
-        return number
+            return _insert_whole(connection, whole)
+
+    def record_first(self, point: Point, measurement: Measurement) -> int | None:
+        """The same, unless another process has measured the very same meanwhile: then None, and nothing is written."""
+        whole = _whole(point, measurement)
+        with self._writing() as connection:
+            there = connection.execute("SELECT 1 FROM measurement WHERE key = ?", (point.key,)).fetchone()
+            return None if there else _insert_whole(connection, whole)
 
     def fail(self, point: Point, message: str, seconds: float) -> None:
         """Note that a point could not be measured, and why."""
@@ -323,14 +295,10 @@ class Ledger:
 
     def whole(self) -> Iterator[Whole]:
         """All measurements with everything that belongs to them, in the order in which they were recorded."""
-        for number, *columns in self._select(f"SELECT id, {', '.join(_COPIED)} FROM measurement ORDER BY id"):
-            figures = self._select(
-                "SELECT operation, metric, value, unit FROM figure WHERE measurement = ? ORDER BY id", number
-            )
-            artifacts = self._select(
-                "SELECT name, content FROM artifact WHERE measurement = ? ORDER BY id", number
-            )
-            yield Whole(dict(zip(_COPIED, columns, strict=True)), tuple(figures), tuple(artifacts))
+        for (number,) in self._select("SELECT id FROM measurement ORDER BY id"):
+            found = whole_of(self._select, number)
+            assert found is not None
+            yield found.whole
 
     @contextmanager
     def joining(self) -> Iterator[Joining]:
@@ -458,7 +426,8 @@ _MEANING = {
     "disk I/O error": "cannot be {verb}: the disk refuses (full, a quota, or damaged); "
     f"make room, or {ANOTHER}; {_SAFE}",
     "not a database": f"is no ledger, or is damaged: it is no SQLite file; move it away, or {ANOTHER}",
-    "malformed": f"is damaged; move it away and restore a copy of it, or {ANOTHER}",
+    "malformed": "is damaged; `modexlab ledger salvage` keeps it under another name and takes out what is whole, "
+    f"or {ANOTHER}",
 }
 # connections of a parent process: if they were closed here, that process would lose its locks
 _INHERITED: list[sqlite3.Connection] = []
@@ -473,6 +442,86 @@ def family_of(subject: str) -> str:
     from ..designs.catalogue import find
 
     return find(subject.removeprefix(HARDWARE)).family
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A measurement as it was read, and the digest beside it; None if it was written by an older version."""
+
+    whole: Whole
+    digest: str | None
+
+    @property
+    def intact(self) -> bool:
+        """As it was written, as far as that is known."""
+        return self.digest is None or self.digest == self.whole.digest
+
+
+def _whole(point: Point, measurement: Measurement) -> Whole:
+    """As it is written; NoMeasurement if its figures are to be refused."""
+    if not measurement.tests:
+        raise NoMeasurement(
+            f"{' '.join(point.command)}: no functional run of this hardware passed; its figures are refused"
+        )
+    for figure in measurement.figures:
+        if not math.isfinite(figure.value):
+            raise NoMeasurement(
+                f"{' '.join(point.command)}: {figure.metric} is {figure.value}; its figures are refused"
+            )
+        known = METRICS.get(figure.metric)
+        if known is None or figure.unit != known.unit:
+            raise NoMeasurement(
+                f"{' '.join(point.command)}: {figure.metric} in {figure.unit!r}, not in "
+                f"{known.unit if known else 'a unit that is known'}; its figures are refused"
+            )
+    columns: dict[str, Any] = {
+        "key": point.key,
+        "point": _json(point.as_json()),
+        "subject": point.label,
+        "family": family_of(point.subject),
+        "nbits": point.nbits,
+        "parameters": _json(point.resolved),
+        "interface": point.interface,
+        "workload": point.workload,
+        "stage": point.stage,
+        "flow": _json(dict(point.flow)),
+        "command": _json(point.command),
+        "tools": _json(measurement.tools),
+        "verilog_hash": measurement.verilog_hash,
+        "tests": measurement.tests,
+        "marks": _json(measurement.marks),
+        "details": _json(measurement.details),
+        "seconds": measurement.seconds,
+        "at": _now(),
+    }
+    figures = tuple((each.operation, each.metric, each.value, each.unit) for each in measurement.figures)
+    return Whole(columns, figures, tuple(measurement.artifacts.items()))
+
+
+def whole_of(select: Callable[..., list[tuple[Any, ...]]], number: int) -> Stored | None:
+    """The measurement of this number; None if there is none. `select` asks SQLite."""
+    found = select(f"SELECT digest, {', '.join(_COPIED)} FROM measurement WHERE id = ?", number)
+    if not found:
+        return None
+    ((digest, *columns),) = found
+    figures = select(
+        "SELECT operation, metric, value, unit FROM figure WHERE measurement = ? ORDER BY id", number
+    )
+    artifacts = select("SELECT name, content FROM artifact WHERE measurement = ? ORDER BY id", number)
+    return Stored(Whole(dict(zip(_COPIED, columns, strict=True)), tuple(figures), tuple(artifacts)), digest)
+
+
+def _insert_whole(connection: sqlite3.Connection, whole: Whole, older: bool = False) -> int:
+    """A measurement with all that belongs to it; its number."""
+    number = _insert(
+        connection, "measurement", {**whole.columns, "older": int(older), "digest": whole.digest}
+    )
+    for figure in whole.figures:
+        named = zip(("operation", "metric", "value", "unit"), figure, strict=True)
+        _insert(connection, "figure", {"measurement": number, **dict(named)})
+    for name, content in whole.artifacts:
+        _insert(connection, "artifact", {"measurement": number, "name": name, "content": content})
+    return number
 
 
 def _insert(connection: sqlite3.Connection, table: str, columns: Mapping[str, Any]) -> int:

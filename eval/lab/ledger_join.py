@@ -8,11 +8,12 @@ measurements of a point the newer one counts; the older stays as history, whiche
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .ledger import Ledger
+from .ledger import Ledger, Whole
 
 if TYPE_CHECKING:
     from .rows import Row
@@ -84,10 +85,15 @@ class Joined:
 
 
 def join(into: Ledger, source: Ledger) -> Joined:
-    """All measurements of `source` into the other one, in one transaction: it has them all, or none, and none twice."""
+    """All measurements of `source` into the other one."""
+    return add_all(into, source.path, source.whole())
+
+
+def add_all(into: Ledger, path: Path, measurements: Iterable[Whole]) -> Joined:
+    """Measurements from the ledger at `path`, in one transaction: this one has them all then, or none, and none twice."""
     added = there = older = conflicts = 0
     with into.joining() as joining:
-        for measurement in source.whole():
+        for measurement in measurements:
             known = joining.same_key(measurement)
             if any(each == measurement.identity for each in known):
                 there += 1
@@ -95,4 +101,4 @@ def join(into: Ledger, source: Ledger) -> Joined:
             conflicts += any(each.figures != measurement.identity.figures for each in known)
             older += joining.add(measurement)
             added += 1
-    return Joined(source.path, added, there, older, conflicts)
+    return Joined(path, added, there, older, conflicts)

@@ -70,6 +70,10 @@ STEPS = (
     """
     ALTER TABLE measurement ADD COLUMN older INTEGER NOT NULL DEFAULT 0;
     """,
+    # 4: by which a bit that has changed on the disk is found; NULL with measurements of older versions
+    """
+    ALTER TABLE measurement ADD COLUMN digest TEXT;
+    """,
 )
 VERSION = len(STEPS)
 

@@ -343,7 +343,7 @@ def test_reproduce_warns_of_other_sources(cli: Cli, ledger: Ledger, monkeypatch:
         ),
         (
             ("ledger", "export", "x.csv", "--json"),
-            "--json with export: it is an option of list and show and diff and merge and path",
+            "--json with export: it is an option of list and show and diff and merge and verify and salvage and path",
         ),
         (("ledger", "path", "--failures"), "--failures with path: it is an option of list; drop it"),
         (("ledger", "show", 1, "--design", "mont"), "--design with show: it is an option of list and export"),

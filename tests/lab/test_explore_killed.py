@@ -149,3 +149,18 @@ def test_ctrl_c(killed: Killed) -> None:
     assert "Traceback" not in err
     assert len(killed.begins()) - len(done) <= JOBS
     assert all(gone(pid) for pid, _ in killed.begins())
+
+
+@pytest.mark.regress
+def test_two_sweeps_share_a_ledger(killed: Killed) -> None:
+    """They take points from both ends; each reports all of them, and nothing is written down twice."""
+    count = len({point.key for point in Space.load(killed.space).points()})
+    with killed.start() as first:
+        killed.wait_for(20, first)
+        with killed.start() as second:
+            told = [process.communicate(timeout=SECONDS) for process in (second, first)]
+    assert first.returncode == second.returncode == 0, told
+    keys = killed.keys()
+    assert len(keys) == len(set(keys)) == count
+    assert all(f"{count} points" in out for out, _ in told)
+    assert len(killed.begins()) <= count + 4 * JOBS, "both were at the same points"

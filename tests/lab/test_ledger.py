@@ -155,6 +155,15 @@ def test_the_newest_counts_and_the_history_stays(ledger: Ledger) -> None:
     assert ledger.done(["old sources", "new sources", "never"]) == {"old sources", "new sources"}
 
 
+def test_a_clock_that_jumps_back(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was measured last counts, whatever the date says."""
+    ledger.record(point(), WHOLE)
+    monkeypatch.setattr(ledger_file, "_now", lambda: "1999-12-31T23:59:59.000+00:00")
+    last = ledger.record(point(), WHOLE)
+    assert {row.measurement for row in ledger.rows()} == {last}
+    assert len(ledger.rows(history=True)) == 2 * len(ledger.rows())
+
+
 def test_filters(ledger: Ledger) -> None:
     for nbits in (32, 64, 128):
         ledger.record(point(f"k{nbits}", nbits=nbits, stage="flow" if nbits == 128 else "native"), WHOLE)
@@ -316,8 +325,8 @@ def test_a_file_of_version_1_loses_nothing(tmp_path: Path) -> None:
     connection.executescript((DATA / "ledger_v1.sql").read_text())
     before = [connection.execute(f"SELECT * FROM {name}").fetchall() for name in ("measurement", "figure")]
     before[0] = [
-        (*columns, 0) for columns in before[0]
-    ]  # version 3 adds a last column: no measurement was outdated
+        (*columns, 0, None) for columns in before[0]
+    ]  # version 3 adds a column: no measurement was outdated; version 4 another: there were no digests
     connection.close()
     with Ledger(path) as ledger:
         rows = ledger.rows()
@@ -382,7 +391,7 @@ def test_a_newer_version_is_refused(ledger: Ledger) -> None:
     sql(ledger.path, f"PRAGMA user_version = {ledger_schema.VERSION + 1}")
     for use in (ledger.rows, lambda: ledger.record(point(), WHOLE)):
         with pytest.raises(
-            BadInput, match=r"has version 4, from a newer modexlab, and this one knows 3; update"
+            BadInput, match=r"has version 5, from a newer modexlab, and this one knows 4; update"
         ):
             use()
     sql(ledger.path, f"PRAGMA user_version = {ledger_schema.VERSION}")
@@ -419,7 +428,7 @@ def test_a_damaged_file(ledger: Ledger) -> None:
     content[4096:] = random.Random(1).randbytes(len(content) - 4096)  # all but the page of the schema
     ledger.path.write_bytes(content)
     for use in (ledger.rows, lambda: ledger.record(point(), WHOLE)):
-        with pytest.raises(BadInput, match="is damaged; move it away and restore a copy of it"):
+        with pytest.raises(BadInput, match="is damaged; `modexlab ledger salvage` keeps it"):
             use()
 
 

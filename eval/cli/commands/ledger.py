@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, unknown
+from ...progress import Progress
 from ...table import table
 from ..arguments import (
     Commands,
@@ -27,6 +28,7 @@ from ..arguments import (
 if TYPE_CHECKING:
     from ...lab.ledger import Failure, Ledger, Row
     from ...lab.ledger_join import Comparison, Joined
+    from ...lab.ledger_salvage import Found
     from ...lab.metrics import Measurement
 
 TEXT = """\
@@ -39,6 +41,8 @@ same hardware passed. Of each point the newest measurement counts; --history sho
   export FILE      rows as .csv, .jsonl or .parquet
   diff OLD [NEW]   figures that are not the same in two ledgers (NEW: default --ledger); exit code 1 if there are any
   merge FILE...    add the measurements of other ledgers to this one; none twice, the newest of a point counts
+  verify [FILE]    read all of a ledger: each measurement must be as it was written; exit code 1 if one is not
+  salvage [FILE]   take what is whole out of a damaged ledger (default: --ledger itself, which is kept under another name)
   path             where the ledger is
 
 Marks say why a figure must not be compared; a row is stale if sources or tools have changed since."""
@@ -49,8 +53,10 @@ EXAMPLES = """\
   modexlab ledger export figures.csv
   modexlab ledger diff before.sqlite after.sqlite --tolerance 0.005
   modexlab ledger merge machine-a.sqlite machine-b.sqlite --ledger all.sqlite
+  modexlab ledger verify
+  modexlab ledger salvage cut-off.sqlite --ledger new.sqlite
   modexlab ledger path"""
-ACTIONS = ("list", "show", "export", "diff", "merge", "path")
+ACTIONS = ("list", "show", "export", "diff", "merge", "verify", "salvage", "path")
 WHICH = ("design", "nbits", "metric", "operation", "stage", "history")
 OBEYS = {  # options by action, besides --ledger
     "list": (*WHICH, "failures", "json"),
@@ -58,9 +64,12 @@ OBEYS = {  # options by action, besides --ledger
     "export": (*WHICH, "format"),
     "diff": (*WHICH[:-1], "tolerance", "json"),
     "merge": ("json",),
+    "verify": ("json",),
+    "salvage": ("json",),
     "path": ("json",),
 }
 MANY = 10_000
+SHOWN = 10  # measurements that are damaged
 # how many arguments an action takes; show and export say themselves what they want
 TARGETS = {
     "list": (0, 0),
@@ -68,6 +77,8 @@ TARGETS = {
     "export": (0, 1),
     "diff": (1, 2),
     "merge": (1, MANY),
+    "verify": (0, 1),
+    "salvage": (0, 1),
     "path": (0, 0),
 }
 OF_FIGURES = ("metric", "operation", "history")  # a point that failed has none
@@ -86,7 +97,9 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "action", choices=ACTIONS, nargs="?", default="list", help="what to do (default: list)"
     )
-    parser.add_argument("targets", metavar="ROW|FILE", nargs="*", help="of show, export, diff and merge")
+    parser.add_argument(
+        "targets", metavar="ROW|FILE", nargs="*", help="of show, export, diff, merge, verify and salvage"
+    )
     add_ledger(parser)
     rows = parser.add_argument_group("which rows")
     for name, type, what in (
@@ -128,6 +141,8 @@ def execute(args: argparse.Namespace) -> int:
         return _diff(args)
     if args.action == "merge":
         return _merge(args)
+    if args.action in ("verify", "salvage"):
+        return _verify(args) if args.action == "verify" else _salvage(args)
     with ledger_of(args, read_only=True) as ledger:
         if args.action == "show":
             _show(ledger, row_number(args.targets[0] if args.targets else None), args)
@@ -273,6 +288,65 @@ def _joined(joined: Sequence[Joined]) -> Iterator[str]:
             ),
         ]
         yield f"{each.path}: {each.added} measurements added; {'; '.join(notes)}"
+
+
+def _verify(args: argparse.Namespace) -> int:
+    """All of a ledger is read."""
+    from ...lab.ledger_salvage import verify
+
+    with _other(args.targets[0]) if args.targets else ledger_of(args, read_only=True) as ledger:
+        if not ledger.exists:
+            raise BadInput(f"verify {ledger.path}: there is no such file; give a ledger")
+        path = ledger.path
+    with Progress(f"{path}", unit="measurement", quiet=args.json) as progress:
+        found = verify(path, progress)
+    answer(args, lambda: _found_as_json(found), lambda: _found(found))
+    return 0 if found.whole else 1
+
+
+def _salvage(args: argparse.Namespace) -> int:
+    """What is whole goes into the ledger."""
+    from ...lab.ledger_salvage import salvage
+
+    into = ledger_of(args)
+    path = Path(args.targets[0]) if args.targets else into.path
+    with into, Progress(f"{path}", unit="measurement", quiet=args.json) as progress:
+        salvaged = salvage(path, into, progress)
+    found, joined = salvaged.found, salvaged.joined
+    answer(
+        args,
+        lambda: {
+            **_found_as_json(found),
+            "added": joined.added,
+            "there": joined.there,
+            "ledger": str(into.path),
+            "kept": str(salvaged.kept),
+        },
+        lambda: [
+            *_found(found),
+            f"{joined.added} measurements went to {into.path}, {joined.there} were there",
+            f"the file as it was: {salvaged.kept}",
+        ],
+    )
+    return 0
+
+
+def _found_as_json(found: Found) -> dict[str, Any]:
+    return {**vars(found), "path": str(found.path), "damaged": list(found.damaged), "whole": found.whole}
+
+
+def _found(found: Found) -> Iterator[str]:
+    """What can be read of a file."""
+    unsure = f" ({found.unsure} of them by an older version, without a digest)" if found.unsure else ""
+    yield f"{found.path}: {found.intact} measurements are whole{unsure}"
+    if not found.sound:
+        yield "the file is damaged: SQLite finds pages that are missing or wrong"
+    if found.damaged:
+        numbers = ", ".join(map(str, found.damaged[:SHOWN]))
+        more = f" and {len(found.damaged) - SHOWN} more" if len(found.damaged) > SHOWN else ""
+        yield f"{len(found.damaged)} are not what was written, or cannot be read: number {numbers}{more}"
+    if not found.whole:
+        yield "what they measured is measured again by the sweep, or the command, that they came from"
 
 
 def row_number(text: str | None) -> int:

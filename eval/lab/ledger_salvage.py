@@ -1,0 +1,197 @@
+"""A ledger that has suffered: what of it is whole, and that taken out into another one.
+
+A file that was cut off lacks pages at its end; SQLite refuses each question that needs one of them. So measurements are asked for
+one by one, by their numbers, and those count whose row, figures and pictures can all be read and give the digest that was written
+with them. A bit that has changed within a value is seen by nothing but the digest.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...fl.errors import BadInput
+from . import ledger_schema
+from .ledger import Ledger, Stored, whole_of
+from .ledger_join import Joined, add_all
+
+PAGE_SIZE_AT, PAGES_AT = (
+    16,
+    28,
+)  # bytes of the header: the size of a page (1: 65,536), and how many pages there should be
+MISSES = 10_000  # numbers one after the other without a measurement: behind them there is none
+SUFFIXES = ("-wal", "-shm")  # what lies beside a file that is in use
+Select = Callable[..., list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What can be read of a file."""
+
+    path: Path
+    intact: int
+    unsure: int  # of those: written by a version without digests
+    damaged: tuple[int, ...]  # numbers whose measurement is not what was written, or cannot be read
+    sound: bool  # SQLite finds nothing wrong with the file as such
+
+    @property
+    def whole(self) -> bool:
+        return self.sound and not self.damaged
+
+
+@dataclass(frozen=True)
+class Salvaged:
+    """What was taken out, and where the file is now."""
+
+    found: Found
+    joined: Joined
+    kept: Path  # the damaged file
+
+
+def verify(path: Path, progress: Callable[[int, int], None] | None = None) -> Found:
+    """Read all of it; nothing is changed."""
+    with _copy(path) as copy:
+        for _ in copy.measurements(progress):
+            pass
+        return copy.found(path)
+
+
+def salvage(path: Path, into: Ledger, progress: Callable[[int, int], None] | None = None) -> Salvaged:
+    """What is whole goes into another ledger; if that is to be the same file, it is given another name first."""
+    if not path.is_file():
+        raise BadInput(f"{path}: there is no such file; give a ledger")
+    kept = path
+    if into.exists and into.path.samefile(path):
+        into.close()
+        kept = _moved(path)
+    with _copy(kept) as copy:
+        joined = add_all(into, kept, (each.whole for each in copy.measurements(progress)))
+        return Salvaged(copy.found(path), joined, kept)
+
+
+def _moved(path: Path) -> Path:
+    """Out of the way, with what lies beside it."""
+    number = 1
+    while (kept := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    path.rename(kept)
+    for suffix in SUFFIXES:
+        log = path.with_name(path.name + suffix)
+        if log.exists():
+            log.rename(kept.with_name(kept.name + suffix))
+    return kept
+
+
+class _copy:
+    """A copy of a file, as long as its header says that it is, and what can be read of it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._numbers: list[int] = []
+        self._intact = self._unsure = 0
+        self._damaged: list[int] = []
+
+    def __enter__(self) -> _copy:
+        self._directory = tempfile.TemporaryDirectory(prefix="modexlab-")
+        file = Path(self._directory.name) / "ledger.sqlite"
+        try:
+            shutil.copyfile(self._path, file)
+            for suffix in SUFFIXES[:1]:
+                log = self._path.with_name(self._path.name + suffix)
+                if log.exists():
+                    shutil.copyfile(log, file.with_name(file.name + suffix))
+        except OSError as error:
+            self._directory.cleanup()
+            raise BadInput(f"{self._path} cannot be copied to be read: {error.strerror}") from None
+        self._sound = not _lengthened(file)
+        self._connection = sqlite3.connect(file, isolation_level=None)
+        try:
+            self._prepare()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+        self._directory.cleanup()
+
+    def _prepare(self) -> None:
+        """The tables as they are today; BadInput where nothing tells what the file is."""
+        try:
+            version = ledger_schema.version_of(self._connection, self._path)
+            if version < ledger_schema.VERSION:
+                ledger_schema.migrate(self._connection, self._path)
+        except sqlite3.DatabaseError as error:
+            raise BadInput(
+                f"{self._path}: its first page, which says what the others are, cannot be read ({error}); restore a copy of it"
+            ) from None
+        if version == 0:
+            raise BadInput(f"{self._path} is empty: there is nothing in it")
+        try:
+            (said,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+            self._sound = self._sound and said == "ok"
+        except sqlite3.DatabaseError:
+            self._sound = False
+
+    def _select(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self._connection.execute(statement, values).fetchall()
+
+    def _last(self) -> int:
+        """The highest number that was given, if that can still be read."""
+        try:
+            found = self._select("SELECT seq FROM sqlite_sequence WHERE name = 'measurement'")
+        except sqlite3.DatabaseError:
+            return 0
+        return found[0][0] if found else 0
+
+    def measurements(self, progress: Callable[[int, int], None] | None) -> Iterator[Stored]:
+        """Those that are whole."""
+        last, number, missing = self._last(), 0, 0
+        while number < last or (last == 0 and missing < MISSES):
+            number += 1
+            if progress is not None:
+                progress(number, max(last, number))
+            try:
+                stored = whole_of(self._select, number)
+            except (sqlite3.DatabaseError, UnicodeDecodeError):
+                self._damaged.append(number)
+                missing += 1
+                continue
+            if stored is None:
+                missing += 1
+                if number <= last:  # numbers are given one after the other, and nothing is ever taken away
+                    self._damaged.append(number)
+                continue
+            missing = 0
+            if not stored.intact:
+                self._damaged.append(number)
+                continue
+            self._intact += 1
+            self._unsure += stored.digest is None
+            yield stored
+
+    def found(self, path: Path) -> Found:
+        """Behind all measurements."""
+        return Found(path, self._intact, self._unsure, tuple(self._damaged), self._sound)
+
+
+def _lengthened(file: Path) -> bool:
+    """Pages that the header speaks of and that are not there are put behind it, empty: SQLite then reads the others."""
+    with file.open("r+b") as opened:
+        header = opened.read(100)
+        if len(header) < 100:
+            return False
+        size = int.from_bytes(header[PAGE_SIZE_AT : PAGE_SIZE_AT + 2], "big")
+        size = 65536 if size == 1 else size
+        wanted = size * int.from_bytes(header[PAGES_AT : PAGES_AT + 4], "big")
+        there = opened.seek(0, 2)
+        if there >= wanted:
+            return False
+        opened.truncate(wanted)
+    return True

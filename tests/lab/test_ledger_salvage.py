@@ -1,0 +1,113 @@
+"""A ledger that was cut off, or in which bits have changed: what is whole is found, and nothing else."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from modexlab.eval.cli.main import main
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger_salvage import salvage, verify
+from modexlab.fl.errors import BadInput
+
+from .test_ledger import WHOLE, point
+
+COUNT = 60
+WITH_PICTURE = replace(WHOLE, artifacts={"picture": bytes(range(256)) * 8})
+
+
+@pytest.fixture(name="content", scope="module")
+def make_content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of a ledger of COUNT measurements."""
+    path = tmp_path_factory.mktemp("whole") / "ledger.sqlite"
+    with Ledger(path) as ledger:
+        for index in range(COUNT):
+            ledger.record(point(f"k{index}"), WITH_PICTURE if index % 7 == 0 else WHOLE)
+    assert verify(path).whole and verify(path).intact == COUNT
+    return path.read_bytes()
+
+
+def figures(ledger: Ledger) -> dict[str, list[tuple[str, str, float]]]:
+    found: dict[str, list[tuple[str, str, float]]] = {}
+    for row in ledger.rows(history=True):
+        found.setdefault(row.key, []).append((row.metric, row.operation, row.value))
+    return found
+
+
+RIGHT = sorted((each.metric, each.operation, each.value) for each in WHOLE.figures)
+
+
+def check(path: Path, into: Path) -> int:
+    """Salvage; whatever comes out is as it was recorded, and there is none twice."""
+    with Ledger(into) as ledger:
+        salvaged = salvage(path, ledger)
+        found = figures(ledger)
+    assert salvaged.joined.added == len(found) == salvaged.found.intact
+    assert salvaged.found.intact + len(salvaged.found.damaged) >= COUNT or not salvaged.found.sound
+    assert found.keys() <= {f"k{index}" for index in range(COUNT)}
+    assert all(sorted(each) == RIGHT for each in found.values())
+    assert verify(into).whole
+    return len(found)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
+def test_cut_off(content: bytes, share: float, tmp_path: Path) -> None:
+    path = tmp_path / "cut.sqlite"
+    path.write_bytes(content[: int(share * len(content))])
+    assert not verify(path).whole
+    count = check(path, tmp_path / "new.sqlite")
+    assert 0 < count < COUNT if share > 0.5 else count < COUNT
+    assert path.read_bytes() == content[: int(share * len(content))]
+
+
+def test_a_figure_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> None:
+    """SQLite sees nothing; the digest does."""
+    path = tmp_path / "changed.sqlite"
+    path.write_bytes(content)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE figure SET value = value + 1 WHERE measurement = 5 AND id % 2 = 0")
+    connection.commit()
+    connection.close()
+    found = verify(path)
+    assert found.sound and found.damaged == (5,) and not found.whole
+    assert check(path, tmp_path / "new.sqlite") == COUNT - 1
+
+
+@given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 7)), min_size=1, max_size=4))
+def test_any_bits(
+    content: bytes, tmp_path_factory: pytest.TempPathFactory, bits: list[tuple[float, int]]
+) -> None:
+    """Wherever they change, nothing wrong comes out."""
+    directory = tmp_path_factory.mktemp("bits")
+    damaged = bytearray(content)
+    for where, bit in bits:
+        damaged[int(where * len(damaged))] ^= 1 << bit
+    path = directory / "bits.sqlite"
+    path.write_bytes(damaged)
+    try:
+        check(path, directory / "new.sqlite")
+    except BadInput as error:  # the first page
+        assert any(int(where * len(damaged)) < 4096 for where, _ in bits), error
+
+
+def test_by_command(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger itself is kept under another name, and goes on with what is whole."""
+    path = tmp_path / "ledger.sqlite"
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
+    cut = content[: int(0.8 * len(content))]
+    path.write_bytes(cut)
+    assert main(["ledger", "verify"]) == 1
+    assert "the file is damaged" in capsys.readouterr().out
+    assert main(["ledger", "salvage"]) == 0
+    told = capsys.readouterr().out
+    kept = tmp_path / "ledger.sqlite.damaged-1"
+    assert kept.read_bytes() == cut and str(kept) in told
+    assert main(["ledger", "verify"]) == 0
+    with Ledger() as ledger:
+        assert 0 < len(figures(ledger)) < COUNT
