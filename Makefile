@@ -15,7 +15,10 @@ JOBS     ?= 2
 TOOLS    := g++:g++ iverilog:iverilog riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf sta:opensta
 EXTRAS   := qemu-riscv32:qemu-user chromium:chromium
 COVERAGE := --cov=fl --cov=rtl --cov=cl --cov=proc --cov=flow --cov=eval --cov-branch --cov-report=term:skip-covered
-PYTEST   := $(BIN)/python -m pytest -n $(JOBS)
+PYTEST   := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+# a run starts some hundred processes of Python: what they import is compiled by the first of them, whatever the environment says
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: test coverage check report regress setup format lint clean
 

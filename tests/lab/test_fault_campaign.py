@@ -16,8 +16,9 @@ UNCHECKED = {**CHECKED, "verify": False}
 
 
 def campaign(samples: int | None, **settings: object) -> Campaign:
+    """With so many faults that are drawn, or with all that are possible."""
     made = Campaign(machine_of("mont", 16, **settings))
-    made.run(made.faults(samples, False))
+    made.run(made.faults(samples, exhaustive=samples is None))
     return made
 
 

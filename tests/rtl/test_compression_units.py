@@ -70,11 +70,16 @@ def test_table_at_every_level_and_stage(kind: str) -> None:
             assert stamps(run_products(rtl(), rows, "identity", NBITS, stage, stall)) == expected, stage
 
 
+NARROW = [
+    *[(4, spec) for spec in ("2^3", "2^4-1", "2^3+1", "2^4-3", "2^3+3")],
+    *[(5, spec) for spec in ("2^4", "2^5-1", "2^4+1", "2^5-5", "2^4+9")],
+]
+
+
 @pytest.mark.parametrize(
     ("nbits", "spec"),
     [
-        *[(4, spec) for spec in ("2^3", "2^4-1", "2^3+1", "2^4-3", "2^3+3")],
-        *[(5, spec) for spec in ("2^4", "2^5-1", "2^4+1", "2^5-5", "2^4+9")],
+        *[pytest.param(*each, marks=pytest.mark.regress) for each in NARROW],
         *[(6, spec) for spec, _, _ in KINDS.values()],
         (6, "2^4+3"),  # words longer than a residue
     ],

@@ -11,6 +11,7 @@ from modexlab.fl.status import Status
 from modexlab.rtl.sim import Stall, simulate
 
 from tests.harness import (
+    ALIKE,
     WIDTHS,
     check_fl_mod_exps,
     check_formula,
@@ -28,6 +29,12 @@ DESIGNS = catalogue.designs()
 OF_DOMAIN = {design.domain: design for design in reversed(DESIGNS)}  # the first of each
 CONVERTING = ("naive-001", "mont-001", "mmred-004", "scaled")
 EVERY_SCHEDULE = ("naive-001", "mont-001")
+# what a control has, or is built alike into all units: on these designs in `make test`
+SHOWN_BY = {
+    "forward": ("naive", "mont", "scaled"),
+    "scan": ("mont-ct", "heap", "fold"),
+    "gated": ("mont-001",),
+}
 
 
 def choices(design: Design, name: str) -> tuple:
@@ -95,7 +102,7 @@ def marked(cases: list) -> list:
 
     def is_later(design: Design, how: dict) -> bool:
         if how.get("schedule", design.schedule) == design.schedule:
-            varied = "forward" in how and design.name not in ("naive", "mont", "scaled")
+            varied = any(name in how and design.name not in by for name, by in SHOWN_BY.items())
             again = design.paper == "000" and OF_DOMAIN[design.domain] is not design
             return varied or (is_sibling(design) and ("schedule" not in how or again))
         return design.name not in EVERY_SCHEDULE or set(how) != {"schedule"}
@@ -175,7 +182,9 @@ def affordable(design: Design, rows: list[ModExpRow], nbits: int, most: int) -> 
 def widths(design: Design) -> list:
     """The widths at which a design exists; all but a few of the first of a multiplier are left to `make regress`."""
     few = {"mont": (64, 4096), "naive": (64,), "ssmm": (512,), "scaled": (64,)}
-    at_once = few.get(design.name) or (() if is_sibling(design) or design.name == "cm-m-000" else (16,))
+    wider = {catalogue.find(name).family for name in few}  # and so their siblings need no 16
+    once = is_sibling(design) or design.family in wider or design.name == "cm-m-000"
+    at_once = few.get(design.name, () if once else (16,))
     cases = []
     for nbits in WIDTHS[1:]:
         try:
@@ -253,7 +262,9 @@ CONSTANT_TIME = [(design, how) for design, how in SCHEDULED if design.constant_t
             design,
             how,
             id=f"{design.name} {label(how)}",
-            marks=regress_if(is_sibling(design) and how["schedule"] != design.schedule),
+            marks=regress_if(
+                (is_sibling(design) and how["schedule"] != design.schedule) or design.family in ALIKE
+            ),
         )
         for design, how in CONSTANT_TIME
     ],

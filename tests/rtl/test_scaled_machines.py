@@ -81,7 +81,8 @@ def label(machine: Machine) -> str:
     )
 
 
-# the form of the unit's sums is hidden from control, and so is that it forwards nothing: one schedule shows each
+# the form of the unit's sums is hidden from control, and so are that it forwards nothing, and whether all bits of an exponent are
+# looked at: one schedule shows each
 @pytest.mark.parametrize(
     "machine",
     [
@@ -92,6 +93,7 @@ def label(machine: Machine) -> str:
                 (each.unit[2] == "carry-save" and each.plan.schedule != "right-to-left-2")
                 or (not each.plan.forward and each.plan.schedule != "ladder")
                 or (each.plan.forward and each.plan.schedule in ("right-to-left-1", "left-to-right"))
+                or (each.plan.full_scan and each.plan.schedule != "ladder")
             ),
         )
         for each in MACHINES
