@@ -5,11 +5,13 @@
  "names": {"istream__val": "in_valid", ...},      ports of the design that are called differently; may be left out
  "max_cycles": 100000,                            of a run, which all rows are together; may be left out
  "rows": [{"name": "exponent 0", "requests": ["0x50023"], "expected": ["0x1"], "statics": {}, "source_delay": 0, "sink_delay": 0}],
- "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {}, "whole_cycles": 397763}, "decrypt": ...}
+ "energy": {"encrypt": {"requests": ["0x..."], "expected": ["0x..."], "statics": {}, "whole_cycles": 397763}, "decrypt": ...},
+ "drawn": {"encrypt": [{"requests": ["0x..."], "expected": ["0x..."]}, ...], ...}    may be left out
 }
 An operation that is too long to be simulated as gates is given by a window, an operation of the same kind with fewer products, and
 `whole_cycles`, the exact count of the whole, by which its energy is scaled; may be left out. With `window_cycles` beside it the operation
 is the whole, and what moves is counted in so many of its first cycles: one that no operand makes shorter.
+`drawn` has operations of the same kind on operands drawn at random, for the spread of the energy.
 A message travels packed, its first field in the most significant bits. Protocol "system" has in place of requests
 a "program" for the processor, {"name", "entry", "segments": [[address, hex bytes]], "symbols"}: its exit code is the verdict, and
 what counts of it is the stats window, less that of the row "dummy".
@@ -145,6 +147,7 @@ class Workload:
     max_cycles: int
     rows: tuple[Row, ...]
     energy: Mapping[str, Row]
+    drawn: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)  # of the same names
 
     @property
     def programs(self) -> list[tuple[str, Row]]:
@@ -166,6 +169,10 @@ def load(path: Path) -> Workload:
             data.get("max_cycles", MOST_CYCLES),
             tuple(Row.of(f"row {index}", row) for index, row in enumerate(data.get("rows", ()))),
             {name: Row.of(name, row) for name, row in data.get("energy", {}).items()},
+            {
+                name: tuple(Row.of(f"{name}, drawn {number}", row) for number, row in enumerate(rows, 1))
+                for name, rows in data.get("drawn", {}).items()
+            },
         )
         if loaded.ports is not None:
             _check_fit(loaded, loaded.ports)
@@ -220,7 +227,8 @@ def _ports(data: Mapping[str, Any]) -> Ports:
 
 def _check_fit(work: Workload, ports: Ports) -> None:
     """ValueError or BadInput for messages wider than their ports, and for static ports that are not announced."""
-    for row in (*work.rows, *work.energy.values()):
+    drawn = (row for rows in work.drawn.values() for row in rows)
+    for row in (*work.rows, *work.energy.values(), *drawn):
         for port, kind, values in (
             ("request", ports.request, row.requests),
             ("response", ports.response, row.expected),

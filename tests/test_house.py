@@ -22,7 +22,20 @@ BELOW = {
 INSIDE = {
     "rtl": ["", "sim", "units", "machines", "interfaces"],
     "proc": ["", "isa", "software", "iss", "core", "sim"],
-    "flow": ["", "kit", "netlist", "timing", "synth", "prove", "gates", "power", "layout", "fpga", "graph"],
+    "flow": [
+        "",
+        "kit",
+        "netlist",
+        "timing",
+        "synth",
+        "prove",
+        "gates",
+        "power",
+        "layout",
+        "check",
+        "fpga",
+        "graph",
+    ],
     "eval": ["", "papers", "designs", "lab", "report", "vectors", "soc", "package", "api", "cli"],
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)

@@ -29,6 +29,7 @@ from .commands import (
     draw,
     explore,
     faults,
+    figures,
     fpga,
     leak,
     ledger,
@@ -110,7 +111,7 @@ def build_parser() -> argparse.ArgumentParser:
     for command in (
         *(designs, design, run, cycles, program, programs, verilog, check, bench, report),
         *(proc, systems, soc, package),
-        *(asic, fpga),
+        *(asic, figures, fpga),
         *(leak, faults),
         *(explore, ledger, reproduce, compare, papers),
         *(pseudo, draw, completion),

@@ -52,7 +52,9 @@ RANDOM_ROWS = 16
 LONG_PRODUCT, LEAST_RANDOM_ROWS = 10_000, 2  # cycles, from which on they are fewer
 IN_KEYS = ("exp", "p", "dp", "dq", "qinv", "e", "phi")
 DRAWN = 10  # operations on drawn operands, for the spread of the energy
-MOST_DRAWN_CYCLES = 10_000  # of all of them: fewer where an operation takes long, and none where two would be too long
+MOST_DRAWN_CYCLES = (
+    10_000  # of all of them: fewer where an operation takes long, and none where two would be too long
+)
 DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
 SPARE_CYCLES = 1000
 BEHIND_PROCESSOR = ", behind the processor"
@@ -426,7 +428,10 @@ class Chip(Source):
         for work, (operands, whole) in zip(self.energy(), windows, strict=True):
             energy[work.name] = messages(machine.carried(*operands)) | self._counted(whole)
         count = sum(len(row["requests"]) for row in rows)
-        drawn = {work.name: [messages(machine.carried(*each)) for each in self._drawn(work)] for work in self.energy()}
+        drawn = {
+            work.name: [messages(machine.carried(*each)) for each in self._drawn(work)]
+            for work in self.energy()
+        }
         cycles = self._most_cycles([operands for operands, _ in windows])
         return {
             "protocol": STREAM,
@@ -440,7 +445,8 @@ class Chip(Source):
     def _drawn(self, work: Workload) -> list[Operands]:
         """The same operation on other messages, as many as can be simulated with delays."""
         _, exp, mod = work.operands
-        count = min(DRAWN, self._affordable(MOST_DRAWN_CYCLES) // max(1, self.machine.cycles(*work.operands)))
+        cycles = max(1, self.machine.cycles(*work.operands))
+        count = min(self._affordable(DRAWN), self._affordable(MOST_DRAWN_CYCLES) // cycles)
         generator = random.Random(f"{work.name}, {self.nbits} bits")
         return [(generator.randrange(mod), exp, mod) for _ in range(count)] if count > 1 else []
 

@@ -73,7 +73,12 @@ class UnitChip(Chip):
 
     def _drawn(self, work: Workload) -> list[Operands]:
         generator, mod = random.Random(f"{work.name}, {self.nbits} bits"), work.mod
-        return [(generator.randrange(mod), generator.randrange(mod), mod) for _ in range(DRAWN)]
+        count = self._affordable(DRAWN)
+        return (
+            [(generator.randrange(mod), generator.randrange(mod), mod) for _ in range(count)]
+            if count > 1
+            else []
+        )
 
     @property
     def note(self) -> str:
@@ -134,5 +139,9 @@ class UnitChip(Chip):
             "max_cycles": 2 * cycles + 100 * len(rows) + SPARE_CYCLES,
             "rows": rows,
             "energy": {work.name: asked(*work.operands) for work in self.energy()},
-            "drawn": {work.name: [asked(*each) for each in self._drawn(work)] for work in self.energy()},
+            "drawn": {
+                work.name: [asked(*each) for each in drawn]
+                for work in self.energy()
+                if (drawn := self._drawn(work))
+            },
         }

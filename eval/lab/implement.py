@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SKIPPED = "left out by --skip"
 # figures of the summary: of the netlist, and by operation
 OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw")
-OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_with_glitches_nj")
+OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
 DETAILS = (
     *("parameters", "style", "tests", "equivalence", "area_by_module", "worst_path", "caveats"),
     *("before_layout", "after_layout", "left_out", "paper", "core", "period_ns", "trials"),

@@ -48,6 +48,7 @@ METRICS: dict[str, Metric] = {
         Metric("area_um2", "Area", "um2", MADE, per_operation=False, axis=True),
         Metric("energy_nj", "Energy", "nJ", MADE, axis=True),
         Metric("energy_with_glitches_nj", "Energy with glitches", "nJ", MADE, axis=True),
+        Metric("energy_inertial_nj", "Energy with glitches as far as they go", "nJ", MADE),
         Metric("power_mw", "Power", "mW", MADE, per_operation=False, axis=True),
         Metric("clock_ns", "Clock period", "ns", MADE, per_operation=False, better=""),
         Metric("fmax_mhz", "Highest clock", "MHz", (*MADE, FPGA), per_operation=False, better="max"),

@@ -1,10 +1,13 @@
 """Activity: how often each net of a netlist moves, and how long it is at 1, while it does an energy workload.
 
 The step gate-sim: `gate_sim` runs all rows of a workload on the netlist (gate_sim.json, like rtl_sim.json), then each energy workload
-by itself, and writes what its nets did to activity/NAME.json, and with delays (glitches.py), to activity/NAME.timed.json:
+by itself, and writes what its nets did to activity/NAME.json, and with delays (glitches.py), to activity/NAME.timed.json, where each
+pulse is two toggles, and to activity/NAME.inertial.json, where one that its net's slew cuts short counts as far as it goes. Operations
+on drawn operands are there in that form alone, as activity/NAME.drawnNUMBER.inertial.json:
 
-{"workload", "mode": "zero-delay" | "timed", "clock_ns", "window": {"cycles"}, "nets": {net: [toggles, fraction of the time at 1]},
- "clock_nets": [...], and of "timed": "late_events" after the end of the clock's period, "latest_ns"}
+{"workload", "mode": "zero-delay" | "timed" | "inertial", "clock_ns", "window": {"cycles"},
+ "nets": {net: [toggles, fraction of the time at 1]}, "clock_nets": [...],
+ and of the last two: "late_events" after the end of the clock's period, "latest_ns"}
 
 The window is the kernel's: from the clock edge that takes the first request to the one that takes the last response, with nothing
 before it in the machine; of a program, the cycles with stats_en. Nets have the name that netlist.py gives them.
@@ -14,6 +17,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ...rtl.sim.base import Options
@@ -25,17 +29,28 @@ from ..kit import kit
 from ..netlist import netlist
 from ..timing import nldm, wire_table
 from ..workload import Failure, Simulated
-from .activity_file import TIMED, ZERO_DELAY, Activity, Mode
+from .activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity, Mode
 from .engine import Counts, Engine, GateTables
 from .gates import GateProcSimulation, GateSimulation
+from .ramps import slew_share
 
 FILE = "gate_sim.json"
 FOLDER = "activity"
 INPUT_NS = 0.1  # inputs change when a flip-flop outside, with an average load, has answered
 POWER_UP_SEED = 1  # registers, and memories, which have no reset, hold anything before they are written
+SWING_DIGITS = 3
 STATS = "stats_en"  # port of a processor: 1 inside the window
 
-Found = tuple[str, Mode, Counts]  # of a workload
+ALL: list[Mode] = [ZERO_DELAY, TIMED, INERTIAL]
+
+
+class Found(NamedTuple):
+    """What moved in an operation of a workload."""
+
+    name: str
+    mode: Mode
+    counts: Counts
+    drawn: int = 0  # see Activity
 
 
 def gate_sim(
@@ -56,7 +71,8 @@ def gate_sim(
     """
     start = time.perf_counter()
     work = workload.load(workload_json)
-    library = kit.find(adk).library
+    files = kit.find(adk)
+    library = files.library
     nets = netlist.read(netlist_json, library, design.top)
     clock_port = work.names.get("clk") or design.clock_port or "clk"
     timing = None
@@ -68,15 +84,16 @@ def gate_sim(
             wires=wire_table.load(wires) if wires else None,
             wire_load=None if wires else library.default_wire_load or None,
         )
-    tables = GateTables(nets, library, timing=timing, clock_port=clock_port)
+    tables = GateTables(nets, library, timing=timing, clock_port=clock_port, slew_share=slew_share(files.lib))
     out_dir = Path(out_dir)
     (out_dir / FOLDER).mkdir(parents=True, exist_ok=True)
-    modes: list[Mode] = [ZERO_DELAY, TIMED] if timing else [ZERO_DELAY]
+    modes = ALL if timing else [ZERO_DELAY]
     run = _programs if work.protocol == workload.SYSTEM else _streams
     report, found = run(tables, work, modes, clock_ns)
-    for name, mode, counts in found:
+    for name, mode, counts, drawn in found:
         made = activity(tables, counts, name, mode, clock_ns)
         made.whole_cycles = work.energy[name].whole_cycles if name in work.energy else 0
+        made.drawn = drawn
         made.write(out_dir / FOLDER, made.file)
     report.seconds = round(time.perf_counter() - start, 2)
     report.write(out_dir, FILE)
@@ -97,12 +114,25 @@ def _streams(
             say(f"activity of {name}")
             # one run with delays counts what moves without them, too
             counts = kernel(simulation, work.energy[name], clock_ns, timed=TIMED in modes)
-            found += [(name, mode, counts) for mode in modes]
+            found += [Found(name, mode, counts) for mode in modes]
+            for number, row in enumerate(work.drawn.get(name, ()) if TIMED in modes else (), 1):
+                counts = kernel(simulation, row, clock_ns, timed=True, checked=True)
+                found.append(Found(name, INERTIAL, counts, number))
     return report, found
 
 
-def kernel(simulation: GateSimulation, row: workload.Row, clock_ns: float, *, timed: bool = False) -> Counts:
-    """What moves while a machine does the requests of a row: from the first one's handshake to the last answer's."""
+def kernel(
+    simulation: GateSimulation,
+    row: workload.Row,
+    clock_ns: float,
+    *,
+    timed: bool = False,
+    checked: bool = False,
+) -> Counts:
+    """What moves while a machine does the requests of a row: from the first one's handshake to the last answer's.
+
+    checked: the answers must be those of the row; else who asks has looked.
+    """
     unpack = simulation.ports.request.unpack
     requests = [unpack(request) for request in row.requests]
 
@@ -120,6 +150,9 @@ def kernel(simulation: GateSimulation, row: workload.Row, clock_ns: float, *, ti
         raise BadInput(
             f"{row.name}: the same requests take another course after a reset: reset all registers of control"
         )
+    pack = simulation.ports.response.pack
+    if checked and [pack(response, "response") for response in before.responses] != list(row.expected):
+        raise BadInput(f"{row.name}: the netlist answers wrongly, so that its energy means nothing")
     return simulation.engine.counts()
 
 
@@ -143,19 +176,20 @@ def _programs(
             outcome = simulation.run(workload.program(row), max_cycles=work.max_cycles)
             counts = simulation.engine.counts()
             if recorded:
-                found += [(name, mode, counts) for mode in modes]
+                found += [Found(name, mode, counts) for mode in modes]
             workload.note_outcome(name, outcome, failures, cycles)
     return Simulated.of(work, failures, cycles), found
 
 
 def activity(tables: GateTables, counts: Counts, name: str, mode: Mode, clock_ns: float) -> Activity:
     """What an activity file says."""
-    toggles = counts.timed if mode == TIMED else counts.toggles
+    toggles = {ZERO_DELAY: counts.toggles, TIMED: counts.timed, INERTIAL: counts.swings}[mode]
     assert toggles is not None
+    toggles = toggles.round(SWING_DIGITS)
     nets = tables.netlist.nets
     moved = zip(toggles.tolist(), counts.ones.round(6).tolist(), strict=True)
     found = Activity.of(dict(zip(nets, moved, strict=True)), counts.cycles, clock_ns, name, mode)
     found.clock_nets = [net for index, net in enumerate(nets) if counts.clocked[index]]
-    if mode == TIMED:
+    if mode != ZERO_DELAY:
         found.late_events, found.latest_ns = counts.late, round(counts.latest_ns, 4)
     return found

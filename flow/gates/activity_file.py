@@ -15,9 +15,11 @@ from .. import product
 from ..files import replace_text
 from ..product import Product
 
-Mode = Literal["zero-delay", "timed"]
+Mode = Literal["zero-delay", "timed", "inertial"]
 ZERO_DELAY: Mode = "zero-delay"
 TIMED: Mode = "timed"
+INERTIAL: Mode = "inertial"
+SUFFIXES: dict[Mode, str] = {ZERO_DELAY: "", TIMED: ".timed", INERTIAL: ".inertial"}
 # toggles, and the fraction of the time at 1
 Moved = tuple[int | float, int | float]
 
@@ -42,6 +44,9 @@ class Activity(Product, omit_defaults=True, kw_only=True):
     late_events: int | None = None  # after the end of the clock's period; of "timed" alone
     latest_ns: float | None = None
     whole_cycles: int = 0  # of the operation of which the window is a part; 0: it is the whole
+    drawn: int = (
+        0  # which operation of the same kind on drawn operands this is; 0: the one that the workload names
+    )
 
     @classmethod
     def of(
@@ -68,7 +73,8 @@ class Activity(Product, omit_defaults=True, kw_only=True):
     @property
     def file(self) -> str:
         """Its name in the folder `activity`."""
-        return f"{self.workload}{'.timed' if self.mode == TIMED else ''}.json"
+        drawn = f".drawn{self.drawn}" if self.drawn else ""
+        return f"{self.workload}{drawn}{SUFFIXES[self.mode]}.json"
 
     def check(self) -> None:
         """BadInput if these numbers can be of no window."""

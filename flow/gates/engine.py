@@ -24,7 +24,7 @@ from ..kit.functions import parse
 from ..kit.liberty import Cell, Library
 from ..netlist.cell_models import gate_state
 from ..netlist.netlist import Instance, Netlist
-from ..timing.cells import RISE
+from ..timing.cells import FALL, RISE
 from ..timing.nldm import Timing
 from . import gate_harness
 
@@ -68,6 +68,7 @@ class _Tables(ctypes.Structure):
         ("sources", ctypes.c_void_p),
         ("ones", ctypes.c_void_p),
         ("ticks", ctypes.c_void_p),
+        ("ramps", ctypes.c_void_p),
     )
 
 
@@ -85,6 +86,7 @@ class _Counts(ctypes.Structure):
         ("mismatches", ctypes.c_uint64),
         ("evaluations", ctypes.c_uint64),
         ("events", ctypes.c_uint64),
+        ("swings", ctypes.c_void_p),
     )
 
 
@@ -100,14 +102,23 @@ class Counts:
     late: int  # events after the end of the clock's period, if one was given
     latest_ns: float  # when the last event was, from the clock's edge on
     events: int  # of the simulation with delays
+    # how far the voltages went, in toggles: a pulse that is cut short counts in part; without a `slew_share` nobody has asked
+    swings: np.ndarray | None = None
 
 
 class GateTables:
     """A netlist as the arrays that the engine takes."""
 
     def __init__(
-        self, netlist: Netlist, library: Library, *, timing: Timing | None = None, clock_port: str = "clk"
+        self,
+        netlist: Netlist,
+        library: Library,
+        *,
+        timing: Timing | None = None,
+        clock_port: str = "clk",
+        slew_share: float | None = None,
     ) -> None:
+        """With a timing, and how much of a ramp the library's slews are (ramps.py), the engine counts swings as well."""
         self.netlist, self.library = netlist, library
         self.clock_net = _clock(netlist, clock_port)
         names = [name for name, each in netlist.cells.items() if _simulated(library, each)]
@@ -135,6 +146,7 @@ class GateTables:
             self._ones[net] = value == "1"
         self._ticks = ticks.every
         self.timed = timing is not None
+        self._ramps = _ramp_ticks(timing, slew_share) if timing and slew_share else None
         self.c = _Tables(
             net_count=len(netlist.nets),
             cell_count=len(self.logic),
@@ -147,6 +159,7 @@ class GateTables:
             sources=self._sources.ctypes.data,
             ones=self._ones.ctypes.data,
             ticks=self._ticks.ctypes.data if self.timed else None,
+            ramps=None if self._ramps is None else self._ramps.ctypes.data,
         )
 
     def _make_cells(self, kinds: Mapping[str, int], first: Mapping[str, int]) -> np.ndarray:
@@ -318,6 +331,12 @@ def _rows(timing: Timing) -> tuple[dict[str, dict[tuple, int]], _Ticks]:
     return kinds, _Ticks(every, dict(zip(arcs.names, first.tolist(), strict=True)))
 
 
+def _ramp_ticks(timing: Timing, slew_share: float) -> np.ndarray:
+    """By net: of its whole way to 0 and to 1, at its largest slews."""
+    ways = timing.slews_ns[:, [FALL, RISE]] / (slew_share * TICK_NS)
+    return np.ascontiguousarray(np.maximum(np.rint(ways), 1), np.int32)
+
+
 def _state_ticks(cell: Cell, rows: Mapping[tuple, int], ticks: Sequence[int]) -> list[list[int]]:
     """From the active edge to the outputs."""
     found = [[1, 1], [1, 1]]
@@ -452,6 +471,7 @@ class Engine:
             cycles=c.cycles,
             toggles=toggles,
             timed=np.where(clocked, toggles, array(c.timed, ctypes.c_uint32)) if c.timed else None,
+            swings=np.where(clocked, toggles, array(c.swings, ctypes.c_double)) if c.swings else None,
             ones=array(c.high, ctypes.c_uint64) / max(1, 2 * c.cycles),
             clocked=clocked,
             late=c.late,

@@ -40,6 +40,7 @@ struct Tables {
     const int32_t* sources;  // nets of the input ports
     const uint8_t* ones;     // by net: tied to 1
     const int32_t* ticks;    // of the arcs of all cells, or null: no delays are known
+    const int32_t* ramps;    // by net, to 0 and to 1, or null: nobody asks for swings
 };
 
 // Mirrored by `_Counts` in engine.py.
@@ -50,6 +51,7 @@ struct Counts {
     const uint64_t* high;   // half cycles
     const uint8_t* clocked; // nets that the clock reaches
     uint64_t late, latest, mismatches, evaluations, events;
+    const double* swings;  // with delays and ramps, else null
 };
 
 class Gates {
@@ -157,7 +159,7 @@ class Gates {
         mismatches = 0;
         timed = nullptr;
         if (input_ticks >= 0) {
-            timed = std::make_unique<Timed>(t.net_count, t.cell_count, t.cells, t.kinds, t.ticks, first.data(), sinks.data());
+            timed = std::make_unique<Timed>(t.net_count, t.cell_count, t.cells, t.kinds, t.ticks, t.ramps, first.data(), sinks.data());
             timed->period = period;
             arrival.assign(2 * t.net_count, input_ticks);
             for (int64_t i = 0; i < t.state_count; i++)
@@ -180,7 +182,7 @@ class Gates {
         finish();
         stop();
         to = {cycles, toggles.data(), timed ? timed->toggles.data() : nullptr, high.data(), clocked.data(), 0, 0, 0,
-              evaluations, 0};
+              evaluations, 0, timed && t.ramps ? timed->swings.data() : nullptr};
         if (timed) to.late = timed->late, to.latest = timed->latest, to.mismatches = mismatches, to.events = timed->events;
     }
 

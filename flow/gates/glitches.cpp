@@ -4,9 +4,14 @@
 // function of its gate makes the output change after the delay of its arc, or takes the change back that is still to come. So a
 // pulse shorter than the delay of a gate does not pass it. Times are whole ticks (TICK_NS in engine.py); events wait on a wheel with a slot for each tick.
 //
+// Where the ramps of the nets are known, what their voltages go is counted as well, as a share of the supply (`swings`; a toggle is 1). A net
+// goes along straight lines that cross the middle when its event is due; one that turns round before it has arrived has gone only so
+// far. A change that is taken back goes nowhere.
+//
 // The sources are input ports and the outputs of flip-flops. Nets that the clock reaches do not move here.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -46,11 +51,12 @@ struct Followed {
 
 class Timed {
   public:
-    Timed(int64_t nets, int64_t count, const Cell* cells, const Kind* kinds, const int32_t* ticks, const int32_t* first,
-          const int32_t* sinks)
-        : value(nets), toggles(nets), index(count), cells(cells), kinds(kinds), ticks(ticks), first(first), sinks(sinks),
-          sources(OUTPUTS * count), next(sources + nets), previous(sources + nets), due(sources + nets, NEVER),
-          slots(SLOTS, -1), filled(SLOTS / 64) {}
+    // `ramps` (or null): ticks of a net's whole way, to 0 and to 1.
+    Timed(int64_t nets, int64_t count, const Cell* cells, const Kind* kinds, const int32_t* ticks, const int32_t* ramps,
+          const int32_t* first, const int32_t* sinks)
+        : value(nets), toggles(nets), swings(ramps ? nets : 0), index(count), cells(cells), kinds(kinds), ticks(ticks), ramps(ramps),
+          first(first), sinks(sinks), sources(OUTPUTS * count), next(sources + nets), previous(sources + nets),
+          due(sources + nets, NEVER), slots(SLOTS, -1), filled(SLOTS / 64), ramp_of(ramps ? nets : 0) {}
 
     // The settled state from which the next cycle starts.
     void start(const uint8_t* values, const uint8_t* indices) {
@@ -73,10 +79,16 @@ class Timed {
             latest = std::max<uint64_t>(latest, time);
             move(event < sources ? cells[event / OUTPUTS].out[event % OUTPUTS] : event - sources, time);
         }
+        for (int32_t net : ramping) {
+            swings[net] += std::abs(value[net] - ramp_of[net].from);
+            ramp_of[net].moves = false;
+        }
+        ramping.clear();
     }
 
     std::vector<uint8_t> value;
     std::vector<uint32_t> toggles;
+    std::vector<double> swings;
     uint64_t period = 0;                      // ticks; 0: any
     uint64_t late = 0, latest = 0, events = 0;  // events after the period, time of the last
     Followed followed;
@@ -89,6 +101,7 @@ class Timed {
         value[net] ^= 1;
         toggles[net]++;
         followed.moved(net);
+        if (ramps) turn(net, time);
         for (int32_t i = first[net]; i < first[net + 1]; i++) {
             const int32_t c = sinks[i] >> 3, pin = sinks[i] & 7;
             const Cell& cell = cells[c];
@@ -108,6 +121,27 @@ class Timed {
                 }
             }
         }
+    }
+
+    struct Ramp {
+        double from, begun;  // where it is at that time, on its way to the net's value
+        bool moves;
+    };
+
+    // A net that has just got its new value, in the middle of a ramp to it.
+    void turn(int32_t net, int64_t time) {
+        Ramp& ramp = ramp_of[net];
+        const int to = value[net];
+        const double begin = time - ramps[2 * net + to] / 2.0;
+        double from = 1 - to;
+        if (ramp.moves) {
+            const double gone = (begin - ramp.begun) / ramps[2 * net + 1 - to];
+            from = ramp.from + std::clamp(gone, 0.0, std::abs(1 - to - ramp.from)) * (to ? -1 : 1);
+            swings[net] += std::abs(from - ramp.from);
+        } else {
+            ramping.push_back(net);
+        }
+        ramp = {from, begin, true};
     }
 
     void put(int32_t event, int64_t time) {
@@ -148,12 +182,15 @@ class Timed {
     const Cell* cells;
     const Kind* kinds;
     const int32_t* ticks;
+    const int32_t* ramps;
     const int32_t *first, *sinks;
     const int32_t sources;  // events of the cells' outputs come first, those of the nets follow
     std::vector<int32_t> next, previous;
     std::vector<int64_t> due;
     std::vector<int32_t> slots;
     std::vector<uint64_t> filled;
+    std::vector<Ramp> ramp_of;
+    std::vector<int32_t> ramping;
     int64_t waiting = 0;
 };
 

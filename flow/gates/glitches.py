@@ -5,7 +5,7 @@ all, and by module. Delays are those of nldm.py: every arc at the slews and load
 are given. `vectors` does it for any circuit, cycle by cycle.
 
 What the numbers leave out: the resistance of wires, the slews of glitches (delays are those of the worst slew at a pin), and how far a
-short pulse gets: it is there or not, and counts as two whole toggles.
+short pulse gets: it is there or not, and counts as two whole toggles. `Counts.swings` has them as far as their ramps take them.
 """
 
 from __future__ import annotations
@@ -85,10 +85,15 @@ def vectors(
     *,
     wires: WireTable | None = None,
     input_ns: float = INPUT_NS,
+    slew_share: float | None = None,
 ) -> Counts:
-    """What a circuit does while its inputs take these values, one set a cycle; the first is only where it starts from."""
+    """What a circuit does while its inputs take these values, one set a cycle; the first is only where it starts from.
+
+    slew_share: of the library (ramps.py), to count swings as well.
+    """
     timing = nldm.analyze(netlist, library, constraints, wires=wires)
-    engine = Engine(GateTables(netlist, library, timing=timing, clock_port=constraints.clock_port or "clk"))
+    clock_port = constraints.clock_port or "clk"
+    engine = Engine(GateTables(netlist, library, timing=timing, clock_port=clock_port, slew_share=slew_share))
     for index, each in enumerate(values):
         if index == 1:
             engine.window(engine.edges, timed=True, input_ns=input_ns, clock_ns=constraints.clock_ns)

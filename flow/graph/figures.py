@@ -12,6 +12,7 @@ from ..layout.placement import TreeSummary
 from ..layout.wires import WiresSummary
 from ..power import energy
 from ..power.estimator import ModulePower, Parts
+from ..power.report import Spread
 from ..product import Product, StepRun
 from ..synth.area import ModuleArea
 from ..timing.clock_search import MHZ as MHZ
@@ -40,6 +41,7 @@ class Core(msgspec.Struct):
     power_mw: float | None
     energy_nj: dict[str, float] | None
     energy_with_glitches_nj: dict[str, float] | None
+    energy_inertial_nj: dict[str, float] | None = None
 
 
 class Figures(msgspec.Struct, omit_defaults=True):
@@ -66,6 +68,8 @@ class Figures(msgspec.Struct, omit_defaults=True):
     energy_by_mode_nj: dict[Mode, dict[str, float]] | None = None
     glitch_ratio: dict[str, float] | None = None
     energy_with_glitches_nj: dict[str, float] | None = None
+    energy_inertial_nj: dict[str, float] | None = None
+    energy_spread_nj: dict[str, Spread] | None = None
     die_um: tuple[float, float] | None = None
     density: float | None = None
     clock_tree: TreeSummary | None = None
@@ -147,6 +151,9 @@ class Summary(Product):
     comparable: bool
     caveats: list[str]
     core: Core | None = None
+    # pulses that gates swallow are left out, and those cut short count in part: what "energy" means where nothing else is said
+    energy_inertial_nj: dict[str, float] | None = None
+    energy_spread_nj: dict[str, Spread] | None = None  # over drawn operands
     # the clock was searched: the shortest period that is met, after layout where there is one, and what was tried for it
     period_ns: float | None = None
     trials: list[Trial] = msgspec.field(default_factory=list)

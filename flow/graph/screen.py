@@ -92,17 +92,29 @@ def _rows(report: Summary) -> list[tuple[str, str]]:
     for figures, where in ((before, ""), (after, " after layout")):
         rows.append(("tried (ns)", f"{clock_search.told(figures.trials)}{where}" if figures.trials else ""))
     rows.append(("power", _both(before.power_mw, after.power_mw, "{:.3f} mW")))
-    glitches = (after if after.any else before).energy_with_glitches_nj or {}
     for name, cycles in report.cycles.items():
         line = f"{cycles:,} cycles, {report.time_ns[name]:,.0f} ns"
-        if (spent := (report.energy_nj or {}).get(name)) is not None:
-            more = f" ({glitches[name]:.4g} nJ with glitches)" if name in glitches else ""
-            line += f", {spent:.4g} nJ{more}{_published(report, name)}"
-        rows.append((name, line))
+        rows.append((name, line + _energy(report, name)))
     ran = [f"{each.passed} passed, {each.failed} failed at {where}" for where, each in report.tests.items()]
     rows.append(("tests", "; ".join(ran) or "none"))
     rows.append(("equivalence", report.equivalence.summary if report.equivalence else ""))
     return rows
+
+
+def _energy(report: Summary, name: str) -> str:
+    """Of an operation: with glitches as far as they go, its spread, and the bounds."""
+    without = (report.energy_nj or {}).get(name)
+    if without is None:
+        return ""
+    bounds = f"{without:.4g} nJ without glitches{_published(report, name)}"
+    if (found := (report.energy_inertial_nj or {}).get(name)) is None:
+        return f", {bounds}"
+    if (most := (report.energy_with_glitches_nj or {}).get(name)) is not None:
+        bounds += f", {most:.4g} nJ with all in full"
+    drawn = ""
+    if (spread := (report.energy_spread_nj or {}).get(name)) is not None:
+        drawn = f"; {spread.operations} drawn: {spread.mean_nj:.4g} +- {spread.std_nj:.2g}"
+    return f", {found:.4g} nJ ({bounds}{drawn})"
 
 
 def _published(report: Summary, name: str) -> str:

@@ -42,7 +42,10 @@ WIRES: dict[Source, str] = {
 }
 SIMULATED = {"rtl": "rtl_sim.json", "gates": "gate_sim.json", "placed gates": "gate_sim_post.json"}
 TESTED = {"rtl": "the design", "gates": "the netlist", "placed gates": "the placed netlist"}
-ACTIVITY = {"zero-delay": "without glitches", "timed": "with the delays of the cells, glitches included"}
+ACTIVITY = {
+    "zero-delay": "power is without glitches",
+    "timed": "with the delays of the cells, glitches included",
+}
 NOT_TESTED = "the netlist has not been tested"
 NOT_TIMED = "the netlist's timing has not been analysed"
 SUPPOSED = "; before layout a period is met if it is met with the wires that sizing supposes as well"
@@ -117,6 +120,8 @@ def summarize(
         power_mw=best.power_mw,
         energy_nj=best.energy_nj,
         energy_with_glitches_nj=best.energy_with_glitches_nj,
+        energy_inertial_nj=best.energy_inertial_nj,
+        energy_spread_nj=best.energy_spread_nj,
         cycles=cycles,
         time_ns={name: round(count * clock_ns, 3) for name, count in cycles.items()},
         tests_passed=sum(each.passed for each in tests.values()),
@@ -187,6 +192,9 @@ def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport 
         figures.energy_by_mode_nj, figures.glitch_ratio = power.energy_by_mode_nj, power.glitch_ratio
         if power.with_glitches is not None:
             figures.energy_with_glitches_nj = power.with_glitches.energy_nj
+        if power.inertial is not None:
+            figures.energy_inertial_nj = power.inertial.energy_nj
+            figures.energy_spread_nj = power.inertial.spread_nj or None
     return figures
 
 
@@ -237,6 +245,7 @@ def _core(instance: str, area: Area | None, figures: Figures) -> Core | None:
         power_mw=power.total_mw if power else None,
         energy_nj=shared(figures.energy_nj),
         energy_with_glitches_nj=shared(figures.energy_with_glitches_nj),
+        energy_inertial_nj=shared(figures.energy_inertial_nj),
     )
 
 

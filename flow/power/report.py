@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
 
 from ...fl.errors import BadInput
-from ..gates.activity_file import TIMED, ZERO_DELAY, Activity, Mode
+from ..gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity, Mode
 from ..netlist.hierarchy import Hierarchy
 from ..product import Product
 from ..timing.wire_table import Source
@@ -55,6 +56,34 @@ class WithGlitches(msgspec.Struct):
     total_mw: float
 
 
+class Spread(msgspec.Struct):
+    """Of the energy of one operation on drawn operands."""
+
+    operations: int
+    mean_nj: float
+    std_nj: float
+    least_nj: float
+    most_nj: float
+
+    @classmethod
+    def of(cls, energies: Sequence[float]) -> Spread:
+        return cls(
+            len(energies),
+            statistics.fmean(energies),
+            statistics.stdev(energies),
+            min(energies),
+            max(energies),
+        )
+
+
+class Inertial(msgspec.Struct):
+    """The same with pulses that gates swallow left out, and those that are cut short counted in part; and over other operands."""
+
+    energy_nj: dict[str, float]
+    total_mw: float
+    spread_nj: dict[str, Spread]
+
+
 class PowerReport(Product):
     """The whole file. What stands at the top is by the activity without delays, if all workloads have one."""
 
@@ -75,6 +104,7 @@ class PowerReport(Product):
     nets_derived: int
     workloads: list[WorkloadPower]
     caveats: list[str]
+    inertial: Inertial | None = None
     wires: Source = "none"
     wire_load: str | None = None
     corner: str = ""
@@ -84,16 +114,19 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
     """Of a netlist in the windows of its activities: energies by workload, powers as the mean over the cycles of all."""
     if not found:
         raise BadInput("no activity is recorded: the workload has no energy rows")
+    spread = _spread(found)
+    found = [(activity, each) for activity, each in found if not activity.drawn]
     workloads = [WorkloadPower.of(activity, each) for activity, each in found]
     recorded = {
-        mode: {each.workload for each in workloads if each.mode == mode} for mode in (ZERO_DELAY, TIMED)
+        mode: {each.workload for each in workloads if each.mode == mode}
+        for mode in (ZERO_DELAY, TIMED, INERTIAL)
     }
     mode = ZERO_DELAY if recorded[ZERO_DELAY] else TIMED
     by_mode: dict[Mode, dict[str, float]] = {
         name: energy.of_operations(
             {each.workload: each.energy_nj * each.scale for each in workloads if each.mode == name}
         )
-        for name in (TIMED, ZERO_DELAY)
+        for name in recorded
         if recorded[name]
     }
     chosen = [(activity, each) for activity, each in found if activity.mode == mode]
@@ -104,14 +137,12 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
         name: _sum(parts.by_group()[name].times(weight) for parts, weight in weights) for name in GROUPS
     }
     total = sum(group.total_mw for group in by_group.values())
-    with_glitches = None
+    with_glitches = inertial = None
     if mode == ZERO_DELAY and recorded[TIMED] == recorded[ZERO_DELAY]:
-        timed = [
-            each for activity, each in found if activity.mode == TIMED and activity.workload in by_mode[TIMED]
-        ]
-        with_glitches = WithGlitches(
-            by_mode[TIMED], sum(each.total_mw * part for each, part in _weights(timed))
-        )
+        with_glitches = WithGlitches(by_mode[TIMED], _mean_mw(found, TIMED, by_mode[TIMED]))
+    if mode == ZERO_DELAY and recorded[INERTIAL] == recorded[ZERO_DELAY]:
+        energies = by_mode[INERTIAL]
+        inertial = Inertial(energies, _mean_mw(found, INERTIAL, energies), spread)
     twice = sum(each.twice_mw * weight for each, weight in weights)
     return PowerReport(
         clock_ns=chosen[0][1].clock_ns,
@@ -123,6 +154,7 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
         energy_by_mode_nj=dict(sorted(by_mode.items())),
         glitch_ratio=_glitch_ratio(by_mode),
         with_glitches=with_glitches,
+        inertial=inertial,
         inputs_mw=sum(each.inputs_mw * weight for each, weight in weights),
         twice_mw=twice,
         nets_derived=max(len(each.derived) for each in whole),
@@ -137,6 +169,21 @@ def report(found: Found, hierarchy: Hierarchy | None = None) -> PowerReport:
             ),
         ],
     )
+
+
+def _spread(found: Found) -> dict[str, Spread]:
+    """By operation, of those on drawn operands."""
+    energies: dict[str, list[float]] = {}
+    for activity, each in found:
+        if activity.drawn:
+            energies.setdefault(activity.workload, []).append(each.energy_nj * activity.scale)
+    return {name: Spread.of(values) for name, values in energies.items() if len(values) > 1}
+
+
+def _mean_mw(found: Found, mode: Mode, operations: Mapping[str, float]) -> float:
+    """Over the cycles of all operations."""
+    of_mode = [each for activity, each in found if activity.mode == mode and activity.workload in operations]
+    return sum(each.total_mw * part for each, part in _weights(of_mode))
 
 
 def _weights(estimates: Sequence[Estimate]) -> list[tuple[Estimate, float]]:
@@ -178,9 +225,7 @@ def _glitch_ratio(by_mode: Mapping[Mode, Mapping[str, float]]) -> dict[str, floa
 def _caveats(mode: Mode, both: bool, twice: float, total: float) -> list[str]:
     caveats = []
     if both:
-        caveats.append(
-            "the energy is without glitches, a lower bound; that with them, all of full swing, is an upper one"
-        )
+        caveats.append("energy without glitches is a lower bound, with all of full swing an upper one")
     elif mode == ZERO_DELAY:
         caveats.append("no glitches are counted: the energy is a lower bound")
     else:

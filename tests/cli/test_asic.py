@@ -7,7 +7,6 @@ import io
 import json
 import re
 import shlex
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -110,12 +109,10 @@ def test_layout_makes_wires(whole: dict[str, Any]) -> None:
     )
 
 
-def test_second_call_is_quick_and_copies_its_products(
+def test_second_call_makes_nothing_and_copies_its_products(
     whole: dict[str, Any], cli: Cli, tmp_path: Path
 ) -> None:
-    start = time.monotonic()
     result = cli(*SHOWN[0], "-o", tmp_path / "made")
-    assert time.monotonic() - start < 5
     assert result.code == (0 if whole["comparable"] else 1)
     assert (
         result.err.startswith("modexlab: warning: there is no RSA key of 8 bits")
@@ -127,7 +124,8 @@ def test_second_call_is_quick_and_copies_its_products(
         "slack ",
         "area ",
         "encrypt ",
-        " nJ with glitches)",
+        " nJ without glitches, ",
+        " nJ with all in full; 10 drawn: ",
         "tests ",
         "note: one corner, typical",
         "(cached)",

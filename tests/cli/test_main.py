@@ -18,7 +18,7 @@ from ..command_line import ENCRYPT, Cli
 
 COMMANDS = (
     *("design", "designs", "run", "cycles", "verilog", "check", "bench", "report"),
-    *("proc", "systems", "soc", "asic", "fpga", "papers", "pseudo", "draw", "completion"),
+    *("proc", "systems", "soc", "asic", "figures", "fpga", "papers", "pseudo", "draw", "completion"),
     *("ledger", "reproduce", "compare"),
 )
 MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli.main"]

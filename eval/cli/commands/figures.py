@@ -1,0 +1,233 @@
+"""`modexlab figures`: area, timing, power and layout of a netlist, held against those of other tools."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ....fl.errors import BadInput
+from ...lab.flow_settings import FLOW_DEFAULTS, check_clock
+from ...lab.stages import FLOW, LAYOUT
+from ...progress import Progress
+from ..arguments import (
+    Commands,
+    add_command,
+    add_interface,
+    add_json,
+    add_settings,
+    add_width,
+    answer,
+    settings_of,
+)
+
+if TYPE_CHECKING:
+    from ....flow.check.report import Compared
+    from ...lab.point import Point
+    from ...lab.second_opinion import Opinion
+
+DEFAULT_NBITS = 32
+DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
+# of the table of a space: head, and the beginning of what the figure is called
+SLACKS = (
+    ("no wires", "worst setup slack before"),
+    ("supposed", "worst setup slack with"),
+    ("layout", "worst setup slack after"),
+)
+TEXT = """\
+Takes a design through the flow (from the cache what there is), and asks other tools about what
+comes out: OpenSTA about slacks, without wires, with those that sizing supposes and with those of the layout, and about
+power, told the same activity; Yosys about area; KLayout about width and spacing of all that is drawn, and about what
+the metal connects, which must be what the netlist says. Where figures are further apart than they may be
+(20 ps or 1 % of a path, 5 % of a power) the cause is looked for, and what it makes is told.
+
+The exit code is 1 if something differs and no cause was found."""
+EXAMPLES = """\
+  modexlab figures mont --nbits 8
+  modexlab figures mont --nbits 8 --layout --json
+  modexlab figures mont-001 --interface xcel --clock 3.25
+  modexlab figures --space course"""
+
+
+def add(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "figures",
+        "hold the figures of a netlist against those of other tools",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
+    )
+    parser.add_argument(
+        "design",
+        metavar="DESIGN",
+        nargs="?",
+        help="a design of the catalogue, or a system (`modexlab systems`)",
+    )
+    add_width(parser, f"default: {DEFAULT_NBITS}")
+    add_settings(parser)
+    add_interface(parser, units=True)
+    parser.add_argument(
+        "--clock",
+        type=_nanoseconds,
+        metavar="NS",
+        default=DEFAULT_CLOCK_NS,
+        help=f"clock period (default: {DEFAULT_CLOCK_NS} ns)",
+    )
+    parser.add_argument(
+        "--layout", action="store_true", help="place and route, and look at the layout as well"
+    )
+    parser.add_argument(
+        "--space",
+        metavar="SPACE",
+        help="all netlists of a space (a file, or a name of `modexlab explore --list`); goes on where it was interrupted",
+    )
+    add_json(parser)
+
+
+def _nanoseconds(text: str) -> float:
+    try:
+        return check_clock(float(text))
+    except BadInput as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as in 2.5") from None
+
+
+def execute(args: argparse.Namespace) -> int:
+    from ...lab.second_opinion import opinions, points  # not at the top: it brings the flow
+
+    if (args.design is None) == (args.space is None):
+        raise BadInput("give either a DESIGN or --space SPACE")
+    if args.space is not None:
+        from ...lab.space import Space
+
+        chosen = points(Space.load(args.space))
+    else:
+        chosen = [_point(args)]
+    with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
+        found = []
+        for each in opinions(chosen, progress.describe, progress):
+            found.append(each)
+            if args.space is not None:
+                progress.say(f"{each.point}: {_verdict(each)}")
+    if args.space is None and found[0].report is None:
+        raise BadInput(found[0].error)
+    answer(args, lambda: _as_json(found), lambda: _text(found, args.space is not None))
+    return 0 if all(each.good for each in found) else 1
+
+
+def _point(args: argparse.Namespace) -> Point:
+    from ...lab.point import Point
+
+    stage = LAYOUT if args.layout else FLOW
+    point = Point(args.design, args.nbits or DEFAULT_NBITS)  # refuses an unknown design
+    settings = settings_of(point.design, args.settings) if point.design is not None else {}
+    return Point(
+        args.design,
+        args.nbits or DEFAULT_NBITS,
+        tuple(sorted(settings.items())),
+        args.interface,
+        stage=stage,
+        flow=(("clock_period", args.clock),),
+    )
+
+
+# ---- what is told
+
+
+def _as_json(found: list[Opinion]) -> dict[str, Any]:
+    return {
+        "netlists": [
+            {
+                "point": str(each.point),
+                "stage": each.point.stage,
+                "good": each.good,
+                "error": each.error or None,
+                "compared": [_row(row) for row in each.report.compared] if each.report else [],
+                "left_out": each.report.left_out if each.report else {},
+                "notes": each.report.notes if each.report else [],
+            }
+            for each in found
+        ],
+        "wrong": sum(not each.good for each in found),
+    }
+
+
+def _row(row: Compared) -> dict[str, Any]:
+    return msgspec.to_builtins(row) | {"difference": row.difference, "wrong": row.wrong}
+
+
+def _text(found: list[Opinion], many: bool) -> Iterator[str]:
+    from ...table import table
+
+    if many:
+        yield table(
+            ("netlist", *(f"{head} (ps)" for head, _ in SLACKS), "area (um^2)", "power", "layout", ""),
+            [_line(each) for each in found],
+        )
+        yield ""
+        yield "ours less theirs: the worst setup slack by OpenSTA, the area by Yosys, the power by OpenSTA, put right; faults of the layout"
+    else:
+        report = found[0].report
+        assert report is not None
+        yield table(
+            ("figure", "ours", "theirs", "apart", "", "tool"), [_cells(row) for row in report.compared]
+        )
+        told = [f"{row.what}: {row.cause or row.note}" for row in report.compared if not row.agrees]
+        told += [f"not done: {name}: {why}" for name, why in report.left_out.items()]
+        told += [f"note: {note}" for note in report.notes]
+        yield from ["", *told] if told else []
+    for each in found:
+        for row in each.wrong:
+            yield f"! {each.point}: {row.what} is {row.ours:g} and {row.theirs:g} {row.unit}, and no cause was found"
+        if each.error:
+            yield f"! {each.point}: {each.error}"
+
+
+def _cells(row: Compared) -> tuple[str, ...]:
+    verdict = "agrees" if row.agrees else "cause known" if row.cause else "DIFFERS"
+    unit = f" {row.unit}" if row.unit else ""
+    return (
+        row.what,
+        f"{row.ours:.6g}{unit}",
+        f"{row.theirs:.6g}",
+        f"{row.difference:+.3g}",
+        verdict,
+        row.tool,
+    )
+
+
+def _line(each: Opinion) -> tuple[str, ...]:
+    """Of a netlist, in the table of a space."""
+    rows = each.report.compared if each.report is not None else []
+
+    def apart(beginning: str, factor: float = 1.0) -> str:
+        found = [row for row in rows if row.what.startswith(beginning)]
+        return f"{factor * found[-1].difference:+.2f}" if found else "-"
+
+    power = [row for row in rows if row.what.startswith("all of it, put right")]
+    drawn = [row for row in rows if row.unit == "faults"]
+    return (
+        str(each.point),
+        *(apart(beginning, 1000) for _, beginning in SLACKS),
+        apart("area "),
+        f"{power[-1].ours / power[-1].theirs - 1:+.1%}" if power else "-",
+        f"{sum(row.theirs for row in drawn):.0f}" if drawn else "-",
+        _verdict(each),
+    )
+
+
+def _verdict(each: Opinion) -> str:
+    if each.report is None:
+        return "NOT DONE"
+    known = sum(bool(row.cause) for row in each.report.compared)
+    return (
+        f"{len(each.wrong)} DIFFER"
+        if each.wrong
+        else f"agrees, {known} with a known cause"
+        if known
+        else "agrees"
+    )

@@ -1,0 +1,55 @@
+"""The area of a netlist by Yosys' own count (`stat -liberty`), beside that of area.json."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from ..kit.kit import Kit
+from ..netlist import yosys
+from ..synth.area import Area
+from .report import Compared
+
+CHECK = "area"
+EQUAL = 1e-6
+FILE = "stat.json"
+
+
+def compare(netlist_v: Path, top: str, ours: Area, kit: Kit, where: str) -> list[Compared]:
+    """Area and number of cells."""
+    area, cells = counted(netlist_v, top, kit)
+    tool = f"Yosys {yosys.version()}"
+    return [
+        Compared(
+            check=CHECK,
+            what=f"area {where}",
+            ours=ours.area_um2,
+            theirs=round(area, 6),
+            unit="um2",
+            tool=tool,
+            agrees=abs(ours.area_um2 - area) <= EQUAL * area,
+        ),
+        Compared(
+            check=CHECK,
+            what=f"cells {where}",
+            ours=ours.cells,
+            theirs=cells,
+            unit="",
+            tool=tool,
+            agrees=ours.cells == cells,
+        ),
+    ]
+
+
+def counted(netlist_v: Path, top: str, kit: Kit) -> tuple[float, int]:
+    """um^2 and cells, by Yosys."""
+    script = (
+        f"read_liberty -lib {kit.lib}\nread_verilog {netlist_v.absolute()}\nhierarchy -check -top {top}\n"
+        f"tee -q -o {FILE} stat -liberty {kit.lib} -json\n"
+    )
+    with tempfile.TemporaryDirectory(prefix="check-") as directory:
+        yosys.run("stat", script, Path(directory))
+        text = (Path(directory) / FILE).read_text()
+    found = json.loads(text[text.index("{") :])["design"]
+    return float(found["area"]), int(found["num_cells"])

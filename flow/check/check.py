@@ -1,0 +1,190 @@
+"""All figures of a run that another tool can be asked about: timing, area, power, the shapes of the layout and what they connect.
+
+`figures` takes the files of a run (graph/runner.py) by their names and does what they allow; what they do not is in `left_out`. What has
+been found is kept in the cache under the digests of those files, so that a campaign over many designs goes on where it was interrupted.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...fl.errors import BadInput
+from ...rtl.sim import cache, sources
+from .. import description, product
+from ..files import replace_text
+from ..gates import activity_file
+from ..gates.activity_file import INERTIAL, SUFFIXES, ZERO_DELAY
+from ..kit import kit
+from ..kit.constraints import Constraints
+from ..kit.kit import Kit
+from ..layout.place import verilog
+from ..netlist.netlist import Netlist, read
+from ..synth.area import PLACED, Area
+from ..synth.sizing.report import Sizing
+from ..timing import opensta, wire_table
+from ..timing.report import TimingReport
+from . import area, connections, power, shapes, timing
+from .report import Compared, FiguresReport
+
+Say = Callable[[str], None]
+Files = Mapping[str, Path]
+BEFORE, SUPPOSED, AFTER = "before layout", "with supposed wires", "after layout"
+ROOT = "flow.check.check"
+ONE_CORNER = "one corner, typical: the kit has no other, so that nothing is said of slow and fast silicon"
+NO_RULES = "antennas and densities are not checked: the LEF of the kit has no rules for them"
+USED = (
+    *("design.json", "netlist.v", "netlist.json", "area.json", "sizing.json", "timing.json", "activity"),
+    *("netlist_placed.v", "netlist_placed.json", PLACED, "timing_post.json", "wires.json", "wires.spef"),
+    *("activity_post", "layout.def", "layout.gds"),
+)
+
+
+def figures(files: Files, say: Say = lambda _: None, *, adk: Path | None = None) -> FiguresReport:
+    """All comparisons of a run; BadInput if OpenSTA is missing."""
+    found = {name: files[name] for name in USED if name in files}
+    digests = [f"{name} {_digest(path)}" for name, path in sorted(found.items())]
+    key = cache.key(*digests, kit.find(adk).digest, opensta.version(), sources.digest(ROOT))
+
+    def make(directory: Path) -> None:
+        _Run(found, kit.find(adk), say).report().write(directory)
+
+    entry = cache.cached_tree(cache.tree_name("figures", key), make)
+    return product.read(entry / FiguresReport.FILE, FiguresReport)
+
+
+def _digest(path: Path) -> str:
+    if path.is_dir():
+        return cache.key(*(cache.file_digest(each) for each in sorted(path.rglob("*.json"))))
+    return cache.file_digest(path)
+
+
+class _Run:
+    """The comparisons of one run."""
+
+    def __init__(self, files: Files, files_of_kit: Kit, say: Say) -> None:
+        self.files, self.kit, self.say = files, files_of_kit, say
+        self.design = description.load(files["design.json"])
+        self.left_out: dict[str, str] = {}
+
+    def report(self) -> FiguresReport:
+        """All of them."""
+        compared = [*self._before(), *self._after()]
+        library = self.kit.lib.parent
+        notes = [ONE_CORNER] if len(list(library.glob("*.lib"))) == 1 else []
+        lef = self.kit.tech_lef.read_text()
+        notes += [NO_RULES] if "ANTENNA" not in lef and "DENSITY" not in lef else []
+        return FiguresReport(
+            design=self.design.name,
+            nbits=self.design.nbits,
+            compared=compared,
+            left_out=self.left_out,
+            notes=notes,
+        )
+
+    def _before(self) -> list[Compared]:
+        netlist = read(self.files["netlist.json"], self.kit.library)
+        asked = self._asked("timing.json")
+        found = self._area("netlist.v", Area.FILE, BEFORE)
+        if asked is None:
+            return found
+        self.say("timing")
+        timed = timing.Timed(self.files["netlist.v"], netlist, self.design.top, self.kit, asked)
+        found += timing.compare(timed, BEFORE)
+        sizing = product.read(self.files[Sizing.FILE], Sizing)
+        if sizing.wire_ff is not None:
+            found += self._supposed(timed, sizing.wire_ff)
+        library = self.kit.library
+        model = library.default_wire_load or None
+        return found + self._power("activity", "netlist.v", netlist, asked, BEFORE, wire_load=model)
+
+    def _supposed(self, timed: timing.Timed, wire_ff: float) -> list[Compared]:
+        """By a netlist with our names of nets: Yosys' Verilog has others for those without one."""
+        wires = timing.supposed(timed.netlist, wire_ff)
+        with tempfile.TemporaryDirectory(prefix="check-") as directory:
+            path = Path(directory) / "netlist.v"
+            replace_text(path, verilog(timed.netlist))
+            return timing.compare(replace(timed, netlist_v=path, wires=wires), SUPPOSED)
+
+    def _after(self) -> list[Compared]:
+        if "netlist_placed.json" not in self.files:
+            self.left_out[shapes.CHECK] = self.left_out[connections.CHECK] = "there is no layout"
+            return []
+        netlist = read(self.files["netlist_placed.json"], self.kit.library)
+        found = self._area("netlist_placed.v", PLACED, AFTER)
+        asked = self._asked("timing_post.json")
+        if asked is not None:
+            self.say("timing after layout")
+            wires = wire_table.load(self.files["wires.json"])
+            place = self.files["netlist_placed.v"]
+            timed = timing.Timed(
+                place, netlist, self.design.top, self.kit, asked, wires, self.files["wires.spef"]
+            )
+            found += timing.compare(timed, AFTER)
+            found += self._power("activity_post", "netlist_placed.v", netlist, asked, AFTER, wires=wires)
+        return found + self._drawn(netlist)
+
+    def _drawn(self, netlist: Netlist) -> list[Compared]:
+        if "layout.gds" not in self.files:
+            self.left_out[shapes.CHECK] = self.left_out[connections.CHECK] = "the layout was not drawn"
+            return []
+        self.say("shapes")
+        gds, layout = self.files["layout.gds"], self.files["layout.def"]
+        found = shapes.compare(gds, self.kit)
+        if not connections.wired(layout):
+            self.left_out[connections.CHECK] = "the layout has no wires: it was not routed in detail"
+            return found
+        self.say("connections")
+        return found + connections.compare(gds, layout, netlist, self.kit)
+
+    def _asked(self, file: str) -> Constraints | None:
+        """What the run asked of the netlist."""
+        if file not in self.files:
+            self.left_out[timing.CHECK] = self.left_out[power.CHECK] = f"the run has no {file}"
+            return None
+        said = product.read(self.files[file], TimingReport)
+        values: dict[str, Any] = {**said.constraints, "clock_ns": said.clock_ns}
+        return Constraints(**values)
+
+    def _area(self, netlist_v: str, report: str, where: str) -> list[Compared]:
+        self.say("area")
+        ours = product.read(self.files[report], Area)
+        return area.compare(self.files[netlist_v], self.design.top, ours, self.kit, where)
+
+    def _power(
+        self,
+        folder: str,
+        netlist_v: str,
+        netlist: Netlist,
+        asked: Constraints,
+        where: str,
+        **wires: Any,
+    ) -> list[Compared]:
+        """The longest operation, with its glitches where they are known."""
+        recorded = sorted(self.files[folder].glob("*.json")) if folder in self.files else []
+        activities = [activity_file.load(path) for path in recorded if ".drawn" not in path.name]
+        modes = {each.mode for each in activities}
+        mode = INERTIAL if INERTIAL in modes else ZERO_DELAY
+        chosen = [each for each in activities if each.mode == mode]
+        if not chosen:
+            self.left_out[power.CHECK] = "no activity was recorded"
+            return []
+        longest = max(chosen, key=lambda each: each.cycles)
+        self.say(f"power of {longest.workload}{SUFFIXES[mode]}")
+        powered = power.Powered(
+            self.files[netlist_v], netlist, self.design.top, self.kit, asked, longest, **wires
+        )
+        return power.compare(powered, where)
+
+
+def require() -> None:
+    """BadInput if OpenSTA is missing, without which there is no second opinion."""
+    try:
+        opensta.program()
+    except BadInput as error:
+        raise BadInput(
+            f"{str(error).partition(':')[0]}, and is the second opinion: {opensta.INSTALL}"
+        ) from None

@@ -1,0 +1,294 @@
+"""Power by OpenSTA, told the activity of every net, beside that of flow/power.
+
+What OpenSTA prints cannot be taken as it is. Debian's version is of November 2019; its trace (`set_debug power 3`), which has every table
+that it looks up, shows what it makes of them: each transition pays the energies of a rise and of a fall together; the weights of the
+tables of one pin, one for each input and condition, do not add up to one; outputs that are connected to nothing are charged for; what
+it is told of pins between the input ports and the first registers is spread over again, and clocks behind clock gates never rest.
+Each is put right by the numbers of the trace, and told as a cause with what it makes: the energy of a transition is taken from the trace,
+how often it happens from the activity. Slews, loads, tables and probabilities remain OpenSTA's own.
+
+What is left differs in two places by intention: the inputs of registers and clock gates and their clock pins, whose tables depend on
+what the register holds. OpenSTA takes D and Q to be independent, ours does not (power/cell_energy.py).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from ...rtl.sim.toolchain import ToolError
+from ..gates.activity_file import Activity
+from ..kit.constraints import Constraints
+from ..kit.kit import Kit
+from ..netlist.netlist import Netlist
+from ..power.estimator import FJ_PER_NS_TO_MW, NW_TO_MW, Estimator
+from ..timing import opensta
+from ..timing.spef import spef as star_spef
+from ..timing.wire_table import WireTable
+from .report import Compared
+
+CHECK = "power"
+MOST = 0.05  # of a power that agrees
+SWITCHING, LEAKAGE = "switching", "leakage"
+COMBINATIONAL, REGISTERS, CLOCKS, INPUTS = PARTS = (
+    "inside gates",
+    "inside registers and clock gates, at their outputs",
+    "inside registers and clock gates, at their clock pins",
+    "inside registers and clock gates, at their other inputs",
+)
+# what of OpenSTA's figure is put right
+OWN = "activities of its own in place of those it is told"
+UNREAD = "outputs that nothing reads"
+BOTH_EDGES = "a rise and a fall for each transition"
+WEIGHTS = "weights that do not add up to 1"
+W_TO_MW = 1e3
+SLEWS = (
+    "before its tree OpenSTA takes a gated clock to be as slow as one gate with all of its readers makes it"
+)
+BY_INTENTION = {
+    CLOCKS: "OpenSTA takes what a register holds and what it is given to be independent",
+    INPUTS: "OpenSTA takes a register's input to change in both halves of the cycle alike",
+}
+SCRIPT = """\
+read_liberty {{{lib}}}
+read_liberty {{no_wires.lib}}
+read_verilog {{{netlist}}}
+link_design {{{top}}}
+source {{constraints.sdc}}
+set_wire_load_mode top
+set_wire_load_model -name {model} -library {library}
+{spef}
+proc at {{pin activity duty}} {{ ::sta::set_power_pin_activity [get_pins $pin] $activity $duty }}
+source {{activity.tcl}}
+report_power -digits 9
+::sta::set_debug power 3
+report_power -instances [get_cells *] -digits 9
+puts "@end"
+"""
+TOTAL = re.compile(r"^Total\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
+AT_PIN = re.compile(r"power: internal (\S+)/(\w+) \(")
+SWITCHED = re.compile(r"power: switching \S+ activity = (\S+) volt = \S+ (\S+)")
+TABLE = re.compile(r"power:\s+\w+ -> \w+\s.*\s(\S+)\s+(\S+) no pg_pin")
+WEIGHED = re.compile(r"power:\s+[v^] energy =\s*(\S+) \*\s*\S+ =\s*(\S+)")
+LEAKING = re.compile(r"power: leakage cell \S+ (\S+)")
+
+
+@dataclass
+class Theirs:
+    """In mW, from OpenSTA: as it prints it, and by part with what is wrong put right; causes of the difference."""
+
+    printed: float
+    parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    causes: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+
+@dataclass(frozen=True)
+class Powered:
+    """A netlist and what its nets do; wires of a table, by a model of the library, or none."""
+
+    netlist_v: Path
+    netlist: Netlist
+    top: str
+    kit: Kit
+    asked: Constraints
+    activity: Activity
+    wires: WireTable | None = None
+    wire_load: str | None = None
+
+    def ours(self) -> dict[str, float]:
+        """In mW by part, without the nets that ports drive."""
+        estimator, (toggles, ones) = self.estimator, self.moved
+        estimator.prepare()
+        found: dict[str, float] = defaultdict(float)
+        cycles = self.activity.cycles
+        to_mw = FJ_PER_NS_TO_MW / (cycles * self.asked.clock_ns)
+        half_v2 = 0.5 * self.kit.library.voltage**2
+        for kind, model in estimator.models.items():
+            for places, members in estimator.in_use(kind, toggles, ones, cycles):
+                for term in model.terms(members):
+                    paid = term.counts * estimator.energies(kind, term, places)
+                    found[self._part(kind, term.pin)] += float(paid.sum()) * to_mw
+                for pin in self.kit.library.cells[kind].outputs:
+                    if pin in members.toggles:
+                        nets = estimator.nets[kind][pin][places]
+                        found[SWITCHING] += (
+                            float((estimator.loads[nets] * toggles[nets]).sum()) * half_v2 * to_mw
+                        )
+                found[LEAKAGE] += float(model.leakage_nw(members).sum()) * NW_TO_MW
+        return found
+
+    def theirs(self) -> Theirs:
+        """By OpenSTA; BadInput if it is missing."""
+        library = self.kit.library.name
+        with tempfile.TemporaryDirectory(prefix="check-") as directory:
+            work = Path(directory)
+            (work / "no_wires.lib").write_text(opensta.NO_WIRES_LIBRARY)
+            (work / "constraints.sdc").write_text(self.asked.sdc)
+            (work / "activity.tcl").write_text("\n".join(self._told()) + "\n")
+            if self.wires:
+                (work / "wires.spef").write_text(star_spef(self.netlist, self.wires))
+            script = SCRIPT.format(
+                lib=self.kit.lib,
+                netlist=self.netlist_v.absolute(),
+                top=self.top,
+                model=self.wire_load or opensta.NO_WIRES,
+                library=library if self.wire_load else opensta.NO_WIRES,
+                spef="read_spef {wires.spef}" if self.wires else "",
+            )
+            (work / "run.tcl").write_text(script)
+            command: list[str | Path] = [opensta.program(), "-no_init", "-no_splash", "-exit", "run.tcl"]
+            with (work / "trace").open("w") as trace:
+                done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=trace, text=True)
+            total = TOTAL.search(done.stdout)
+            if total is None or "@end" not in done.stdout:
+                raise ToolError(f"OpenSTA's report_power stopped ({done.returncode}): {done.stdout[-200:]}")
+            with (work / "trace").open() as trace:
+                return self._traced(trace, 1e3 * float(total[4]))
+
+    @functools.cached_property
+    def estimator(self) -> Estimator:
+        """Ours, with the same wires."""
+        return Estimator(
+            self.netlist,
+            self.kit.library,
+            self.asked.clock_ns,
+            clock_port=self.asked.clock_port,
+            wires=self.wires,
+            wire_load=self.wire_load,
+            propagated=self.asked.propagated,
+        )
+
+    @functools.cached_property
+    def moved(self) -> tuple[np.ndarray, np.ndarray]:
+        """Toggles and time at 1 of every net."""
+        toggles, ones, _ = self.estimator.activity(self.activity)
+        return toggles, ones
+
+    def _told(self) -> Iterator[str]:
+        """Transitions of a clock period, and the share of the time at 1, of every input port and every pin."""
+        toggles, ones = self.moved
+        rates = toggles / self.activity.cycles
+        for bit, net in self.netlist.port_bits("input"):
+            if bit != self.asked.clock_port:
+                yield f"::sta::set_power_input_port_activity [get_ports {{{bit}}}] {rates[net]:.8g} {ones[net]:.6g}"
+        yield "report_power -instances [lindex [get_cells *] 0]"  # or it forgets the pins when it spreads what it has of the ports
+        for name, instance in self.netlist.cells.items():
+            for pin, net in instance.pins.items():
+                yield f"at {{{name}/{pin}}} {rates[net]:.8g} {ones[net]:.6g}"
+
+    def _part(self, kind: str, pin: str) -> str:
+        cell = self.kit.library.cells[kind]
+        if not cell.sequential:
+            return COMBINATIONAL
+        if pin in cell.outputs:
+            return REGISTERS
+        return CLOCKS if cell.pins[pin].clock else INPUTS
+
+    def _rate(self, name: str, pin: str) -> float:
+        """Transitions in a ns."""
+        net = self.netlist.cells[name].pins.get(pin)
+        moved = 0.0 if net is None else float(self.moved[0][net])
+        return moved / (self.activity.cycles * self.asked.clock_ns)
+
+    def _traced(self, trace: Iterable[str], printed: float) -> Theirs:
+        """What the trace adds up to, put right."""
+        found = Theirs(printed)
+        parts, causes = found.parts, found.causes
+        name, pin, switched = "", "", (0.0, 0.0)
+        rows: list[tuple[float, float, float]] = []  # weight, energy in J, power in W
+        weighed = (0.0, 0.0)
+
+        def close() -> None:
+            """The tables of one pin are complete."""
+            if not rows:
+                return
+            weight, energy, charged = (sum(column) for column in zip(*rows, strict=True))
+            if pin not in self.netlist.cells[name].pins:
+                causes[UNREAD] += W_TO_MW * charged
+                return
+            told = W_TO_MW * 1e9 * self._rate(name, pin) * energy
+            causes[OWN] += W_TO_MW * charged - told
+            right = told / 2 / weight if weight else told / 2
+            causes[BOTH_EDGES] += told / 2
+            causes[WEIGHTS] += told / 2 - right
+            parts[self._part(self.netlist.cells[name].kind, pin)] += right
+
+        for line in trace:
+            if match := AT_PIN.search(line):
+                close()
+                rows.clear()
+                name, pin = match[1].replace("\\", ""), match[2]
+                activity, charged = switched  # of an output it stands before the pin
+                if activity and pin in self.netlist.cells[name].pins:
+                    told = charged / activity * 1e9 * self._rate(name, pin)
+                    parts[SWITCHING] += W_TO_MW * told
+                    causes[OWN] += W_TO_MW * (charged - told)
+                switched = (0.0, 0.0)
+            elif match := SWITCHED.search(line):
+                switched = float(match[1]), float(match[2])
+            elif match := WEIGHED.search(line):  # the weight itself has two digits only
+                weighed = max(weighed, (float(match[1]), float(match[2])))
+            elif match := TABLE.search(line):
+                weight = weighed[1] / weighed[0] if weighed[0] else 0.0
+                rows.append((weight, float(match[1]), float(match[2])))
+                weighed = (0.0, 0.0)
+            elif match := LEAKING.search(line):
+                parts[LEAKAGE] += W_TO_MW * float(match[1])
+        close()
+        return found
+
+
+def compare(powered: Powered, where: str) -> list[Compared]:
+    """By part, the sum of the parts, and what OpenSTA prints."""
+    ours, theirs = powered.ours(), powered.theirs()
+    whole, right = sum(ours.values()), sum(theirs.parts.values())
+    # a clock before its tree: with the slews that gates make, which OpenSTA takes
+    gated = replace(powered, asked=replace(powered.asked, propagated=True)).ours()
+    tool = f"OpenSTA {opensta.version()}"
+
+    def near(mine: float, other: float) -> bool:
+        # what is small may be off by more, as long as the whole is not
+        return abs(mine - other) <= MOST * max(other, MOST * whole)
+
+    def row(what: str, mine: float, other: float, cause: str) -> Compared:
+        agrees = near(mine, other)
+        return Compared(
+            check=CHECK,
+            what=f"{what}, {where}",
+            ours=mine,
+            theirs=other,
+            unit="mW",
+            tool=tool,
+            agrees=agrees,
+            cause="" if agrees else cause,
+        )
+
+    def cause(part: str) -> str:
+        if part in (REGISTERS, CLOCKS) and abs(gated[part] - ours[part]) > MOST * ours[part]:
+            made = gated[part] - ours[part]
+            slews = f"{SLEWS} {-made:+.3g} mW"
+            if near(gated[part], theirs.parts[part]):
+                return slews
+            return f"{slews}; {BY_INTENTION[part]}" if part in BY_INTENTION else ""
+        return BY_INTENTION.get(part, "")
+
+    rows = [
+        row(part, ours.get(part, 0.0), theirs.parts.get(part, 0.0), cause(part))
+        for part in (SWITCHING, LEAKAGE, *PARTS)
+    ]
+    # the cause of the whole is that of its parts, if without them it agrees
+    apart = {each.what: each.difference for each in rows if each.cause}
+    rest = near(whole - sum(apart.values()), right)
+    told = ", ".join(f"{what} {value:+.3g} mW" for what, value in apart.items()) if rest else ""
+    total = row("all of it, put right", whole, right, told)
+    causes = ", ".join(f"{name} {value:+.3g} mW" for name, value in theirs.causes.items())
+    printed = row("all of it as printed", whole, theirs.printed, "" if total.wrong else causes)
+    return [*rows, total, printed]

@@ -1,0 +1,51 @@
+"""What comes out when figures are held against those of another tool: figures.json."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from ..product import Product
+
+
+class Compared(msgspec.Struct, kw_only=True):
+    """One figure: ours, and what the other tool says. It agrees, or `cause` says why it does not, or it is wrong."""
+
+    check: str
+    what: str
+    ours: float
+    theirs: float
+    unit: str
+    tool: str
+    agrees: bool
+    cause: str = ""  # why it differs, where that was found by experiment
+    note: str = ""
+
+    @property
+    def difference(self) -> float:
+        """Ours less theirs."""
+        return self.ours - self.theirs
+
+    @property
+    def wrong(self) -> bool:
+        """Different, and nobody knows why."""
+        return not self.agrees and not self.cause
+
+
+class FiguresReport(Product):
+    """The whole file."""
+
+    FILE: ClassVar[str] = "figures.json"
+    STEP: ClassVar[str] = "check"
+
+    design: str
+    nbits: int | None
+    compared: list[Compared]
+    left_out: dict[str, str]  # checks that could not be done, and why
+    notes: list[str]  # what no check can say
+
+    @property
+    def wrong(self) -> list[Compared]:
+        """What must be looked at."""
+        return [each for each in self.compared if each.wrong]

@@ -1,0 +1,84 @@
+"""What is drawn, by KLayout's design-rule checks: width and spacing of wires and cuts in the GDS, by the rules of the kit's LEF.
+
+All of the GDS is looked at, the kit's cells with the wires over them. What a cell has by itself is the kit's own matter, and is told
+apart: each kind is checked alone, and as many faults as its instances bring are not the layout's. Rules that the LEF has for wide
+wires are not needed, as no wire is wide; antennas and densities are not checked, as the kit has no rules for them.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..kit.kit import Kit
+from ..kit.lef import Layer
+from .report import Compared
+
+if TYPE_CHECKING:
+    import klayout.db as db
+
+CHECK = "shapes"
+SHOWN = 3
+
+
+def compare(gds: Path, kit: Kit) -> list[Compared]:
+    """Faults by rule; there should be none."""
+    import klayout.db as db  # not at the top: not everyone has it
+
+    content = db.Layout()
+    content.read(str(gds))
+    top = content.top_cell()
+    kinds = Counter(instance.cell.cell_index() for instance in top.each_inst())
+    found = []
+    for layer in (*kit.geometry.routing, *kit.geometry.cuts):
+        if not layer.width or layer.name not in kit.geometry.kit.layers.gds:
+            continue
+        index = content.layer(kit.geometry.kit.layers.gds[layer.name], 0)
+        shapes = db.Region(top.begin_shapes_rec(index)).merged()
+        for rule, least in (("width", layer.width), ("spacing", layer.spacing)):
+            if not least or shapes.is_empty():
+                continue
+            faults = _faults(shapes, rule, least, content.dbu)
+            own = sum(
+                count * len(_faults(_alone(content.cell(kind), index), rule, least, content.dbu))
+                for kind, count in (kinds.items() if faults else ())
+            )
+            found.append(_compared(layer, rule, least, faults, own, content.dbu))
+    return found
+
+
+def _alone(cell: db.Cell, index: int) -> db.Region:
+    import klayout.db as db
+
+    return db.Region(cell.begin_shapes_rec(index)).merged()
+
+
+def _faults(shapes: db.Region, rule: str, least: float, dbu: float) -> list[db.EdgePair]:
+    """By the metrics of edges that face each other."""
+    check = shapes.width_check if rule == "width" else shapes.space_check
+    return list(check(round(least / dbu)).each())
+
+
+def _compared(
+    layer: Layer, rule: str, least: float, faults: list[db.EdgePair], own: int, dbu: float
+) -> Compared:
+    places = [each.bbox().center() for each in faults[:SHOWN]]
+    where = ", ".join(f"{place.x * dbu:.3f} {place.y * dbu:.3f}" for place in places)
+    return Compared(
+        check=CHECK,
+        what=f"{rule} of {layer.name} below {least:g} um",
+        ours=0,
+        theirs=len(faults),
+        unit="faults",
+        tool=tool(),
+        agrees=not faults,
+        cause="all within the kit's own cells" if 0 < len(faults) <= own else "",
+        note=f"at {where} um" if faults else "",
+    )
+
+
+def tool() -> str:
+    """KLayout, with its version."""
+    return f"KLayout {importlib.metadata.version('klayout')}"

@@ -1,0 +1,53 @@
+"""`modexlab figures`: what is refused, and one small machine with its layout held against all other tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from modexlab.flow.check import area, connections, power, shapes, timing
+
+from ..command_line import Cli
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "give either a DESIGN or --space SPACE"),
+        (("mont", "--space", "course"), "give either a DESIGN or --space SPACE"),
+        (("monte",), "unknown design 'monte'"),
+        (("mont", "--clock", "soon"), "'soon' is no number; write it as in 2.5"),
+        (("--space", "paper-002"), "no point of this space is at a stage with a netlist"),
+    ],
+)
+def test_what_is_refused(arguments: tuple[str, ...], message: str, cli: Cli) -> None:
+    result = cli("figures", *arguments)
+    assert result.code == 2 and message in result.err and result.err.count("\n") == 1
+
+
+@pytest.mark.regress
+def test_a_machine_with_its_layout(cli: Cli, tmp_path: Path) -> None:
+    """Everything agrees or has a known cause, and every check was made; the second time nothing is done again."""
+    result = cli("figures", "mont", "--nbits", 8, "--layout", "--json")
+    assert result.code == 0
+    told = json.loads(result.out)
+    (netlist,) = told["netlists"]
+    assert told["wrong"] == 0 and netlist["good"]
+    checks = {row["check"] for row in netlist["compared"]}
+    assert checks == {area.CHECK, timing.CHECK, power.CHECK, shapes.CHECK, connections.CHECK}
+    apart = [row for row in netlist["compared"] if row["check"] == timing.CHECK and row["unit"] == "ns"]
+    assert len(apart) == 9 and all(abs(row["difference"]) <= timing.FAR_NS for row in apart)
+    whole = [row for row in netlist["compared"] if row["what"].startswith("all of it, put right")]
+    assert len(whole) == 2 and all(abs(row["difference"]) < 0.05 * row["theirs"] for row in whole)
+    space = tmp_path / "one.toml"
+    space.write_text(
+        'title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = ["layout"]\n[part.flow]\nclock_period = [3.0]\n'
+    )
+    again = cli("figures", "--space", space)
+    assert again.code == 0 and "mont, 8 bits, layout" in again.out and "agrees" in again.out

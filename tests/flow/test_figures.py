@@ -1,0 +1,336 @@
+"""The flow's figures against other tools: that they agree, and that each comparison finds what has been made wrong."""
+
+import random
+import re
+import statistics
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from modexlab.flow.check import area, connections, power, shapes, timing
+from modexlab.flow.check.report import Compared
+from modexlab.flow.gates import glitches
+from modexlab.flow.gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity, Mode
+from modexlab.flow.gates.engine import TICK_NS
+from modexlab.flow.gates.ramps import slew_share
+from modexlab.flow.kit import kit
+from modexlab.flow.kit.def_ import Component, Def, Net, Pin, Wire, write_def
+from modexlab.flow.kit.kit import Kit
+from modexlab.flow.kit.lef import DBU
+from modexlab.flow.layout import layout as layout_files
+from modexlab.flow.netlist import netlist
+from modexlab.flow.power.power import analyze
+from modexlab.flow.power.report import PowerReport
+from modexlab.flow.synth.area import Area
+from modexlab.flow.timing import nldm
+from modexlab.flow.timing.wire_table import NetWire
+
+from tests.flow.circuits import Circuit, adder, gated, tree
+
+KIT = kit.find()
+LIBRARY = KIT.library
+CLOCK_NS = 1.0
+FALL, RISE = nldm.FALL, nldm.RISE
+
+
+def by_name(rows: list[Compared]) -> dict[str, Compared]:
+    return {row.what: row for row in rows}
+
+
+# -- timing -----------------------------------------------------------------------------------------------------------------
+
+
+def timed(circuit: Circuit, directory: Path, *, res_ohm: float = 0.0, wires: bool = True) -> timing.Timed:
+    """A circuit with wires of up to 6 fF."""
+    path = circuit.write(directory)
+    read = netlist.read(directory / "netlist.json", LIBRARY)
+    pick = random.Random(1)
+    table = {net: NetWire(pick.uniform(0.5, 6), pick.uniform(0, res_ohm)) for net in read.nets}
+    asked = LIBRARY.constraints(CLOCK_NS)
+    return timing.Timed(path, read, circuit.name, KIT, asked, table if wires else None)
+
+
+@pytest.mark.parametrize(("make", "wires"), [(adder, False), (tree, True)])
+def test_slacks_agree(make: Any, wires: bool, tmp_path: Path) -> None:
+    """Without resistance to the last digits, endpoint by endpoint."""
+    rows = by_name(timing.compare(timed(make(), tmp_path, wires=wires), "here"))
+    assert all(row.agrees for row in rows.values())
+    assert abs(rows["worst setup slack here"].difference) < 1e-5
+    assert abs(rows["setup slack furthest off here"].difference) < 1e-5
+    assert rows["worst setup slack here"].note == "the same endpoint"
+
+
+def test_resistance_is_found_as_the_cause(tmp_path: Path) -> None:
+    """Wires of kilohms: what OpenSTA's drivers see of them is less than all, and nothing else differs."""
+    found = timed(adder(), tmp_path, res_ohm=100_000)
+    worst = by_name(timing.compare(found, "here"))["worst setup slack here"]
+    assert not worst.agrees and not worst.wrong
+    (told,) = re.findall(r"resistance of the wires, .* ([-+][\d.]+) ps", worst.cause)
+    assert float(told) == pytest.approx(1000 * worst.difference, abs=0.11)
+
+
+def slower(directory: Path) -> Kit:
+    """The kit as it is for us; what OpenSTA reads has a full adder that is half as fast again."""
+    text = KIT.lib.read_text()
+    begin = text.index("cell (FA_X1) {")
+    end = text.index("  cell (", begin)
+    table = re.compile(r"(cell_(?:rise|fall)\([^)]*\) \{.*?values \()(.*?)(\);)", re.DOTALL)
+
+    def scaled(match: re.Match[str]) -> str:
+        numbers = re.sub(r"\d+\.\d+", lambda number: f"{1.5 * float(number[0]):.8f}", match[2])
+        return match[1] + numbers + match[3]
+
+    cell, count = table.subn(scaled, text[begin:end])
+    assert count
+    path = directory / "slower.lib"
+    path.write_text(text[:begin] + cell + text[end:])
+    other = replace(KIT, lib=path)
+    other.__dict__["library"] = LIBRARY  # ours is read before
+    return other
+
+
+def test_a_wrong_delay_is_found(tmp_path: Path) -> None:
+    """It has no cause that the comparison knows of, with resistances or without."""
+    found = replace(timed(adder(), tmp_path, res_ohm=1000), kit=slower(tmp_path))
+    rows = by_name(timing.compare(found, "here"))
+    assert rows["worst setup slack here"].wrong and rows["setup slack furthest off here"].wrong
+    assert rows["worst setup slack here"].difference > 0.05
+
+
+# -- area -------------------------------------------------------------------------------------------------------------------
+
+
+def test_area(tmp_path: Path) -> None:
+    """By Yosys; one cell more is seen in both figures."""
+    circuit = adder()
+    path = circuit.write(tmp_path)
+    total = sum(LIBRARY.cells[kind].area for _, kind, _ in circuit.cells)
+    ours = Area(area_um2=total, cells=len(circuit.cells), flops=24, clock_gates=0, kinds={}, by_module=[])
+    assert all(row.agrees for row in area.compare(path, circuit.name, ours, KIT, "here"))
+    more = msgspec.structs.replace(
+        ours, area_um2=total + LIBRARY.cells["INV_X1"].area, cells=len(circuit.cells) + 1
+    )
+    assert all(row.wrong for row in area.compare(path, circuit.name, more, KIT, "here"))
+
+
+# -- power ------------------------------------------------------------------------------------------------------------------
+
+
+def powered(circuit: Circuit, directory: Path) -> power.Powered:
+    """A circuit whose nets all move half of the time, with a clock gate that is on in a quarter of the cycles."""
+    path = circuit.write(directory)
+    read = netlist.read(directory / "netlist.json", LIBRARY)
+    cycles = 100
+    nets: dict[str, tuple[float, float]] = dict.fromkeys(read.nets, (50, 0.5))
+    for name in nets:
+        if name in ("clk", "ct", "ck0", "ck1"):
+            nets[name] = (2 * cycles, 0.5)
+        if name == "dp.carry[0]":
+            nets[name] = (0, 0.0)
+    nets["gck"] = (cycles / 2, 0.125)
+    asked = LIBRARY.constraints(CLOCK_NS, propagated=circuit.name == "gated")
+    return power.Powered(path, read, circuit.name, KIT, asked, Activity.of(nets, cycles, CLOCK_NS))
+
+
+@pytest.mark.parametrize("make", [adder, gated])
+def test_power_agrees(make: Any, tmp_path: Path) -> None:
+    """What OpenSTA prints is far off, and every part of that is accounted for."""
+    found = powered(make(), tmp_path)
+    rows = by_name(power.compare(found, "here"))
+    assert not [row for row in rows.values() if row.wrong]
+    assert (
+        rows["switching, here"].agrees and rows["inside gates, here"].agrees and rows["leakage, here"].agrees
+    )
+    printed = rows["all of it as printed, here"]
+    assert not printed.agrees
+    causes = sum(float(value) for value in re.findall(r" ([-+][\d.e-]+) mW", printed.cause))
+    right = rows["all of it, put right, here"].theirs
+    assert printed.theirs == pytest.approx(right + causes, rel=0.01)
+
+
+def test_a_wrong_power_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = powered(adder(), tmp_path)
+    monkeypatch.setattr(power, "FJ_PER_NS_TO_MW", 1.2 * power.FJ_PER_NS_TO_MW)
+    rows = by_name(power.compare(found, "here"))
+    assert rows["switching, here"].wrong and rows["all of it, put right, here"].wrong
+    assert rows["all of it as printed, here"].wrong  # what is known of OpenSTA does not excuse it
+
+
+# -- layout -----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Two inverters of a chain side by side, and the wires of their net."""
+
+    layout: Def
+    netlist: netlist.Netlist
+    metal2: list[Wire]
+
+
+def dbu(um: float) -> int:
+    return round(um * DBU)
+
+
+def drawn(directory: Path) -> Drawn:
+    circuit = Circuit("pair", {"a": ("input", 1), "z": ("output", 1)})
+    circuit.add("first", "INV_X1", A="a", ZN="middle")
+    circuit.add("second", "INV_X1", A="middle", ZN="z")
+    circuit.write(directory)
+    read = netlist.read(directory / "netlist.json", LIBRARY)
+    lef = KIT.geometry
+    apart = 10 * lef.macro("INV_X1").width
+    made = Def("pair", (0, 0, dbu(2 * apart), dbu(4.2)))
+    made.components = [
+        Component(name, "INV_X1", dbu(x), 0, "N") for name, x in (("first", 0), ("second", apart))
+    ]
+
+    def at(name: str, pin: str) -> tuple[int, int]:
+        _, corners = lef.macro("INV_X1").pins[pin].shapes[0]
+        x, y = connections._inside(corners)
+        return dbu(x + (apart if name == "second" else 0)), dbu(y)
+
+    via = lef.kit.routing.pin_vias[0]
+    (x0, y0), (x1, y1) = at("first", "ZN"), at("second", "A")
+    middle = [Wire("metal1", x0, y0, x0, y0, via), Wire("metal1", x1, y1, x1, y1, via)]
+    metal2 = [Wire("metal2", x0, y0, x0, y1), Wire("metal2", x0, y1, x1, y1)]
+    made.nets["middle"] = Net([("first", "ZN"), ("second", "A")], [*middle, *metal2])
+    for port, name, pin in (("a", "first", "A"), ("z", "second", "ZN")):
+        x, y = at(name, pin)
+        made.pins.append(Pin(port, port, "INPUT", "metal1", x, y, (-70, -70, 70, 70)))
+        made.nets[port] = Net([(name, pin), ("PIN", port)])
+    return Drawn(made, read, metal2)
+
+
+def files(made: Def, directory: Path) -> tuple[Path, Path]:
+    write_def(directory / "layout.def", made)
+    layout_files.write_gds(directory / "layout.def", directory / "layout.gds")
+    return directory / "layout.gds", directory / "layout.def"
+
+
+def wrong(rows: list[Compared]) -> list[str]:
+    return [row.what for row in rows if row.wrong]
+
+
+def test_layout_as_the_netlist_says(tmp_path: Path) -> None:
+    found = drawn(tmp_path)
+    gds, def_ = files(found.layout, tmp_path)
+    assert wrong(connections.compare(gds, def_, found.netlist, KIT)) == []
+    assert wrong(shapes.compare(gds, KIT)) == []
+
+
+def test_open_and_short_are_found(tmp_path: Path) -> None:
+    found = drawn(tmp_path)
+    net = found.layout.nets["middle"]
+    net.wires.remove(found.metal2[1])
+    rows = connections.compare(*files(found.layout, tmp_path), found.netlist, KIT)
+    assert wrong(rows) == ["open nets, 6 pins"] and rows[0].note == "middle is in 2 pieces"
+    net.wires.append(found.metal2[1])
+    start, end = found.layout.pins[0], net.wires[0]  # from a, by metal1, to the output of the first
+    net.wires.append(Wire("metal1", start.x, start.y, end.x0, start.y))
+    net.wires.append(Wire("metal1", end.x0, start.y, end.x0, end.y0))
+    rows = connections.compare(*files(found.layout, tmp_path), found.netlist, KIT)
+    assert "shorted nets" in wrong(rows) and "a and middle" in rows[1].note
+    found.layout.components[1] = replace(
+        found.layout.components[1], x=found.layout.components[1].x + dbu(5.0)
+    )
+    rows = connections.compare(*files(found.layout, tmp_path), found.netlist, KIT)
+    assert wrong(rows)[0].startswith("open nets")  # a cell that is not where its wires are
+
+
+def test_wires_too_near_are_found(tmp_path: Path) -> None:
+    found = drawn(tmp_path)
+    wire = found.metal2[1]
+    near = dbu(KIT.geometry.layers["metal2"].width + 0.05)
+    found.layout.nets["z"].wires.append(
+        Wire("metal2", wire.x0 + dbu(1), wire.y0 + near, wire.x1, wire.y1 + near)
+    )
+    gds, def_ = files(found.layout, tmp_path)
+    assert wrong(shapes.compare(gds, KIT)) == ["spacing of metal2 below 0.07 um"]
+    assert wrong(connections.compare(gds, def_, found.netlist, KIT)) == []
+
+
+# -- pulses that are cut short ----------------------------------------------------------------------------------------------
+
+
+def hazard(length: int, loads: int) -> Circuit:
+    """a & !a through so many inverters, with so many gates behind it, which make its slew slow."""
+    circuit = Circuit("hazard", {"clk": ("input", 1), "a": ("input", 1), "z": ("output", 1)})
+    nets = ["a", *(f"b{each}" for each in range(1, length + 1))]
+    for each in range(length):
+        circuit.add(f"i{each}", "INV_X1", A=nets[each], ZN=nets[each + 1])
+    circuit.add("g", "AND2_X1", A1="a", A2=nets[-1], ZN="z")
+    for each in range(loads):
+        circuit.add(f"l{each}", "INV_X8", A="z", ZN=f"y{each}")
+    return circuit
+
+
+@pytest.mark.parametrize(("length", "loads", "cut"), [(15, 0, False), (17, 2, True)])
+def test_swings_by_hand(length: int, loads: int, cut: bool, tmp_path: Path) -> None:
+    """A wide pulse goes the whole way twice. One that is shorter than its ramps: up while it lasts, and back as far."""
+    circuit = hazard(length, loads)
+    circuit.write(tmp_path)
+    nets = netlist.read(tmp_path / "netlist.json", LIBRARY)
+    asked, share = LIBRARY.constraints(CLOCK_NS), slew_share(KIT.lib)
+    assert share == pytest.approx(0.4)
+    cycles = 10
+    counts = glitches.vectors(
+        nets, LIBRARY, [{"a": each % 2} for each in range(cycles + 1)], asked, slew_share=share
+    )
+    z = nets.net("z")
+    assert counts.timed is not None and counts.swings is not None
+    assert counts.timed[z] == cycles  # a pulse in every other cycle
+    found = nldm.analyze(nets, LIBRARY, asked)
+    delay: dict[tuple[str, str, int], float] = {}
+    for name, pin, _, _, edge, _, value in found.arc_delays():
+        delay[name, pin, edge] = max(value, delay.get((name, pin, edge), 0.0))
+    leaves = delay["g", "A1", RISE]
+    back = sum(delay[f"i{each}", "A", RISE if each % 2 else FALL] for each in range(length))
+    back += delay["g", "A2", FALL]
+    up, down = (found.slews_ns[z, edge] / share for edge in (RISE, FALL))
+    height = min(1.0, (back - down / 2 - leaves + up / 2) / up)
+    assert (height < 0.99) == cut
+    near = 2 * cycles * (length + 3) * TICK_NS / up
+    assert counts.swings[z] == pytest.approx(cycles * height, abs=near)
+    assert (counts.swings <= counts.timed + 1e-9).all() and (counts.swings >= counts.toggles - 1e-9).all()
+
+
+def test_energy_and_its_spread(tmp_path: Path) -> None:
+    """By its own activity, beside that without glitches and that with all of them; drawn operations are its spread and no more."""
+    circuit = adder()
+    circuit.write(tmp_path)
+    nets = netlist.read(tmp_path / "netlist.json", LIBRARY).nets
+
+    def recorded(toggles: float, mode: Mode, drawn: int = 0) -> None:
+        moved = dict.fromkeys(nets, (toggles, 0.5)) | {"clk": (200, 0.5), "dp.carry[0]": (0, 0.0)}
+        made = Activity.of(moved, 100, CLOCK_NS, "decrypt", mode)
+        made.drawn = drawn
+        made.write(tmp_path / "activity", made.file)
+
+    (tmp_path / "activity").mkdir()
+    recorded(20, ZERO_DELAY)
+    recorded(70, TIMED)
+
+    def analyzed() -> PowerReport:
+        return analyze(tmp_path / "netlist.json", tmp_path / "activity", tmp_path, clock_ns=CLOCK_NS)
+
+    without = analyzed()
+    assert without.inertial is None
+    recorded(65.5, INERTIAL)
+    toggles = (50, 60, 75)
+    for number, each in enumerate(toggles, 1):
+        recorded(each, INERTIAL, number)
+    found = analyzed()
+    assert found.inertial is not None and found.with_glitches == without.with_glitches
+    assert (found.energy_nj, found.total_mw) == (without.energy_nj, without.total_mw)
+    energy = found.inertial.energy_nj["decrypt"]
+    assert without.with_glitches is not None
+    assert found.energy_nj["decrypt"] < energy < without.with_glitches.energy_nj["decrypt"]
+    spread = found.inertial.spread_nj["decrypt"]
+    assert spread.operations == len(toggles) and spread.least_nj < energy < spread.most_nj
+    assert spread.least_nj < spread.mean_nj < spread.most_nj
+    # energies go with the toggles on a straight line
+    slope = (spread.most_nj - spread.least_nj) / (max(toggles) - min(toggles))
+    assert spread.std_nj == pytest.approx(slope * statistics.stdev(toggles), rel=0.05)
