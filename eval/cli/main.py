@@ -38,6 +38,7 @@ from .commands import (
     proc,
     program,
     programs,
+    prove,
     pseudo,
     report,
     reproduce,
@@ -112,7 +113,7 @@ def build_parser() -> argparse.ArgumentParser:
         *(designs, design, run, cycles, program, programs, verilog, check, bench, report),
         *(proc, systems, soc, package),
         *(asic, figures, fpga),
-        *(leak, faults),
+        *(prove, leak, faults),
         *(explore, ledger, reproduce, compare, papers),
         *(pseudo, draw, completion),
     ):

@@ -14,6 +14,7 @@ _MACHINES = ("eval.designs.catalogue", "eval.designs.session", "eval.designs.mix
 _SYSTEMS = ("eval.designs.systems",)
 _FLOW = ("eval.designs.asic", "eval.lab.implement", "flow.graph.step")
 _MEASURE = "measure.py"
+_PROOFS = "eval.lab.proof.checks"
 _NO_FIGURES = ("eval.papers", "eval.lab.point")
 
 
@@ -34,6 +35,14 @@ def sources_of(system: bool, flow: bool) -> str:
         Path(__file__).with_name(_MEASURE)
     )  # what it imports besides takes figures, and makes none
     return cache.key(sources.digest(*seeds, without=_NO_FIGURES), alone)
+
+
+@functools.cache
+def sources_of_proofs() -> str:
+    """Digest of the sources on which a verdict of `modexlab prove` depends."""
+    from ...rtl.sim import sources
+
+    return sources.digest(*_MACHINES, *flow_modules(), _PROOFS, without=_NO_FIGURES)
 
 
 @functools.cache

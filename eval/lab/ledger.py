@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from . import ledger_schema
 from .metrics import METRICS, Figure, Measurement
 from .point import Point
 from .rows import Failure, Row, Source
+from .verdicts import Verdict
 
 WAIT_SECONDS = 30.0  # for another writer, whose transactions take milliseconds
 PAUSE_SECONDS = 0.02
@@ -79,6 +80,10 @@ class Joining:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        # by a digest of the point, which is long: the newest date (asked for one by one, each would be a search of the whole table)
+        self._newest: dict[bytes, str] = {}
+        for point, at in connection.execute("SELECT point, max(at) FROM measurement GROUP BY point"):
+            self._newest[_short(point)] = at
 
     def same_key(self, whole: Whole) -> list[Identity]:
         """The measurements that are there under the key of this one."""
@@ -93,12 +98,11 @@ class Joining:
 
     def add(self, whole: Whole) -> bool:
         """Copy a measurement; whether it is older than one of the same point that is there."""
-        (newer,) = self._connection.execute(
-            "SELECT count(*) FROM measurement WHERE point = ? AND at > ?",
-            (whole.columns["point"], whole.columns["at"]),
-        ).fetchone()
-        _insert_whole(self._connection, whole, older=bool(newer))
-        return bool(newer)
+        point, at = _short(whole.columns["point"]), whole.columns["at"]
+        newest = max(at, self._newest.get(point, ""))
+        self._newest[point] = newest
+        _insert_whole(self._connection, whole, older=newest > at)
+        return newest > at
 
 
 def default_path() -> Path:
@@ -167,7 +171,23 @@ class Ledger:
         with self._writing() as connection:
             _insert(connection, "failure", {**columns, "message": message, "seconds": seconds, "at": _now()})
 
+    def note(self, verdict: Verdict) -> None:
+        """What a proof came to."""
+        columns = {**vars(verdict), "settings": _json(dict(verdict.settings)), "at": verdict.at or _now()}
+        with self._writing() as connection:
+            _insert(connection, "verdict", columns)
+
     # ---- reading
+
+    def verdicts(self) -> list[Verdict]:
+        """Of each check of a machine the newest, in the order in which they were asked for."""
+        names = ", ".join(each.name for each in fields(Verdict))
+        found = self._select(
+            f"SELECT {names} FROM verdict WHERE id IN "
+            "(SELECT max(id) FROM verdict GROUP BY subject, nbits, settings, name) ORDER BY id"
+        )
+        made = [Verdict(*columns) for columns in found]
+        return [replace(each, settings=json.loads(str(each.settings))) for each in made]
 
     def done(self, keys: Collection[str]) -> set[str]:
         """Those of the keys that have been measured."""
@@ -542,6 +562,10 @@ def _of_measurement(columns: Sequence[Any]) -> dict[str, Any]:
         read[name] = tuple(json.loads(read[name]))
     read["measurement"], read["when"] = read.pop("id"), read.pop("at")
     return {**read, "source": Source(read["key"], read["point"])}
+
+
+def _short(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=DIGEST_SIZE).digest()
 
 
 def _json(value: Any) -> str:

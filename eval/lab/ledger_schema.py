@@ -74,6 +74,24 @@ STEPS = (
     """
     ALTER TABLE measurement ADD COLUMN digest TEXT;
     """,
+    # 5: what was proved (verdicts.py)
+    """
+    CREATE TABLE verdict (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL,           -- of the machine, the sources and the tools
+        subject TEXT NOT NULL,
+        family TEXT NOT NULL,
+        nbits INTEGER NOT NULL,
+        settings TEXT NOT NULL,      -- JSON
+        name TEXT NOT NULL,          -- of the check
+        kind TEXT NOT NULL,
+        verdict TEXT NOT NULL,
+        how TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        at TEXT NOT NULL
+    );
+    CREATE INDEX verdict_by_subject ON verdict (subject, nbits);
+    """,
 )
 VERSION = len(STEPS)
 

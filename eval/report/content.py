@@ -15,7 +15,7 @@ from ..designs.interfaces import INTERFACES, SYSTEM
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..lab.comparison.cores import Core
 from ..lab.ledger import Failure, Ledger
-from . import charts, cores, datasets, protections, tables
+from . import charts, cores, datasets, proofs, protections, tables
 from .captions import CHARTS
 from .charts import Chart
 from .comparison import Compared, compared
@@ -24,6 +24,7 @@ from .entries import SILICON, Entry, entries_of
 from .metrics import shown
 from .palette import Colours, light
 from .pictures import Picture, layouts, trees
+from .proofs import Proven
 from .published import Machine, machines
 from .tables import Cell, Line, Table
 
@@ -123,6 +124,7 @@ class Content:
     compared: Compared
     stale: set[int]  # measurements that were made with other sources or tools
     cores: Sequence[Core] = ()  # beside each other by the time of a product
+    proven: Sequence[Proven] = ()
     asked: Sequence[str] = ()  # designs; none: all
     when: str = field(default_factory=lambda: f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC")
 
@@ -239,6 +241,7 @@ class Content:
             tables.critical_paths(self.data["paths"], self.comparable),
             tables.leaks(self.data["leakage"]),
             protections.table(self._programs),
+            proofs.table(self.proven),
             tables.marked(self.entries),
             tables.failed(self.failures),
         ]
@@ -412,6 +415,7 @@ def gather(ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True) 
         trees=trees(subjects_here) if pictures else [],
         compared=compared(ledger, asked) if entries else Compared(),
         cores=cores.measured(ledger, asked),
+        proven=proofs.measured(ledger, asked),
         left_out=left_out,
         stale={number for number, entry in once.items() if entry.first.stale},
         asked=asked,

@@ -346,6 +346,7 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
         Section("energy", "Energy of an operation", [*chart("energies")]),
         Section("leakage", "Leakage", [*table("leaks"), *chart("leakage")]),
         Section("protections", "Protections", [*table("protections"), *chart("protections")]),
+        Section("proofs", "Proofs", [*table("proofs")]),
         Section("layouts", "Layouts", layouts),
         Section("trees", "Trees", trees),
         Section("figures", "All figures", figures),

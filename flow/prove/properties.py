@@ -15,9 +15,12 @@ from pathlib import Path
 from ...fl.errors import BadInput
 from ..netlist import yosys
 
-SCRIPT = """\
+READ = """\
 read_verilog -sv -formal -DFORMAL {files}
 prep -top {top} -flatten
+"""
+# an output of TOP.aig is an assertion, or one of the assumptions behind them
+CIRCUIT = """\
 async2sync
 chformal -lower
 select -assert-min 1 t:$assert
@@ -47,7 +50,7 @@ class Verdict:
 
 def script(files: Sequence[str], top: str) -> str:
     """For yosys: files of SystemVerilog to TOP.aig, in which outputs are assertions and then assumptions."""
-    return SCRIPT.format(files=" ".join(files), top=top)
+    return (READ + CIRCUIT).format(files=" ".join(files), top=top)
 
 
 def prove(files: list[Path], top: str, directory: Path, *, limit: float = 120) -> Verdict:

@@ -25,6 +25,7 @@ from modexlab.eval.cli.commands import (
     package,
     papers,
     proc,
+    prove,
     pseudo,
     report,
     reproduce,
@@ -57,7 +58,7 @@ TEXTS = [
     *(module.EXAMPLES for module in (check, completion, cycles, designs, draw, proc)),
     *(module.EXAMPLES for module in (papers, pseudo, report, run, soc, package, systems, verilog)),
     *(module.EXAMPLES for module in (ledger, reproduce, compare)),
-    *(module.EXAMPLES for module in (asic, fpga, leak, faults)),
+    *(module.EXAMPLES for module in (asic, fpga, prove, leak, faults)),
 ]
 EXAMPLES = {
     line.strip() for text in TEXTS for line in text.splitlines() if line.strip().startswith("modexlab ")
@@ -78,7 +79,10 @@ def marked(example: str) -> object:
     )
     # what other tests do with fewer bits
     whole = whole or re.match(r"modexlab (check .* --crt|verilog .* 64 --set|package .* 128 )", example)
-    flow = re.match(r"modexlab (asic|fpga|leak|faults) ", example) and example not in QUICK
+    flow = (
+        re.match(r"modexlab (asic|fpga|leak|faults|prove .*time protocol)( |$)", example)
+        and example not in QUICK
+    )
     return pytest.param(example, marks=[pytest.mark.regress] if whole or flow else [])
 
 

@@ -1,0 +1,266 @@
+"""SystemVerilog around a unit or a machine: what it may be given, and what must then hold, for flow/prove/assertions.py.
+
+    contract     a unit and its contract, of all inputs, or of a step of its registers from any state
+    handshakes   streams, at all delays: no answer without a request, no more requests under way than there is room for, and an
+                 answer in so many cycles
+    held         while an answer is not taken, the registers that it is read from keep their values
+    alone        two copies in any two states take the same request: the registers that decide what comes are the same then
+    steady       two copies in the same state, at work: what their streams say makes no difference to these registers
+    same_time    two copies from reset, whose requests differ in one field: both answer in the same cycles
+
+Static ports may change whenever nothing is under way. A machine is reset in the first cycle, and not again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pymtl3 import Component
+
+from ....rtl.sim.ports import Ports
+from .contracts import Contract, default_nbits
+from .ports import ports
+
+PIN = "_pin"  # of a port, whose name the number has that it is
+INSTANCE = "  {top} {name} ({pins});"
+RESET = """\
+  reg started = 0;
+  always @(posedge clk) started <= 1;
+  wire reset = !started;"""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A design with a stream of requests and one of answers, in SystemVerilog."""
+
+    verilog: str
+    top: str
+    ports: Ports
+
+    @property
+    def request(self) -> str:
+        return _range(self.ports.request.nbits)
+
+    @property
+    def answer(self) -> str:
+        return _range(self.ports.response.nbits)
+
+    def field(self, name: str) -> tuple[int, int]:
+        """The highest and the lowest bit of a field of the request."""
+        low = self.ports.request.nbits
+        for each, nbits in self.ports.request.fields:
+            low -= nbits
+            if each == name:
+                return low + nbits - 1, low
+        raise KeyError(name)
+
+    def instance(
+        self, name: str, request: str, suffix: str = "", reset: str = "reset", given: str = ""
+    ) -> str:
+        """One copy; `suffix`: of what it drives, `given`: of what the streams say to it."""
+        pins = {
+            "clk": "clk",
+            "reset": reset,
+            "istream__msg": request,
+            "istream__val": f"request_val{given}",
+            "istream__rdy": f"request_rdy{suffix}",
+            "ostream__msg": f"answer{suffix}",
+            "ostream__val": f"answer_val{suffix}",
+            "ostream__rdy": f"answer_rdy{given}",
+            **{each: each for each, _ in self.ports.statics},
+        }
+        driven = f"  wire request_rdy{suffix}, answer_val{suffix};\n  wire {self.answer} answer{suffix};\n"
+        return driven + _instance(self.top, name, pins)
+
+    def module(self, inputs: Sequence[str], body: Sequence[str]) -> str:
+        """The bench behind the design."""
+        declared = [
+            "input clk",
+            "input request_val",
+            f"input {self.request} request",
+            "input answer_rdy",
+            *inputs,
+        ]
+        return _module(self.verilog, declared, body)
+
+    def statics(self) -> Iterator[tuple[str, str]]:
+        for name, kind in self.ports.statics:
+            yield name, _range(kind.nbits)
+
+
+def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
+    """A unit and what is said of it; `old_NAME` is what a port or a register was in the cycle before."""
+    number = _range(said.nbits or default_nbits(unit))
+    inputs, body, pins = [], [], {}
+    for name, nbits, is_input in ports(unit):
+        pins[name] = f"{name}{PIN}"
+        if is_input:
+            inputs.append(f"input {_range(nbits)} {name}{PIN}")
+        else:
+            body.append(f"  wire {_range(nbits)} {name}{PIN};")
+        body.append(f"  wire {number} {name} = {name}{PIN};")
+    if said.registers:
+        inputs.insert(0, "input clk")
+        body.append(_instance(top, "unit", {"clk": "clk", "reset": "1'b0", **pins}))
+        body += [f"  wire {number} {name} = unit.{name};" for name in said.registers if name not in pins]
+        body += [f"  reg {number} old_{name};" for name in {**pins, **dict.fromkeys(said.registers)}]
+        body += [
+            f"  always @(posedge clk) old_{name} <= {name};"
+            for name in {**pins, **dict.fromkeys(said.registers)}
+        ]
+        body.append("  reg begun = 0;\n  always @(posedge clk) begun <= 1;")
+        holds = [f"!begun || ({each})" for each in said.holds]
+        given = [f"!begun || ({each})" for each in said.given]
+    else:
+        body.append(_instance(top, "unit", pins))
+        holds, given = list(said.holds), list(said.given)
+    body += [f"  wire {number} {name} = {value};" for name, value in said.lines.items()]
+    for module, text in said.instead.items():
+        verilog = _with_module(verilog, module, text)
+    return _module(verilog, inputs, [*body, *_always(given, holds)])
+
+
+def _with_module(verilog: str, module: str, text: str) -> str:
+    """The text with another module in the place of one."""
+    pattern = rf"^module {re.escape(module)}\n.*?^endmodule$"
+    changed, count = re.subn(pattern, lambda _: text, verilog, flags=re.DOTALL | re.MULTILINE)
+    if count != 1:
+        raise ValueError(f"{count} modules {module}")
+    return changed
+
+
+def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int) -> str:
+    """`given` is assumed of a request that is taken; an answer comes within `cycles`, with at most `room` requests under way."""
+    statics = list(design.statics())
+    inputs = [f"input {bits} next_{name}" for name, bits in statics]
+    count = _range(room.bit_length() + 1)
+    body = [
+        RESET,
+        *(f"  reg {bits} {name};" for name, bits in statics),
+        design.instance("unit", "request"),
+        "  wire takes = request_val & request_rdy & !reset, gives = answer_val & answer_rdy & !reset;",
+        f"  reg {count} under_way = 0;",
+        f"  reg {_range(cycles.bit_length() + 1)} waited = 0;",
+        f"  wire {count} left = under_way - gives;",
+        "  always @(posedge clk) begin",
+        "    under_way <= left + takes;",
+        "    waited <= answer_val | (under_way == 0) ? 0 : waited + 1;",
+        *(f"    if (left == 0 && !takes) {name} <= next_{name};" for name, _ in statics),
+        "  end",
+        *_always(
+            [f"!takes || ({each})" for each in given],
+            [
+                "reset || !answer_val || under_way != 0",
+                f"reset || under_way <= {room}",
+                f"reset || waited < {cycles}",
+            ],
+        ),
+    ]
+    return design.module(inputs, body)
+
+
+def held(design: Stream, registers: Mapping[str, int], *, from_reset: bool) -> str:
+    """By the registers that an answer is read from, in two cycles from any state or for ever from reset; static ports keep their values."""
+    names = dict(zip(registers, (f"kept_{i}" for i in range(len(registers))), strict=True))
+    body = [
+        *([RESET] if from_reset else ["  wire reset = 0;"]),
+        *_kept(design),
+        design.instance("unit", "request"),
+        "  reg offered = 0;",
+        *(f"  reg {_range(nbits)} {names[name]};" for name, nbits in registers.items()),
+        "  always @(posedge clk) begin",
+        "    offered <= answer_val & !answer_rdy & !reset;",
+        *(f"    {kept} <= unit.{name};" for name, kept in names.items()),
+        "  end",
+        *_always([], [f"!offered || unit.{name} == {kept}" for name, kept in names.items()]),
+    ]
+    return design.module([], body)
+
+
+def _kept(design: Stream) -> list[str]:
+    """Static ports of any value that they keep."""
+    return [
+        f"  reg {bits} {name};\n  always @(posedge clk) {name} <= {name};" for name, bits in design.statics()
+    ]
+
+
+def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) -> str:
+    """In two cycles: the same request, whatever was before, and these registers are the same, which decide all that comes."""
+    body = [
+        *_kept(design),
+        design.instance("one", "request", "_1", "1'b0"),
+        design.instance("two", "request", "_2", "1'b0"),
+        "  reg taken = 0;",
+        "  always @(posedge clk) taken <= request_val & request_rdy_1 & request_rdy_2;",
+        *_always(
+            [f"!request_val || ({each})" for each in given],
+            [f"!taken || one.{name} == two.{name}" for name in registers],
+        ),
+    ]
+    return design.module([], body)
+
+
+def steady(design: Stream, registers: Mapping[str, int]) -> str:
+    """In two cycles: two copies in the same state that offer no answer and take no request go on alike, whatever their streams say."""
+    body = [
+        *_kept(design),
+        design.instance("one", "request", "_1", "1'b0"),
+        design.instance("two", "request_other", "_2", "1'b0", "_other"),
+        "  reg busy = 0, begun = 0;",
+        "  always @(posedge clk) begin",
+        "    begun <= 1;",
+        "    busy <= !answer_val_1 & !(request_val & request_rdy_1) & !(request_val_other & request_rdy_2);",
+        "  end",
+        *_always(
+            [f"begun || one.{name} == two.{name}" for name in registers],
+            [f"!busy || one.{name} == two.{name}" for name in registers],
+        ),
+    ]
+    return design.module(
+        ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"], body
+    )
+
+
+def same_time(design: Stream, secret: str, lengths: bool) -> str:
+    """The requests of the copies differ in the field `secret`; with `lengths` its highest 1 is at the same place."""
+    high, low = design.field(secret)
+    other = ["other"]
+    if high < design.ports.request.nbits - 1:
+        other.insert(0, f"request[{design.ports.request.nbits - 1}:{high + 1}]")
+    if low:
+        other.append(f"request[{low - 1}:0]")
+    body = [
+        RESET,
+        f"  wire {design.request} request_other = {{{', '.join(other)}}};",
+        f"  wire {_range(high - low + 1)} secret = request[{high}:{low}];",
+        design.instance("one", "request", "_1"),
+        design.instance("two", "request_other", "_2"),
+        *_always(
+            ["(secret ^ other) <= (secret & other)"] if lengths else [],
+            ["reset || request_rdy_1 == request_rdy_2", "reset || answer_val_1 == answer_val_2"],
+        ),
+    ]
+    return design.module([f"input {_range(high - low + 1)} other"], body)
+
+
+def _range(nbits: int) -> str:
+    return f"[{nbits - 1}:0]"
+
+
+def _instance(top: str, name: str, pins: dict[str, str]) -> str:
+    return INSTANCE.format(top=top, name=name, pins=", ".join(f".{pin}({net})" for pin, net in pins.items()))
+
+
+def _always(given: Sequence[str], holds: Sequence[str]) -> list[str]:
+    return [
+        "  always @* begin",
+        *(f"    assume ({each});" for each in given),
+        *(f"    assert ({each});" for each in holds),
+        "  end",
+    ]
+
+
+def _module(verilog: str, inputs: Sequence[str], body: Sequence[str]) -> str:
+    return "\n".join([verilog, f"module proof ({', '.join(inputs)});", *body, "endmodule", ""])

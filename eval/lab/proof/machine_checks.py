@@ -1,0 +1,127 @@
+"""The whole machine: its handshakes at all delays, its time for all exponents, and its netlist.
+
+Handshakes and time are proved on the machine as it is, with its whole datapath, at small widths. A machine whose time depends on the
+exponent is refuted with two exponents and the cycles that it takes them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ....flow.prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
+from ....rtl.sim.ports import Ports
+from ....rtl.sim.translation.translate import top_name, translate
+from . import benches
+from .check import Check, Outcome, spent
+from .unit_checks import decided, protocol
+
+if TYPE_CHECKING:
+    from ...designs.machine import Machine
+
+PROTOCOL, TIME, NETLIST = "protocol", "time", "netlist"
+PAIRS, EXPONENTS = 8, 32  # of base and modulus, and exponents of a length, that are tried
+SECRET = "exp"
+
+
+def machine_checks(machine: Machine) -> Iterator[Check]:
+    """Of a machine of the catalogue."""
+    promised = "each request one answer, held until taken, in a bounded time, at all delays"
+    yield Check(PROTOCOL, PROTOCOL, promised, lambda seconds, _: _protocol(machine, seconds))
+    if not machine.keyed:
+        which = "all exponents" if machine.plan.full_scan else "all exponents of a length"
+        yield Check(TIME, TIME, f"as many cycles for {which}", lambda seconds, _: _time(machine, seconds))
+    yield Check(NETLIST, NETLIST, "the netlist does what the RTL says", lambda *_: _netlist(machine))
+
+
+def stream(machine: Machine) -> benches.Stream:
+    """The machine as hardware."""
+    hardware = machine.rtl()
+    hardware.elaborate()
+    return benches.Stream(translate(hardware), top_name(hardware), Ports.of(hardware))
+
+
+def _protocol(machine: Machine, seconds: float) -> Outcome:
+    began = spent()
+    cycles, room = _measured(machine)
+    found = protocol(stream(machine), (), cycles, room, seconds)
+    return replace(found, seconds=spent() - began)
+
+
+def _operands(machine: Machine) -> list[tuple[int, int, int]]:
+    """Operands of several moduli, with exponents of all lengths."""
+    generator = random.Random(1)
+    if machine.keyed:
+        key = machine.key
+        assert key.d is not None  # it is private
+        return [(generator.randrange(1, key.n), key.d, key.n) for _ in range(PAIRS)]
+    top = (1 << machine.modulus_nbits) - 1
+    found = []
+    for at in range(PAIRS):
+        n = machine.modulus or (
+            top if not at else generator.getrandbits(machine.modulus_nbits) | top // 2 + 1 | 1
+        )
+        base = generator.randrange(1, n)
+        exponents = {
+            1 << length - 1 | generator.getrandbits(length) & (1 << length - 1) - 1
+            for length in range(1, machine.nbits + 1)
+            for _ in range(EXPONENTS)
+        }
+        found += [(base, exp, n) for exp in sorted(exponents)]
+    return found
+
+
+def _measured(machine: Machine) -> tuple[int, int]:
+    """Cycles that it takes at most of those that are tried, and the requests that it holds: what the proof confirms."""
+    from ....rtl.sim import simulate
+
+    with simulate(machine.rtl(), "native") as simulation:
+        requests = [machine.carried(*each) for each in _operands(machine)]
+        latest = max(simulation.run(requests).latencies)
+        stalled = simulation.run(requests[:4], sink_delays=[4 * latest, 0, 0, 0])
+    return latest, sum(each < stalled.done[0] for each in stalled.accepted)
+
+
+def _time(machine: Machine, seconds: float) -> Outcome:
+    began = spent()
+    if (told := _told_apart(machine)) is not None:
+        return Outcome(REFUTED, "two exponents, natively", spent() - began, told)
+    bench = benches.same_time(stream(machine), SECRET, lengths=not machine.plan.full_scan)
+    found = decided(bench, max(1.0, seconds - (spent() - began)), how="of two machines side by side")
+    return replace(found, seconds=spent() - began)
+
+
+def _told_apart(machine: Machine) -> list[dict[str, int]] | None:
+    """Two exponents, of the same length unless all take as long, that the machine takes different cycles for."""
+    from ....rtl.sim import simulate
+
+    operands = _operands(machine)
+    with simulate(machine.rtl(), "native") as simulation:
+        taken = simulation.run([machine.carried(*each) for each in operands]).latencies
+    first: dict[tuple[int, int, int], tuple[int, int]] = {}
+    for (base, exp, n), cycles in zip(operands, taken, strict=True):
+        length = 0 if machine.plan.full_scan else exp.bit_length()
+        other, cycles_of_other = first.setdefault((base, n, length), (exp, cycles))
+        if cycles != cycles_of_other:
+            told = ((other, cycles_of_other), (exp, cycles))
+            return [{"base": base, "exp": each, "mod": n, "cycles": took} for each, took in told]
+    return None
+
+
+def _netlist(machine: Machine) -> Outcome:
+    """The proof of the flow, at the clock that it has by default; a part gets the seconds that it has there."""
+    from ....flow import product
+    from ...designs.unit_chip import chip
+    from ..flow_settings import CLOCK_NS, EQUIVALENCE, check_flow
+    from ..implement import run_asic
+
+    began = spent()
+    source = chip(machine.design, machine.nbits, machine.parameters)
+    source.check()
+    parameters = check_flow({"clock_period": CLOCK_NS})
+    outcome, _ = run_asic([EQUIVALENCE], source, parameters, lambda _: None)
+    found = product.read(outcome.entries[EQUIVALENCE] / Equivalence.FILE, Equivalence)
+    verdict = REFUTED if found.refuted else PROVED if found.equivalent else UNDECIDED
+    return Outcome(verdict, found.summary, spent() - began)

@@ -1,0 +1,46 @@
+"""What a proof asks of a component of PyMTL3: its ports, its parameters, and all that is inside it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from pymtl3 import Component, InPort, OutPort
+from pymtl3.datatypes import is_bitstruct_class
+
+CLOCKING = ("clk", "reset")
+
+
+def ports(unit: Component) -> list[tuple[str, int, bool]]:
+    """Of an elaborated unit without streams: name, bits, and whether it is an input."""
+    return [
+        (name, width(port), isinstance(port, InPort))
+        for name, port in vars(unit).items()
+        if isinstance(port, InPort | OutPort) and name not in CLOCKING
+    ]
+
+
+def width(port: Any) -> int:
+    """The bits of a port, that of a message with all its fields."""
+    kind = port._dsl.Type
+    return (
+        sum(each.nbits for each in kind.__bitstruct_fields__.values())
+        if is_bitstruct_class(kind)
+        else kind.nbits
+    )
+
+
+def arguments(unit: Component) -> dict[str, Any]:
+    """What the unit was made with, by the names of its parameters, defaults too."""
+    signature = inspect.signature(type(unit).construct)
+    bound = signature.bind(unit, *unit._dsl.args, **unit._dsl.kwargs)
+    bound.apply_defaults()
+    return dict(list(bound.arguments.items())[1:])
+
+
+def inside(component: Component) -> Iterator[Component]:
+    """An elaborated component and all in it, in a fixed order."""
+    yield component
+    for child in component.get_child_components(repr):
+        yield from inside(child)

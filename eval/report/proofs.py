@@ -1,0 +1,109 @@
+"""How much of a design is proved: its checks on a line, as the ledger has their verdicts (`modexlab prove`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..lab.ledger import Ledger
+from ..lab.verdicts import Verdict
+from .metrics import shown
+from .tables import SIGN, Cell, Column, Table, line, words
+
+PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
+UNIT, ALONE = "units", ("protocol", "time", "netlist")
+MOST_OPEN = 3  # checks that are not proved, by name
+
+
+@dataclass(frozen=True)
+class Proven:
+    """A machine with all verdicts on it."""
+
+    verdicts: tuple[Verdict, ...]
+    stale: bool
+
+    @property
+    def first(self) -> Verdict:
+        return self.verdicts[0]
+
+    @property
+    def open(self) -> list[Verdict]:
+        """What is not proved."""
+        return [each for each in self.verdicts if each.verdict != PROVED]
+
+    def of(self, kind: str) -> list[Verdict]:
+        return [each for each in self.verdicts if each.kind == kind]
+
+
+def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
+    """Machines of which something was to be proved."""
+    machines: dict[tuple[str, int, str], list[Verdict]] = {}
+    for each in ledger.verdicts():
+        if not asked or each.subject in asked:
+            settings = json.dumps(each.settings, sort_keys=True)
+            machines.setdefault((each.subject, each.nbits, settings), []).append(each)
+    return [Proven(tuple(each), any(verdict.stale for verdict in each[:1])) for each in machines.values()]
+
+
+def _units(machine: Proven) -> Cell:
+    """How many of them."""
+    found = machine.of(UNIT)
+    if not found:
+        return Cell("-", tone="quiet")
+    proved = sum(each.verdict == PROVED for each in found)
+    bad = any(each.verdict == REFUTED for each in found)
+    tone = "bad" if bad else "good" if proved == len(found) else ""
+    return Cell(f"{proved} of {len(found)}", proved / len(found), tone=tone)
+
+
+def _alone(machine: Proven, kind: str) -> Cell:
+    """A check of which there is one."""
+    found = machine.of(kind)
+    if not found:
+        return Cell("-", tone="quiet")
+    (verdict,) = found
+    tones = {PROVED: "good", REFUTED: "quiet" if verdict.by_nature else "bad", UNDECIDED: ""}
+    return Cell(f"{verdict.verdict}, {verdict.seconds:.1f} s", verdict.seconds, tone=tones[verdict.verdict])
+
+
+def _open(machine: Proven) -> Cell:
+    """What is not proved, and why."""
+    found = machine.open
+    told = [f"{each.name} {each.verdict}: {each.how}" for each in found[:MOST_OPEN]]
+    more = [f"{len(found) - MOST_OPEN} more"] if len(found) > MOST_OPEN else []
+    return Cell("; ".join([*told, *more]) or "nothing", tone="" if found else "quiet")
+
+
+COLUMNS: tuple[Column[Proven], ...] = (
+    Column("Design", lambda each: words(f"{each.first.subject}{SIGN if each.stale else ''}")),
+    Column("Bits", lambda each: Cell(str(each.first.nbits), each.first.nbits), "", True),
+    Column("Units", _units),
+    *(
+        Column(kind.capitalize(), lambda each, kind=kind: _alone(each, kind))  # type: ignore[misc]
+        for kind in ALONE
+    ),
+    Column(
+        "All",
+        lambda each: Cell(shown(round(sum(one.seconds for one in each.verdicts), 1))),
+        "s",
+        True,
+    ),
+    Column("Not proved, and why", _open),
+)
+
+
+def table(found: Sequence[Proven]) -> Table:
+    """A machine on a line."""
+    made = sorted(found, key=lambda each: (each.first.family, each.first.subject, each.first.nbits))
+    lines = [line(COLUMNS, each, {"family": each.first.family, "nbits": each.first.nbits}) for each in made]
+    return Table(
+        "proofs",
+        "How much of it is proved",
+        "Units: each that the machine instantiates does what its mathematics says, for all inputs. Protocol: each request one "
+        "answer, at all delays, in a bounded time. Time: as many cycles for all exponents of a length; refuted is what it should be "
+        "where a design does not say so. Netlist: what synthesis made does what the RTL says. Seconds are those of a processor; "
+        "`modexlab prove DESIGN` proves it again, and has inputs by which what is refuted breaks.",
+        COLUMNS,
+        lines,
+    )

@@ -1,0 +1,153 @@
+"""Assertions of one text of SystemVerilog decided: proved, refuted with the inputs that break one, or undecided in the seconds given.
+
+read_slang elaborates the text, as synthesis does; what comes after, and the circuit, is that of properties.py. abc decides:
+
+    no registers        SAT on all inputs at once
+    so many cycles      SAT on the cycles unrolled, from any state of the registers that have no initial value: with nothing assumed of
+                        the state, this is a proof for all times
+    else                registers that are equal by induction are merged (scorr); then an inductive invariant is looked for (PDR),
+                        which abc checks once more
+
+`assume` holds in all cycles up to the one that is judged. Seconds are those of a processor.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import resource
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from ...fl.errors import BadInput
+from ..netlist import yosys
+from .properties import CIRCUIT
+from .report import PROVED, REFUTED, UNDECIDED, Result
+
+TOP = "proof"
+READ = """\
+read_slang --ignore-timing --no-implicit-memories -D FORMAL --top {top} {top}.sv
+prep -top {top} -flatten
+memory_map
+"""
+CIRCUIT_FILE, MAP_FILE, CEX_FILE = f"{TOP}.aig", f"{TOP}.aim", f"{TOP}.cex"
+FIRST = f"read_aiger {CIRCUIT_FILE}; fold; strash"
+SEEN = f"write_cex -n {CEX_FILE}"
+MERGED = "scorr; dc2; scorr"
+# where no register is left, all that is left is SAT
+NOTHING_LEFT, ALONE, MERGING = "network is combinational", f"{MERGED}; orpos; iprove", "induction (scorr)"
+SHARE = 5  # of the seconds, one part of so many looks for a short counterexample first
+SHORT = 40  # cycles of that
+BIT = re.compile(r"^pi(\d+)@(\d+)=([01])$", re.MULTILINE)
+INPUT = re.compile(r"^input (\d+) (\d+) ([A-Za-z]\w*)$", re.MULTILINE)
+HELD = re.compile(r"Property proved|UNSATISFIABLE")
+BROKEN = re.compile(r"asserted in frame|(?<!UN)SATISFIABLE")
+LATCHES = re.compile(r"^aig \d+ \d+ (\d+)")
+
+Cycle = dict[str, int]  # the inputs of the text, by their names
+
+
+class Attempt(NamedTuple):
+    """What abc does, what it is in words, and its share of the seconds; `whole`: where nothing breaks in its cycles, all is proved."""
+
+    command: str
+    how: str
+    share: float
+    cycles: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found, by what means, in how many seconds of a processor; of what breaks an assertion the inputs, cycle by cycle."""
+
+    verdict: Result
+    how: str
+    seconds: float
+    inputs: list[Cycle] = field(default_factory=list)
+
+
+def decide(text: str, work: Path, *, seconds: float, cycles: int | None = None) -> Answer:
+    """All assertions of `text`, whose top module is `proof`; with `cycles`, in so many cycles from any state."""
+    began = _spent()
+    (work / f"{TOP}.sv").write_text(text)
+    try:
+        yosys.run(TOP, READ.format(top=TOP) + CIRCUIT.format(top=TOP), work, limit=max(1.0, seconds))
+    except BadInput as error:
+        if "of a processor" not in str(error):
+            raise
+        return Answer(UNDECIDED, f"yosys made no circuit in {seconds:.0f} s", _spent() - began)
+    for attempt in _attempts(work, cycles):
+        left = seconds - (_spent() - began)
+        if left <= 0:
+            break
+        log = _abc(attempt.command, work, left * attempt.share)
+        if BROKEN.search(log):
+            return Answer(REFUTED, attempt.how, _spent() - began, _inputs(work, left))
+        if HELD.search(log) or (attempt.cycles and f"No output asserted in {attempt.cycles} frames" in log):
+            return Answer(PROVED, attempt.how, _spent() - began)
+        if MERGED in attempt.command and NOTHING_LEFT in log and HELD.search(_abc(ALONE, work, left)):
+            return Answer(PROVED, MERGING, _spent() - began)
+    return Answer(UNDECIDED, f"not found in {seconds:.0f} s of a processor", _spent() - began)
+
+
+def _attempts(work: Path, cycles: int | None) -> Sequence[Attempt]:
+    with (work / CIRCUIT_FILE).open("rb") as file:
+        header = LATCHES.match(file.readline().decode(errors="replace"))
+    if header is not None and header[1] == "0":
+        # &satoko is quicker, iprove tells the inputs
+        return [
+            Attempt("orpos; &get; &satoko", "SAT, all inputs", 0.9),
+            Attempt(f"orpos; iprove; {SEEN}", "SAT, all inputs", 1),
+        ]
+    if cycles is not None:
+        how = f"SAT, {cycles} cycles from any state"
+        return [Attempt(f"bmc3 -F {cycles}; {SEEN}", how, 1, cycles)]
+    return [
+        Attempt(f"{MERGED}; bmc3 -F {SHORT}; {SEEN}", "SAT, the first cycles", 1 / SHARE),
+        Attempt(f"{MERGED}; pdr; {SEEN}", "an inductive invariant (scorr, PDR)", 1),
+    ]
+
+
+def _abc(command: str, work: Path, seconds: float) -> str:
+    """What abc prints; less of it where it has taken all its seconds."""
+    (work / CEX_FILE).unlink(missing_ok=True)
+    limited = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(max(1, math.ceil(seconds)))]
+    done = subprocess.run(
+        [*limited, str(yosys.abc()), "-c", f"{FIRST}; {command}"],
+        cwd=work,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    (work / f"{TOP}.abc.log").write_text(done.stdout + done.stderr)
+    if done.returncode not in (0, -signal.SIGXCPU, -signal.SIGKILL):
+        raise BadInput(f"abc ended with code {done.returncode}: see {work / f'{TOP}.abc.log'}")
+    return done.stdout
+
+
+def _inputs(work: Path, seconds: float) -> list[Cycle]:
+    """The inputs of a counterexample; the engine that tells none is followed by one that does."""
+    if not (work / CEX_FILE).is_file():
+        _abc(f"orpos; iprove; {SEEN}", work, seconds)
+    if not (work / CEX_FILE).is_file():
+        return []
+    places = {int(bit[0]): (bit[2], int(bit[1])) for bit in INPUT.findall((work / MAP_FILE).read_text())}
+    found: list[Cycle] = []
+    for number, cycle, value in BIT.findall((work / CEX_FILE).read_text()):
+        name, place = places.get(int(number), ("clk", 0))
+        if name == "clk":
+            continue
+        while len(found) <= int(cycle):
+            found.append({})
+        found[int(cycle)][name] = found[int(cycle)].get(name, 0) | int(value) << place
+    return found
+
+
+def _spent() -> float:
+    """Seconds of a processor of all that has been started here and has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,80 @@
+"""Registers by what reads them, of a text of SystemVerilog whose modules are elaborated and flattened by yosys.
+
+A register that has a name can be spoken of in an assertion (`unit.control.count`): that is how a proof about words that are computed from
+registers becomes one about the registers, which is easy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..netlist import yosys
+
+READ = """\
+read_slang --ignore-timing --no-implicit-memories --top {top} registers.sv
+prep -top {top} -flatten
+memory_map
+opt_clean
+write_json registers.json
+"""
+FLIP_FLOPS = ("$dff", "$sdff", "$adff", "$aldff")
+
+
+@dataclass(frozen=True)
+class Registers:
+    """The flattened top module."""
+
+    module: dict[str, Any]
+
+    def behind(self, ports: Iterable[str], through: bool) -> tuple[dict[str, int], frozenset[str]]:
+        """Registers that these outputs are computed from (bits by name), and the inputs; `through`: and what those are computed from."""
+        drivers = {
+            bit: cell
+            for cell in self.module["cells"].values()
+            for pin, bits in cell["connections"].items()
+            if cell["port_directions"][pin] == "output"
+            for bit in bits
+        }
+        todo = [bit for name in ports for bit in self.module["ports"][name]["bits"]]
+        seen, stored = set(todo), set()
+        for bit in todo:  # grows
+            cell = drivers.get(bit)
+            if cell is None:
+                continue
+            if cell["type"].startswith(FLIP_FLOPS):
+                stored.add(bit)
+                if not through:
+                    continue
+            for pin, bits in cell["connections"].items():
+                if cell["port_directions"][pin] == "input":
+                    todo += [each for each in bits if each not in seen]
+                    seen.update(bits)
+        inputs = frozenset(
+            name
+            for name, port in self.module["ports"].items()
+            if port["direction"] == "input" and seen.intersection(port["bits"])
+        )
+        return self._named(stored), inputs
+
+    def _named(self, stored: set[Any]) -> dict[str, int]:
+        """Whole registers by one of their names, the shortest."""
+        found: dict[str, int] = {}
+        left = set(stored)
+        nets = sorted(self.module["netnames"].items(), key=lambda each: (len(each[0]), each[0]))
+        for name, net in nets:
+            if not net["hide_name"] and left.intersection(net["bits"]):
+                found[name] = len(net["bits"])
+                left -= set(net["bits"])
+        return found
+
+
+def read(verilog: str, top: str, work: Path) -> Registers:
+    """The registers of a text."""
+    (work / "registers.sv").write_text(verilog)
+    yosys.run("registers", READ.format(top=top), work)
+    module: dict[str, Any] = json.loads((work / "registers.json").read_text())["modules"][top]
+    return Registers(module)

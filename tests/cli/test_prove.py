@@ -1,0 +1,65 @@
+"""`modexlab prove`: what it prints, its exit codes, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.report import proofs
+
+from ..command_line import Cli
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return Cli(capsys)
+
+
+def test_proved(cli: Cli) -> None:
+    told = cli("prove", "mont", "--check", "CondSub", "--json")
+    assert told.code == 0
+    (found,) = told.json()
+    assert found.keys() == {"check", "verdict", "seconds", "how", "says"}
+    assert (found["check"], found["verdict"]) == ("CondSub nbits=8", "proved")
+
+
+def test_refuted(cli: Cli) -> None:
+    """Exit code 1, and two exponents with their cycles."""
+    told = cli("prove", "mont", "--set", "schedule=left-to-right", "--check", "time", "--json")
+    assert told.code == 1
+    (found,) = told.json()
+    assert found["verdict"] == "refuted"
+    first, second = found["counterexample"]
+    assert first["cycles"] != second["cycles"] and first["exp"].bit_length() == second["exp"].bit_length()
+
+
+def test_all_go_to_the_ledger_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And to the report's table."""
+    told = cli("prove", "all", "--check", "AddRedKoc", "Halve", "--json").json()
+    assert told and all(each["verdict"] == "proved" for each in told)
+    monkeypatch.setattr("modexlab.eval.lab.proof.checks.prove", lambda found, *_: iter(found))
+    assert cli("prove", "all", "--check", "AddRedKoc", "Halve", "--json").json() == told
+    with Ledger() as ledger:
+        table = proofs.table(proofs.measured(ledger))
+    assert [line.cells[0].text for line in table.lines] == sorted({each["design"] for each in told})
+    assert all(line.cells[2].text == "1 of 1" for line in table.lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("mont", "--check", "Divider"),
+            "mont has no such check; give one of units, protocol, time, netlist",
+        ),
+        (("mont", "--check", "time", "--mutants"), "faults are planted in units alone"),
+        (("mont", "--timeout", 0), "0 is too few"),
+        (("all", "--crt"), "all with settings of one design"),
+        (("all", "--check", "Divider"), "no design has such a check"),
+    ],
+)
+def test_refused(cli: Cli, arguments: tuple[object, ...], message: str) -> None:
+    told = cli("prove", *arguments)
+    assert told.code == 2 and message in told.err

@@ -1,0 +1,203 @@
+"""Proofs of units and machines: what holds is proved, and a fault in it is refuted with inputs that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from modexlab.eval.designs import catalogue
+from modexlab.eval.lab.proof import benches, machine_checks
+from modexlab.eval.lab.proof.check import Check
+from modexlab.eval.lab.proof.checks import checks
+from modexlab.eval.lab.proof.contracts import CONTRACTS
+from modexlab.eval.lab.proof.unit_checks import Rewritten, decided, fresh, unit_checks
+from modexlab.fl.errors import BadInput
+from modexlab.flow.prove import assertions, mutants
+from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
+from modexlab.rtl.sim.translation.translate import top_name, translate
+from modexlab.rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook
+from modexlab.rtl.units.cond_sub import CondSub
+from modexlab.rtl.units.div_rem import DivRem, DivStep
+from modexlab.rtl.units.heap.full_adders import FullAdders
+from modexlab.rtl.units.mod_double import ModDouble
+from modexlab.rtl.units.mont_mul_rem import MontMulRem
+from modexlab.rtl.units.shift_sub import ShiftSub, ShiftSubStep
+from pymtl3 import Component
+
+SECONDS = 60.0
+
+UNITS: list[Callable[[], Component]] = [
+    lambda: AddRedCarrySave(4),
+    lambda: DivStep(5),
+    lambda: AddRedTextbook(5),
+    lambda: AddRedKoc(5),
+    lambda: CondSub(5),
+    lambda: ShiftSubStep(4),
+    lambda: FullAdders(3),
+]
+
+
+def of(unit: Component, name: str = "") -> Check:
+    """The check of a unit on its own."""
+    unit.elaborate()
+    found = [each for each in unit_checks(unit) if name in each.name]
+    return found[0]
+
+
+def run(check: Check) -> str:
+    return check.run(SECONDS, lambda *_: None).verdict
+
+
+def marked(makes: list[Callable[[], Component]], quick: int) -> list[object]:
+    """A mechanism once in `make test`."""
+    return [
+        pytest.param(make, id=type(make()).__name__, marks=[pytest.mark.regress] if at >= quick else [])
+        for at, make in enumerate(makes)
+    ]
+
+
+@pytest.mark.parametrize("make", marked(UNITS, 2))
+def test_contract_and_a_mutant(make: Callable[[], Component]) -> None:
+    """It holds; with an operator changed it does not, and inputs say so."""
+    check = of(make())
+    assert run(check) == PROVED
+    outcome = check.mutants()[-1].run(SECONDS, lambda *_: None)
+    assert outcome.verdict == REFUTED and outcome.counterexample
+
+
+def test_inputs_that_refute_do() -> None:
+    """A subtraction that is one too much: the inputs that are told, in Python."""
+    unit = CondSub(4)
+    unit.elaborate()
+    text = translate(unit).replace("6'(value) - 6'(n)", "6'(value) - 6'(n) - 1")
+    said = CONTRACTS[CondSub](unit)
+    outcome = decided(benches.contract(text, top_name(unit), unit, said), SECONDS)
+    assert outcome.verdict == REFUTED
+    inputs = outcome.counterexample[0]
+    value, n = inputs["value_pin"], inputs["n_pin"]
+    assert value < 2 * n
+    out = value if value - n - 1 < 0 else (value - n - 1) % 16
+    assert out != value % n
+
+
+@pytest.mark.parametrize("make", marked(UNITS, 1))
+def test_what_is_assumed_is_possible(make: Callable[[], Component]) -> None:
+    """A contract whose conditions exclude each other would prove anything: something false is refuted."""
+    unit = make()
+    unit.elaborate()
+    false = replace(CONTRACTS[type(unit)](unit), holds=("0",))
+    assert decided(benches.contract(translate(unit), top_name(unit), unit, false), SECONDS).verdict == REFUTED
+
+
+STREAMS: list[Callable[[], Component]] = [
+    lambda: ShiftSub(4, until="spent"),
+    lambda: ModDouble(4, 4, 2),
+    lambda: DivRem(4, 3),
+]
+
+
+@pytest.mark.parametrize("make", marked(STREAMS, 1))
+def test_stream(make: Callable[[], Component]) -> None:
+    assert run(of(make(), "handshakes")) == PROVED
+    assert run(of(make(), "answers")) == PROVED
+
+
+def test_answers_of_a_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that is left out, told with operands."""
+    unit = MontMulRem(4, 2, 1, "textbook", False)
+    check = of(unit, "answers")
+    assert run(check) == PROVED
+    made = fresh(unit)
+    assert "state <= stage_out" in translate(made)
+    own = Rewritten.__init__
+    monkeypatch.setattr(
+        Rewritten,
+        "__init__",
+        lambda self, unit, text: own(
+            self, unit, text.replace("state <= stage_out", "state <= stage_out ^ 1")
+        ),
+    )
+    outcome = check.run(SECONDS, lambda *_: None)
+    assert outcome.verdict == REFUTED and outcome.counterexample
+    wrong = outcome.counterexample[0]
+    assert wrong["answer"] * 16 % wrong["modulus"] != wrong["a"] * wrong["b"] % wrong["modulus"]
+
+
+@pytest.mark.regress
+def test_handshakes_of_a_mutant() -> None:
+    """An answer that does not wait, and a unit that forgets what it computes."""
+    check = of(ModDouble(4, 4, 2), "handshakes")
+    verdicts = [each.run(SECONDS, lambda *_: None).verdict for each in check.mutants()]
+    assert run(check) == PROVED and UNDECIDED not in verdicts
+
+
+def test_units_are_those_of_the_design() -> None:
+    hardware = catalogue.find("mont").at(8).rtl()
+    hardware.elaborate()
+    names = {each.name.split()[0] for each in unit_checks(hardware)}
+    assert names == {"ModDouble", "CondSub", "MontMulRem", "AddRedTextbook"}
+    with pytest.raises(
+        BadInput, match="has no such check; give one of units, protocol, time, netlist, ModDouble"
+    ):
+        checks(catalogue.find("mont").at(8), ["AddRedKoc"])
+
+
+def test_heap_adds_up() -> None:
+    """By algebra; with two rows a place too low it does not."""
+    hardware = catalogue.find("heap").at(8).rtl()
+    hardware.elaborate()
+    check = next(each for each in unit_checks(hardware) if each.name.startswith("BitHeap"))
+    assert run(check) == PROVED
+    assert REFUTED in [run(each) for each in check.mutants()]
+
+
+def test_machine() -> None:
+    """mont of 8 bits takes as long for all exponents of a length, unless it multiplies for ones alone; and keeps its handshakes."""
+    machine = catalogue.find("mont").at(8)
+    assert [run(each) for each in checks(machine, ["time", "protocol"])] == [PROVED, PROVED]
+    machine = catalogue.find("mont").at(8, schedule="left-to-right")
+    (time,) = checks(machine, ["time"])
+    outcome = time.run(SECONDS, lambda *_: None)
+    assert outcome.verdict == REFUTED
+    first, second = outcome.counterexample
+    assert first["exp"].bit_length() == second["exp"].bit_length()
+    taken = [machine.cycles(each["base"], each["exp"], each["mod"]) for each in (first, second)]
+    assert taken == [first["cycles"], second["cycles"]] and taken[0] != taken[1]
+
+
+def test_undecided(tmp_path: Path) -> None:
+    """A product of two words by other sums, in a second."""
+    text = """
+    module proof(input [23:0] a, b);
+      wire [47:0] p = a * b, q = (a + b) * (a + b), d = (a - b) * (a - b);
+      always @* assert (48'(a) * 48'(b) * 4 == (48'(a) + 48'(b)) * (48'(a) + 48'(b)) - (48'(a) - 48'(b)) * (48'(a) - 48'(b)));
+    endmodule
+    """
+    assert assertions.decide(text, tmp_path, seconds=2).verdict == UNDECIDED
+
+
+def test_mutants_are_of_the_module_alone() -> None:
+    text = "module a\n  x = y + z;\nendmodule\nmodule b\n  if ( x == y[3] ) begin // + - \nendmodule\n"
+    found = [each.what for each in mutants.mutants(text, "b")]
+    assert found == [
+        "line 5: == is != in `if ( x == y[3] ) begin`",
+        "line 5: 3 is 2 in `if ( x == y[3] ) begin`",
+        "line 5: the condition of `if ( x == y[3] ) begin` is inverted",
+    ]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("name", ["mont", "mont-ct", "ssmm-ct", "mm-m-000", "scaled"])
+def test_all_of_a_machine(name: str) -> None:
+    """Of 8 bits nothing is refuted."""
+    found = [each for each in checks(catalogue.find(name).at(8)) if each.kind != machine_checks.NETLIST]
+    assert not [each.name for each in found if run(each) == REFUTED]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("nbits", [32, 64])
+@pytest.mark.parametrize("make", [AddRedTextbook, AddRedKoc, AddRedCarrySave], ids=lambda make: make.__name__)
+def test_wide_steps(make: type[Component], nbits: int) -> None:
+    assert run(of(make(nbits))) == PROVED
