@@ -1,49 +1,38 @@
-"""Placement and global routing by Coriolis: `python -m modexlab.flow.layout.coriolis_engine JOB RESULT`.
+"""Placement by Coriolis: `python -m modexlab.flow.layout.coriolis_engine JOB RESULT`.
 
 Runs alone in a process (coriolis_job starts it): Coriolis keeps its state in globals. The job is a JSON file of numbers:
 nets and cells have none of their names here, so that no name can trip Coriolis. Lengths are database units of the DEF.
 
-Job: task "place" | "route", kit (a path or ""), density, die [w, h], core [x0, y0, x1, y1], cells [[kind, x, y, orient]]
-(kind alone when it is to be placed), nets [[[cell, pin], ...]], pins [[net, direction, layer, x, y, side]].
+Job: kit (a path or ""), density, die [w, h], core [x0, y0, x1, y1], cells [kind, ...], nets [[[cell, pin], ...]],
+pins [[net, direction, layer, x, y, side]]. The result has cells [[x, y, orient], ...].
 
-Placement: Coloquinte (G. Gouvine), analytical, inside Coriolis' Etesian. Routing: Katana's global router.
+The placer is Coloquinte (G. Gouvine), analytical, inside Coriolis' Etesian.
 """
 
 import json
-import math
 import sys
 import time
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from coriolis import Katana
 from coriolis.CRL import AllianceFramework
 from coriolis.helpers import overlay, u
 from coriolis.Hurricane import (
     Box,
     Cell,
     DataBase,
-    Horizontal,
     Instance,
     Library,
     Net,
     NetExternalComponents,
     Pin,
     Transformation,
-    Vertical,
 )
 
 from ..kit import kit
 from ..kit.kit_file import Supply
 from ..kit.lef import DBU
-from .coriolis_setup import copy_name, set_up
-
-# Instances of one cell. Hurricane lists what hangs on each pin of a cell, of all its instances, and goes through that list to take one
-# away: with 11,000 full adders of one kind the router was there for minutes. So a cell that is used more often than that has copies, of
-# which each is used so many times; a name decides the order in which the router takes nets, and smaller layouts stay as they are.
-OFTEN, ALIKE = 10_000, 500
+from .coriolis_setup import set_up
 
 ORIENT = {"N": Transformation.Orientation.ID, "FS": Transformation.Orientation.MY}
 ORIENT |= {"S": Transformation.Orientation.R2, "FN": Transformation.Orientation.MX}
@@ -60,9 +49,7 @@ def _dbu(length: int) -> int:
 class Design:
     """The job's netlist in Hurricane, Coriolis' database."""
 
-    def __init__(
-        self, job: dict[str, Any], library: Library, supply: Supply, copies: Mapping[str, int]
-    ) -> None:
+    def __init__(self, job: dict[str, Any], library: Library, supply: Supply) -> None:
         masters = {cell.getName(): cell for cell in library.getCells()}
         with overlay.UpdateSession():
             self.cell: Cell = AllianceFramework.get().createCell("chip")
@@ -72,15 +59,10 @@ class Design:
                 net.setGlobal(True)
                 net.setType(kind)
             self.nets = [Net.create(self.cell, f"n{index}") for index in range(len(job["nets"]))]
-            self.instances = []
-            seen: Counter[str] = Counter()
-            for index, (kind, *place) in enumerate(job["cells"]):
-                master = masters[copy_name(kind, seen[kind] % copies.get(kind, 1))]
-                seen[kind] += 1
-                instance = Instance.create(self.cell, f"c{index}", master)
-                self.instances.append(instance)
-                if place:
-                    self._put(instance, *place)
+            self.instances = [
+                Instance.create(self.cell, f"c{index}", masters[kind])
+                for index, kind in enumerate(job["cells"])
+            ]
             for net, terminals in zip(self.nets, job["nets"], strict=True):
                 for index, pin in terminals:
                     instance = self.instances[index]
@@ -88,13 +70,6 @@ class Design:
             width, height = job["die"]
             self.cell.setAbutmentBox(Box(0, 0, _length(width), _length(height)))
             self._pins(job)
-
-    def _put(self, instance: Instance, x: int, y: int, orient: str) -> None:
-        box = instance.getMasterCell().getAbutmentBox()
-        dx = box.getWidth() if orient in ("S", "FN") else 0
-        dy = box.getHeight() if orient in ("S", "FS") else 0
-        instance.setTransformation(Transformation(_length(x) + dx, _length(y) + dy, ORIENT[orient]))
-        instance.setPlacementStatus(Instance.PlacementStatus.PLACED)
 
     def _pins(self, job: dict[str, Any]) -> None:
         technology = DataBase.getDB().getTechnology()
@@ -188,43 +163,17 @@ def snap(cell: Cell, area: Box, site: int) -> None:
                     )
 
 
-def route(job: dict[str, Any], design: Design) -> dict[str, Any]:
-    """The global routing: per net its segments, [layer, x0, y0, x1, y1]."""
-    design.cell.flattenNets(None, [], Cell.Flags_NoClockFlatten)
-    katana = Katana.KatanaEngine.create(design.cell)
-    katana.digitalInit()
-    katana.runGlobalRouter(Katana.Flags.NoFlags)
-    result: dict[str, Any] = {"success": bool(katana.isGlobalRoutingSuccess())}
-    result["segments"] = _segments(design)
-    return result
-
-
-def _segments(design: Design) -> list[list[Any]]:
-    nets = []
-    for net in design.nets:
-        pieces = []
-        for part in net.getComponents():
-            if isinstance(part, (Horizontal, Vertical)):
-                ends = part.getSourceX(), part.getSourceY(), part.getTargetX(), part.getTargetY()
-                pieces.append([part.getLayer().getName(), *(_dbu(value) for value in ends)])
-        nets.append(sorted(pieces))
-    return nets
-
-
 def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_text())
     seconds = {}
     start = time.monotonic()
     files = kit.find(Path(job["kit"]) if job["kit"] else None)
-    # placing has no such lists
-    used = Counter(kind for kind, *_ in job["cells"]) if job["task"] == "route" else {}
-    copies = {kind: math.ceil(count / ALIKE) for kind, count in used.items() if count > OFTEN}
-    library = set_up(files, density=job["density"], copies=copies)
-    design = Design(job, library, files.geometry.kit.supply, copies)
+    library = set_up(files, density=job["density"])
+    design = Design(job, library, files.geometry.kit.supply)
     seconds["set_up"] = time.monotonic() - start
     start = time.monotonic()
-    result = {"place": place, "route": route}[job["task"]](job, design)
-    seconds[job["task"]] = time.monotonic() - start
+    result = place(job, design)
+    seconds["place"] = time.monotonic() - start
     Path(sys.argv[2]).write_text(json.dumps(result | {"seconds": seconds}))
 
 

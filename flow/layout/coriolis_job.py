@@ -1,6 +1,6 @@
-"""Runs Coriolis in a process of its own: the jobs of coriolis_engine, and what to say when there is no Coriolis.
+"""Runs Coriolis in a process of its own: the placements of coriolis_engine, and what to say when there is no Coriolis.
 
-Its wheels (coriolis-eda) are made for Python 3.8 to 3.12. Where it is missing placement, clock tree, global routing, the layout and
+Its wheels (coriolis-eda) are made for Python 3.8 to 3.12. Where it is missing placement, clock tree, routing, the layout and
 whatever counts their wires are not done; synthesis, simulation, timing and power with a wire-load model need none of it.
 """
 
@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput
+from .. import going
 
+ROUNDS = 30  # of the placer, about: 25 to 27 of global placement and two or three of detailed placement
 PIN = "coriolis-eda==2.5.4"
 LAST_PYTHON = (3, 12)
-STEPS = "placement, clock tree, global routing, layout and figures with real wires"
+STEPS = "placement, clock tree, routing, layout and figures with real wires"
 
 
 def version() -> str:
@@ -49,25 +51,30 @@ def run(job: dict[str, Any], log: Path, timeout_s: float | None = None) -> dict[
         directory = Path(name)  # it leaves files where it runs
         (directory / "job.json").write_text(json.dumps(job))
         command = [sys.executable, "-m", "modexlab.flow.layout.coriolis_engine", "job.json", "result.json"]
-        with log.open("w") as output:
+        with log.open("w") as output, going.watched("placing", lambda: _rounds(log), ROUNDS):
             try:
                 done = subprocess.run(
                     command, cwd=directory, stdout=output, stderr=subprocess.STDOUT, timeout=timeout_s
                 )
             except subprocess.TimeoutExpired:
                 raise BadInput(
-                    f"Coriolis was stopped after {timeout_s:.0f} s at its task {job['task']!r} (log: {log}): "
+                    f"Coriolis was stopped after {timeout_s:.0f} s of placing (log: {log}): "
                     "take a smaller design or a lower density"
                 ) from None
         result = directory / "result.json"
         if done.returncode or not result.is_file():
             raise BadInput(
-                f"Coriolis failed at its task {job['task']!r} ({done.returncode}): {_last_line(log)} (log: {log}); "
+                f"Coriolis failed to place ({done.returncode}): {_last_line(log)} (log: {log}); "
                 "a lower density gives it more room"
             )
         answer = json.loads(result.read_text())
     answer["seconds"]["wall"] = time.monotonic() - start
     return answer
+
+
+def _rounds(log: Path) -> int:
+    """How many rounds of placing it tells."""
+    return sum(line.startswith(b"#") for line in log.read_bytes().splitlines())
 
 
 def _last_line(log: Path) -> str:

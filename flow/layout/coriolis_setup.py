@@ -1,14 +1,10 @@
 """Coriolis told about the kit: technology, routing gauge and cells, for use inside one process of its own.
 
 Coriolis (coriolis-eda, Sorbonne Université LIP6) brings no set-up for FreePDK45. Layers, pitches, offsets and widths are
-the LEF's own; the settings of placer and router are those that Coriolis' examples have for other processes. Only
+the LEF's own; the settings of the placer are those that Coriolis' examples have for other processes. Only
 coriolis_engine, which runs in a subprocess, imports it: Coriolis keeps everything in globals, prints as it likes and may
 end the process.
 """
-
-import re
-from collections.abc import Mapping
-from pathlib import Path
 
 from coriolis import CRL, Cfg
 from coriolis.Anabatic import StyleFlags
@@ -144,63 +140,17 @@ def _settings(lef: Lef, roles: Cells, registers: list[str], density: float) -> N
         cfg.etesian.graphics = 3
         cfg.anabatic.routingGauge = GAUGE
         cfg.anabatic.cellGauge = f"LEF.{lef.site}"
-        cfg.anabatic.globalLengthThreshold = 1450
-        cfg.anabatic.saturateRatio = 0.90
-        cfg.anabatic.saturateRp = 10
         cfg.anabatic.topRoutingLayer = lef.kit.layers.signal[-1]
-        cfg.anabatic.edgeLength = 192
-        cfg.anabatic.edgeWidth = 32
-        cfg.anabatic.edgeCostH = 9.0
-        cfg.anabatic.edgeCostK = -10.0
-        cfg.anabatic.edgeHInc = 1.0
-        cfg.anabatic.edgeHScaling = 1.0
-        cfg.anabatic.globalIterations = 10
         cfg.anabatic.netBuilderStyle = (
             "VH,3RL+"  # pins on the lowest layer, first wires vertical on the second
         )
         cfg.anabatic.routingStyle = StyleFlags.VH
-        cfg.katana.disableStackedVias = False
-        # tracks of a square's side that are kept for wires within the square. With 4 and 3, and 8 where many pins are, as in
-        # Coriolis' examples, 48,000 cells at density 0.7 overflow after 10 iterations and 130 s; so they fit in 90 s
-        cfg.katana.hTracksReservedLocal = 1
-        cfg.katana.vTracksReservedLocal = 1
-        cfg.katana.termSatReservedLocal = 2
-        cfg.katana.termSatThreshold = 9
-        cfg.katana.eventsLimit = 4000002
-        cfg.katana.ripupCost = 3
-        cfg.katana.strapRipupLimit = 16
-        cfg.katana.localRipupLimit = 9
-        cfg.katana.globalRipupLimit = 5
-        cfg.katana.longGlobalRipupLimit = 5
         cfg.clockTree.placerEngine = "Etesian"
         cfg.spares.buffer = roles.clock_leaf  # asked for, though nothing is made with it
 
 
-def copy_name(kind: str, number: int) -> str:
-    """Of a copy of a cell, from 1 on; 0 is the cell itself."""
-    return f"{kind}__copy{number}" if number else kind
-
-
-def _with_copies(lef: Path, copies: Mapping[str, int]) -> Path:
-    """A LEF, in this directory, of so many copies of these cells, which differ in their names."""
-    text = lef.read_text()
-    first = re.search(r"^MACRO\s", text, re.MULTILINE)
-    parts = [text[: first.start()] if first else ""]
-    for kind, count in copies.items():
-        name = re.escape(kind)
-        macro = re.search(rf"^MACRO\s+{name}\s.*?^END\s+{name}\s", text, re.MULTILINE | re.DOTALL)
-        assert macro is not None
-        for number in range(1, count):
-            parts.append(
-                re.sub(rf"^(MACRO|END)\s+{name}\b", rf"\1 {copy_name(kind, number)}", macro[0], flags=re.M)
-            )
-    made = Path("copies.lef").absolute()
-    made.write_text("\n".join([*parts, "END LIBRARY\n"]))
-    return made
-
-
-def set_up(files: Kit, *, density: float, copies: Mapping[str, int]) -> Library:
-    """Make the technology known and read the cells, some of them as so many (copy_name); returns their library."""
+def set_up(files: Kit, *, density: float) -> Library:
+    """Make the technology known and read the cells; returns their library."""
     lef, cells = files.geometry, files.library.cells
     registers = [name for name, cell in cells.items() if cell.ff]
     _technology(lef)
@@ -212,7 +162,5 @@ def set_up(files: Kit, *, density: float, copies: Mapping[str, int]) -> Library:
     LefImport.load(str(files.tech_lef))
     LefImport.setMergeLibrary(library)
     LefImport.load(str(files.lef))
-    if copies:
-        LefImport.load(str(_with_copies(files.lef, copies)))
     framework.wrapLibrary(library, 1)
     return library

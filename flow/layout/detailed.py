@@ -1,4 +1,4 @@
-"""Detailed routing of small designs: every wire and via, on the tracks of the layers for signals above the cells.
+"""Detailed routing: every wire and via, on the tracks of the layers for signals above the cells, near the global routing.
 
 Own router, since none of the open ones that could be installed does it here in minutes. Measured on the 8-bit Montgomery machine (2,700
 cells, density 0.7): Katana leaves 5 to 12 % of its segments unrouted after 80 to 160 s. qrouter, by an earlier measurement, takes over
@@ -14,8 +14,6 @@ whose lower metal lies inside the pin, or else keeps its distance to everything 
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -23,20 +21,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...rtl.sim import cache, toolchain
 from ...rtl.sim.toolchain import ToolError
 from ..kit import kit
 from ..kit.def_ import Wire
 from ..kit.lef import DBU, Lef, Macro
 from ..netlist.netlist import PORT, Netlist, Terminal
+from . import searching
+from .global_routing import Ways
 from .placement import Placement
+from .routing import Segment
 
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
-MOST_CELLS = 10_000  # 8,000 take a minute and a half on a busy machine
-ROUNDS, SECONDS = 80, 300  # of the processor, which a busy machine does not change
+MOST_CELLS = 20_000  # unless asked otherwise: 7,000 take 10 s of the processor, 57,000 more than ten minutes
+FEW_CELLS = 10_000  # up to which it is tried even where global routing found no room for all
+ROUNDS, SECONDS = 80, 1800  # of the processor, which a busy machine does not change
 COST_DBU = 20  # database units in one of the router's units of length
 
 Node = tuple[int, int, int]  # layer (0 is the lowest), column, row
+Piece = tuple[int, int, int, int]  # columns and rows of its ends
 
 
 class Grid:
@@ -62,6 +64,11 @@ class Grid:
     def nearest(self, x: float, y: float) -> tuple[int, int]:
         """The crossing at (or nearest to) a place."""
         return round((x - self.x0) / self.dx), round((y - self.y0) / self.dy)
+
+    def inside(self, x: float, y: float) -> tuple[int, int]:
+        """Likewise, of a place that may be beyond the outermost tracks."""
+        column, row = self.nearest(x, y)
+        return min(max(column, 0), self.columns - 1), min(max(row, 0), self.rows - 1)
 
 
 def pin_access(macro: Macro, lef: Lef, grid: Grid) -> dict[str, list[tuple[int, int, str]]]:
@@ -133,16 +140,29 @@ class Detailed:
     wires: dict[str, list[Wire]]  # by the name of the net
 
 
-def route_detailed(placement: Placement, netlist: Netlist, lef: Lef) -> Detailed:
-    """All wires of a placed netlist; says why not where the design is too large or too dense."""
+def not_detailed(why: str) -> Detailed:
+    """What there is where it is not tried."""
+    return Detailed(False, why, 0.0, 0, {})
+
+
+def route_detailed(
+    placement: Placement, netlist: Netlist, lef: Lef, ways: Ways, most_cells: int = MOST_CELLS
+) -> Detailed:
+    """All wires of a placed netlist, near their global routing; says why not where the design is too large or too dense."""
     start = time.monotonic()
     cells = len(placement.instances)
-    if cells > MOST_CELLS:
-        why = f"{cells:,} cells are more than the {MOST_CELLS:,} that take minutes: global routing has their lengths"
-        return Detailed(False, why, 0.0, 0, {})
+    if cells > most_cells:
+        return not_detailed(
+            f"{cells:,} cells are more than {most_cells:,} (detailed_cells): global routing has their lengths"
+        )
+    if ways.full and cells > FEW_CELLS:
+        return not_detailed(
+            f"{ways.full:,} borders of the global routing are too full: a lower density gives more room"
+        )
     grid = Grid(placement, lef)
     nets, meets = _terminals(placement, netlist, lef, grid)
-    edges, left, rounds = _search(grid, [pins for _, pins in nets])
+    guides = [_guide(ways.segments[net], grid) for net, _ in nets]
+    edges, left, rounds = _search(grid, [pins for _, pins in nets], guides)
     seconds = round(time.monotonic() - start, 2)
     if left:
         why = f"{left} nets found no way of their own in {rounds} rounds: a lower density gives more room"
@@ -214,46 +234,41 @@ def _in_order(pins: list[list[Node]], grid: Grid) -> list[list[Node]]:
     return order
 
 
-def _program() -> Path:
-    """The router's program, compiled once."""
+def _guide(segments: list[Segment], grid: Grid) -> list[Piece]:
+    """The ends of a net's global routing, as columns and rows on the grid."""
+    found = []
+    for _, *ends in segments:
+        x0, y0, x1, y1 = (end * DBU for end in ends)
+        found.append((*grid.inside(x0, y0), *grid.inside(x1, y1)))
+    return found
 
-    def build(directory: Path) -> Path:
-        toolchain.cxx(["-O2", "-std=c++17", "-o", "router", str(SOURCE)], directory)
-        return directory / "router"
 
-    return cache.cached(f"detailed_router-{cache.key(SOURCE.read_text(), toolchain.fingerprint())}", build)
-
-
-def _search(grid: Grid, nets: list[list[list[Node]]]) -> tuple[list[list[tuple[Node, Node]]], int, int]:
+def _search(
+    grid: Grid, nets: list[list[list[Node]]], guides: list[list[Piece]]
+) -> tuple[list[list[tuple[Node, Node]]], int, int]:
     """The edges of each net's tree; how many nets are still in conflict; rounds taken."""
-    tracks = grid.routing.layers
-    lines = [f"{grid.columns} {grid.rows} {grid.dx // COST_DBU} {grid.dy // COST_DBU} {len(tracks)}"]
-    for index, track in enumerate(tracks):
-        lines.append(f"{int(index % 2 == 0)} {track.every_column} {track.every_row} {track.guard}")
-    lines.append(" ".join(str(track.apart) for track in tracks[:-1]))
-    lines += [f"{ROUNDS} {SECONDS}", str(len(nets))]
-    for pins in nets:
-        lines.append(str(len(pins)))
-        lines += [f"{len(nodes)} " + " ".join(f"{a} {b} {c}" for a, b, c in nodes) for nodes in pins]
-    with tempfile.TemporaryDirectory(prefix="route-") as directory:
-        task = Path(directory) / "task"
-        task.write_text("\n".join(lines))
-        with task.open() as stdin:
-            done = subprocess.run([str(_program())], stdin=stdin, capture_output=True, text=True)
-    if done.returncode:
-        raise ToolError(f"the detailed router failed ({done.returncode}): {done.stderr.strip()[-300:]}")
-    numbers = map(int, done.stdout.split())
+    numbers = searching.run(SOURCE, "detailed routing", _task(grid, nets, guides))
     left, rounds = next(numbers), next(numbers)
-    edges = []
-    for _ in nets:
-        count = next(numbers)
-        edges.append(
-            [
-                ((next(numbers), next(numbers), next(numbers)), (next(numbers), next(numbers), next(numbers)))
-                for _ in range(count)
-            ]
-        )
-    return edges, left, rounds
+
+    def node() -> Node:
+        return next(numbers), next(numbers), next(numbers)
+
+    return [[(node(), node()) for _ in range(next(numbers))] for _ in nets], left, rounds
+
+
+def _task(grid: Grid, nets: list[list[list[Node]]], guides: list[list[Piece]]) -> Iterator[str]:
+    tracks = grid.routing.layers
+    yield f"{grid.columns} {grid.rows} {grid.dx // COST_DBU} {grid.dy // COST_DBU} {len(tracks)}"
+    for index, track in enumerate(tracks):
+        yield f"{int(index % 2 == 0)} {track.every_column} {track.every_row} {track.guard}"
+    yield " ".join(str(track.apart) for track in tracks[:-1])
+    yield f"{ROUNDS} {SECONDS}"
+    yield str(len(nets))
+    for pins, guide in zip(nets, guides, strict=True):
+        yield str(len(pins))
+        for nodes in pins:
+            yield f"{len(nodes)} " + " ".join(f"{a} {b} {c}" for a, b, c in nodes)
+        yield f"{len(guide)} " + " ".join(f"{a} {b} {c} {d}" for a, b, c, d in guide)
 
 
 def _wires(

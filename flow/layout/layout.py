@@ -22,7 +22,7 @@ from ..kit.def_ import Component, Def, Net, Pin, Row, Wire, read_def, write_def
 from ..kit.lef import DBU, Lef
 from ..netlist.netlist import PORT, Netlist, read
 from .placement import Placement, load
-from .route import load_routing
+from .routing import load_routing
 
 SHOWN = 5  # faults that a message lists
 LABEL_TYPE = 1  # datatype of a port's name on its metal's layer

@@ -26,7 +26,7 @@ from ..netlist import hierarchy as hierarchy_file
 from ..netlist.hierarchy import Hierarchy
 from ..timing.report import TimingReport
 from .placement import HOLD, TREE, Placement, load
-from .route import Routing, load_routing
+from .routing import Routing, load_routing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -194,13 +194,12 @@ def _floorplan(
     die = [core[0] + core[2], core[1] + core[3]]
     pins = _ports(bits, {net: index for index, net in enumerate(nets)}, lef, die)
     return {
-        "task": "place",
         "density": density,
         "die": die,
         "core": core,
         "site": site,
         "pin_width": lef.routing[1].width,
-        "cells": [[cell.kind] for cell in netlist.cells.values()],
+        "cells": [cell.kind for cell in netlist.cells.values()],
         "nets": terminals,
         "ports": pins,
         "pins": _first_of_each_net(pins),

@@ -36,7 +36,7 @@ from ..product import Product
 from ..timing import spef, wire_table
 from ..timing.wire_table import NetWire, Source
 from .placement import TREE, Placement, load
-from .route import load_routing
+from .routing import load_routing
 
 EPSILON_0 = 8.854e-3  # fF/um
 UNITS = ("layers", "liberty")

@@ -22,6 +22,7 @@ from modexlab.flow.layout import (
     clock_tree,
     coriolis_job,
     detailed,
+    global_routing,
     hold,
     in_place,
     layout,
@@ -31,6 +32,7 @@ from modexlab.flow.layout import (
     route,
     wires,
 )
+from modexlab.flow.layout import routing as routing_file
 from modexlab.flow.layout.rows import Rows
 from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import load as load_hierarchy
@@ -126,12 +128,12 @@ def placed(tmp_path_factory: pytest.TempPathFactory, library: Library) -> Placed
 
 
 @pytest.fixture(scope="module")
-def routing(placed: Placed) -> route.Routing:
+def routing(placed: Placed) -> routing_file.Routing:
     return route.route(*placed.paths, placed.directory)
 
 
 @pytest.fixture(scope="module")
-def whole(placed: Placed, routing: route.Routing) -> layout.Def:
+def whole(placed: Placed, routing: routing_file.Routing) -> layout.Def:
     return layout.write_layout(
         *placed.paths, placed.directory, routing_json=placed.directory / "routing.json"
     )
@@ -512,21 +514,18 @@ class TestTrees:
 
 @needs_coriolis
 class TestRouted:
-    def test_every_net_has_its_way(self, placed: Placed, routing: route.Routing) -> None:
+    def test_every_net_has_its_way(self, placed: Placed, routing: routing_file.Routing) -> None:
         assert routing.success
         assert routing.detailed.done, routing.detailed
-        assert route.load_routing(placed.directory / "routing.json") == routing
+        assert routing_file.load_routing(placed.directory / "routing.json") == routing
         assert all(name in routing.wires() for name in nets_with_wires(placed))
         table = wires.extract(*placed.paths, placed.directory)
         assert routing.length_um == pytest.approx(table.length_um, rel=0.15)
 
-    def test_global_routing_only(
-        self, placed: Placed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(detailed, "MOST_CELLS", 100)
-        routing = route.route(*placed.paths, tmp_path)
+    def test_global_routing_only(self, placed: Placed, tmp_path: Path) -> None:
+        routing = route.route(*placed.paths, tmp_path, most_cells=100)
         assert not routing.detailed.done
-        assert "more than the 100" in routing.detailed.why_not
+        assert "more than 100" in routing.detailed.why_not
         assert not routing.wires()
         table = wires.extract(*placed.paths, tmp_path)
         assert routing.length_um == pytest.approx(table.length_um, rel=0.25)
@@ -536,14 +535,17 @@ class TestRouted:
         two = msgspec.structs.replace(rules.routing, layers=rules.routing.layers[:2])
         lef = dataclasses.replace(lef, rules=msgspec.structs.replace(rules, routing=two))
         monkeypatch.setattr(detailed, "ROUNDS", 2)
-        found = detailed.route_detailed(placed.placement, placed.after, lef)
+        ways = global_routing.route_globally(placed.placement, placed.after, lef)
+        found = detailed.route_detailed(placed.placement, placed.after, lef, ways)
         assert not found.done
         assert "no way of their own in" in found.why_not
 
     def test_congestion_counts_the_wires_at_a_border(self, placed: Placed, lef: Lef) -> None:
         # 61 wires over one border of squares of 5.6 um, where metal3 and metal5 have 60 tracks
-        table = {f"n{index}": route.RoutedNet(6.0, [("metal3", 3.0, 1.0, 9.0, 1.0)]) for index in range(61)}
-        table["up"] = route.RoutedNet(8.0, [("metal2", 3.0, 1.0, 3.0, 9.0)])
+        table = {
+            f"n{index}": routing_file.RoutedNet(6.0, [("metal3", 3.0, 1.0, 9.0, 1.0)]) for index in range(61)
+        }
+        table["up"] = routing_file.RoutedNet(8.0, [("metal2", 3.0, 1.0, 3.0, 9.0)])
         told = route.congestion(table, placed.placement, lef)
         assert told.overflowing == 1
         assert told.horizontal.worst_use == pytest.approx(61 / 60, abs=1e-4)
@@ -551,13 +553,13 @@ class TestRouted:
 
     def test_no_routing(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="run the step route"):
-            route.load_routing(tmp_path / "routing.json")
+            routing_file.load_routing(tmp_path / "routing.json")
         (tmp_path / "routing.json").write_text('{"tool": ""}')
         with pytest.raises(BadInput, match="is no routing"):
-            route.load_routing(tmp_path / "routing.json")
+            routing_file.load_routing(tmp_path / "routing.json")
 
     def test_wires_of_placement_and_routing(
-        self, placed: Placed, routing: route.Routing, tmp_path: Path
+        self, placed: Placed, routing: routing_file.Routing, tmp_path: Path
     ) -> None:
         flat = wires.extract(*placed.paths, tmp_path)
         routed = wires.extract(*placed.paths, tmp_path, routing_json=placed.directory / "routing.json")
@@ -588,7 +590,9 @@ class TestLayout:
     def test_def_reads_back(self, placed: Placed, whole: layout.Def) -> None:
         assert read_def(placed.directory / "layout.def") == whole
 
-    def test_def_has_the_wires(self, whole: layout.Def, routing: route.Routing, tmp_path: Path) -> None:
+    def test_def_has_the_wires(
+        self, whole: layout.Def, routing: routing_file.Routing, tmp_path: Path
+    ) -> None:
         for name, net in routing.wires().items():
             assert whole.nets[name].wires == net
         write_def(tmp_path / "again.def", whole)
@@ -751,7 +755,7 @@ class TestPictures:
         )
         assert sum(group.area_um2 for group in found) == pytest.approx(area)
 
-    def test_maps_by_hand(self, placed: Placed, routing: route.Routing) -> None:
+    def test_maps_by_hand(self, placed: Placed, routing: routing_file.Routing) -> None:
         tiles = np.zeros((2, 3))
         pictures._spread(tiles, np.array([(0.5, 0.5, 2.5, 1.5), (2.0, 0.0, 3.0, 1.0)]), 1.0, 1.0)
         assert tiles.tolist() == [[0.25, 0.5, 1.25], [0.25, 0.5, 0.25]]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from ....layout import coriolis_job
+from .....rtl.sim import toolchain
+from ... import tools
 from ...job import Job
 
 
 def version() -> str:
-    """The version of the tool."""
-    return coriolis_job.version()
+    """Ours; the routers are compiled."""
+    toolchain.compiler()
+    return tools.ours()
 
 
 def run(job: Job) -> None:
@@ -17,5 +19,12 @@ def run(job: Job) -> None:
     from ....layout.wires import extract
 
     placement, netlist = job.inputs["placement.json"], job.inputs["netlist_placed.json"]
-    route(placement, netlist, job.out, in_detail=job.parameters["detailed"], adk=job.adk)
+    route(
+        placement,
+        netlist,
+        job.out,
+        in_detail=job.parameters["detailed"],
+        most_cells=job.parameters["detailed_cells"],
+        adk=job.adk,
+    )
     extract(placement, netlist, job.out, routing_json=job.out / "routing.json", adk=job.adk)

@@ -1,0 +1,220 @@
+// Global routing: which borders between squares of the die each wire crosses, by negotiation (McMurchie and Ebeling, PathFinder, FPGA 1995).
+//
+// A wire joins two points of a net's tree. It goes from square to square with A*: a crossing costs its length, more where more wires
+// cross a border than it has tracks, and more for each round in which that was so; a turn costs a via. Every round those wires are
+// searched anew that cross a border which is too full, in a wider neighbourhood, until no border is or it gets no better.
+// A wire within one square crosses nothing, but takes its length of the tracks of that square's borders.
+//
+// Input (numbers on stdin): columns rows side; tracks of a side's length, of horizontal wires and of vertical ones; most rounds,
+// seconds of the processor; number of wires; per wire x0 y0 x1 y1 in the unit of the side. Output: how many borders are too full, by
+// how many wires in all, rounds; per wire the number of its corners and their x y: its ends, and between them its turns.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <queue>
+#include <vector>
+
+namespace {
+
+struct Point {
+    int x, y;
+};
+
+struct Wire {
+    Point from, to;
+    std::vector<int> squares;  // that it goes through
+};
+
+constexpr float TURN = 0.5f;  // sides of a square that a via is worth
+constexpr float FIRST_PRICE = 0.5f, PRICE_GROWTH = 1.5f, MOST_PRICE = 60, MEMORY = 0.5f;
+constexpr float ROOM = 0.9f;                    // of a border's tracks, from which on a crossing costs more
+constexpr int LEAST_HALO = 3, MOST_HALO = 20;   // squares around a wire's box in which a way is searched; two more each round
+constexpr int STALLED = 6;                      // rounds without fewer wires too many, after which there is no more to gain
+constexpr int TOLD = 2000;                      // wires between two words of how far the first round is
+
+int columns, rows, side;
+std::vector<Wire> wires;
+// by direction (0 horizontal): borders to the square on the right, or above
+std::vector<int> used[2];
+std::vector<float> tracks[2], memory[2];
+std::vector<float> cost_to;
+std::vector<int> came_from, seen;
+int search = 0;
+
+int read() {
+    int value = 0;
+    if (std::scanf("%d", &value) != 1) std::exit(2);
+    return value;
+}
+
+int column_of(int square) { return square % columns; }
+int row_of(int square) { return square / columns; }
+int square_at(Point p) {
+    return std::clamp(p.y / side, 0, rows - 1) * columns + std::clamp(p.x / side, 0, columns - 1);
+}
+
+// The border between two squares that touch: its direction, and the left or lower square.
+int way(int a, int b) { return std::abs(a - b) == 1 && row_of(a) == row_of(b) ? 0 : 1; }
+
+void claim(const Wire& wire, int sign) {
+    for (size_t n = 1; n < wire.squares.size(); n++) {
+        const int a = wire.squares[n - 1], b = wire.squares[n];
+        used[way(a, b)][std::min(a, b)] += sign;
+    }
+}
+
+bool too_full(const Wire& wire) {
+    for (size_t n = 1; n < wire.squares.size(); n++) {
+        const int a = wire.squares[n - 1], b = wire.squares[n], w = way(a, b), border = std::min(a, b);
+        if (used[w][border] > tracks[w][border]) return true;
+    }
+    return false;
+}
+
+// The cheapest way from square to square; a node is a square and the direction in which it was entered.
+void find(Wire& wire, float present, int halo) {
+    search++;
+    const int start = square_at(wire.from), end = square_at(wire.to), goal_x = column_of(end), goal_y = row_of(end);
+    const int low_x = std::max(0, std::min(column_of(start), goal_x) - halo);
+    const int high_x = std::min(columns - 1, std::max(column_of(start), goal_x) + halo);
+    const int low_y = std::max(0, std::min(row_of(start), goal_y) - halo);
+    const int high_y = std::min(rows - 1, std::max(row_of(start), goal_y) + halo);
+    using Entry = std::pair<float, int>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
+    auto far = [&](int node) {
+        const int dx = std::abs(column_of(node / 2) - goal_x), dy = std::abs(row_of(node / 2) - goal_y);
+        return dx + dy + ((node & 1 ? dx : dy) ? TURN : 0);
+    };
+    auto offer = [&](int node, float cost, int before) {
+        if (seen[node] == search && cost_to[node] <= cost) return;
+        seen[node] = search;
+        cost_to[node] = cost;
+        came_from[node] = before;
+        // of two that promise as much, the one that is nearer to its goal
+        open.push({cost + 1.0001f * far(node), node});
+    };
+    offer(2 * start, 0, -1);
+    offer(2 * start + 1, 0, -1);
+    while (true) {
+        const auto [estimate, node] = open.top();
+        open.pop();
+        if (estimate > cost_to[node] + 1.0001f * far(node) + 1e-4f) continue;
+        const int square = node / 2, x = column_of(square), y = row_of(square);
+        if (square == end) {
+            wire.squares.clear();
+            for (int at = node; at >= 0; at = came_from[at])
+                if (wire.squares.empty() || wire.squares.back() != at / 2) wire.squares.push_back(at / 2);
+            std::reverse(wire.squares.begin(), wire.squares.end());
+            return;
+        }
+        const float base = cost_to[node];
+        auto step = [&](int w, int other) {
+            const int border = std::min(square, other);
+            const float over = used[w][border] + 1 - ROOM * tracks[w][border];
+            const float price = 1 + memory[w][border] + (over > 0 ? present * over : 0);
+            offer(2 * other + w, base + price + ((node & 1) != w ? TURN : 0), node);
+        };
+        if (x > low_x) step(0, square - 1);
+        if (x < high_x) step(0, square + 1);
+        if (y > low_y) step(1, square - columns);
+        if (y < high_y) step(1, square + columns);
+    }
+}
+
+// Ends and turns of a wire: it turns in the middle of squares, but so that its last two pieces come to its end.
+std::vector<Point> corners(const Wire& wire) {
+    std::vector<Point> found = {wire.from};
+    Point at = wire.from;
+    const auto& squares = wire.squares;
+    for (size_t first = 0; first + 1 < squares.size();) {
+        const int w = way(squares[first], squares[first + 1]);
+        size_t last = first + 1;
+        while (last + 1 < squares.size() && way(squares[last], squares[last + 1]) == w) last++;
+        int& moved = w ? at.y : at.x;
+        const int middle = (w ? row_of(squares[last]) : column_of(squares[last])) * side + side / 2;
+        const int goal = w ? wire.to.y : wire.to.x;
+        // beyond this piece nothing in its direction
+        bool again = false;
+        for (size_t n = last; n + 1 < squares.size(); n++) again |= way(squares[n], squares[n + 1]) == w;
+        moved = again ? middle : goal;
+        found.push_back(at);
+        first = last;
+    }
+    if (at.x != wire.to.x && at.y != wire.to.y) found.push_back({wire.to.x, at.y});
+    if (found.size() == 1 || found.back().x != wire.to.x || found.back().y != wire.to.y) found.push_back(wire.to);
+    return found;
+}
+
+}  // namespace
+
+int main() {
+    columns = read(), rows = read(), side = read();
+    const int across = read(), along = read(), most_rounds = read(), seconds = read();
+    wires.resize(read());
+    const size_t squares = size_t(columns) * rows;
+    for (int w : {0, 1}) {
+        used[w].assign(squares, 0), memory[w].assign(squares, 0);
+        tracks[w].assign(squares, float(w ? along : across));
+    }
+    cost_to.assign(2 * squares, 0), came_from.assign(2 * squares, -1), seen.assign(2 * squares, 0);
+    std::vector<float> within[2] = {std::vector<float>(squares, 0), std::vector<float>(squares, 0)};
+    for (Wire& wire : wires) {
+        wire.from.x = read(), wire.from.y = read(), wire.to.x = read(), wire.to.y = read();
+        if (square_at(wire.from) == square_at(wire.to)) {
+            within[0][square_at(wire.from)] += std::abs(wire.from.x - wire.to.x) / float(side);
+            within[1][square_at(wire.from)] += std::abs(wire.from.y - wire.to.y) / float(side);
+        }
+    }
+    for (size_t square = 0; square < squares; square++) {
+        if (column_of(int(square)) + 1 < columns) tracks[0][square] -= (within[0][square] + within[0][square + 1]) / 2;
+        if (row_of(int(square)) + 1 < rows) tracks[1][square] -= (within[1][square] + within[1][square + columns]) / 2;
+    }
+    // the short ones first, which have the fewest ways
+    auto span = [](const Wire& wire) { return std::abs(wire.from.x - wire.to.x) + std::abs(wire.from.y - wire.to.y); };
+    std::vector<int> waiting;
+    for (size_t n = 0; n < wires.size(); n++)
+        if (square_at(wires[n].from) != square_at(wires[n].to)) waiting.push_back(int(n));
+    std::stable_sort(waiting.begin(), waiting.end(), [&](int a, int b) { return span(wires[a]) < span(wires[b]); });
+    const std::vector<int> crossing = waiting;
+    float present = FIRST_PRICE;
+    int turn = 0, full = 0, over = 0, least = -1, best = 0;
+    for (; turn < most_rounds; turn++) {
+        for (size_t n = 0; n < waiting.size(); n++) {
+            Wire& wire = wires[waiting[n]];
+            claim(wire, -1);
+            find(wire, present, std::min(LEAST_HALO + 2 * turn, MOST_HALO));
+            claim(wire, 1);
+            if (!turn && n % TOLD == 0) std::fprintf(stderr, "first %zu %zu\n", n, waiting.size());
+        }
+        full = over = 0;
+        for (int w : {0, 1})
+            for (size_t border = 0; border < squares; border++) {
+                const float beyond = used[w][border] - tracks[w][border];
+                if (used[w][border] && beyond > 0) {
+                    full++;
+                    over += int(std::ceil(beyond));
+                    memory[w][border] += MEMORY * beyond;
+                }
+            }
+        std::fprintf(stderr, "round %d %d\n", turn + 1, full);
+        waiting.clear();
+        for (int n : crossing)
+            if (too_full(wires[n])) waiting.push_back(n);
+        if (least < 0 || over < least) least = over, best = turn;
+        if (!full || turn - best >= STALLED || std::clock() > std::clock_t(seconds) * CLOCKS_PER_SEC) break;
+        present = std::min(present * PRICE_GROWTH, MOST_PRICE);
+    }
+    std::printf("%d %d %d\n", full, over, std::min(turn + 1, most_rounds));
+    for (const Wire& wire : wires) {
+        const std::vector<Point> found = corners(wire);
+        std::printf("%zu", found.size());
+        for (Point p : found) std::printf(" %d %d", p.x, p.y);
+        std::printf("\n");
+    }
+    return 0;
+}

@@ -1,0 +1,103 @@
+"""A routed design as data: the way of every net, and how full the layers are; the file routing.json."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import msgspec
+
+from .. import product
+from ..kit.def_ import Wire
+from ..kit.lef import DBU
+from ..product import Product
+
+
+class Congestion(msgspec.Struct):
+    """Wires across the borders of squares, by direction; see `congestion`."""
+
+    square_um: float
+    horizontal: Use
+    vertical: Use
+    edges: int
+    overflowing: int
+
+
+class Use(msgspec.Struct):
+    """Of the tracks in one direction."""
+
+    tracks: float
+    mean_use: float
+    worst_use: float
+
+
+class Overflow(msgspec.Struct):
+    """Of the global router's squares: how many borders are too full, by how many wires in all, after so many rounds."""
+
+    borders: int
+    wires: int
+    rounds: int
+
+
+class InDetail(msgspec.Struct):
+    """The detailed routing."""
+
+    done: bool
+    why_not: str
+    seconds: float
+    rounds: int
+
+
+# a layer and the two ends of a wire; or a via, its lower layer, and where it is
+Segment = tuple[str, float, float, float, float]
+ViaPlace = tuple[str, str, float, float]
+
+
+class RoutedNet(msgspec.Struct, omit_defaults=True):
+    """The segments of the global routing of a net and, where it was routed in detail, its wires and vias; lengths in um."""
+
+    length_um: float
+    segments: list[Segment]
+    wires: list[Segment] = []
+    vias: list[ViaPlace] = []
+
+
+class Routing(Product):
+    """What routing.json says."""
+
+    FILE: ClassVar[str] = "routing.json"
+    STEP: ClassVar[str] = "route"
+
+    success: bool  # of the global routing: the router found room for all
+    overflow: Overflow  # where it found none
+    congestion: Congestion  # counted from its wires
+    seconds: dict[str, float]
+    detailed: InDetail
+    nets: dict[str, RoutedNet]
+
+    @property
+    def length_um(self) -> float:
+        """Of all wires."""
+        return sum(each.length_um for each in self.nets.values())
+
+    def wires(self) -> dict[str, list[Wire]]:
+        """By net, the wires and vias of the detailed routing: none without one."""
+        found: dict[str, list[Wire]] = {}
+        for name, net in self.nets.items():
+            pieces = [
+                Wire(layer, _dbu(x0), _dbu(y0), _dbu(x1), _dbu(y1)) for layer, x0, y0, x1, y1 in net.wires
+            ]
+            for via, layer, x, y in net.vias:
+                pieces.append(Wire(layer, _dbu(x), _dbu(y), _dbu(x), _dbu(y), via))
+            if pieces:
+                found[name] = pieces
+        return found
+
+
+def _dbu(um: float) -> int:
+    return round(um * DBU)
+
+
+def load_routing(path: Path | str) -> Routing:
+    """The routing in routing.json."""
+    return product.read(path, Routing)

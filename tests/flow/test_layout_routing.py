@@ -1,0 +1,146 @@
+"""The global router: ways within the tracks that there are, what is told where there are none, and how far it is."""
+
+import itertools
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+from modexlab.flow import going
+from modexlab.flow.kit import kit
+from modexlab.flow.layout import detailed, global_routing, route, searching
+from modexlab.flow.layout.placement import Place, Placement, PortPin, Row
+from modexlab.flow.netlist.netlist import Instance, Netlist, connected
+from modexlab.rtl.sim.toolchain import ToolError
+
+SIDE, SQUARES = 100, 8  # of a grid by hand
+Corners = list[tuple[int, int]]
+
+
+def ways(
+    wires: list[tuple[int, int, int, int]], across: int = 1, along: int = 1
+) -> tuple[int, int, int, list[Corners]]:
+    """The router's answer: borders too full, wires over, rounds, and the corners of each wire."""
+    task = [f"{SQUARES} {SQUARES} {SIDE} {across} {along} 30 60", str(len(wires))]
+    task += [" ".join(map(str, wire)) for wire in wires]
+    answer = searching.run(global_routing.SOURCE, "global routing", task)
+    full, over, rounds = (next(answer) for _ in range(3))
+    corners = [[(next(answer), next(answer)) for _ in range(next(answer))] for _ in wires]
+    assert not list(answer)
+    return full, over, rounds, corners
+
+
+def crossings(corners: list[Corners]) -> Counter[tuple[int, int, int]]:
+    """How many wires cross each border: direction, and the square on its left or below."""
+    found: Counter[tuple[int, int, int]] = Counter()
+    for points in corners:
+        for (x0, y0), (x1, y1) in itertools.pairwise(points):
+            assert x0 == x1 or y0 == y1
+            way, line = (0, y0) if y0 == y1 else (1, x0)
+            low, high = sorted((x0, x1) if y0 == y1 else (y0, y1))
+            for square in range(low // SIDE, high // SIDE):
+                found[way, square, line // SIDE] += 1
+    return found
+
+
+def length(points: Corners) -> int:
+    return sum(abs(x1 - x0) + abs(y1 - y0) for (x0, y0), (x1, y1) in itertools.pairwise(points))
+
+
+def test_a_wire_is_as_short_as_can_be() -> None:
+    wires = [(10, 20, 730, 590), (250, 350, 250, 620), (40, 40, 90, 80), (5, 5, 5, 5)]
+    full, over, rounds, corners = ways(wires, 9, 9)
+    assert (full, over, rounds) == (0, 0, 1)
+    for (x0, y0, x1, y1), points in zip(wires, corners, strict=True):
+        assert (points[0], points[-1]) == ((x0, y0), (x1, y1))
+        assert length(points) == abs(x1 - x0) + abs(y1 - y0)
+
+
+def test_wires_go_around_one_another() -> None:
+    wires = [(50 + step, 350 + step, 750 - step, 350 + step) for step in range(5)]
+    full, over, _, corners = ways(wires, 2, 9)
+    assert (full, over) == (0, 0)
+    used = crossings(corners)
+    assert max(count for (way, *_), count in used.items() if way == 0) <= 2
+    assert sorted(length(points) for points in corners)[-1] > 700
+
+
+def test_where_there_is_no_room_it_is_told() -> None:
+    wires = [(50, 50 + step, 650, 650) for step in range(5)]  # a corner's square has two borders of one track
+    full, over, _, corners = ways(wires)
+    used = crossings(corners)
+    assert full == sum(count > 1 for count in used.values()) > 0
+    assert over == sum(count - 1 for count in used.values() if count > 1) >= 3
+
+
+def test_wires_within_a_square_take_tracks_of_it() -> None:
+    within = [(310, 310, 390, 310)] * 2
+    assert ways([*within, (250, 350, 450, 350)], 2, 2)[0] == 0
+    full, _, _, corners = ways([*within * 2, (250, 350, 450, 350)], 2, 2)
+    assert full == 0
+    assert length(corners[-1]) > 200  # around: 2 - 4 * 0.8 / 2 tracks are left
+
+
+def test_a_task_that_is_cut_off(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match=r"global routing failed \(2\)"):
+        list(searching.run(global_routing.SOURCE, "global routing", ["8 8 100 1"]))
+
+
+def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(going, "_listening", True)
+    ways([(50, 50 + step, 650, 650) for step in range(5)])
+    heard = [told for line in capsys.readouterr().err.splitlines() if (told := going.heard(line))]
+    assert heard[0] == ("global routing, first round", 0.0)
+    assert {what for what, _ in heard[1:]} == {"global routing, settling"}
+    assert all(share is not None and share <= 1 for _, share in heard)
+
+
+def star(readers: int) -> tuple[Placement, Netlist]:
+    """Inverters in a row, the first of which drives all others."""
+    cells = {f"u{index}": Instance(f"u{index}", "INV_X1", {}) for index in range(readers + 1)}
+    for index, cell in enumerate(cells.values()):
+        cell.pins.update({"A": 0 if index == 0 else 1, "ZN": 1 if index == 0 else 1 + index})
+    names = ["in", *(f"n{index}" for index in range(1, readers + 2))]
+    outline = Netlist("star", {}, names, {"in": ("input", [0])}, [], [], {}, {"in": ["in"]})
+    netlist = connected(outline, cells, names, kit.find().library)
+    placed = {
+        name: Place("INV_X1", 2.85 + 0.19 * 20 * (index % 10), 2.8 + 1.4 * (index // 10), "N")
+        for index, name in enumerate(cells)
+    }
+    rows = [Row(2.85, 2.8 + 1.4 * row, 210, "N") for row in range(3)]
+    pins = {"in": PortPin("in", "input", "metal3", 0.0, 3.57, "W")}
+    ground = Placement(
+        design="star", die_um=(46.0, 12.6), core_um=(2.85, 2.8, 42.75, 7.0), density=0.3, tool="", seconds={},
+        rows=rows, pins=pins, instances=placed,
+    )  # fmt: skip
+    return ground, netlist
+
+
+def test_a_net_is_one_piece_with_all_its_pins() -> None:
+    lef = kit.find().geometry
+    placement, netlist = star(24)
+    found = global_routing.route_globally(placement, netlist, lef)
+    assert found.full == 0
+    around: dict[tuple[float, float], set[tuple[float, float]]] = defaultdict(set)
+    for layer, x0, y0, x1, y1 in found.segments[1]:
+        assert layer == (lef.kit.layers.vertical if x0 == x1 else lef.kit.layers.horizontal)
+        around[x0, y0].add((x1, y1))
+        around[x1, y1].add((x0, y0))
+    reached = [next(iter(around))]
+    for point in reached:
+        reached += [other for other in around[point] if other not in reached]
+    assert len(reached) == len(around)
+    assert len(around) >= 25
+    wire = sum(abs(x1 - x0) + abs(y1 - y0) for _, x0, y0, x1, y1 in found.segments[1])
+    table = {"n1": route.RoutedNet(wire, found.segments[1])}
+    assert route.congestion(table, placement, lef).overflowing == 0
+
+
+def test_what_has_no_room_is_not_routed_in_detail(monkeypatch: pytest.MonkeyPatch) -> None:
+    placement, netlist = star(24)
+    lef = kit.find().geometry
+    found = global_routing.route_globally(placement, netlist, lef)
+    monkeypatch.setattr(detailed, "FEW_CELLS", 10)
+    assert detailed.route_detailed(placement, netlist, lef, found).done
+    found.full = 3
+    why = detailed.route_detailed(placement, netlist, lef, found).why_not
+    assert why == "3 borders of the global routing are too full: a lower density gives more room"
