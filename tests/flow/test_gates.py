@@ -643,7 +643,9 @@ def test_gate_sim(mont: tuple[netlist.Netlist, Ports], tmp_path: Path) -> None:
         )
         assert all(timed.nets[net][0] >= toggles for net, (toggles, _) in plain.nets.items())
         moved[name] = sum(toggles for toggles, _ in plain.nets.values())
-        assert sum(toggles for toggles, _ in timed.nets.values()) > 1.2 * moved[name]
+        # a unit is at work in one of them; in the other little but counters moves, behind registers
+        glitches = sum(toggles for toggles, _ in timed.nets.values()) / moved[name] - 1
+        assert glitches > (0.2 if row is heavy else 0.1)
         # a gated clock rises as often as it falls, and not more often than the clock
         for net in plain.clock_nets:
             assert plain.nets[net][0] % 2 == 0 and plain.nets[net][0] <= 2 * report.cycles[name]
