@@ -50,6 +50,7 @@ STYLES = tuple(
     sorted(path.stem for path in (ROOM / "styles").glob("*.ys") if path.with_suffix(".abc").exists())
 )
 PARTS = ("coarse", "registers", "finish")
+WRITTEN = ("unmapped.json", "mapped.json", "map.log")  # by the script of a style
 
 FULL_ADDERS = "full-adders"
 ADDERS = {  # how carries are made: arguments of techmap
@@ -323,10 +324,14 @@ def _map(style: str, work: Path, clock_ns: float) -> tuple[str, yosys.Run]:
     delay, done = run(first)
     if "@structure@" not in template or delay <= LATE * clock_ns * PS_PER_NS:
         return first, done
+    for name in WRITTEN:
+        (work / name).rename(work / f"{first}.{name}")
     faster, again = run(second)
     if faster < delay:
         return second, again
-    return first, run(first)[1]
+    for name in WRITTEN:
+        (work / f"{first}.{name}").replace(work / name)
+    return first, done
 
 
 def _script(

@@ -308,14 +308,17 @@ class ExponentRegister(Component):
                 def fewer_by_one():
                     s.fewer @= s.left - 1
 
+            # whether none is left is known before it is known which of these it will be
             @update
             def next_left():
                 s.left_n @= s.left
+                s.none_left @= s.left == 0
                 if s.load_exponent:
                     s.left_n @= ndigits
+                    s.none_left @= 0
                 elif s.moves:
                     s.left_n @= s.fewer
-                s.none_left @= s.left_n == 0
+                    s.none_left @= s.fewer == 0
 
             @update_ff
             def count():

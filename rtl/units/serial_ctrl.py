@@ -143,7 +143,8 @@ class PassCtrl(Component):
     """The control of a unit that offers what its last steps put out in their own cycle, before it is registered.
 
     Cycles from request to answer: ncycles; with `counted`, `last` + 1, a port of so many bits, static while the unit is busy. Other ports
-    as SerialCtrl's; the next operands are loaded in the cycle in which an answer is taken.
+    as SerialCtrl's; the next operands are loaded in the cycle in which an answer is taken. That a cycle is the last one is found out in the
+    cycle before: whoever takes an answer may have much to do with it.
     """
 
     def construct(s, ncycles, counted=0):
@@ -163,10 +164,23 @@ class PassCtrl(Component):
         else:
             s.final_count //= ncycles - 1
 
+        s.fresh = Wire()  # in its first cycle, before which `last` is not there
+        s.at_end = Wire()
+        s.ends = Wire()
+
         @update
         def offers():
-            s.ostream_val @= s.busy & (s.count == s.final_count)
-            s.step @= s.busy & (s.count != s.final_count)
+            s.ends @= s.at_end | (s.fresh & (s.final_count == 0))
+            s.ostream_val @= s.busy & s.ends
+            s.step @= s.busy & ~s.ends
+
+        @update_ff
+        def look_ahead():
+            s.fresh <<= s.load
+            if s.load:
+                s.at_end <<= 0
+            elif s.busy:
+                s.at_end <<= s.ends | (s.count + 1 == s.final_count)
 
         @update
         def takes():
