@@ -318,6 +318,11 @@ class Ledger:
         for (number,) in self._select("SELECT id FROM measurement ORDER BY id"):
             found = whole_of(self._select, number)
             assert found is not None
+            if not found.intact:
+                raise BadInput(
+                    f"the ledger {self.path}: measurement {number} is not what was written; "
+                    "`modexlab ledger salvage` takes out what is whole"
+                )
             yield found.whole
 
     @contextmanager
@@ -511,7 +516,7 @@ def _whole(point: Point, measurement: Measurement) -> Whole:
         "tests": measurement.tests,
         "marks": _json(measurement.marks),
         "details": _json(measurement.details),
-        "seconds": measurement.seconds,
+        "seconds": float(measurement.seconds),  # as it is read: the digest is of that
         "at": _now(),
     }
     figures = tuple((each.operation, each.metric, each.value, each.unit) for each in measurement.figures)

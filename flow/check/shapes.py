@@ -1,14 +1,13 @@
 """What is drawn, by KLayout's design-rule checks: width and spacing of wires and cuts in the GDS, by the rules of the kit's LEF.
 
 All of the GDS is looked at, the kit's cells with the wires over them. What a cell has by itself is the kit's own matter, and is told
-apart: each kind is checked alone, and as many faults as its instances bring are not the layout's. Rules that the LEF has for wide
+apart: each kind is checked alone, and faults at just these places of its instances are not the layout's. Rules that the LEF has for wide
 wires are not needed, as no wire is wide; antennas and densities are not checked, as the kit has no rules for them.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,6 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
     content = db.Layout()
     content.read(str(gds))
     top = content.top_cell()
-    kinds = Counter(instance.cell.cell_index() for instance in top.each_inst())
     found = []
     for layer in (*kit.geometry.routing, *kit.geometry.cuts):
         if not layer.width or layer.name not in kit.geometry.kit.layers.gds:
@@ -41,11 +39,20 @@ def compare(gds: Path, kit: Kit) -> list[Compared]:
             if not least or shapes.is_empty():
                 continue
             faults = _faults(shapes, rule, least, content.dbu)
-            own = sum(
-                count * len(_faults(_alone(content.cell(kind), index), rule, least, content.dbu))
-                for kind, count in (kinds.items() if faults else ())
-            )
+            own = _own(top, index, rule, least, content.dbu) if faults else set()
             found.append(_compared(layer, rule, least, faults, own, content.dbu))
+    return found
+
+
+def _own(top: db.Cell, index: int, rule: str, least: float, dbu: float) -> set[db.Box]:
+    """Where the cells of the kit have faults by themselves."""
+    alone: dict[int, list[db.EdgePair]] = {}
+    found = set()
+    for instance in top.each_inst():
+        kind = instance.cell_index
+        if kind not in alone:
+            alone[kind] = _faults(_alone(instance.cell, index), rule, least, dbu)
+        found |= {each.transformed(instance.cplx_trans).bbox() for each in alone[kind]}
     return found
 
 
@@ -62,7 +69,7 @@ def _faults(shapes: db.Region, rule: str, least: float, dbu: float) -> list[db.E
 
 
 def _compared(
-    layer: Layer, rule: str, least: float, faults: list[db.EdgePair], own: int, dbu: float
+    layer: Layer, rule: str, least: float, faults: list[db.EdgePair], own: set[db.Box], dbu: float
 ) -> Compared:
     places = [each.bbox().center() for each in faults[:SHOWN]]
     where = ", ".join(f"{place.x * dbu:.3f} {place.y * dbu:.3f}" for place in places)
@@ -74,7 +81,9 @@ def _compared(
         unit="faults",
         tool=tool(),
         agrees=not faults,
-        cause="all within the kit's own cells" if 0 < len(faults) <= own else "",
+        cause="all within the kit's own cells"
+        if faults and all(each.bbox() in own for each in faults)
+        else "",
         note=f"at {where} um" if faults else "",
     )
 

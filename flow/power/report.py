@@ -50,7 +50,7 @@ class WorkloadPower(msgspec.Struct):
 
 
 class WithGlitches(msgspec.Struct):
-    """The same by the activity with delays: an upper bound."""
+    """The same by the activity with delays: an upper bound of what passes gates; what they swallow is in no figure."""
 
     energy_nj: dict[str, float]
     total_mw: float
@@ -225,11 +225,15 @@ def _glitch_ratio(by_mode: Mapping[Mode, Mapping[str, float]]) -> dict[str, floa
 def _caveats(mode: Mode, both: bool, twice: float, total: float) -> list[str]:
     caveats = []
     if both:
-        caveats.append("energy without glitches is a lower bound, with all of full swing an upper one")
+        caveats.append(
+            "energy without glitches is a lower bound, with all of full swing an upper one of what passes gates"
+        )
     elif mode == ZERO_DELAY:
         caveats.append("no glitches are counted: the energy is a lower bound")
     else:
-        caveats.append("glitches count with their full swing: the energy is an upper bound")
+        caveats.append(
+            "glitches count with their full swing: the energy is an upper bound of what passes gates"
+        )
     if total and twice / total > 0.01:
         caveats.append(
             f"up to {100 * twice / total:.0f} % are counted twice: the library states cells of two outputs, such as adders, "

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...fl.errors import BadInput
 from ..netlist import yosys
 
 READ = """\
@@ -58,17 +59,35 @@ class Registers:
             for name, port in self.module["ports"].items()
             if port["direction"] == "input" and seen.intersection(port["bits"])
         )
-        return self._named(stored), inputs
+        given = {
+            bit
+            for port in self.module["ports"].values()
+            if port["direction"] == "input"
+            for bit in port["bits"]
+        }
+        computed = given.union(
+            bit for bit, cell in drivers.items() if not cell["type"].startswith(FLIP_FLOPS)
+        )
+        return self._named(stored, frozenset(computed)), inputs
 
-    def _named(self, stored: set[Any]) -> dict[str, int]:
-        """Whole registers by one of their names, the shortest."""
+    def _named(self, stored: set[Any], computed: frozenset[Any]) -> dict[str, int]:
+        """Whole registers by one of their names, the shortest; BadInput if one has none, of which then nothing would be said."""
         found: dict[str, int] = {}
         left = set(stored)
         nets = sorted(self.module["netnames"].items(), key=lambda each: (len(each[0]), each[0]))
         for name, net in nets:
-            if not net["hide_name"] and left.intersection(net["bits"]):
+            # a word in which anything is computed is no register
+            if (
+                not net["hide_name"]
+                and left.intersection(net["bits"])
+                and not computed.intersection(net["bits"])
+            ):
                 found[name] = len(net["bits"])
                 left -= set(net["bits"])
+        if left:
+            raise BadInput(
+                f"{len(left)} bits of registers have no name to be spoken of; give each register one"
+            )
         return found
 
 

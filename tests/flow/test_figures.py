@@ -71,6 +71,22 @@ def test_resistance_is_found_as_the_cause(tmp_path: Path) -> None:
     assert float(told) == pytest.approx(1000 * worst.difference, abs=0.11)
 
 
+@pytest.mark.parametrize("factor", [0, 20])
+def test_wrong_resistance_has_no_cause(
+    factor: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forgotten, or in another unit."""
+    ours = timing.Timed.ours
+
+    def wrong(self: timing.Timed) -> timing.Slacks:
+        table = {net: NetWire(wire.cap_ff, factor * wire.res_ohm) for net, wire in (self.wires or {}).items()}
+        return ours(replace(self, wires=table))
+
+    monkeypatch.setattr(timing.Timed, "ours", wrong)
+    rows = by_name(timing.compare(timed(adder(), tmp_path, res_ohm=2000), "here"))
+    assert rows["worst setup slack here"].wrong
+
+
 def slower(directory: Path) -> Kit:
     """The kit as it is for us; what OpenSTA reads has a full adder that is half as fast again."""
     text = KIT.lib.read_text()
@@ -156,6 +172,19 @@ def test_a_wrong_power_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     rows = by_name(power.compare(found, "here"))
     assert rows["switching, here"].wrong and rows["all of it, put right, here"].wrong
     assert rows["all of it as printed, here"].wrong  # what is known of OpenSTA does not excuse it
+
+
+@pytest.mark.parametrize("part", [power.CLOCKS, power.INPUTS])
+def test_intention_does_not_excuse(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What clock pins and inputs of registers cost may differ by what OpenSTA knows of registers, and by no more."""
+    ours = power.Powered.ours
+    monkeypatch.setattr(
+        power.Powered,
+        "ours",
+        lambda self: {name: value * (3 if name == part else 1) for name, value in ours(self).items()},
+    )
+    rows = by_name(power.compare(powered(adder(), tmp_path), "here"))
+    assert rows[f"{part}, here"].wrong
 
 
 # -- layout -----------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.cli.main import main
 from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger_join import join
 from modexlab.eval.lab.ledger_salvage import salvage, verify
 from modexlab.fl.errors import BadInput
 
@@ -111,3 +112,25 @@ def test_by_command(
     assert main(["ledger", "verify"]) == 0
     with Ledger() as ledger:
         assert 0 < len(figures(ledger)) < COUNT
+
+
+def test_whole_seconds_are_no_damage(tmp_path: Path) -> None:
+    """A figure of SQLite's own type is read as another number than it was."""
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        ledger.record(point("k"), replace(WHOLE, seconds=3))
+    assert verify(tmp_path / "ledger.sqlite").whole
+
+
+def test_what_is_damaged_is_not_joined(tmp_path: Path) -> None:
+    """It would get a digest of its own there, and pass for whole."""
+    path = tmp_path / "ledger.sqlite"
+    with Ledger(path) as ledger:
+        ledger.record(point("k"), WHOLE)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE figure SET value = value + 1")
+    with (
+        Ledger(path) as source,
+        Ledger(tmp_path / "into.sqlite") as into,
+        pytest.raises(BadInput, match="measurement 1 is not what was written"),
+    ):
+        join(into, source)

@@ -9,17 +9,29 @@ from pathlib import Path
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.proof import benches, machine_checks
-from modexlab.eval.lab.proof.check import Check
+from modexlab.eval.lab.proof.check import Check, Outcome
 from modexlab.eval.lab.proof.checks import checks
 from modexlab.eval.lab.proof.contracts import CONTRACTS
-from modexlab.eval.lab.proof.unit_checks import Rewritten, decided, fresh, unit_checks
+from modexlab.eval.lab.proof.heap_sum import heap_check
+from modexlab.eval.lab.proof.ports import inside
+from modexlab.eval.lab.proof.unit_checks import (
+    OUTPUTS,
+    Rewritten,
+    behind,
+    decided,
+    fresh,
+    protocol,
+    unit_checks,
+)
 from modexlab.fl.errors import BadInput
 from modexlab.flow.prove import assertions, mutants
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
+from modexlab.rtl.sim.ports import Message, Ports
 from modexlab.rtl.sim.translation.translate import top_name, translate
 from modexlab.rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook
 from modexlab.rtl.units.cond_sub import CondSub
 from modexlab.rtl.units.div_rem import DivRem, DivStep
+from modexlab.rtl.units.heap.bit_heap import BitHeap
 from modexlab.rtl.units.heap.full_adders import FullAdders
 from modexlab.rtl.units.mod_double import ModDouble
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
@@ -82,13 +94,11 @@ def test_inputs_that_refute_do() -> None:
     assert out != value % n
 
 
-@pytest.mark.parametrize("make", marked(UNITS, 1))
-def test_what_is_assumed_is_possible(make: Callable[[], Component]) -> None:
-    """A contract whose conditions exclude each other would prove anything: something false is refuted."""
-    unit = make()
-    unit.elaborate()
-    false = replace(CONTRACTS[type(unit)](unit), holds=("0",))
-    assert decided(benches.contract(translate(unit), top_name(unit), unit, false), SECONDS).verdict == REFUTED
+def test_what_is_assumed_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A contract whose conditions exclude each other would prove anything, and proves nothing."""
+    impossible = replace(CONTRACTS[CondSub](CondSub(4)), given=("value < n", "value > n"), holds=("0",))
+    monkeypatch.setitem(CONTRACTS, CondSub, lambda _: impossible)
+    assert run(of(CondSub(4))) == UNDECIDED
 
 
 STREAMS: list[Callable[[], Component]] = [
@@ -125,6 +135,52 @@ def test_answers_of_a_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
     assert wrong["answer"] * 16 % wrong["modulus"] != wrong["a"] * wrong["b"] % wrong["modulus"]
 
 
+# a unit that adds 4 to what it is given, in four cycles, and the places of faults
+PLANTED = """
+module planted (input clk, input reset, input [3:0] istream__msg, input istream__val, output istream__rdy,
+    output [3:0] ostream__msg, output ostream__val, input ostream__rdy);
+  reg [1:0] at, count; reg [3:0] value, free; reg dead;
+  assign istream__rdy = at == 0 READY;
+  assign ostream__val = at == 2;
+  assign ostream__msg = ANSWER;
+  always @(posedge clk) begin
+    free <= free + 1;
+    if (reset) begin at <= 0; dead <= 0; end
+    else if (at == 0) begin if (istream__val READY) begin at <= 1; count <= 0; value <= istream__msg TAKEN; end end
+    else if (at == 1) begin count <= count + 1; value <= value + 1; if (count == 3) at <= 2; end
+    else if (at == 3) at <= 0;
+    else if (ostream__rdy) begin at <= 0; dead <= 1; end
+  end
+endmodule
+"""
+
+
+def planted(answer: str = "value", ready: str = "", taken: str = "") -> benches.Stream:
+    text = PLANTED.replace("ANSWER", answer).replace("READY", ready).replace("TAKEN", taken)
+    return benches.Stream(text, "planted", Ports(Message(4), Message(4), ()))
+
+
+def kept(design: benches.Stream) -> list[str]:
+    """Its handshakes, and that its answer comes of its request alone."""
+    sources, _ = behind(design, OUTPUTS, through=True)
+    alone, steady = benches.alone(design, (), sources), benches.steady(design, sources)
+    found = [decided(alone, SECONDS, 2), decided(steady, SECONDS, 2)]
+    return [each.verdict for each in (protocol(design, (), 8, 1, SECONDS), *found)]
+
+
+def test_who_is_never_ready_again_breaks_its_promise() -> None:
+    assert kept(planted()) == [PROVED, PROVED, PROVED]
+    assert kept(planted(ready="&& !dead")) == [REFUTED, PROVED, PROVED]
+
+
+@pytest.mark.regress
+def test_what_an_answer_must_not_come_of() -> None:
+    """Whether somebody waits for an answer when a request is taken; a register that moves is allowed where nobody sees it."""
+    assert kept(planted(taken="^ {4{ostream__rdy}}")) == [PROVED, REFUTED, PROVED]
+    assert kept(planted("at == 2 ? value : free"))[0] == PROVED
+    assert kept(planted("value + free"))[0] == REFUTED
+
+
 @pytest.mark.regress
 def test_handshakes_of_a_mutant() -> None:
     """An answer that does not wait, and a unit that forgets what it computes."""
@@ -151,6 +207,21 @@ def test_heap_adds_up() -> None:
     check = next(each for each in unit_checks(hardware) if each.name.startswith("BitHeap"))
     assert run(check) == PROVED
     assert REFUTED in [run(each) for each in check.mutants()]
+
+
+def test_half_adders_of_bits_do_not_add_complements() -> None:
+    hardware = catalogue.find("heap").at(8).rtl()
+    hardware.elaborate()
+    (unit,) = [each for each in inside(hardware) if isinstance(each, BitHeap)]
+    made = fresh(unit)
+    text = (
+        translate(made).replace("sum = ~( v ^ w )", "sum = v ^ w").replace("carry = v | w", "carry = v & w")
+    )
+    check = heap_check("BitHeap", unit)
+    assert check is not None and "DualHalfAdders" in text
+    run_on: Callable[..., Outcome] = check.run
+    outcome = run_on(SECONDS, lambda *_: None, verilog=text.replace("DualHalfAdders", "HalfAdders"))
+    assert outcome.verdict == REFUTED
 
 
 def test_machine() -> None:

@@ -1,9 +1,9 @@
 """SystemVerilog around a unit or a machine: what it may be given, and what must then hold, for flow/prove/assertions.py.
 
     contract     a unit and its contract, of all inputs, or of a step of its registers from any state
-    handshakes   streams, at all delays: no answer without a request, no more requests under way than there is room for, and an
-                 answer in so many cycles
-    held         while an answer is not taken, the registers that it is read from keep their values
+    handshakes   streams, at all delays: no answer without a request, no more requests under way than there is room for, an
+                 answer in so many cycles, and where nothing is under way room for a request in as many
+    held         while an answer is not taken, it stays, as the registers do that it is read from
     alone        two copies in any two states take the same request: the registers that decide what comes are the same then
     steady       two copies in the same state, at work: what their streams say makes no difference to these registers
     same_time    two copies from reset, whose requests differ in one field: both answer in the same cycles
@@ -132,7 +132,10 @@ def _with_module(verilog: str, module: str, text: str) -> str:
 
 
 def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int) -> str:
-    """`given` is assumed of a request that is taken; an answer comes within `cycles`, with at most `room` requests under way."""
+    """`given` is assumed of a request that is taken; an answer comes within `cycles`, with at most `room` requests under way.
+
+    The same count runs where nothing is under way and no request would be taken: who never answers again is late too.
+    """
     statics = list(design.statics())
     inputs = [f"input {bits} next_{name}" for name, bits in statics]
     count = _range(room.bit_length() + 1)
@@ -146,7 +149,7 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int) -> 
         f"  wire {count} left = under_way - gives;",
         "  always @(posedge clk) begin",
         "    under_way <= left + takes;",
-        "    waited <= answer_val | (under_way == 0) ? 0 : waited + 1;",
+        "    waited <= reset | answer_val | (under_way == 0 & request_rdy) ? 0 : waited + 1;",
         *(f"    if (left == 0 && !takes) {name} <= next_{name};" for name, _ in statics),
         "  end",
         *_always(
@@ -162,19 +165,25 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int) -> 
 
 
 def held(design: Stream, registers: Mapping[str, int], *, from_reset: bool) -> str:
-    """By the registers that an answer is read from, in two cycles from any state or for ever from reset; static ports keep their values."""
-    names = dict(zip(registers, (f"kept_{i}" for i in range(len(registers))), strict=True))
+    """By the registers that an answer is read from, or by the answer if there are none given; static ports keep their values.
+
+    In two cycles from any state, or for ever from reset.
+    """
+    words = {f"unit.{name}": nbits for name, nbits in registers.items()} or {
+        "answer_val": 1,
+        "answer": design.ports.response.nbits,
+    }
     body = [
         *([RESET] if from_reset else ["  wire reset = 0;"]),
         *_kept(design),
         design.instance("unit", "request"),
         "  reg offered = 0;",
-        *(f"  reg {_range(nbits)} {names[name]};" for name, nbits in registers.items()),
+        *(f"  reg {_range(nbits)} kept_{i};" for i, nbits in enumerate(words.values())),
         "  always @(posedge clk) begin",
         "    offered <= answer_val & !answer_rdy & !reset;",
-        *(f"    {kept} <= unit.{name};" for name, kept in names.items()),
+        *(f"    kept_{i} <= {word};" for i, word in enumerate(words)),
         "  end",
-        *_always([], [f"!offered || unit.{name} == {kept}" for name, kept in names.items()]),
+        *_always([], [f"!offered || {word} == kept_{i}" for i, word in enumerate(words)]),
     ]
     return design.module([], body)
 
@@ -187,11 +196,15 @@ def _kept(design: Stream) -> list[str]:
 
 
 def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) -> str:
-    """In two cycles: the same request, whatever was before, and these registers are the same, which decide all that comes."""
+    """In two cycles: the same request, whatever was before, and these registers are the same, which decide all that comes.
+
+    Whether an answer would be taken in the cycle of the request is different too.
+    """
     body = [
         *_kept(design),
+        "  wire request_val_other = request_val;",
         design.instance("one", "request", "_1", "1'b0"),
-        design.instance("two", "request", "_2", "1'b0"),
+        design.instance("two", "request", "_2", "1'b0", "_other"),
         "  reg taken = 0;",
         "  always @(posedge clk) taken <= request_val & request_rdy_1 & request_rdy_2;",
         *_always(
@@ -199,7 +212,7 @@ def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) ->
             [f"!taken || one.{name} == two.{name}" for name in registers],
         ),
     ]
-    return design.module([], body)
+    return design.module(["input answer_rdy_other"], body)
 
 
 def steady(design: Stream, registers: Mapping[str, int]) -> str:

@@ -37,7 +37,8 @@ proc
 opt_clean
 write_json heap.json
 """
-ADDERS = ("FullAdders", "HalfAdders", "DualHalfAdders")
+# of bits, and of complements: half adders of the other kind do not add there
+ADDERS = ("FullAdders", "HalfAdders"), ("FullAdders", "DualHalfAdders")
 INPUTS = ("v", "w", "x")
 TRIES = 200
 MUTANTS = 4
@@ -67,7 +68,7 @@ class Heap:
 
     def value(self, bit: Bit) -> int | None:
         """What a constant stands for."""
-        return int(bit == "1") ^ self.complements if isinstance(bit, str) else None
+        return int(bit) ^ self.complements if bit in ("0", "1") else None
 
     def weighted(self, words: Iterator[tuple[int, tuple[Bit, ...]]]) -> Counter[Bit]:
         """Words as a sum of bits with weights."""
@@ -160,13 +161,14 @@ def _module(verilog: str, top: str, work: Path, seconds: float) -> dict[str, Any
 
 def _heap(module: dict[str, Any], lines: list[tuple[int, int]], columns: int, complements: bool) -> Heap:
     ports = {name: tuple(port["bits"]) for name, port in module["ports"].items()}
-    rows = tuple((low, ports[f"row_{i}"]) for i, (low, _) in enumerate(lines) if f"row_{i}" in ports)
-    return Heap(_sorted(list(_adders(module))), rows, (ports["sum"], ports["carry"]), columns, complements)
+    rows = tuple((low, ports[f"row_{i}"]) for i, (low, _) in enumerate(lines))
+    adders = list(_adders(module, ADDERS[complements]))
+    return Heap(_sorted(adders), rows, (ports["sum"], ports["carry"]), columns, complements)
 
 
-def _adders(module: dict[str, Any]) -> Iterator[Adder]:
+def _adders(module: dict[str, Any], kinds: tuple[str, ...]) -> Iterator[Adder]:
     for cell in module["cells"].values():
-        if not cell["type"].startswith(ADDERS):
+        if not cell["type"].startswith(kinds):
             continue
         pins = cell["connections"]
         for place in range(len(pins["sum"])):

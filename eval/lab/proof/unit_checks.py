@@ -123,7 +123,12 @@ def _contract_check(name: str, unit: Component) -> Check:
         made, own = text()
         said = CONTRACTS[type(unit)](made)
         bench = benches.contract(verilog or own, top_name(made), made, said)
-        found = decided(bench, seconds, 2 if said.registers else None)
+        cycles = 2 if said.registers else None
+        found = decided(bench, seconds, cycles)
+        if found.verdict == PROVED and said.given:  # conditions that exclude each other would prove anything
+            false = benches.contract(verilog or own, top_name(made), made, replace(said, holds=("0",)))
+            if decided(false, seconds, cycles).verdict != REFUTED:
+                return replace(found, verdict=UNDECIDED, how="no inputs are known that meet what is assumed")
         inputs = [
             {name.removesuffix(benches.PIN): value for name, value in each.items()}
             for each in found.counterexample
@@ -251,6 +256,8 @@ def protocol(design: benches.Stream, given: Sequence[str], cycles: int, room: in
     kept = decided(benches.held(design, sources, from_reset=False), max(1.0, seconds / 4), 2)
     if kept.verdict != PROVED:  # in states that are never reached, perhaps
         kept = decided(benches.held(design, sources, from_reset=True), max(1.0, seconds / 2))
+    if kept.verdict == REFUTED:  # a register that the answer does not show may move
+        kept = decided(benches.held(design, {}, from_reset=True), max(1.0, seconds / 2))
     if kept.verdict != PROVED:
         return replace(kept, how=f"an answer that is not taken: {kept.how}")
     for longest in (cycles, MORE * cycles):  # what was measured is perhaps not the longest
