@@ -116,7 +116,7 @@ def test_example(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for name in ("ledger", "before", "after", "machine-a", "machine-b"):
+    for name in ("ledger", "before", "after", "machine-a", "machine-b", "cut-off"):
         shutil.copy(measured, tmp_path / f"{name}.sqlite")
     monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
     for name, source in FILES.items():

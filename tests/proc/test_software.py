@@ -89,7 +89,7 @@ def compiled(directory: Path, text: str, name: str = "program.c", opt: str = "-O
     return compile_program([source], opt=opt)
 
 
-@pytest.mark.parametrize("nbits", [32, 64, 96, 256])
+@pytest.mark.parametrize("nbits", [32, 64, 96, pytest.param(256, marks=pytest.mark.regress)])
 @pytest.mark.parametrize("kernel", [*ARITHMETIC, "xcel"])
 def test_directed_rows(kernel: str, nbits: int) -> None:
     """The table of all machines, and corners of software: borrows, carries, and short moduli in long operands."""

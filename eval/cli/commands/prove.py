@@ -54,7 +54,7 @@ EXAMPLES = """\
   modexlab prove mont-001 --nbits 64 --check AddRedKoc --json
   modexlab prove mont-ct --check time protocol
   modexlab prove mont --check AddRedTextbook --mutants
-  modexlab prove all --check CondSub"""
+  modexlab prove all --check Halve"""
 
 
 def add(commands: Commands) -> None:
