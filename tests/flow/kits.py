@@ -82,7 +82,7 @@ def _described(text: str, names: Mapping[str, str], dropped: set[str]) -> str:
     text = re.sub(r"(?m)^strength = .*$", f"families = [{lists}]", text.replace("\\", "/"))
     if dropped:
         text = re.sub(
-            r"(?m)^(full|half)_adder = .*\n",
+            r"(?m)^(full_adder|half_adder|selector) = .*\n",
             lambda m: "" if any(each in m[0] for each in dropped) else m[0],
             text,
         )

@@ -155,7 +155,8 @@ def test_fewer_cells_make_another_chip_that_is_right(
     assert not kinds(fewer).keys() & {cell_name(kind) for kind in FEWER}
     # without full adders as cells and the cell for sums of three products: 2,269 and 2,187 um^2
     assert 1.0 < fewer["area_um2"] / first["area_um2"] < 1.15
-    assert fewer["flops"] == first["flops"]
+    # abc may find that a register is not needed, by one mapping and not by the other; both are proved
+    assert 0 <= fewer["flops"] - first["flops"] <= 1
     assert fewer["power_mw"] == pytest.approx(first["power_mw"], rel=0.2)
     given = ("--kit", str(tmp_path / "fewer"), "--flow", "adders=full-adders")
     assert main(["asic", "mont", "--nbits", "8", *given]) == 2
