@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.fl.errors import BadInput
@@ -49,17 +47,15 @@ def test_text(cli: Cli) -> None:
 
 @pytest.mark.parametrize("design", [design.name for design in catalogue.designs()])
 @pytest.mark.parametrize("nbits", [8, 32, 1024, 4096])
-def test_all_designs_and_widths_in_a_second(cli: Cli, design: str, nbits: int) -> None:
+def test_all_designs_and_widths(cli: Cli, design: str, nbits: int) -> None:
     try:
         catalogue.find(design).at(nbits)
     except BadInput as error:  # a tree has a largest width
         assert cli.fails("cycles", design, "--nbits", nbits) == str(error)
         assert nbits >= 1024
         return
-    start = time.process_time()
     report = cli("cycles", design, "--nbits", nbits, "--json").json()
     assert report["cycles"] > 0
-    assert time.process_time() - start < 1
 
 
 def test_a_fixed_modulus_is_the_default(cli: Cli) -> None:

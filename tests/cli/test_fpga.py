@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
+from modexlab.flow.fpga import fpga_route
 
 from ..command_line import Cli
 
@@ -18,7 +18,7 @@ def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
     return Cli(capsys)
 
 
-def test_small_machine_is_routed_and_kept(cli: Cli) -> None:
+def test_small_machine_is_routed_and_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     report = cli(*("fpga", *SMALL), "--json").json()
     assert (report["name"], report["nbits"], report["top"]) == ("naive", 8, "naive_8")
     (found,) = report["devices"].values()
@@ -34,9 +34,8 @@ def test_small_machine_is_routed_and_kept(cli: Cli) -> None:
     assert used["MULT18X18D"]["used"] == found["dsps"] and used["TRELLIS_IO"]["used"] == 3
     assert found["luts"] + pnr["frame"]["luts"] <= used["TRELLIS_COMB"]["used"]
 
-    start = time.monotonic()
+    monkeypatch.delattr(fpga_route, "_run")  # the figures of the first time are shown
     again = cli("fpga", *SMALL)
-    assert time.monotonic() - start < 5
     assert again.code == 0
     for text in (
         "naive, 8 bits, stream (module naive_8)",

@@ -197,7 +197,7 @@ def test_interrupt_by_signal() -> None:
     assert process.stderr is not None
     assert process.stderr.readline()  # the first sign of progress
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert out == b""
     assert b"Traceback" not in err

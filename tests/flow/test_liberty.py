@@ -3,7 +3,6 @@
 import importlib.metadata
 import json
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -120,17 +119,25 @@ def test_all_of_nangate_is_read(library: Library) -> None:
     assert and2.pins["ZN"].power[0].fall.values[0][0] == 2.707163
 
 
-def test_reading_is_quick_and_the_second_time_quicker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
-    times = []
-    for _ in range(2):
-        liberty._unpickled.cache_clear()
-        start = time.process_time()
-        liberty.load(kit.find().lib)
-        times.append(time.process_time() - start)
-    assert times[0] < 3 and times[1] < times[0] / 2  # 0.7 s and 0.2 s on an idle machine
+def test_a_file_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And again when its text is another."""
+    parsed: list[str] = []
+    parse = liberty.parse
+
+    def counted(text: str, source: str = "") -> liberty.Library:
+        parsed.append(source)
+        return parse(text, source)
+
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(liberty, "parse", counted)
+    there = tmp_path / "small.lib"
+    there.write_text(SMALL)
+    first = liberty.load(there)
+    liberty._unpickled.cache_clear()
+    assert liberty.load(there) == first and parsed == [str(there)]
+    there.write_text(SMALL + "\n")
+    liberty.load(there)
+    assert parsed == [str(there)] * 2
 
 
 def test_units_axes_and_sloppy_text() -> None:
@@ -204,12 +211,11 @@ def test_a_file_cut_anywhere_is_refused() -> None:
             liberty.parse(SMALL[:length])
 
 
-def test_a_long_damaged_line_is_refused_at_once() -> None:
-    text = SMALL.replace('"7, 9"); }', '"7, 9", ' + '"1, 2", ' * 20_000)
-    start = time.process_time()
+def test_a_long_damaged_line_is_refused() -> None:
+    """In linear time: were it quadratic, this would take hours."""
+    text = SMALL.replace('"7, 9"); }', '"7, 9", ' + '"1, 2", ' * 200_000)
     with pytest.raises(BadInput, match="line"):
         liberty.parse(text)
-    assert time.process_time() - start < 2
 
 
 def test_what_is_no_liberty_file_is_refused(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tests.paths import ROOT
 from .explore_counted import PLACE
 
 JOBS, KILLS, EARLY = 2, min(20, examples(4)), 2
-SECONDS = 60.0
+SECONDS = 300.0
 
 SPACE = """
 title = "killed"

@@ -38,7 +38,7 @@ from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from modexlab.rtl.units.shift_sub import ShiftSub, ShiftSubStep
 from pymtl3 import Component
 
-SECONDS = 60.0
+SECONDS = 600.0
 
 UNITS: list[Callable[[], Component]] = [
     lambda: AddRedCarrySave(4),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import struct
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -857,8 +856,7 @@ def test_environment_of_the_community_tests(right: int, code: int, tmp_path: Pat
         assert (outcome.reason, outcome.exit_code) == ("tohost", code)
 
 
-def test_speed_and_progress() -> None:
-    """Half a million instructions a second, on a busy machine too."""
+def test_progress() -> None:
     body = [
         *(
             encode("lw", rd=A0, rs1=T0),
@@ -869,9 +867,7 @@ def test_speed_and_progress() -> None:
     ]
     calls: list[tuple[int, int]] = []
     iss = ISS(Program.of_words([*li(T0, 0x2000), *loop(body, 100_000)]))
-    start = time.process_time()
     outcome = iss.run(progress=lambda done, total: calls.append((done, total)))
     assert outcome.reason == "exit"
-    assert outcome.instructions / (time.process_time() - start) > 500_000
     assert [done for done, _ in calls] == sorted(done for done, _ in calls)
     assert len(calls) == 2

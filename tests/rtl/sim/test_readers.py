@@ -42,7 +42,7 @@ def icarus(path: Path, top: str, out: Path) -> str:
     """
     assert shutil.which("iverilog"), "iverilog is missing: run `apt-get install iverilog`"
     command = ["iverilog", "-g2012", "-Wall", "-s", top, "-o", str(out), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     lines = (done.stdout + done.stderr).splitlines()
     complaints = "\n".join(line for line in lines if not any(each in line for each in HARMLESS))
     assert done.returncode == 0, complaints
