@@ -16,6 +16,7 @@ from ...fl.program.program import Check, Setup
 from ..units.block_count import BlockCount
 from ..units.mod_add_sub import ModAddSub
 from ..units.residue_memory import ResidueMemory
+from ..units.shielded_memory import ShieldedMemory
 from .exponent_register import ExponentRegister
 
 
@@ -484,7 +485,9 @@ class ResidueDpath(Component):
                 s.scan_read = InPort()
             if code.counts:
                 s.index = InPort(code.index_nbits)
-            s.memory = ResidueMemory(program.depth, nbits)
+            # where an exponent is blinded, it must not show beside that while other words are read
+            memory = ShieldedMemory if program.random_nbits else ResidueMemory
+            s.memory = memory(program.depth, nbits)
             s.memory.data //= s.data
             s.memory.write //= s.store
             s.memory.in_data //= choose(

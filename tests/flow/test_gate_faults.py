@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab.security.fault_campaign import NetCampaign
 from modexlab.eval.lab.security.leakage import TOGGLES, Compared, assess
+from modexlab.eval.lab.security.net_campaign import NetCampaign
 from modexlab.flow.gates.engine import GateTables
 from modexlab.flow.gates.faults import FaultyNetlist, NetFault, Stuck
 from modexlab.flow.gates.gates import synthesized
@@ -114,3 +114,15 @@ def test_a_check_catches_stuck_nets_too() -> None:
         counts.append(made.counts)
     assert counts[0][Effect.WRONG] * 5 < counts[1][Effect.WRONG]
     assert counts[0][Effect.CAUGHT] > 50
+
+
+@pytest.mark.regress
+def test_what_is_blinded_passes_on_the_netlist() -> None:
+    """With all glitches, in the sum and in each module alone; without the blinding of its exponent the same program leaks."""
+    blinded = {"schedule": "fixed-window", "blind": "both"}
+    found = assess(Compared(machine_of("mont", 16, **blinded)), 900, TOGGLES)
+    assert not found.leaks and sum(map(found.judged, range(len(found.curve)))) > 150
+    assert not found.alone()
+    assert assess(
+        Compared(machine_of("mont", 16, **{**blinded, "blind": "message"})), 600, TOGGLES
+    ).power_leaks

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
 import pytest
+from modexlab.eval.cli.main import main
 from modexlab.eval.designs import catalogue
+from modexlab.eval.lab.security import fault_campaign
 from modexlab.eval.lab.security.fault_campaign import Campaign
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, faults_of
 
@@ -57,6 +61,43 @@ def test_operations_that_share_a_model() -> None:
     assert len({each.effect for each in shared}) == len(Effect)
     for each in shared:
         assert (each.response, each.cycles) == model.run(operation.request, most, each.fault), each.fault
+
+
+def test_an_interrupted_campaign_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what is kept it injects the others alone, and comes to the same; other faults share nothing with it."""
+    monkeypatch.setattr(fault_campaign, "MOST_OF_PART", 100)
+    monkeypatch.setattr(fault_campaign, "LEAST_OF_PART", 100)
+    models, injected = fault_campaign.Faulted.campaign, []
+
+    def counted(model: Any, requests: Any, faults: Any, *more: Any) -> Any:
+        injected.extend(faults)
+        if len(injected) == 300:
+            raise KeyboardInterrupt
+        return models(model, requests, faults, *more)
+
+    machine = catalogue.find("mont").at(8)
+    monkeypatch.setattr(Campaign, "_sources", lambda _: str(tmp_path))  # nothing is kept of those
+    monkeypatch.setattr(fault_campaign.Faulted, "campaign", counted)
+    first = Campaign(machine)
+    with pytest.raises(KeyboardInterrupt):
+        first.run(first.faults(450, False))
+    assert len(first.outcomes) == 200 and first.reused == 0
+    command = ["faults", "mont", "--nbits", "8", "--samples", "450"]
+    assert main(command) == 0
+    assert "200 of them were kept from before" in capsys.readouterr().out
+    assert len(injected) == 300 + 250
+    second = Campaign(machine)
+    second.run(second.faults(450, False))
+    assert second.reused == 450 and len(injected) == 550
+    other = Campaign(machine, seed=2)
+    other.run(other.faults(450, False))
+    assert other.reused == 0
+    monkeypatch.setattr(Campaign, "_sources", lambda _: f"{tmp_path} changed")
+    whole = Campaign(machine)
+    whole.run(whole.faults(450, False))
+    assert whole.outcomes == second.outcomes and whole.reused == 0
 
 
 @pytest.mark.regress

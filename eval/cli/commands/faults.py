@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
@@ -18,6 +19,7 @@ from ..arguments import (
     json_value,
     number,
     positive,
+    warn,
     writing,
 )
 from .leak import add_machine, machine_of
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
     from ...lab.security.fault_campaign import Campaign
 
 SHOWN = 12  # registers
+INTERRUPTED = 130
 NUMBERS = ("n", "e", "message", "signature", "faulty_signature", "factor", "other_factor")
 TEXT = """\
 One bit of one flip-flop flips in one cycle, and the operation goes on: every flip-flop in every
 cycle where these are few, else as many as --samples, drawn. What leaves is right (no effect), withheld with a
 status (caught), does not come in three times the cycles (hang), or is a wrong result. Without --verify a
 program has no check of its result. With --crt and no check, one wrong signature gives a prime of the key
-(Bellcore): it is told."""
+(Bellcore): it is told. What faults came to is kept in the cache: after Ctrl-C the same command goes on."""
 EXAMPLES = """\
   modexlab faults mont-001 --nbits 16 --samples 500
   modexlab faults mont --nbits 16 --crt --verify --samples 500
@@ -81,7 +84,7 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...lab.security.fault_campaign import Campaign, NetCampaign  # not at the top: they bring PyMTL3
+    from ...lab.security.fault_campaign import Campaign  # not at the top: it brings PyMTL3
 
     if args.output is not None:
         check_directory("--output", args.output)
@@ -93,11 +96,19 @@ def execute(args: argparse.Namespace) -> int:
             "--bellcore without CRT: a wrong result tells a prime only where it is put together of two; add --crt"
         )
     with Progress(f"{name}: compiling", unit="fault", quiet=args.json) as progress:
-        campaign = (NetCampaign if args.netlist else Campaign)(machine, args.operations, args.seed)
+        kind = Campaign
+        if args.netlist:
+            from ...lab.security.net_campaign import NetCampaign as kind  # this one the flow, too
+        campaign = kind(machine, args.operations, args.seed)
         faults = campaign.faults(args.samples, args.exhaustive)
         progress.describe(name)
         enough = (lambda campaign: bool(campaign.factored)) if args.bellcore else None
-        campaign.run(faults, progress, enough)
+        try:
+            campaign.run(faults, _telling(progress, campaign), enough)
+        except KeyboardInterrupt:
+            kept = f"{len(campaign.outcomes):,} of {len(faults):,} faults are kept"
+            warn(f"interrupted: {kept}; the same command goes on from there")
+            return INTERRUPTED
     report = {
         "design": machine.design.name,
         "nbits": machine.nbits,
@@ -116,6 +127,20 @@ def execute(args: argparse.Namespace) -> int:
             write(json.dumps(report, indent=2) + "\n")
     answer(args, lambda: report, lambda: list(_lines(report, campaign)))
     return 0
+
+
+def _telling(progress: Progress, campaign: Campaign) -> Callable[[int, int], None]:
+    """With the time that is left, by what those faults took that were not kept."""
+    from ...lab.explore import duration
+
+    begun = time.monotonic()
+
+    def told(done: int, total: int) -> None:
+        if new := done - campaign.reused:
+            progress.note(f"{duration((time.monotonic() - begun) / new * (total - done))} left")
+        progress(done, total)
+
+    return told
 
 
 def _lines(report: dict[str, Any], campaign: Campaign) -> Iterator[str]:
@@ -143,7 +168,8 @@ def _lines(report: dict[str, Any], campaign: Campaign) -> Iterator[str]:
         yield ""
         yield from _bellcore(report, campaign)
     yield ""
-    yield f"{report['faults_per_second']:,} faults a second"
+    kept = f"; {report['reused']:,} of them were kept from before" if report["reused"] else ""
+    yield f"{report['faults_per_second']:,} faults a second of the processor{kept}"
 
 
 def _places(report: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:

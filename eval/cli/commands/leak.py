@@ -224,7 +224,7 @@ def _lines(report: dict[str, Any], assessment: Assessment) -> Iterator[str]:
         most = f"{each['max_t']} (cycle {each['worst_cycle']})"
         yield f"{each['name']:<50}  {judges:<6}  {each['cycles']:>7,}  {each['cycles_over']:>6,}  {most}"
     yield ""
-    yield f"{report['traces_per_second']:,} operations a second, each answer checked"
+    yield f"{report['traces_per_second']:,} operations a second of the processor, each answer checked"
 
 
 def _verdict(assessment: Assessment) -> str:

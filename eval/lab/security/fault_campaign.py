@@ -1,8 +1,9 @@
 """What single-bit faults do to a machine: campaigns over its flip-flops, and the attack that a wrong CRT result is open to.
 
 Every flip-flop in every cycle, where that are few enough, or so many of them drawn; or nets of the netlist, stuck or flipped
-(NetCampaign). An operation without an answer in three times its cycles hangs. A machine that answers a status and no result has caught
-the fault; any other answer than the right one is a wrong result.
+(net_campaign.py). An operation without an answer in three times its cycles hangs. A machine that answers a status and no result has
+caught the fault; any other answer than the right one is a wrong result. What faults came to is kept in the cache, part by part: a campaign
+that was interrupted goes on where it was, and one that has ended once is read.
 
 Boneh, DeMillo, Lipton (1997), with Lenstra's remark: a signature s' by CRT, wrong modulo one prime alone, gives the other prime, as
 gcd(s'^e - m, n). One is enough.
@@ -12,29 +13,31 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ....fl.errors import BadInput
-from ....rtl.sim.campaigns.faults import Effect, Fault, Faulted, faults_of, judged, tally
+from ....rtl.sim.campaigns.faults import Effect, Fault, Faulted, faults_of, judged
+from ....rtl.sim.ports import Value
 from ...designs.workloads import some_operands
 from ...errors import NoMeasurement
 from ...progress import after
+from .. import keys
+from . import fault_parts
+from .fault_parts import Came
 
 if TYPE_CHECKING:
     from ...designs.machine import Machine
 
 MOST_EXHAUSTIVE = 200_000  # faults that are all injected unless a number is asked for
-SAMPLES, SAMPLES_OF_NETS = 5_000, 1_000
+SAMPLES = 5_000
 HANGS = 3  # times the cycles of the operation
 SHOWN = 20  # wrong results that are kept as examples
-TOGETHER, TOGETHER_UNTIL = (
-    4_096,
-    64,
-)  # faults between two looks at what they came to; where one that is found is enough
+# faults of a part: at most; at least, and where one that is found is enough; in between so many bits of so many cycles
+MOST_OF_PART, LEAST_OF_PART = 4_096, 64
+PART = 500_000_000
 CONFIDENCE = 1.96  # standard deviations: 95 %
 KEYS = {
     Effect.NONE: "no_effect",
@@ -50,6 +53,14 @@ class Operation(NamedTuple):
     message: int
     request: tuple[int, ...]
     golden: tuple[int, int]
+
+
+class Outcome(NamedTuple):
+    """A fault, and what it came to; without an answer `response` is None."""
+
+    fault: Any  # Fault, or NetFault
+    effect: Effect
+    response: Value | None
 
 
 class Factored(NamedTuple):
@@ -68,10 +79,11 @@ class Campaign:
     machine: Machine
     count: int = 4  # of different operations
     seed: int = 1
-    outcomes: list[Any] = field(default_factory=list)  # Outcome, or NetOutcome
+    outcomes: list[Outcome] = field(default_factory=list)
     factored: list[Factored] = field(default_factory=list)
-    seconds: float = 0.0
+    seconds: float = 0.0  # of all of it, in this run or one before
     exhaustive: bool = False
+    reused: int = 0  # faults of parts that were there
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -143,19 +155,47 @@ class Campaign:
         """Inject them; `enough` may end it early."""
         requests = [each.request for each in self.operations]
         golden = [each.golden for each in self.operations]
-        start = time.perf_counter()
-        together = TOGETHER if enough is None else TOGETHER_UNTIL
-        size = max(self.count, together - together % self.count)
+        size = self.size_of_part if enough is None else LEAST_OF_PART
+        size = max(self.count, size - size % self.count)
         for done in range(0, len(faults), size):
             told = None if progress is None else after(progress, done, len(faults))
             part = faults[done : done + size]
-            found = self.model.campaign(requests, part, golden, HANGS * self.cycles, judged, told)
-            self.outcomes += found
-            self.factored += self._factors(found)
-            self.seconds = time.perf_counter() - start
+
+            def found(part: Sequence[Any] = part, told: Any = told) -> Iterator[Came]:
+                for each in self.model.campaign(requests, part, golden, HANGS * self.cycles, judged, told):
+                    yield Came(each.effect, each.response)
+
+            kept = fault_parts.kept(self._named(part), found)
+            came = [Outcome(fault, *each) for fault, each in zip(part, kept.came, strict=True)]
+            self.outcomes += came
+            self.factored += self._factors(came)
+            self.seconds += kept.seconds
+            self.reused += len(came) if kept.reused else 0
+            if progress is not None:
+                progress(len(self.outcomes), len(faults))
             if enough is not None and enough(self):
                 self.exhaustive = self.exhaustive and len(self.outcomes) == len(faults)
                 break
+
+    @property
+    def size_of_part(self) -> int:
+        """Faults that are kept together: a few seconds of work, the same in each run."""
+        return max(LEAST_OF_PART, min(MOST_OF_PART, PART // self.possible))
+
+    def _named(self, part: Sequence[Any]) -> list[Any]:
+        """All that these outcomes follow from."""
+        machine = self.machine
+        return [
+            [machine.design.identity, machine.nbits, sorted(machine.parameters.items())],
+            [self.operations, HANGS * self.cycles, [self.named(each) for each in part]],
+            [self.stage, sorted(keys.tools_of(self.stage).items()), self._sources()],
+        ]
+
+    def _sources(self) -> str:
+        """Digest of those that it is made by."""
+        from ....rtl.sim import sources
+
+        return sources.digest("eval.designs.catalogue", type(self).__module__.partition(".")[2])
 
     @property
     def by_crt(self) -> bool:
@@ -182,11 +222,12 @@ class Campaign:
 
     @property
     def counts(self) -> dict[Effect, int]:
-        return tally(self.outcomes)
+        counted = Counter(each.effect for each in self.outcomes)
+        return {effect: counted[effect] for effect in Effect}
 
     @property
     def rate(self) -> float:
-        """Faults a second."""
+        """Faults a second of the processor."""
         return len(self.outcomes) / self.seconds if self.seconds else 0.0
 
     def most_wrong(self) -> float:
@@ -263,6 +304,7 @@ class Campaign:
             "possible": self.possible,
             "exhaustive": self.exhaustive,
             "injected": len(self.outcomes),
+            "reused": self.reused,
             **{KEYS[effect]: count for effect, count in self.counts.items()},
             "wrong_result_at_most": round(self.most_wrong(), 6),
             **self.places(),
@@ -276,74 +318,3 @@ class Campaign:
 def _register(path: str) -> str:
     """All words of a memory are one."""
     return path.partition("[")[0]
-
-
-class NetCampaign(Campaign):
-    """The same on the netlist of the flow, at its default style and clock: a net stuck at 0 or 1, or flipped in a cycle."""
-
-    few: ClassVar[int] = 20_000
-    stage: ClassVar[str] = "gates"
-
-    def _model(self) -> Any:
-        # not at the top: it brings the flow
-        from ....flow.gates.engine import GateTables
-        from ....flow.gates.faults import FaultyNetlist
-        from ....flow.gates.gates import synthesized
-        from ....flow.kit import kit
-        from ....rtl.sim.ports import Ports
-        from ....rtl.sim.translation.translate import top_name
-        from ....rtl.sim.translation.translated import translated
-
-        component = self.machine.rtl()
-        text, ports = translated(component, Ports.of)
-        netlist = synthesized(text, top_name(component))
-        return FaultyNetlist(GateTables(netlist, kit.find().library), ports)
-
-    @property
-    def nbits(self) -> int:
-        """Nets."""
-        return len(self.model.nets)
-
-    @property
-    def possible(self) -> int:
-        """Stuck at both values, and flipped in every cycle."""
-        return self.nbits * (2 + self.cycles)
-
-    def faults(self, samples: int | None, exhaustive: bool) -> list[Any]:
-        """All; or as many stuck at 0, stuck at 1, and flipped."""
-        from ....flow.gates.faults import NetFault, Stuck
-
-        self.exhaustive = exhaustive or (samples is None and self.possible <= self.few)
-        if self.exhaustive:
-            every = [NetFault(net, kind) for net in self.model.nets for kind in (Stuck.AT_0, Stuck.AT_1)]
-            every += [NetFault(net, Stuck.FLIP, at) for net in self.model.nets for at in range(self.cycles)]
-            self._draw.shuffle(every)
-            return every
-        kinds = list(Stuck)
-        count = SAMPLES_OF_NETS if samples is None else samples
-        draw = self._draw
-        return [
-            NetFault(draw.choice(self.model.nets), kinds[at % len(kinds)], draw.randrange(self.cycles))
-            for at in range(count)
-        ]
-
-    def named(self, fault: Any) -> str:
-        """The net, and what is wrong with it."""
-        when = f" in cycle {fault.cycle}" if fault.kind.value == "flip" else ""
-        return f"{self.model.name(fault.net)}, {fault.kind.value}{when}"
-
-    def sites(self) -> dict[str, int]:
-        return {"nets": self.nbits}
-
-    def places(self) -> dict[str, Any]:
-        """By module, and by kind."""
-        nets = Counter(self.model.module(net) for net in self.model.nets)
-        modules = self._rows(list(nets), lambda fault: self.model.module(fault.net))
-        kinds = self._rows(
-            list(dict.fromkeys(each.fault.kind.value for each in self.outcomes)),
-            lambda fault: fault.kind.value,
-        )
-        return {
-            "modules": [{"module": name, "nets": nets[name], **row} for name, row in modules],
-            "kinds": [{"kind": name, **row} for name, row in kinds],
-        }

@@ -173,7 +173,7 @@ class Assessment:
     registers: dict[str, list[Point]]
     part_of: list[Part]  # by cycle
     word_of: list[str]  # by cycle; of a machine without a program, or one that takes its time, empty
-    seconds: float
+    seconds: float  # of the processor
 
     @property
     def excused(self) -> set[Part]:
@@ -251,7 +251,7 @@ class Assessment:
 
     @property
     def rate(self) -> float:
-        """Operations a second."""
+        """Operations a second of the processor."""
         return self.traces / self.seconds if self.seconds else 0.0
 
     def as_json(self) -> dict[str, Any]:
@@ -328,13 +328,13 @@ def assess(
         campaign = model.campaign(measure, coarse=points > MOST_POINTS)
     try:
         _run(machine, campaign, [first], [IGNORED])
-        start = time.perf_counter()
+        start = time.process_time()
         for done in range(0, traces, BATCH):
             batch = [next(operations) for _ in range(min(BATCH, traces - done))]
             kinds = [kind_of(each.which, 2 * (done + at) // traces) for at, each in enumerate(batch)]
             told = None if progress is None else after(progress, done, traces)
             _run(machine, campaign, batch, kinds, told)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         part_of, word_of = _placed(machine, first.request, campaign)
         if measure == TOGGLES:  # what an edge has stored moves the logic behind it until the next one
             part_of[campaign.taken + 1] = Part.LOAD

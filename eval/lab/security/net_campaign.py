@@ -1,0 +1,82 @@
+"""Faults in the netlist of the flow, at its default style and clock: a net stuck at 0 or at 1, or flipped in a cycle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, ClassVar
+
+from ....flow.gates.engine import GateTables
+from ....flow.gates.faults import FaultyNetlist, NetFault, Stuck
+from ....flow.gates.gates import synthesized
+from ....flow.kit import kit
+from ....rtl.sim.ports import Ports
+from ....rtl.sim.translation.translate import top_name
+from ....rtl.sim.translation.translated import translated
+from .fault_campaign import LEAST_OF_PART, Campaign
+
+SAMPLES_OF_NETS = 1_000
+
+
+class NetCampaign(Campaign):
+    """Faults in a netlist, and what they came to."""
+
+    few: ClassVar[int] = 20_000
+    stage: ClassVar[str] = "gates"
+
+    def _model(self) -> Any:
+        component = self.machine.rtl()
+        text, ports = translated(component, Ports.of)
+        netlist = synthesized(text, top_name(component))
+        return FaultyNetlist(GateTables(netlist, kit.find().library), ports)
+
+    @property
+    def nbits(self) -> int:
+        """Nets."""
+        return len(self.model.nets)
+
+    @property
+    def possible(self) -> int:
+        """Stuck at both values, and flipped in every cycle."""
+        return self.nbits * (2 + self.cycles)
+
+    @property
+    def size_of_part(self) -> int:
+        """The engine takes a second for some ten."""
+        return LEAST_OF_PART
+
+    def faults(self, samples: int | None, exhaustive: bool) -> list[Any]:
+        """All; or as many stuck at 0, stuck at 1, and flipped."""
+        self.exhaustive = exhaustive or (samples is None and self.possible <= self.few)
+        if self.exhaustive:
+            every = [NetFault(net, kind) for net in self.model.nets for kind in (Stuck.AT_0, Stuck.AT_1)]
+            every += [NetFault(net, Stuck.FLIP, at) for net in self.model.nets for at in range(self.cycles)]
+            self._draw.shuffle(every)
+            return every
+        kinds = list(Stuck)
+        count = SAMPLES_OF_NETS if samples is None else samples
+        draw = self._draw
+        return [
+            NetFault(draw.choice(self.model.nets), kinds[at % len(kinds)], draw.randrange(self.cycles))
+            for at in range(count)
+        ]
+
+    def named(self, fault: Any) -> str:
+        """The net, and what is wrong with it."""
+        when = f" in cycle {fault.cycle}" if fault.kind.value == "flip" else ""
+        return f"{self.model.name(fault.net)}, {fault.kind.value}{when}"
+
+    def sites(self) -> dict[str, int]:
+        return {"nets": self.nbits}
+
+    def places(self) -> dict[str, Any]:
+        """By module, and by kind."""
+        nets = Counter(self.model.module(net) for net in self.model.nets)
+        modules = self._rows(list(nets), lambda fault: self.model.module(fault.net))
+        kinds = self._rows(
+            list(dict.fromkeys(each.fault.kind.value for each in self.outcomes)),
+            lambda fault: fault.kind.value,
+        )
+        return {
+            "modules": [{"module": name, "nets": nets[name], **row} for name, row in modules],
+            "kinds": [{"kind": name, **row} for name, row in kinds],
+        }

@@ -1,0 +1,42 @@
+"""The memory whose words are shielded reads and writes as the plain one, and which machines have it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from modexlab.rtl.sim.translation.translate import translate
+from modexlab.rtl.units.residue_memory import ResidueMemory
+from modexlab.rtl.units.shielded_memory import ShieldedMemory
+from pymtl3 import DefaultPassGroup
+
+from tests.programs import machine_of
+
+
+@pytest.mark.parametrize("depth", [1, 5, 8])
+def test_reads_and_writes_as_the_plain_one(depth: int) -> None:
+    draw = random.Random(depth)
+    both = [ShieldedMemory(depth, 7), ResidueMemory(depth, 7)]
+    for each in both:
+        each.elaborate()
+        each.apply(DefaultPassGroup())
+        each.sim_reset()
+    read = 0
+    for _ in range(300):
+        inputs = draw.randrange(depth), draw.randrange(2), draw.randrange(depth), draw.getrandbits(7)
+        for each in both:
+            each.read_at @= inputs[0]
+            each.write @= inputs[1]
+            each.write_at @= inputs[2]
+            each.in_data @= inputs[3]
+            each.sim_tick()
+        found = {int(each.data) for each in both}
+        assert len(found) == 1
+        read += found != {0}
+    assert read > 100
+
+
+def test_machines_that_blind_an_exponent_have_it() -> None:
+    for blind, shielded in (("no", False), ("message", False), ("exponent", True), ("both", True)):
+        text = translate(machine_of("mont", 16, schedule="fixed-window", blind=blind).rtl())
+        assert ("ShieldedMemory" in text, "ResidueMemory" in text) == (shielded, not shielded)
