@@ -15,7 +15,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
@@ -25,6 +25,18 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from ..errors import NoMeasurement
 from . import ledger_schema
+from .ledger_notes import (
+    DIGEST_SIZE,
+    FAILURE,
+    VERDICT,
+    Digested,
+    Kept,
+    Note,
+    Select,
+    Stored,
+    digest_of,
+    note_of,
+)
 from .metrics import METRICS, Figure, Measurement
 from .point import Point
 from .rows import Failure, Row, Source
@@ -32,7 +44,6 @@ from .verdicts import Verdict
 
 WAIT_SECONDS = 30.0  # for another writer, whose transactions take milliseconds
 PAUSE_SECONDS = 0.02
-DIGEST_SIZE = 16
 ANOTHER = "give another place by --ledger FILE or MODEXLAB_LEDGER"
 
 # what `rows` can be filtered by, and where it stands
@@ -55,7 +66,7 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Digested):
     """A measurement as the file has it, to be copied."""
 
     columns: Mapping[str, Any]
@@ -71,12 +82,11 @@ class Whole:
         """Of all of it, as it was measured."""
         columns = [self.columns[name] for name in _COPIED]
         artifacts = [(name, hashlib.blake2b(content).hexdigest()) for name, content in self.artifacts]
-        text = json.dumps([columns, self.figures, artifacts])
-        return hashlib.blake2b(text.encode(), digest_size=DIGEST_SIZE).hexdigest()
+        return digest_of([columns, self.figures, artifacts])
 
 
 class Joining:
-    """A transaction in which measurements of another ledger are added."""
+    """A transaction in which measurements and notes of another ledger are added."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -103,6 +113,16 @@ class Joining:
         self._newest[point] = newest
         _insert_whole(self._connection, whole, older=newest > at)
         return newest > at
+
+    def note(self, note: Note) -> bool:
+        """Copy a note, unless there is one of the same that is as new; whether it was copied."""
+        same = " AND ".join(f"{name} = ?" for name in note.about)
+        there = self._connection.execute(
+            f"SELECT 1 FROM {note.table} WHERE {same} AND at >= ?", [*note.about.values(), note.columns["at"]]
+        ).fetchone()
+        if not there:
+            _insert_note(self._connection, note)
+        return not there
 
 
 def default_path() -> Path:
@@ -167,15 +187,22 @@ class Ledger:
 
     def fail(self, point: Point, message: str, seconds: float) -> None:
         """Note that a point could not be measured, and why."""
-        columns = {"key": point.key, "point": _json(point.as_json()), "command": _json(point.command)}
+        columns: dict[str, Any] = {"key": point.key, "point": _json(point.as_json())}
+        columns |= {
+            "command": _json(point.command),
+            "message": message,
+            "seconds": float(seconds),
+            "at": _now(),
+        }
         with self._writing() as connection:
-            _insert(connection, "failure", {**columns, "message": message, "seconds": seconds, "at": _now()})
+            _insert_note(connection, Note(FAILURE, columns))
 
     def note(self, verdict: Verdict) -> None:
         """What a proof came to."""
         columns = {**vars(verdict), "settings": _json(dict(verdict.settings)), "at": verdict.at or _now()}
+        columns["seconds"] = float(verdict.seconds)
         with self._writing() as connection:
-            _insert(connection, "verdict", columns)
+            _insert_note(connection, Note(VERDICT, columns))
 
     # ---- reading
 
@@ -318,16 +345,26 @@ class Ledger:
         for (number,) in self._select("SELECT id FROM measurement ORDER BY id"):
             found = whole_of(self._select, number)
             assert found is not None
-            if not found.intact:
-                raise BadInput(
-                    f"the ledger {self.path}: measurement {number} is not what was written; "
-                    "`modexlab ledger salvage` takes out what is whole"
-                )
-            yield found.whole
+            yield self._checked(found, f"measurement {number}")
+
+    def notes(self, table: str) -> Iterator[Note]:
+        """All that was noted in FAILURE or VERDICT, in the same order."""
+        for (number,) in self._select(f"SELECT id FROM {table} ORDER BY id"):
+            found = note_of(self._select, table, number)
+            assert found is not None
+            yield self._checked(found, f"{table} {number}")
+
+    def _checked(self, stored: Stored[Kept], what: str) -> Kept:
+        """BadInput if it is damaged: it would get a digest of its own elsewhere, and pass for whole."""
+        if not stored.intact:
+            raise BadInput(
+                f"the ledger {self.path}: {what} is not what was written; `modexlab ledger salvage` takes out what is whole"
+            )
+        return stored.whole
 
     @contextmanager
     def joining(self) -> Iterator[Joining]:
-        """One transaction for measurements of another ledger (ledger_join.py)."""
+        """One transaction for what comes from another ledger (ledger_join.py)."""
         with self._writing() as connection:
             yield Joining(connection)
 
@@ -469,19 +506,6 @@ def family_of(subject: str) -> str:
     return find(subject.removeprefix(HARDWARE)).family
 
 
-@dataclass(frozen=True)
-class Stored:
-    """A measurement as it was read, and the digest beside it; None if it was written by an older version."""
-
-    whole: Whole
-    digest: str | None
-
-    @property
-    def intact(self) -> bool:
-        """As it was written, as far as that is known."""
-        return self.digest is None or self.digest == self.whole.digest
-
-
 def _whole(point: Point, measurement: Measurement) -> Whole:
     """As it is written; NoMeasurement if its figures are to be refused."""
     if not measurement.tests:
@@ -523,8 +547,8 @@ def _whole(point: Point, measurement: Measurement) -> Whole:
     return Whole(columns, figures, tuple(measurement.artifacts.items()))
 
 
-def whole_of(select: Callable[..., list[tuple[Any, ...]]], number: int) -> Stored | None:
-    """The measurement of this number; None if there is none. `select` asks SQLite."""
+def whole_of(select: Select, number: int) -> Stored[Whole] | None:
+    """The measurement of this number; None if there is none."""
     found = select(f"SELECT digest, {', '.join(_COPIED)} FROM measurement WHERE id = ?", number)
     if not found:
         return None
@@ -547,6 +571,10 @@ def _insert_whole(connection: sqlite3.Connection, whole: Whole, older: bool = Fa
     for name, content in whole.artifacts:
         _insert(connection, "artifact", {"measurement": number, "name": name, "content": content})
     return number
+
+
+def _insert_note(connection: sqlite3.Connection, note: Note) -> None:
+    _insert(connection, note.table, {**note.columns, "digest": note.digest})
 
 
 def _insert(connection: sqlite3.Connection, table: str, columns: Mapping[str, Any]) -> int:

@@ -2,7 +2,8 @@
 
 Figures are matched by what they say (the point, the operation, the metric) and not by their keys: a key changes with every
 source, and whether a figure moved with it is just the question. A joined measurement keeps its date and its tools. Of two
-measurements of a point the newer one counts; the older stays as history, whichever ledger it came from.
+measurements of a point the newer one counts; the older stays as history, whichever ledger it came from. Verdicts of proofs go with
+them, where there is no newer one of the check. What failed does not: it may be measured here.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .ledger import Ledger, Whole
+from .ledger_notes import VERDICT, Note
 
 if TYPE_CHECKING:
     from .rows import Row
@@ -82,15 +84,16 @@ class Joined:
     there: int  # they were in the other one already
     older: int  # of those that were added: the other one has a newer measurement of the point
     conflicts: int  # of those that were added: the other one has other figures under the same key
+    noted: int  # verdicts, and of a ledger that is salvaged failures, that were added
 
 
 def join(into: Ledger, source: Ledger) -> Joined:
-    """All measurements of `source` into the other one."""
-    return add_all(into, source.path, source.whole())
+    """All measurements and verdicts of `source` into the other one."""
+    return add_all(into, source.path, source.whole(), source.notes(VERDICT))
 
 
-def add_all(into: Ledger, path: Path, measurements: Iterable[Whole]) -> Joined:
-    """Measurements from the ledger at `path`, in one transaction: this one has them all then, or none, and none twice."""
+def add_all(into: Ledger, path: Path, measurements: Iterable[Whole], notes: Iterable[Note]) -> Joined:
+    """What comes from the ledger at `path`, in one transaction: this one has it all then, or nothing, and nothing twice."""
     added = there = older = conflicts = 0
     with into.joining() as joining:
         for measurement in measurements:
@@ -101,4 +104,5 @@ def add_all(into: Ledger, path: Path, measurements: Iterable[Whole]) -> Joined:
             conflicts += any(each.figures != measurement.identity.figures for each in known)
             older += joining.add(measurement)
             added += 1
-    return Joined(path, added, there, older, conflicts)
+        noted = sum(joining.note(note) for note in notes)
+    return Joined(path, added, there, older, conflicts, noted)

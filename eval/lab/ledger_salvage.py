@@ -2,7 +2,7 @@
 
 A file that was cut off lacks pages at its end; SQLite refuses each question that needs one of them. So measurements are asked for
 one by one, by their numbers, and those count whose row, figures and pictures can all be read and give the digest that was written
-with them. A bit that has changed within a value is seen by nothing but the digest.
+with them; so are points that failed, and verdicts. A bit that has changed within a value is seen by nothing but the digest.
 """
 
 from __future__ import annotations
@@ -10,15 +10,20 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput
 from . import ledger_schema
-from .ledger import Ledger, Stored, whole_of
+from .ledger import Ledger, Whole, whole_of
 from .ledger_join import Joined, add_all
+from .ledger_notes import TABLES, Kept, Note, Stored, note_of
 
 PAGE_SIZE_AT, PAGES_AT = (
     16,
@@ -26,7 +31,8 @@ PAGE_SIZE_AT, PAGES_AT = (
 )  # bytes of the header: the size of a page (1: 65,536), and how many pages there should be
 MISSES = 10_000  # numbers one after the other without a measurement: behind them there is none
 SUFFIXES = ("-wal", "-shm")  # what lies beside a file that is in use
-Select = Callable[..., list[tuple[Any, ...]]]
+WAIT_SECONDS = 30.0  # for a writer that is just beginning its log
+MEASUREMENT = "measurement"
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,12 @@ class Found:
     unsure: int  # of those: written by a version without digests
     damaged: tuple[int, ...]  # numbers whose measurement is not what was written, or cannot be read
     sound: bool  # SQLite finds nothing wrong with the file as such
+    notes: int  # failures and verdicts that are whole
+    damaged_notes: tuple[str, ...]  # such as "verdict 3"
 
     @property
     def whole(self) -> bool:
-        return self.sound and not self.damaged
+        return self.sound and not self.damaged and not self.damaged_notes
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ class Salvaged:
 def verify(path: Path, progress: Callable[[int, int], None] | None = None) -> Found:
     """Read all of it; nothing is changed."""
     with _copy(path) as copy:
-        for _ in copy.measurements(progress):
+        for _ in chain(copy.measurements(progress), copy.notes()):
             pass
         return copy.found(path)
 
@@ -70,7 +78,7 @@ def salvage(path: Path, into: Ledger, progress: Callable[[int, int], None] | Non
         into.close()
         kept = _moved(path)
     with _copy(kept) as copy:
-        joined = add_all(into, kept, (each.whole for each in copy.measurements(progress)))
+        joined = add_all(into, kept, copy.measurements(progress), copy.notes())
         return Salvaged(copy.found(path), joined, kept)
 
 
@@ -87,24 +95,41 @@ def _moved(path: Path) -> Path:
     return kept
 
 
+@contextmanager
+def _at_rest(path: Path) -> Iterator[None]:
+    """While one reads it SQLite keeps the log as it is, so that file and log belong together, whoever writes meanwhile.
+
+    Its own backup would do for a file that is whole; of one that is not it takes nothing.
+    """
+    reader = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=WAIT_SECONDS, uri=True)
+    try:
+        with suppress(sqlite3.DatabaseError):  # damaged: then it is copied as it is
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM sqlite_master").fetchall()
+        yield
+    finally:
+        reader.close()
+
+
 class _copy:
     """A copy of a file, as long as its header says that it is, and what can be read of it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._numbers: list[int] = []
-        self._intact = self._unsure = 0
-        self._damaged: list[int] = []
+        self._intact: Counter[str] = Counter()  # by table
+        self._damaged: dict[str, list[int]] = {}
+        self._unsure = 0
 
     def __enter__(self) -> _copy:
         self._directory = tempfile.TemporaryDirectory(prefix="modexlab-")
         file = Path(self._directory.name) / "ledger.sqlite"
         try:
-            shutil.copyfile(self._path, file)
-            for suffix in SUFFIXES[:1]:
-                log = self._path.with_name(self._path.name + suffix)
-                if log.exists():
-                    shutil.copyfile(log, file.with_name(file.name + suffix))
+            with _at_rest(self._path):
+                shutil.copyfile(self._path, file)
+                for suffix in SUFFIXES[:1]:
+                    log = self._path.with_name(self._path.name + suffix)
+                    if log.exists():
+                        shutil.copyfile(log, file.with_name(file.name + suffix))
         except OSError as error:
             self._directory.cleanup()
             raise BadInput(f"{self._path} cannot be copied to be read: {error.strerror}") from None
@@ -142,43 +167,76 @@ class _copy:
     def _select(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._connection.execute(statement, values).fetchall()
 
-    def _last(self) -> int:
+    def _last(self, table: str) -> int:
         """The highest number that was given, if that can still be read."""
         try:
-            found = self._select("SELECT seq FROM sqlite_sequence WHERE name = 'measurement'")
+            found = self._select("SELECT seq FROM sqlite_sequence WHERE name = ?", table)
         except sqlite3.DatabaseError:
             return 0
         return found[0][0] if found else 0
 
-    def measurements(self, progress: Callable[[int, int], None] | None) -> Iterator[Stored]:
+    def _may_have_some(self, table: str) -> bool:
+        """There are rows, or nobody can tell."""
+        try:
+            return bool(self._select(f"SELECT 1 FROM {table} LIMIT 1"))
+        except sqlite3.DatabaseError:
+            return True
+
+    def measurements(self, progress: Callable[[int, int], None] | None) -> Iterator[Whole]:
         """Those that are whole."""
-        last, number, missing = self._last(), 0, 0
-        while number < last or (last == 0 and missing < MISSES):
+        yield from self._each(MEASUREMENT, lambda number: whole_of(self._select, number), progress)
+
+    def notes(self) -> Iterator[Note]:
+        """The same of failures and verdicts."""
+        for table in TABLES:
+            yield from self._each(table, partial(note_of, self._select, table))
+
+    def _each(
+        self,
+        table: str,
+        read: Callable[[int], Stored[Kept] | None],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Iterator[Kept]:
+        """What is whole of a table, number by number."""
+        last, number, missing = self._last(table), 0, 0
+        damaged = self._damaged.setdefault(table, [])
+        guessed = last == 0 and self._may_have_some(table)
+        while number < last or (guessed and missing < MISSES):
             number += 1
             if progress is not None:
                 progress(number, max(last, number))
             try:
-                stored = whole_of(self._select, number)
+                stored = read(number)
             except (sqlite3.DatabaseError, UnicodeDecodeError):
-                self._damaged.append(number)
+                damaged.append(number)
                 missing += 1
                 continue
             if stored is None:
                 missing += 1
                 if number <= last:  # numbers are given one after the other, and nothing is ever taken away
-                    self._damaged.append(number)
+                    damaged.append(number)
                 continue
             missing = 0
             if not stored.intact:
-                self._damaged.append(number)
+                damaged.append(number)
                 continue
-            self._intact += 1
-            self._unsure += stored.digest is None
-            yield stored
+            self._intact[table] += 1
+            self._unsure += table == MEASUREMENT and stored.digest is None
+            yield stored.whole
+        if guessed:  # behind the last that could be read nothing says that there was another
+            damaged[:] = [each for each in damaged if each <= number - missing]
 
     def found(self, path: Path) -> Found:
-        """Behind all measurements."""
-        return Found(path, self._intact, self._unsure, tuple(self._damaged), self._sound)
+        """Behind all measurements and notes."""
+        return Found(
+            path,
+            self._intact[MEASUREMENT],
+            self._unsure,
+            tuple(self._damaged[MEASUREMENT]),
+            self._sound,
+            sum(self._intact[table] for table in TABLES),
+            tuple(f"{table} {number}" for table in TABLES for number in self._damaged[table]),
+        )
 
 
 def _lengthened(file: Path) -> bool:

@@ -92,6 +92,11 @@ STEPS = (
     );
     CREATE INDEX verdict_by_subject ON verdict (subject, nbits);
     """,
+    # 6: the same for what was noted: NULL as above
+    """
+    ALTER TABLE failure ADD COLUMN digest TEXT;
+    ALTER TABLE verdict ADD COLUMN digest TEXT;
+    """,
 )
 VERSION = len(STEPS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,12 @@ from modexlab.eval.cli.main import main
 from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.ledger_join import join
 from modexlab.eval.lab.ledger_salvage import salvage, verify
+from modexlab.eval.lab.verdicts import Verdict
 from modexlab.fl.errors import BadInput
 
 from .test_ledger import WHOLE, point
 
-COUNT = 60
+COUNT, NOTES = 60, 3  # measurements; failures, and as many verdicts
 WITH_PICTURE = replace(WHOLE, artifacts={"picture": bytes(range(256)) * 8})
 
 
@@ -28,8 +30,16 @@ def make_content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with Ledger(path) as ledger:
         for index in range(COUNT):
             ledger.record(point(f"k{index}"), WITH_PICTURE if index % 7 == 0 else WHOLE)
-    assert verify(path).whole and verify(path).intact == COUNT
+        for index in range(NOTES):
+            ledger.fail(point(f"failed {index}"), "no room", index)
+            ledger.note(verdict(f"check {index}"))
+    found = verify(path)
+    assert found.whole and found.intact == COUNT and found.notes == 2 * NOTES
     return path.read_bytes()
+
+
+def verdict(name: str, outcome: str = "proved", at: str = "") -> Verdict:
+    return Verdict("key", "mont", "MontMulRem", 8, {"nstages": 1}, name, "time", outcome, "PDR", 2, at)
 
 
 def figures(ledger: Ledger) -> dict[str, list[tuple[str, str, float]]]:
@@ -47,7 +57,13 @@ def check(path: Path, into: Path) -> int:
     with Ledger(into) as ledger:
         salvaged = salvage(path, ledger)
         found = figures(ledger)
+        failed = {each.key: (each.message, each.seconds) for each in ledger.failures()}
+        verdicts = {each.name: (each.verdict, each.settings, each.seconds) for each in ledger.verdicts()}
     assert salvaged.joined.added == len(found) == salvaged.found.intact
+    assert salvaged.joined.noted == salvaged.found.notes == len(failed) + len(verdicts)
+    assert failed.items() <= {f"failed {index}": ("no room", index) for index in range(NOTES)}.items()
+    rights = [(f"check {index}", ("proved", {"nstages": 1}, 2)) for index in range(NOTES)]
+    assert all(each in rights for each in verdicts.items())
     assert salvaged.found.intact + len(salvaged.found.damaged) >= COUNT or not salvaged.found.sound
     assert found.keys() <= {f"k{index}" for index in range(COUNT)}
     assert all(sorted(each) == RIGHT for each in found.values())
@@ -76,6 +92,59 @@ def test_a_figure_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> 
     found = verify(path)
     assert found.sound and found.damaged == (5,) and not found.whole
     assert check(path, tmp_path / "new.sqlite") == COUNT - 1
+
+
+def test_a_note_in_which_a_bit_has_changed(content: bytes, tmp_path: Path) -> None:
+    """What was refuted is not proved by that; all others are carried over, and carried over again they are there once."""
+    path, new = tmp_path / "changed.sqlite", tmp_path / "new.sqlite"
+    path.write_bytes(content)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE verdict SET verdict = 'qroved' WHERE id = 2")
+    connection.execute("UPDATE failure SET message = 'mo room' WHERE id = 3")
+    connection.commit()
+    connection.close()
+    found = verify(path)
+    assert found.damaged_notes == ("failure 3", "verdict 2") and found.sound and not found.whole
+    with Ledger(path) as source, Ledger(new) as into, pytest.raises(BadInput, match="verdict 2 is not"):
+        join(into, source)
+    assert check(path, new) == COUNT
+    with Ledger(new) as ledger:
+        assert [each.name for each in ledger.verdicts()] == ["check 0", "check 2"]
+        assert [each.key for each in ledger.failures()] == ["failed 0", "failed 1"]
+        assert salvage(path, ledger).joined.noted == 0
+        assert len(ledger.verdicts()) == 2
+
+
+def test_the_newest_verdict_counts_wherever_it_was_found(tmp_path: Path) -> None:
+    old, new, day = tmp_path / "old.sqlite", tmp_path / "new.sqlite", "2026-01-0{}T00:00:00.000+00:00"
+    with Ledger(old) as first, Ledger(new) as second:
+        first.note(verdict("a", "undecided", day.format(1)))
+        first.note(verdict("b", "proved", day.format(3)))
+        second.note(verdict("a", "refuted", day.format(2)))
+        second.note(verdict("b", "undecided", day.format(2)))
+        assert join(second, first).noted == 1
+        assert {each.name: each.verdict for each in second.verdicts()} == {"a": "refuted", "b": "proved"}
+        first.fail(point("k"), "here, and not there", 1.0)
+        assert join(second, first).noted == 0 and second.failures() == []
+
+
+def test_a_ledger_that_is_written_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the copies of the file and of its log a writer puts the log away: what was in it is found all the same."""
+    path, copyfile = tmp_path / "ledger.sqlite", shutil.copyfile
+    with Ledger(path) as ledger:
+        for index in range(COUNT):
+            ledger.record(point(f"k{index}"), WHOLE)
+
+        def copied(source: Path, target: Path) -> None:
+            copyfile(source, target)
+            ledger.record(point(f"{source.name}"), WHOLE)
+            writer = sqlite3.connect(path, timeout=0.1)
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            writer.close()
+
+        monkeypatch.setattr(shutil, "copyfile", copied)
+        found = verify(path)
+    assert found.whole and found.intact >= COUNT
 
 
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 7)), min_size=1, max_size=4))

@@ -280,6 +280,7 @@ def _joined(joined: Sequence[Joined]) -> Iterator[str]:
     for each in joined:
         notes = [
             f"{each.there} were there",
+            *([f"{each.noted} verdicts added"] if each.noted else []),
             *([f"{each.older} are history: a newer one of the point is there"] if each.older else []),
             *(
                 [f"{each.conflicts} have other figures than one of the same key, which stays"]
@@ -319,12 +320,14 @@ def _salvage(args: argparse.Namespace) -> int:
             **_found_as_json(found),
             "added": joined.added,
             "there": joined.there,
+            "noted": joined.noted,
             "ledger": str(into.path),
             "kept": str(salvaged.kept),
         },
         lambda: [
             *_found(found),
-            f"{joined.added} measurements went to {into.path}, {joined.there} were there",
+            f"{joined.added} measurements went to {into.path}, {joined.there} were there; "
+            f"so did {joined.noted} failures and verdicts",
             f"the file as it was: {salvaged.kept}",
         ],
     )
@@ -332,19 +335,22 @@ def _salvage(args: argparse.Namespace) -> int:
 
 
 def _found_as_json(found: Found) -> dict[str, Any]:
-    return {**vars(found), "path": str(found.path), "damaged": list(found.damaged), "whole": found.whole}
+    lists = {"damaged": list(found.damaged), "damaged_notes": list(found.damaged_notes)}
+    return {**vars(found), "path": str(found.path), **lists, "whole": found.whole}
 
 
 def _found(found: Found) -> Iterator[str]:
     """What can be read of a file."""
     unsure = f" ({found.unsure} of them by an older version, without a digest)" if found.unsure else ""
-    yield f"{found.path}: {found.intact} measurements are whole{unsure}"
+    yield f"{found.path}: {found.intact} measurements are whole{unsure}, and {found.notes} failures and verdicts"
     if not found.sound:
         yield "the file is damaged: SQLite finds pages that are missing or wrong"
     if found.damaged:
         numbers = ", ".join(map(str, found.damaged[:SHOWN]))
         more = f" and {len(found.damaged) - SHOWN} more" if len(found.damaged) > SHOWN else ""
         yield f"{len(found.damaged)} are not what was written, or cannot be read: number {numbers}{more}"
+    if found.damaged_notes:
+        yield f"nor are {len(found.damaged_notes)} notes: {', '.join(found.damaged_notes[:SHOWN])}"
     if not found.whole:
         yield "what they measured is measured again by the sweep, or the command, that they came from"
 
