@@ -195,12 +195,16 @@ class _Worker:
         return f"was ended by signal {-code}"
 
     def kill(self) -> None:
+        """With its tools, which outlive it where it was killed alone."""
         pid = self.process.pid
         assert pid is not None
-        if self.process.is_alive():
-            try:
-                os.killpg(pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):  # it has no group of its own yet
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except (
+            ProcessLookupError,
+            PermissionError,
+        ):  # it has no group of its own yet, or nobody is left in it
+            if self.process.is_alive():
                 self.process.kill()
         self.pipe.close()
         self.process.join(KILL_SECONDS)

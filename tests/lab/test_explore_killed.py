@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
-import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -16,12 +12,10 @@ import pytest
 from modexlab.eval.lab.space import Space
 
 from tests.harness import examples
-from tests.paths import ROOT
 
-from .explore_counted import PLACE
+from .sweep_process import JOBS, SECONDS, SweepProcess, gone
 
-JOBS, KILLS, EARLY = 2, min(20, examples(4)), 2
-SECONDS = 300.0
+KILLS, EARLY = min(20, examples(4)), 2
 
 SPACE = """
 title = "killed"
@@ -33,74 +27,18 @@ stages = ["formula"]
 """
 
 
-class Killed:
-    """A sweep in a process of its own, again and again, with one ledger."""
-
-    def __init__(self, directory: Path, compiled: Path) -> None:
-        self.ledger = directory / "ledger.sqlite"
-        self.begun = directory / "begun"
-        self.space = directory / "space.toml"
-        self.space.write_text(SPACE)
-        self._environment = {**os.environ, PLACE: str(self.begun)}
-        if self._environment.pop("PYTHONDONTWRITEBYTECODE", None):  # there are many starts
-            self._environment["PYTHONPYCACHEPREFIX"] = str(compiled)
-
-    def start(self) -> subprocess.Popen[str]:
-        code = "import sys; from tests.lab.explore_counted import main; sys.exit(main())"
-        command = [sys.executable, "-c", code, "explore", str(self.space), "--ledger", str(self.ledger)]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        return subprocess.Popen(
-            [*command, "--jobs", str(JOBS)], cwd=ROOT, env=self._environment, start_new_session=True, **pipes
-        )
-
-    def keys(self) -> list[str]:
-        """Of all measurements that were ever recorded."""
-        if not self.ledger.exists():
-            return []
-        connection = sqlite3.connect(self.ledger, timeout=SECONDS)
-        try:
-            return [key for (key,) in connection.execute("SELECT key FROM measurement ORDER BY id")]
-        except sqlite3.OperationalError as error:
-            assert "no such table" in str(error)  # it was killed while it made the file
-            return []
-        finally:
-            connection.close()
-
-    def begins(self) -> list[tuple[int, str]]:
-        """Workers, and the keys of the points that they began."""
-        if not self.begun.exists():
-            return []
-        words = (line.split() for line in self.begun.read_text().splitlines())
-        return [(int(pid), key) for pid, key in words]
-
-    def wait_for(self, count: int, process: subprocess.Popen[str]) -> None:
-        """Until so many points have begun."""
-        end = time.monotonic() + SECONDS
-        while len(self.begins()) < count:
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < end
-            time.sleep(0.01)
-
-
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("compiled")
 
 
 @pytest.fixture
-def killed(tmp_path: Path, compiled: Path) -> Killed:
-    return Killed(tmp_path, compiled)
-
-
-def gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
-    except OSError:
-        return True
+def killed(tmp_path: Path, compiled: Path) -> SweepProcess:
+    return SweepProcess(tmp_path, SPACE, compiled)
 
 
 @pytest.mark.regress
-def test_killed_at_any_moment(killed: Killed) -> None:
+def test_killed_at_any_moment(killed: SweepProcess) -> None:
     expected = {point.key for point in Space.load(killed.space).points()}
     assert len(expected) == 504
     generator = random.Random(6)
@@ -135,7 +73,7 @@ def test_killed_at_any_moment(killed: Killed) -> None:
     assert all(gone(pid) for pid, _ in begins), "no worker outlives its parent"
 
 
-def test_ctrl_c(killed: Killed) -> None:
+def test_ctrl_c(killed: SweepProcess) -> None:
     """What has ended is written down, and how to go on is said (that it does: see above)."""
     with killed.start() as process:
         killed.wait_for(40, process)
@@ -152,7 +90,7 @@ def test_ctrl_c(killed: Killed) -> None:
 
 
 @pytest.mark.regress
-def test_two_sweeps_share_a_ledger(killed: Killed) -> None:
+def test_two_sweeps_share_a_ledger(killed: SweepProcess) -> None:
     """They take points from both ends; each reports all of them, and nothing is written down twice."""
     count = len({point.key for point in Space.load(killed.space).points()})
     with killed.start() as first:

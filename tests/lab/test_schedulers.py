@@ -188,6 +188,19 @@ def test_closing_ends_the_tools_of_a_worker(tmp_path: Path, monkeypatch: pytest.
     wait_until(lambda: all(map(gone, pids)))
 
 
+def test_the_tools_of_a_worker_that_is_killed_end_with_it(tmp_path: Path) -> None:
+    """One that runs out of memory leaves a compiler behind, which nobody waits for."""
+    place = tmp_path / "pids"
+    with Local(1, use_place(place)) as local:
+        local.submit(points(1)[0])
+        wait_until(place.exists)
+        worker, tool = map(int, place.read_text().split())
+        os.kill(worker, signal.SIGKILL)
+        (outcome,) = run(local, [], 1, there=1)
+        assert "SIGKILL" in outcome.error
+        wait_until(lambda: gone(tool))
+
+
 class use_place:
     """`start_a_tool` with its file: workers inherit the environment of the fork server, not ours of now."""
 

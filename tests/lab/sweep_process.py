@@ -1,0 +1,78 @@
+"""A sweep in a process of its own, again and again, with one ledger: what it has begun and what it has written down can be seen."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.paths import ROOT
+
+from .explore_counted import PLACE
+
+JOBS = 2
+SECONDS = 300.0
+
+
+class SweepProcess:
+    """`modexlab explore`, whose workers note each point before they begin it (explore_counted.py)."""
+
+    def __init__(self, directory: Path, space: str, compiled: Path | None = None) -> None:
+        """compiled: where Python's bytecode goes if the environment says that it goes nowhere."""
+        self.ledger = directory / "ledger.sqlite"
+        self.begun = directory / "begun"
+        self.space = directory / "space.toml"
+        self.space.write_text(space)
+        self._environment = {**os.environ, PLACE: str(self.begun)}
+        if compiled is not None and self._environment.pop("PYTHONDONTWRITEBYTECODE", None):
+            self._environment["PYTHONPYCACHEPREFIX"] = str(compiled)
+
+    def start(self, *more: str) -> subprocess.Popen[str]:
+        code = "import sys; from tests.lab.explore_counted import main; sys.exit(main())"
+        command = [sys.executable, "-c", code, "explore", str(self.space), "--ledger", str(self.ledger)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen(
+            [*command, "--jobs", str(JOBS), *more],
+            cwd=ROOT,
+            env=self._environment,
+            start_new_session=True,
+            **pipes,
+        )
+
+    def keys(self) -> list[str]:
+        """Of all measurements that were ever recorded."""
+        if not self.ledger.exists():
+            return []
+        connection = sqlite3.connect(self.ledger, timeout=SECONDS)
+        try:
+            return [key for (key,) in connection.execute("SELECT key FROM measurement ORDER BY id")]
+        except sqlite3.OperationalError as error:
+            assert "no such table" in str(error)  # it was killed while it made the file
+            return []
+        finally:
+            connection.close()
+
+    def begins(self) -> list[tuple[int, str]]:
+        """Workers, and the keys of the points that they began."""
+        if not self.begun.exists():
+            return []
+        words = (line.split() for line in self.begun.read_text().splitlines())
+        return [(int(pid), key) for pid, key in words]
+
+    def wait_for(self, count: int, process: subprocess.Popen[str]) -> None:
+        """Until so many points have begun."""
+        end = time.monotonic() + SECONDS
+        while len(self.begins()) < count:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+
+def gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
