@@ -12,9 +12,9 @@ CHARTS = {  # name: (title, caption)
         "sources or tools, and not on the line where there is something newer.",
     ),
     "energy-time": (
-        "Energy × time",
-        "Energy of one operation, of ours without glitches and so a lower bound, by the same marks. What lies above the line is beaten by "
-        "another design in both.",
+        "Energy without glitches × time",
+        "Energy of one operation, of ours without glitches and so a lower bound, of a paper as it has it, by the same marks. What lies "
+        "above the line is beaten by another design in both.",
     ),
     "widths": (
         "Cycles by width",
@@ -33,8 +33,8 @@ CHARTS = {  # name: (title, caption)
         "Cycles times the period of the clock, which was asked for and is met, or searched.",
     ),
     "energy_nj-width": (
-        "Energy of an operation by width",
-        "Without glitches. Operations that are too long to be simulated as gates are measured in a window of their products and scaled by "
+        "Energy without glitches of an operation by width",
+        "Operations that are too long to be simulated as gates are measured in a window of their products and scaled by "
         "the exact count of cycles.",
     ),
     "areas": (
@@ -46,7 +46,7 @@ CHARTS = {  # name: (title, caption)
         "Bars: the longest path. Tick: the clock period that was asked for; what is left between them is slack.",
     ),
     "energies": (
-        "Energy of an operation",
+        "Energy of an operation, without and with all glitches",
         "First: with each net changing at most once a cycle, a lower bound, which is what all tables have. Then: glitches, transitions "
         "that do no work; the more logic between two registers, the more of them. Tick: as published.",
     ),
@@ -56,7 +56,7 @@ CHARTS = {  # name: (title, caption)
         "each one in it costs a product. Grey: by formula, and not seen in hardware.",
     ),
     "protections": (
-        "Cycles, area and energy of each protection",
+        "Cycles, area and energy without glitches of each protection",
         "In percent of the fixed window alone, which is where the line is. Cycles at an RSA width by the words of the program; area and "
         "energy are those of machines that went through the flow, whose blinding is dear because their exponents are short.",
     ),

@@ -478,14 +478,15 @@ SHARES = ("without glitches", "glitches")
 
 
 def energies(colours: Colours) -> Spec:
-    """Energy of an operation, and what of it are glitches."""
-    bars = _bars("energies", {"field": "energy_nj", "title": METRICS["energy_nj"].head})
+    """Energy of an operation without glitches, and what these add."""
+    head = f"Energy without glitches, and what these add ({METRICS['energy_nj'].shown_unit})"
+    bars = _bars("energies", {"field": "energy_nj", "title": head})
     encoding = bars.pop("encoding")
     tooltip = [
         _field("name", "design"),
         _field("operation", "operation"),
         _field("part", "share"),
-        _number("energy_nj", METRICS["energy_nj"].head),
+        _number("energy_nj", METRICS["energy_nj"].shown_unit),
         _field("row", "row"),
     ]
     return {

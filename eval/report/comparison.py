@@ -23,7 +23,7 @@ from ..lab.comparison.compare import (
 from ..lab.ledger import Ledger, family_of
 from ..papers.published import Paper, papers
 from ..papers.published import Table as PaperTable
-from .metrics import metric, shown
+from .metrics import of_paper, shown
 from .published import citation
 from .tables import Cell, Column, Line, Table, line, own, quotient, words
 
@@ -84,7 +84,7 @@ def _table(paper: Paper, lines: list[Line], count: int) -> Table:
 
 def _line(each: Comparison, table: PaperTable, result: Compared) -> Line:
     figure = each.figure
-    known = metric(figure.metric, figure.unit)
+    known = of_paper(figure.metric, figure.unit)
     what = (
         f"{known.title} ({known.shown_unit})"
         if known.shown_unit not in ("", known.title.lower()) and not each.base
@@ -185,7 +185,7 @@ def _record(each: Comparison, machine: str) -> dict[str, Any]:
     side = _best(each)
     assert side is not None and side.row is not None
     figure = each.figure
-    known = metric(figure.metric, figure.unit)
+    known = of_paper(figure.metric, figure.unit)
     what = f"{known.title.lower()}{' of ' + figure.operation if figure.operation else ''}"
     upper = _upper(each, side)
     bounds = {} if upper is None else {"upper": upper, "ratio_to": upper / each.value}

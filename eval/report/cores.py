@@ -58,7 +58,7 @@ COLUMNS: tuple[Column[Core], ...] = (
     Column("Area", lambda each: _figure(each, each.area_um2), "µm²", True),
     Column("Area × time", lambda each: _figure(each, each.area_time), "mm² ns", True),
     Column("Of the floor", lambda each: _figure(each, each.floor_ratio), "", True),
-    Column("Energy", lambda each: _figure(each, each.energy_nj), "nJ", True),
+    Column("Energy without glitches", lambda each: _figure(each, each.energy_nj), "nJ", True),
     Column("Goal", _goal),
     Column("Stage", lambda each: words(title(each.stage))),
 )

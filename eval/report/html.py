@@ -343,7 +343,7 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
         Section("widths", "By width", by_width),
         Section("area", "Where the area is", [*chart("areas")]),
         Section("critical", "Critical paths", [*chart("paths"), *table("critical")]),
-        Section("energy", "Energy of an operation", [*chart("energies")]),
+        Section("energy", "Energy of an operation, without and with glitches", [*chart("energies")]),
         Section("leakage", "Leakage", [*table("leaks"), *chart("leakage")]),
         Section("protections", "Protections", [*table("protections"), *chart("protections")]),
         Section("proofs", "Proofs", [*table("proofs")]),

@@ -1,11 +1,23 @@
-"""The metrics of the ledger (lab/metrics.py) as a reader sees them: axes, and how many digits are shown."""
+"""The metrics of the ledger (lab/metrics.py) as a reader sees them: axes, and how many digits are shown.
+
+Energy without an adjective is the one that `modexlab asic` prints, with glitches as far as they go. Many points do not have it, so
+that tables and charts are of the other two, which all have: these are never called energy alone, but where a paper does.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from ..lab.metrics import METRICS, Metric
+from ..lab import metrics
+from ..lab.metrics import Metric
 
+TITLES = {
+    "energy_nj": "Energy without glitches",
+    "energy_with_glitches_nj": "Energy with all glitches",
+    "energy_inertial_nj": "Energy",
+}
+METRICS = {name: replace(each, title=TITLES.get(name, each.title)) for name, each in metrics.METRICS.items()}
 DIGITS = 3  # that a measured number is shown with; those that were counted are shown whole
 # what a chart may have on an axis: less is better in all of them, as the fronts have it; the time first
 AXES = tuple(
@@ -16,6 +28,11 @@ AXES = tuple(
 def metric(name: str, unit: str = "") -> Metric:
     """The metric of this name; one that is not known here is shown under its own name."""
     return METRICS.get(name) or Metric(name, name.replace("_", " "), unit, ())
+
+
+def of_paper(name: str, unit: str = "") -> Metric:
+    """The metric by which a published figure goes; which glitches are in its energy a paper does not say."""
+    return metrics.METRICS.get(name) or metric(name, unit)
 
 
 def shown(value: float | int | None) -> str:

@@ -18,7 +18,7 @@ from ..lab.ledger import family_of
 from ..papers import published
 from ..papers.published import Published
 from .entries import INTERFACES
-from .metrics import metric
+from .metrics import of_paper
 
 SAME_LIBRARY = ("001",)
 # paper -> the cell with the clock period of all of its machines, in nanoseconds
@@ -134,7 +134,7 @@ def citation(number: str, title: str, figures: Sequence[Published]) -> dict[str,
         "p": number,
         "label": title,
         "figures": "; ".join(
-            f"{metric(each.metric).title} {each.printed} {each.unit}".strip() for each in figures
+            f"{of_paper(each.metric).title} {each.printed} {each.unit}".strip() for each in figures
         ),
         "source": "; ".join(dict.fromkeys(each.source for each in figures)),
         "paper": published.paper(first.paper).citation,

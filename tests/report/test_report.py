@@ -666,7 +666,7 @@ def test_axes_and_legend_are_filled_in(content: Content) -> None:
     records = [{"family": families[1], "cycles": 1, "energy_nj": 2.0}, {"family": families[0], "cycles": 1}]
     text_of = json.dumps(charts.filled(chart, records, families))
     assert "@" not in text_of
-    assert "Energy (nJ)" in text_of and "time_ns" not in text_of
+    assert "Energy without glitches (nJ)" in text_of and "time_ns" not in text_of
     assert f'"values": ["{families[1]}"]' in text_of
 
 
@@ -831,11 +831,13 @@ def test_what_each_protection_costs(content: Content) -> None:
     assert halved.value < -45
     measured = {name: each["Area"].text for name, each in by_name.items() if each["Area"].value is not None}
     assert measured == {"fixed-window": "9,500", "crt": "14,800", "crt, check, blinded": "18,600"}
-    assert by_name["crt"]["Energy"].row is not None and by_name["crt"]["32 bits"].text == "266"
+    assert (
+        by_name["crt"]["Energy without glitches"].row is not None and by_name["crt"]["32 bits"].text == "266"
+    )
     assert "All take the same time for all secrets" in table.caption
     assert "What each protection costs" in text(content)
     shares = {(each["name"], each["part"]): each for each in content.data["protections"]}
-    assert shares["crt, check, blinded", "energy, 32 bits"]["percent"] == pytest.approx(400)
+    assert shares["crt, check, blinded", "energy without glitches, 32 bits"]["percent"] == pytest.approx(400)
     assert shares["fixed-window", "cycles, 2,048 bits"]["percent"] == 100
     assert ("crt, check", "area, 32 bits") not in shares
 
