@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
+from ...flow.prove.report import REFUTED
 from ..designs import catalogue
 from . import keys
+from .proof.check import TIME
 
 if TYPE_CHECKING:
     from ..designs.machine import Machine
     from .proof.checks import Proof
-
-REFUTED = "refuted"
-TIME = "time"
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ..lab.ledger import Ledger
+from ..lab.proof.check import NETLIST, PROTOCOL, TIME, UNITS
 from ..lab.verdicts import Verdict
 from .metrics import shown
 from .tables import SIGN, Cell, Column, Table, line, words
 
-PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
-UNIT, ALONE = "units", ("protocol", "time", "netlist")
+ALONE = (PROTOCOL, TIME, NETLIST)  # checks of which a machine has one
 MOST_OPEN = 3  # checks that are not proved, by name
 
 
@@ -48,7 +50,7 @@ def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
 
 def _units(machine: Proven) -> Cell:
     """How many of them."""
-    found = machine.of(UNIT)
+    found = machine.of(UNITS)
     if not found:
         return Cell("-", tone="quiet")
     proved = sum(each.verdict == PROVED for each in found)
@@ -63,7 +65,7 @@ def _alone(machine: Proven, kind: str) -> Cell:
     if not found:
         return Cell("-", tone="quiet")
     (verdict,) = found
-    tones = {PROVED: "good", REFUTED: "quiet" if verdict.by_nature else "bad", UNDECIDED: ""}
+    tones: dict[str, str] = {PROVED: "good", REFUTED: "quiet" if verdict.by_nature else "bad", UNDECIDED: ""}
     return Cell(f"{verdict.verdict}, {verdict.seconds:.1f} s", verdict.seconds, tone=tones[verdict.verdict])
 
 
@@ -79,10 +81,7 @@ COLUMNS: tuple[Column[Proven], ...] = (
     Column("Design", lambda each: words(f"{each.first.subject}{SIGN if each.stale else ''}")),
     Column("Bits", lambda each: Cell(str(each.first.nbits), each.first.nbits), "", True),
     Column("Units", _units),
-    *(
-        Column(kind.capitalize(), lambda each, kind=kind: _alone(each, kind))  # type: ignore[misc]
-        for kind in ALONE
-    ),
+    *(Column(kind.capitalize(), functools.partial(_alone, kind=kind)) for kind in ALONE),
     Column(
         "All",
         lambda each: Cell(shown(round(sum(one.seconds for one in each.verdicts), 1))),

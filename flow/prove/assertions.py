@@ -4,7 +4,7 @@ read_slang elaborates the text, as synthesis does; what comes after, and the cir
 
     no registers        SAT on all inputs at once
     so many cycles      SAT on the cycles unrolled, from any state of the registers that have no initial value: with nothing assumed of
-                        the state, this is a proof for all times
+                        the state, this is a proof for all times; what is equal by its structure alone is found before
     else                registers that are equal by induction are merged (scorr); then an inductive invariant is looked for (PDR),
                         which abc checks once more
 
@@ -18,9 +18,10 @@ import re
 import resource
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...fl.errors import BadInput
@@ -52,12 +53,16 @@ Cycle = dict[str, int]  # the inputs of the text, by their names
 
 
 class Attempt(NamedTuple):
-    """What abc does, what it is in words, and its share of the seconds; `whole`: where nothing breaks in its cycles, all is proved."""
+    """What abc does, what it is in words, and its share of the seconds.
+
+    cycles: where nothing breaks in so many, all is proved; only_proves: what breaks is left to the next, which tells the inputs.
+    """
 
     command: str
     how: str
     share: float
     cycles: int = 0
+    only_proves: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,12 +75,23 @@ class Answer:
     inputs: list[Cycle] = field(default_factory=list)
 
 
-def decide(text: str, work: Path, *, seconds: float, cycles: int | None = None) -> Answer:
-    """All assertions of `text`, whose top module is `proof`; with `cycles`, in so many cycles from any state."""
+def decide(
+    text: str,
+    work: Path,
+    *,
+    seconds: float,
+    cycles: int | None = None,
+    initial: Mapping[str, int] = MappingProxyType({}),
+) -> Answer:
+    """All assertions of `text`, whose top module is `proof`; with `cycles`, in so many cycles from any state.
+
+    initial: what registers begin with, by their names below the top module.
+    """
     began = _spent()
     (work / f"{TOP}.sv").write_text(text)
+    begin = "".join(f"setattr -set init {value} w:{name}\n" for name, value in initial.items())
     try:
-        yosys.run(TOP, READ.format(top=TOP) + CIRCUIT.format(top=TOP), work, limit=max(1.0, seconds))
+        yosys.run(TOP, READ.format(top=TOP) + begin + CIRCUIT.format(top=TOP), work, limit=max(1.0, seconds))
     except BadInput as error:
         if "of a processor" not in str(error):
             raise
@@ -85,7 +101,7 @@ def decide(text: str, work: Path, *, seconds: float, cycles: int | None = None) 
         if left <= 0:
             break
         log = _abc(attempt.command, work, left * attempt.share)
-        if BROKEN.search(log):
+        if BROKEN.search(log) and not attempt.only_proves:
             return Answer(REFUTED, attempt.how, _spent() - began, _inputs(work, left))
         if HELD.search(log) or (attempt.cycles and f"No output asserted in {attempt.cycles} frames" in log):
             return Answer(PROVED, attempt.how, _spent() - began)
@@ -105,7 +121,8 @@ def _attempts(work: Path, cycles: int | None) -> Sequence[Attempt]:
         ]
     if cycles is not None:
         how = f"SAT, {cycles} cycles from any state"
-        return [Attempt(f"bmc3 -F {cycles}; {SEEN}", how, 1, cycles)]
+        unrolled = Attempt(f"frames -i -F {cycles}; orpos; strash; iprove", how, 1 / SHARE, only_proves=True)
+        return [unrolled, Attempt(f"bmc3 -F {cycles}; {SEEN}", how, 1, cycles)]
     return [
         Attempt(f"{MERGED}; bmc3 -F {SHORT}; {SEEN}", "SAT, the first cycles", 1 / SHARE),
         Attempt(f"{MERGED}; pdr; {SEEN}", "an inductive invariant (scorr, PDR)", 1),

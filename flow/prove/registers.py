@@ -15,13 +15,23 @@ from typing import Any
 from ...fl.errors import BadInput
 from ..netlist import yosys
 
+ELABORATE = "read_slang --ignore-timing --no-implicit-memories --top {top} registers.sv\n"
 READ = """\
-read_slang --ignore-timing --no-implicit-memories --top {top} registers.sv
 prep -top {top} -flatten
 memory_map
 opt_clean
-write_json registers.json
 """
+# before multiplexers are merged, so that a reset is the last of them
+RESETS = """\
+hierarchy -check -top {top}
+proc
+flatten
+opt_expr
+opt_clean
+opt_dff
+opt_clean
+"""
+WRITE = "write_json registers.json\n"
 FLIP_FLOPS = ("$dff", "$sdff", "$adff", "$aldff")
 
 
@@ -42,7 +52,8 @@ class Registers:
         }
         todo = [bit for name in ports for bit in self.module["ports"][name]["bits"]]
         seen, stored = set(todo), set()
-        for bit in todo:  # grows
+        while todo:
+            bit = todo.pop()
             cell = drivers.get(bit)
             if cell is None:
                 continue
@@ -93,7 +104,32 @@ class Registers:
 
 def read(verilog: str, top: str, work: Path) -> Registers:
     """The registers of a text."""
+    return Registers(_module(verilog, top, work, READ))
+
+
+def resets(verilog: str, top: str, work: Path) -> dict[str, tuple[int, int]]:
+    """Those that a reset sets, by one of their names: to what, and their bits."""
+    module = _module(verilog, top, work, RESETS)
+    values: dict[Any, str] = {}
+    for cell in module["cells"].values():
+        if (
+            cell["type"].startswith("$sdff")
+            and cell["connections"]["SRST"] == module["ports"]["reset"]["bits"]
+        ):
+            value = cell["parameters"]["SRST_VALUE"]
+            values |= dict(zip(cell["connections"]["Q"], reversed(value), strict=True))
+    found: dict[str, tuple[int, int]] = {}
+    told: set[Any] = set()
+    for name, net in sorted(module["netnames"].items(), key=lambda each: (len(each[0]), each[0])):
+        bits = net["bits"]
+        if not net["hide_name"] and values.keys() >= set(bits) and not told >= set(bits):
+            found[name] = int("".join(values[bit] for bit in reversed(bits)), 2), len(bits)
+            told |= set(bits)
+    return found
+
+
+def _module(verilog: str, top: str, work: Path, script: str) -> dict[str, Any]:
     (work / "registers.sv").write_text(verilog)
-    yosys.run("registers", READ.format(top=top), work)
+    yosys.run("registers", (ELABORATE + script + WRITE).format(top=top), work)
     module: dict[str, Any] = json.loads((work / "registers.json").read_text())["modules"][top]
-    return Registers(module)
+    return module

@@ -2,8 +2,9 @@
 
 import ctypes
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pymtl3 import Component
 
@@ -18,11 +19,17 @@ from .protocol import (
     BrokenPromise,
     Plan,
     Progress,
+    SimulationTimeout,
+    Statics,
     UnexpectedResponse,
     hang_cycles,
 )
 from .translation.translate import top_name
 from .translation.translated import translated
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 DRIVER = Path(__file__).with_name("native.cpp").read_text()
 
@@ -80,14 +87,9 @@ class NativeSimulation(Simulation):
         self._model = NativeModel(verilog + around, DRIVER, options)
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
-        total = len(plan)
-        step = 4 * _words(self.ports.response.nbits)
-        responses = ctypes.create_string_buffer(step * total)
-        accepted = array("q", bytes(8 * total))
-        done = array("q", bytes(8 * total))
         source_threshold, sink_threshold = plan.stall.thresholds if plan.stall else (0, 0)
         native_plan = _Plan(
-            total=total,
+            total=len(plan),
             messages=_pack(plan.messages, self.ports.request.nbits),
             static_sets=_pack(map(self.ports.join_statics, plan.static_sets), self.ports.static_nbits),
             static_of=array("i", plan.static_of).tobytes(),
@@ -97,14 +99,59 @@ class NativeSimulation(Simulation):
             sink_threshold=sink_threshold,
             max_cycles=plan.max_cycles or 0,
             hang_cycles=hang_cycles(self.stage),
-            reset_cycles=RESET_CYCLES,
-            drain_cycles=DRAIN_CYCLES,
             random=plan.stall.start if plan.stall else 0,
-            responses=ctypes.addressof(responses),
-            accepted=accepted.buffer_info()[0],
-            done=done.buffer_info()[0],
         )
-        self._model.lib.sim_start(self._model.handle, ctypes.byref(native_plan))
+        data, accepted, done = self._carried_out(native_plan, plan.timeout, progress)
+        step = 4 * _words(self.ports.response.nbits)
+        packed = [int.from_bytes(data[at : at + step], "little") for at in range(0, len(data), step)]
+        return packed, accepted.tolist(), done.tolist()
+
+    def ask(
+        self, requests: "NDArray[np.uint32]", statics: Statics, hang: int
+    ) -> tuple["NDArray[np.uint32]", "NDArray[np.int64]"]:
+        """Millions of requests, as words of 32 bits, one after the other without a delay: answers and latencies.
+
+        SimulationTimeout where nothing has happened for `hang` cycles; else as `run`.
+        """
+        import numpy as np  # not at the top: simulations of a few requests do without
+
+        total = len(requests)
+        plan = _Plan(
+            total=total,
+            messages=requests.tobytes(),
+            static_sets=_pack(
+                [self.ports.join_statics(self.ports.pack_statics(statics))], self.ports.static_nbits
+            ),
+            static_of=bytes(4 * total),
+            source_delays=bytes(4 * total),
+            sink_delays=bytes(4 * total),
+            hang_cycles=hang,
+        )
+
+        def timeout(stage: str, accepted: int, done: int, cycle: int) -> SimulationTimeout:
+            return SimulationTimeout(
+                f"{done} of {total} answered, {accepted} taken, in cycle {cycle} at stage {stage}"
+            )
+
+        data, accepted, done = self._carried_out(plan, timeout, None)
+        answers = np.frombuffer(data, np.uint32).reshape(total, -1)
+        return answers, np.frombuffer(done, np.int64) - np.frombuffer(accepted, np.int64)
+
+    def _carried_out(
+        self,
+        plan: _Plan,
+        timeout: Callable[[str, int, int, int], SimulationTimeout],
+        progress: Progress | None,
+    ) -> tuple[bytes, "array[int]", "array[int]"]:
+        """The responses, and the cycles of both handshakes."""
+        total = plan.total
+        responses = ctypes.create_string_buffer(4 * _words(self.ports.response.nbits) * total)
+        accepted = array("q", bytes(8 * total))
+        done = array("q", bytes(8 * total))
+        plan.reset_cycles, plan.drain_cycles = RESET_CYCLES, DRAIN_CYCLES
+        plan.responses = ctypes.addressof(responses)
+        plan.accepted, plan.done = accepted.buffer_info()[0], done.buffer_info()[0]
+        self._model.lib.sim_start(self._model.handle, ctypes.byref(plan))
         outcome = self._model.advance(progress and (lambda: progress(self._state().received, total)))
         if outcome != FINISHED:
             state = self._state()
@@ -114,10 +161,8 @@ class NativeSimulation(Simulation):
                 raise BrokenPromise.at(
                     f"response {state.received}", state.cycle, self.stage, dropped=outcome == WITHDRAWN
                 )
-            raise plan.timeout(self.stage, state.sent, state.received, state.cycle)
-        data = responses.raw
-        packed = [int.from_bytes(data[at : at + step], "little") for at in range(0, step * total, step)]
-        return packed, accepted.tolist(), done.tolist()
+            raise timeout(self.stage, state.sent, state.received, state.cycle)
+        return responses.raw, accepted, done
 
     def _state(self) -> _State:
         state = _State()

@@ -8,34 +8,36 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab.proof import benches, machine_checks
-from modexlab.eval.lab.proof.check import Check, Outcome
-from modexlab.eval.lab.proof.checks import checks
+from modexlab.eval.lab.proof import benches
+from modexlab.eval.lab.proof.answers import ANSWERS
+from modexlab.eval.lab.proof.check import NETLIST, Check, Outcome
+from modexlab.eval.lab.proof.checks import checks, first_of_each_class
 from modexlab.eval.lab.proof.contracts import CONTRACTS
 from modexlab.eval.lab.proof.heap_sum import heap_check
 from modexlab.eval.lab.proof.ports import inside
-from modexlab.eval.lab.proof.unit_checks import (
-    OUTPUTS,
-    Rewritten,
-    behind,
-    decided,
-    fresh,
-    protocol,
-    unit_checks,
-)
+from modexlab.eval.lab.proof.stream_checks import OUTPUTS, Rewritten, behind, decided, protocol
+from modexlab.eval.lab.proof.unit_checks import fresh, unit_checks
 from modexlab.fl.errors import BadInput
+from modexlab.fl.multipliers.scaled import ScaledShape
 from modexlab.flow.prove import assertions, mutants
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.rtl.sim.ports import Message, Ports
 from modexlab.rtl.sim.translation.translate import top_name, translate
-from modexlab.rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook
+from modexlab.rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook, Resolve
+from modexlab.rtl.units.compression_tree import FiveThreeCompressors
 from modexlab.rtl.units.cond_sub import CondSub
 from modexlab.rtl.units.div_rem import DivRem, DivStep
 from modexlab.rtl.units.heap.bit_heap import BitHeap
-from modexlab.rtl.units.heap.full_adders import FullAdders
+from modexlab.rtl.units.heap.full_adders import FullAdders, HalfAdders
+from modexlab.rtl.units.mod_add_sub import ModAddSub
 from modexlab.rtl.units.mod_double import ModDouble
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
+from modexlab.rtl.units.multiplier import AddRow
+from modexlab.rtl.units.pseudo_mul import PseudoSquare
+from modexlab.rtl.units.scaled.scaled_step import ScaledStepCarrySave
+from modexlab.rtl.units.shielded_memory import ShieldedMemory
 from modexlab.rtl.units.shift_sub import ShiftSub, ShiftSubStep
+from modexlab.rtl.units.shift_sub_carry_save import ShiftSubCarrySave
 from pymtl3 import Component
 
 SECONDS = 600.0
@@ -181,12 +183,81 @@ def test_what_an_answer_must_not_come_of() -> None:
     assert kept(planted("value + free"))[0] == REFUTED
 
 
+def test_answers_of_two_in_any_two_states() -> None:
+    """In the cycles of an answer: a register that is left over, and one that comes of who waits for an answer."""
+
+    def found(design: benches.Stream, cycles: int = 5) -> str:
+        return decided(benches.same_answer(design, (), cycles, (0, 1)), SECONDS, cycles + 1).verdict
+
+    assert found(planted()) == PROVED
+    assert found(planted(), 4) == REFUTED
+    assert found(planted(taken="^ {4{ostream__rdy}}")) == found(planted("value + free")) == REFUTED
+
+
 @pytest.mark.regress
 def test_handshakes_of_a_mutant() -> None:
     """An answer that does not wait, and a unit that forgets what it computes."""
     check = of(ModDouble(4, 4, 2), "handshakes")
     verdicts = [each.run(SECONDS, lambda *_: None).verdict for each in check.mutants()]
     assert run(check) == PROVED and UNDECIDED not in verdicts
+
+
+def test_conditions_are_those_of_both_languages() -> None:
+    """What is asked natively is what a proof assumes: counted by the circuit that SystemVerilog makes of it."""
+    unit = MontMulRem(2, 2, 1, "textbook", False)
+    unit.elaborate()
+    said = ANSWERS[MontMulRem](unit)
+    assert said is not None
+    ports = Ports.of(unit)
+    asked = {
+        (sweep.statics["modulus"], int(a), int(b))
+        for sweep in said.sweeps(ports)
+        for a, b in zip(*sweep.fields, strict=True)
+    }
+    assert asked == {(3, a, b) for a in range(4) for b in range(3)}
+    listed = " || ".join(f"modulus == {n} && a == {a} && b == {b}" for n, a, b in asked)
+    condition = " && ".join(f"({each})" for each in said.conditions)
+    text = (
+        f"module proof(input [1:0] modulus, a, b); always @* assert (({condition}) == ({listed})); endmodule"
+    )
+    assert decided(text, SECONDS).verdict == PROVED
+
+
+# classes that no design instantiates by default
+OTHERS: list[Callable[[], Component]] = [
+    lambda: AddRedCarrySave(4),
+    lambda: Resolve(4),
+    lambda: AddRow(4),
+    lambda: ModAddSub(4),
+    lambda: HalfAdders(3),
+    lambda: FiveThreeCompressors(3),
+    lambda: ScaledStepCarrySave(ScaledShape(4, 4)),
+    lambda: ShiftSubCarrySave(4),
+    lambda: PseudoSquare(4, 15),
+    lambda: ShieldedMemory(3, 4),
+]
+CLASSES = sorted({each.__name__ for each in (*CONTRACTS, *ANSWERS, BitHeap)})
+
+
+@pytest.fixture(scope="module")
+def units() -> dict[str, Check]:
+    """A check of each class of units, of some design or of a unit on its own."""
+    others = {check.name.split()[0]: check for make in OTHERS for check in [of(make(), "")]}
+    return others | {name: check for name, (_, check) in first_of_each_class(8).items()}
+
+
+def test_each_unit_has_a_contract(units: dict[str, Check]) -> None:
+    """A new class without one is here by its name."""
+    assert [name for name, check in units.items() if not check.says] == []
+    assert sorted(units) == CLASSES
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_mutant_of_each_unit(name: str, units: dict[str, Check]) -> None:
+    """It holds, and one of its mutants is refuted."""
+    assert run(units[name]) == PROVED
+    assert any(run(mutant) == REFUTED for mutant in units[name].mutants())
 
 
 def test_units_are_those_of_the_design() -> None:
@@ -263,7 +334,7 @@ def test_mutants_are_of_the_module_alone() -> None:
 @pytest.mark.parametrize("name", ["mont", "mont-ct", "ssmm-ct", "mm-m-000", "scaled"])
 def test_all_of_a_machine(name: str) -> None:
     """Of 8 bits nothing is refuted."""
-    found = [each for each in checks(catalogue.find(name).at(8)) if each.kind != machine_checks.NETLIST]
+    found = [each for each in checks(catalogue.find(name).at(8)) if each.kind != NETLIST]
     assert not [each.name for each in found if run(each) == REFUTED]
 
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ...lab.verdicts import Verdict
 
 ALL = "all"
-REFUTED = "refuted"
 NBITS = 8
 SECONDS = 60
 LONGEST = 64  # letters of a name in the table
@@ -45,7 +44,8 @@ protocol  of the whole machine at all delays: no answer without a request, none 
 time      two machines with different exponents of a length answer in the same cycles, side by side
 netlist   the flow's own proof that the netlist is the RTL
 A check is proved, refuted with inputs that break it, or undecided in the seconds that it gets. The exit code is 1 if
-one is refuted. With --mutants an operator of each unit is changed, and the changed unit must be refuted.
+one is refuted. With --mutants an operator of each unit is changed, and the changed unit must be refuted; with all, the units of each
+class once, in a table of the faults that are found.
 Verdicts go to the ledger, from which `modexlab report` has them; `modexlab prove all` takes what is there from the
 same sources, so that it goes on where it was broken off. A time that depends on the exponent is no fault of a design
 that says so, and with all no exit code 1."""
@@ -54,7 +54,8 @@ EXAMPLES = """\
   modexlab prove mont-001 --nbits 64 --check AddRedKoc --json
   modexlab prove mont-ct --check time protocol
   modexlab prove mont --check AddRedTextbook --mutants
-  modexlab prove all --check Halve"""
+  modexlab prove all --check Halve
+  modexlab prove all --check Halve --mutants"""
 
 
 def add(commands: Commands) -> None:
@@ -153,14 +154,15 @@ def _proved(
 
 def _prove_all(args: argparse.Namespace) -> int:
     """All designs of the catalogue as they are by default; what the ledger has is not proved again."""
+    from ....flow.prove.report import REFUTED
     from ...designs.catalogue import designs
     from ...lab.proof.checks import checks
     from ...lab.verdicts import Verdict, key_of
 
-    if args.settings or args.crt or args.verify or args.blind != "no" or args.mutants:
-        raise BadInput(
-            "all with settings of one design: --set, --crt, --blind, --verify and --mutants want a design"
-        )
+    if args.settings or args.crt or args.verify or args.blind != "no":
+        raise BadInput("all with settings of one design: --set, --crt, --blind and --verify want a design")
+    if args.mutants:
+        return _prove_all_mutants(args)
     told: list[Verdict] = []
     with ledger_of(args) as ledger, Progress("all", unit="check", quiet=args.json) as progress:
         for design in designs():
@@ -176,6 +178,54 @@ def _prove_all(args: argparse.Namespace) -> int:
         raise BadInput(f"--check {' '.join(args.check)}: no design has such a check")
     answer(args, lambda: [_verdict_as_json(each) for each in told], lambda: list(_verdicts(told)))
     return 1 if any(each.verdict == REFUTED and not each.by_nature for each in told) else 0
+
+
+def _prove_all_mutants(args: argparse.Namespace) -> int:
+    """Of each class of units the first check that a design has, and of its mutants the first that is refuted."""
+    from ....flow.prove.report import REFUTED
+    from ...lab.proof.checks import first_of_each_class
+
+    rows: list[dict[str, Any]] = []
+    with Progress("mutants", unit="class", quiet=args.json) as progress:
+        found = first_of_each_class(args.nbits, args.check)
+        for done, (name, (design, check)) in enumerate(found.items()):
+            progress.describe(check.name)
+            progress(done, len(found))
+            tried = 0
+            row = {"class": name, "design": design, "check": check.name, "refuted": False}
+            for mutant in check.mutants():
+                tried += 1
+                outcome = mutant.run(args.timeout, lambda *_: None)
+                if outcome.verdict == REFUTED:
+                    what = mutant.name.removeprefix(f"{check.name}: ")
+                    row |= {
+                        "refuted": True,
+                        "mutant": what,
+                        "how": outcome.how,
+                        "seconds": round(outcome.seconds, 2),
+                    }
+                    break
+            rows.append(row | {"tried": tried})
+    if not rows:
+        raise BadInput(f"--check {' '.join(args.check)}: no design has such a unit")
+    answer(args, lambda: rows, lambda: list(_refutations(rows)))
+    return 0 if all(each["refuted"] for each in rows) else 1
+
+
+def _refutations(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A class on a line: the fault that was planted, and how it was found."""
+    head = ("unit", "mutant", "found by", "s")
+    yield table(
+        head,
+        [
+            (each["class"], _cut(each["mutant"]), each["how"], f"{each['seconds']:.1f}")
+            if each["refuted"]
+            else (each["class"], f"none of {each['tried']} is refuted", "-", "-")
+            for each in rows
+        ],
+    )
+    yield ""
+    yield f"{sum(each['refuted'] for each in rows)} of {len(rows)} classes: a mutant is refuted"
 
 
 def _verdict_as_json(verdict: Verdict) -> dict[str, Any]:

@@ -1,22 +1,29 @@
 """What units with streams answer: the operands that they take, all of them, and what is right.
 
-ANSWERS has an entry for each class; a unit of few bits is run on every one of its operands (unit_checks.py). What is right is said by
-multiplications and remainders of numpy, by no model of the unit. `given` is the same condition on operands, for a proof.
+ANSWERS has an entry for each class; a unit of few bits is run on every one of its operands (stream_checks.py). What is right is said by
+multiplications and remainders of numpy, by no model of the unit. What is assumed of operands is said once, in words that Python and
+SystemVerilog have in common: the operands that are asked and those of a proof are the same.
+Where a unit has too many operands, one of fewer bits is asked in its place, and the check bears its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pymtl3 import Component
 
+from ....fl.multipliers.scaled import ScaledShape
 from ....rtl.machines.fixed_mod_exp import Remainder
+from ....rtl.sim.ports import Message, Ports
 from ....rtl.units.direct_mul import DirectMul
 from ....rtl.units.div_rem import AlignedDivRem, DivRem
+from ....rtl.units.heap.heap_mont import HeapMont
 from ....rtl.units.mm_mul import MMMul
 from ....rtl.units.mm_red import MMRed
 from ....rtl.units.mod_double import ModDouble
@@ -25,15 +32,29 @@ from ....rtl.units.mont_mul_rem import MontMulRem
 from ....rtl.units.mul_rem import MulRem
 from ....rtl.units.multiplier import Multiplier
 from ....rtl.units.pseudo_mul import PseudoMul, PseudoReduce, PseudoSquare
+from ....rtl.units.scaled.scaled_mont import ScaledMont
+from ....rtl.units.scaled.scaled_setup import KINDS, ScaledSetup
 from ....rtl.units.shift_sub import ShiftSub
 from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
 from ....rtl.units.square_of_r import SquareOfR
+from ....rtl.units.systolic.scaled_array import ScaledArray
+from ....rtl.units.systolic.systolic_array import SystolicArray
 from .ports import arguments, width
+from .wrappers import ArrayStream, SetupStream
 
 Words = NDArray[np.int64]
 Fields = tuple[Words, ...]
 Statics = dict[str, int]
 Right = Callable[[Fields, Fields, Statics], NDArray[np.bool_]]  # of requests, answers and statics
+
+ALONE = "request"  # what a request is called that has no fields
+AT_ONCE = 1 << 20  # operands of a sweep at most
+DIVIDENDS = 24  # bits of dividend and divisor that are asked
+SMALL_DIGIT, SMALL_NBITS = (
+    4,
+    22,
+)  # a digit, and bits of operands and modulus of a unit on a scaled modulus that are asked
+SMALL_ARRAY = 2, 4  # bits of a word, and words
 
 
 @dataclass(frozen=True)
@@ -49,41 +70,59 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Answers:
-    """How many operands a unit takes, which they are, what is right, and the condition on a request in SystemVerilog."""
+    """What is right, and what is assumed of requests and static ports: conditions that are the same in Python and in SystemVerilog.
+
+    below: of some of them, what they are less than. parts: units in a row that it is made of, by name. stand_in: a unit of few bits, or
+    one with streams around it, that is asked in its place; `inner` is where faults are planted.
+    """
 
     says: str
-    count: int
-    sweeps: Callable[[], Iterator[Sweep]]
     right: Right
     given: tuple[str, ...] = ()
+    below: Mapping[str, int] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
+    stand_in: Component | None = None
+    inner: str = ""
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        return (*(f"{name} < {bound}" for name, bound in self.below.items()), *self.given)
+
+    def listed(self, ports: Ports) -> int:
+        """Values of fields and static ports among which operands are looked for."""
+        return math.prod(len(words) for words in (*self._words(fields(ports)), *self._words(ports.statics)))
+
+    def sweeps(self, ports: Ports) -> Iterator[Sweep]:
+        """All that meets the conditions, of ports that are read."""
+        names = [name for name, _ in fields(ports)]
+        first, *others = self._words(fields(ports))
+        step = max(1, AT_ONCE // math.prod(len(each) for each in others))
+        told = [(compile(each, "condition", "eval"), each) for each in self.conditions]
+        of_statics = {each for code, each in told if not set(code.co_names) & set(names)}
+        for values in itertools.product(*self._words(ports.statics)):
+            statics = dict(zip((name for name, _ in ports.statics), values, strict=True))
+            if not all(eval(code, {}, statics) for code, each in told if each in of_statics):
+                continue
+            for at in range(0, len(first), step):
+                grid = np.meshgrid(np.array(first[at : at + step]), *map(np.array, others), indexing="ij")
+                asked = tuple(each.ravel() for each in grid)
+                meets = np.ones(len(asked[0]), np.bool_)
+                for code, each in told:
+                    if each not in of_statics:
+                        meets &= eval(code, {}, statics | dict(zip(names, asked, strict=True)))
+                if meets.any():
+                    yield Sweep(statics, tuple(each[meets] for each in asked))
+
+    def _words(self, of: Sequence[tuple[str, Message]]) -> list[range]:
+        return [range(self.below.get(name, 1 << kind.nbits)) for name, kind in of]
 
 
-def _pairs(a: int, b: int) -> Fields:
-    """All pairs below these."""
-    return tuple(each.ravel() for each in np.meshgrid(np.arange(a), np.arange(b), indexing="ij"))
+def fields(ports: Ports) -> list[tuple[str, Message]]:
+    """Of a request."""
+    return [(name, Message(nbits)) for name, nbits in ports.request.fields] or [(ALONE, ports.request)]
 
 
-def _by_modulus(
-    unit: Component, says: str, right: Right, *, odd: bool, whole: str = "", reduced: str = "b"
-) -> Answers:
-    """A product of two factors, of which `whole` may be any word and the others are below the modulus."""
-    nbits = width(unit.modulus)
-    moduli = range(3 if odd else 1, 1 << nbits, 2 if odd else 1)
-
-    def sweeps() -> Iterator[Sweep]:
-        for n in moduli:
-            yield Sweep({"modulus": n}, _pairs(*(1 << nbits if each == whole else n for each in "ab")))
-
-    field = {"a": f"request[{2 * nbits - 1}:{nbits}]", "b": f"request[{nbits - 1}:0]"}
-    given = [f"{field[each]} < modulus" for each in "ab" if each != whole]
-    if odd:
-        given.append("modulus[0] && modulus > 1")
-    half, top = 1 << nbits - 1, (1 << nbits) - 1  # odd moduli, and the largest of all
-    if whole:
-        count = (half * half - 1 if odd else top * (top + 1) // 2) << nbits
-    else:
-        count = (4 * half**3 - half) // 3 - 1 if odd else top * (top + 1) * (2 * top + 1) // 6
-    return Answers(says, count, sweeps, right, tuple(given))
+ODD = "(modulus & 1) == 1"
 
 
 def _montgomery(r: int, bound: int = 1) -> Right:
@@ -105,44 +144,44 @@ def _mont_mul_rem(unit: Component) -> Answers | None:
         return None
     nbits = width(unit.modulus)
     says = f"p = a b / 2^{nbits} mod n, for any a, b < n, n odd"
-    return _by_modulus(unit, says, _montgomery(1 << nbits), odd=True, whole="a")
+    return Answers(says, _montgomery(1 << nbits), (ODD, "modulus > 1", "b < modulus"))
 
 
-def _mm_mul(unit: Component) -> Answers | None:
-    if not arguments(unit)["subtracts"]:
-        return None
+def _mm_mul(unit: Component) -> Answers:
     nbits = width(unit.modulus)
-    return _by_modulus(
-        unit,
-        f"p = a b / 2^{nbits} mod n, for a < n, any b, n odd",
-        _montgomery(1 << nbits),
-        odd=True,
-        whole="b",
+    if arguments(unit)["subtracts"]:
+        says = f"p = a b / 2^{nbits} mod n, for a < n, any b, n odd"
+        return Answers(says, _montgomery(1 << nbits), (ODD, "modulus > 1", "a < modulus"))
+    return Answers(
+        f"p = a b / 2^{nbits + 1} mod n below 2n, for a, b < 2n, n odd of {nbits - 1} bits",
+        _montgomery(2 << nbits, 2),
+        (ODD, "a < 2 * modulus", "b < 2 * modulus"),
+        {"modulus": 1 << nbits - 1},
     )
 
 
 def _mm_red(unit: Component) -> Answers:
     nbits = width(unit.modulus)
-    return _by_modulus(
-        unit, f"p = a b / 2^{nbits} mod n, for a, b < n, n odd", _montgomery(1 << nbits), odd=True
-    )
+    says = f"p = a b / 2^{nbits} mod n, for a, b < n, n odd"
+    return Answers(says, _montgomery(1 << nbits), (ODD, "modulus > 1", "a < modulus", "b < modulus"))
 
 
 def _modular(unit: Component) -> Answers | None:
     if arguments(unit).get("fits"):
         return None
-    return _by_modulus(unit, "p = a b mod n, for a, b < n", _product, odd=False)
+    return Answers("p = a b mod n, for a, b < n", _product, ("a < modulus", "b < modulus"))
+
+
+def _mul_rem(unit: Component) -> Answers | None:
+    said = _modular(unit)
+    return said and replace(said, parts=("multiplier", "divider"))
 
 
 def _multiplier(unit: Component) -> Answers:
-    nbits = arguments(unit)["nbits"]
-
     def right(request: Fields, answer: Fields, _: Statics) -> NDArray[np.bool_]:
         return answer[0] == request[0] * request[1]
 
-    return Answers(
-        "p = a b", 1 << 2 * nbits, lambda: iter([Sweep({}, _pairs(1 << nbits, 1 << nbits))]), right
-    )
+    return Answers("p = a b", right)
 
 
 def _div_rem(unit: Component) -> Answers | None:
@@ -150,48 +189,39 @@ def _div_rem(unit: Component) -> Answers | None:
     if given.get("fits"):
         return None
     nbits, dbits = given["nbits"], given["dbits"]
-
-    def sweeps() -> Iterator[Sweep]:
-        for top in range(0, 1 << nbits, 1 << min(nbits, 12)):
-            dividends, divisors = _pairs(1 << min(nbits, 12), 1 << dbits)
-            yield Sweep({}, (dividends + top, divisors))
+    if nbits + dbits > DIVIDENDS:
+        fewer = {"nbits": 2 * DIVIDENDS // 3, "dbits": DIVIDENDS // 3}
+        stand_in = type(unit)(**(given | fewer))
+        stand_in.elaborate()
+        said = _div_rem(stand_in)
+        return said and replace(said, stand_in=stand_in)
 
     def right(request: Fields, answer: Fields, _: Statics) -> NDArray[np.bool_]:
         (a, d), (q, r) = request, answer
         by_zero = (q == (1 << nbits) - 1) & (r == a % (1 << dbits))
         return np.where(d == 0, by_zero, (q * d + r == a) & (r < d))
 
-    return Answers("a = q d + r, r < d; for d = 0 as RISC-V has it", 1 << nbits + dbits, sweeps, right)
-
-
-def _one_word(nbits: int, below: int = 0) -> Words:
-    return np.arange(below or 1 << nbits)
+    return Answers("a = q d + r, r < d; for d = 0 as RISC-V has it", right)
 
 
 def _mod_double(unit: Component) -> Answers | None:
     given = arguments(unit)
     if given["counted"]:
         return None
-    nbits, factor = given["nbits"], given["doublings"]
+    factor = given["doublings"]
 
     def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
         n = statics["modulus"]
         return answer[0] == request[0] * pow(2, factor, n) % n
 
-    return Answers(
-        f"x 2^{factor} mod n, for x < n",
-        (1 << nbits) * ((1 << nbits) - 1) // 2,
-        lambda: (Sweep({"modulus": n}, (_one_word(nbits, n),)) for n in range(1, 1 << nbits)),
-        right,
-        ("request < modulus",),
-    )
+    return Answers(f"x 2^{factor} mod n, for x < n", right, ("request < modulus",))
 
 
 def _mod_halve(unit: Component) -> Answers | None:
     given = arguments(unit)
     if given["counted"]:
         return None
-    nbits, value_nbits, halvings = given["nbits"], given["value_nbits"], given["halvings"]
+    halvings = given["halvings"]
 
     def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
         (x,), (p,), n = request, answer, statics["modulus"]
@@ -201,13 +231,8 @@ def _mod_halve(unit: Component) -> Answers | None:
             & ((x == 0) | (x >= n) | (p < n))
         )
 
-    return Answers(
-        f"x / 2^{halvings} mod n, at most x / 2^{halvings} + n, and below n for 0 < x < n; n odd",
-        1 << nbits - 1 + value_nbits,
-        lambda: (Sweep({"modulus": n}, (_one_word(value_nbits),)) for n in range(1, 1 << nbits, 2)),
-        right,
-        ("modulus[0]",),
-    )
+    says = f"x / 2^{halvings} mod n, at most x / 2^{halvings} + n, and below n for 0 < x < n; n odd"
+    return Answers(says, right, (ODD,))
 
 
 def _square_of_r(unit: Component) -> Answers:
@@ -216,41 +241,116 @@ def _square_of_r(unit: Component) -> Answers:
     def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
         return answer[0] == pow(2, 2 * nbits, statics["modulus"])
 
-    return Answers(
-        "R^2 mod n",
-        (1 << nbits) - 1,
-        lambda: (Sweep({"modulus": n}, (np.zeros(1, np.int64),)) for n in range(1, 1 << nbits)),
-        right,
-        ("modulus != 0",),
-    )
+    return Answers("R^2 mod n", right, ("modulus > 0",))
 
 
 def _fixed(unit: Component) -> Answers:
     """Of one modulus, which the hardware has in it."""
-    given = arguments(unit)
-    nbits, m = given["nbits"], given["modulus"]
+    m = arguments(unit)["modulus"]
     operation = getattr(unit, "OPERATION", "multiply" if isinstance(unit, DirectMul) else "reduce")
-    two = operation == "multiply"
 
     def right(request: Fields, answer: Fields, _: Statics) -> NDArray[np.bool_]:
         x = request[0]
-        value = x * request[1] if two else x * x if operation == "square" else x
+        value = x * request[1] if operation == "multiply" else x * x if operation == "square" else x
         return answer[0] == value % m
 
-    def sweeps() -> Iterator[Sweep]:
-        yield Sweep({}, _pairs(1 << nbits, 1 << nbits) if two else (_one_word(nbits),))
-
     said = {"multiply": "a b", "square": "a a", "reduce": "a"}[operation]
-    return Answers(f"p = {said} mod {m}", 1 << (2 * nbits if two else nbits), sweeps, right)
+    return Answers(f"p = {said} mod {m}", right)
+
+
+# ---- on a scaled modulus M, -1 modulo 2^v and a multiple of N by less than 2^v: M' = (M + 1) / 2^v is the static port
+
+
+def _scaled(nbits: int, v: int, wide: int) -> Answers:
+    most = (((1 << v) - 1) * ((1 << nbits) - 1) + 1) >> v  # M'
+    twice = 2 * ((most << v) - 1)
+
+    def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
+        (a, b), (p,), m = request, answer, (statics["modulus"] << v) - 1
+        return (p < 2 * m) & (p * ((1 << wide) % m) % m == a * b % m)
+
+    says = f"p = a b / 2^{wide} mod M, below 2M, for a, b < 2M, M = 2^{v} M' - 1"
+    less = f"{2 << v} * modulus - 2"
+    return Answers(
+        says,
+        right,
+        ("modulus > 0", f"a < {less}", f"b < {less}"),
+        {"modulus": most + 1, "a": twice, "b": twice},
+    )
+
+
+def _small(delay: int) -> ScaledShape:
+    """Of which all operands are asked."""
+    ones = SMALL_DIGIT * (delay + 1)
+    return ScaledShape((SMALL_NBITS - 2 * ones) // 3, SMALL_DIGIT, delay)
+
+
+def _scaled_mont(unit: Component) -> Answers | None:
+    given = arguments(unit)
+    if given["fits"]:
+        return None
+    shape = _small(given.get("quotient_delay", 0))
+    stand_in = type(unit)(**(given | {"nbits": shape.nbits, "digit_nbits": shape.digit_nbits}))
+    return replace(_scaled(shape.nbits, shape.scale_nbits, shape.wide), stand_in=stand_in)
+
+
+def _scaled_array(unit: Component) -> Answers:
+    k, nwords = SMALL_ARRAY
+    said = _scaled(k * (nwords - 1) - 2, k, k * nwords)
+    return replace(said, stand_in=ArrayStream(ScaledArray, k, nwords), inner=type(unit).__name__)
+
+
+def _systolic_array(unit: Component) -> Answers:
+    k, nwords = SMALL_ARRAY
+    return Answers(
+        f"p = a b / 2^{k * nwords} mod m, below 2m, for a, b < 2m, m odd of {k * nwords - 2} bits",
+        _montgomery(1 << k * nwords, 2),
+        (ODD, f"((modulus * n_prime + 1) & {(1 << k) - 1}) == 0", "a < 2 * modulus", "b < 2 * modulus"),
+        {"modulus": 1 << k * nwords - 2},
+        stand_in=ArrayStream(SystolicArray, k, nwords),
+        inner=type(unit).__name__,
+    )
+
+
+def _scaled_setup(unit: Component) -> Answers:
+    entry = arguments(unit)["entry"]
+    entry = replace(entry, shape=replace(entry.shape, nbits=SMALL_DIGIT))
+    scale, double, clear = (KINDS.index(kind) for kind in ("scale", "double", "clear"))
+    top, v = entry.word_nbits - 1, entry.shape.scale_nbits
+
+    def right(request: Fields, answer: Fields, statics: Statics) -> NDArray[np.bool_]:
+        (kind, x), (m_prime, p), n = request, answer, statics["modulus"]
+        high = n << top - n.bit_length()
+        # the power of 2 that is doubled is N' itself for N = 1
+        started = (p <= high) & (p % high == pow(2, entry.first_nbits + entry.chain.doublings, high))
+        made = (m_prime <= n) & ((m_prime << v) % n == 1 % n)
+        doubled = (x >= high) | (p == (x << entry.doublings_per_cycle) % high)
+        halved = (x >= n << entry.halvings) | (p < n) & (p * pow(2, entry.halvings, n) % n == x % n)
+        return np.select([kind == scale, kind == double], [started & made, doubled], halved)
+
+    return Answers(
+        f"N' = N 2^i of {top} bits: 2^{entry.first_nbits + entry.chain.doublings} mod N' and M' = 2^-{v} mod N; "
+        f"{1 << entry.doublings_per_cycle} x mod N' for x < N'; x / 2^{entry.halvings} mod N for x < 2^{entry.halvings} N; N odd",
+        right,
+        (ODD,),
+        {"kind": clear},
+        stand_in=SetupStream(entry),
+        inner=type(unit).__name__,
+    )
 
 
 ANSWERS: Mapping[type[Component], Callable[[Any], Answers | None]] = {
     MontMulRem: _mont_mul_rem,
     MMMul: _mm_mul,
     MMRed: _mm_red,
-    MulRem: _modular,
+    MulRem: _mul_rem,
     ShiftSub: _modular,
     ShiftSubCarrySave: _modular,
+    ScaledMont: _scaled_mont,
+    HeapMont: _scaled_mont,
+    ScaledArray: _scaled_array,
+    SystolicArray: _systolic_array,
+    ScaledSetup: _scaled_setup,
     Multiplier: _multiplier,
     DivRem: _div_rem,
     AlignedDivRem: _div_rem,

@@ -5,6 +5,9 @@
                  answer in so many cycles, and where nothing is under way room for a request in as many
     held         while an answer is not taken, it stays, as the registers do that it is read from
     alone        two copies in any two states take the same request: the registers that decide what comes are the same then
+    idle         when a request can be taken, these registers have the values of a reset
+    same_answer  two copies in any two states take the same request: they answer the same, in the same cycle, of so many
+    row          units in a row, of which each gets the answer of the one before, and nothing else but static ports
     steady       two copies in the same state, at work: what their streams say makes no difference to these registers
     same_time    two copies from reset, whose requests differ in one field: both answer in the same cycles
 
@@ -20,7 +23,7 @@ from dataclasses import dataclass
 from pymtl3 import Component
 
 from ....rtl.sim.ports import Ports
-from .contracts import Contract, default_nbits
+from .contract import SPARE, Contract, default_nbits, word
 from .ports import ports
 
 PIN = "_pin"  # of a port, whose name the number has that it is
@@ -85,6 +88,14 @@ class Stream:
         ]
         return _module(self.verilog, declared, body)
 
+    def fields(self) -> list[str]:
+        """Of the request, as numbers by their names, with room for a sum of some."""
+        number = _range(self.ports.request.nbits + SPARE)
+        if not self.ports.request.fields:
+            return []
+        places = [(name, *self.field(name)) for name, _ in self.ports.request.fields]
+        return [f"  wire {number} {name} = request[{high}:{low}];" for name, high, low in places]
+
     def statics(self) -> Iterator[tuple[str, str]]:
         for name, kind in self.ports.statics:
             yield name, _range(kind.nbits)
@@ -104,11 +115,11 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
     if said.registers:
         inputs.insert(0, "input clk")
         body.append(_instance(top, "unit", {"clk": "clk", "reset": "1'b0", **pins}))
-        body += [f"  wire {number} {name} = unit.{name};" for name in said.registers if name not in pins]
-        body += [f"  reg {number} old_{name};" for name in {**pins, **dict.fromkeys(said.registers)}]
+        inner = {word(name): name for name in said.registers if name not in pins}
+        body += [f"  wire {number} {name} = unit.{register};" for name, register in inner.items()]
         body += [
-            f"  always @(posedge clk) old_{name} <= {name};"
-            for name in {**pins, **dict.fromkeys(said.registers)}
+            f"  reg {number} old_{name};\n  always @(posedge clk) old_{name} <= {name};"
+            for name in (*pins, *inner)
         ]
         body.append("  reg begun = 0;\n  always @(posedge clk) begun <= 1;")
         holds = [f"!begun || ({each})" for each in said.holds]
@@ -116,6 +127,7 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
     else:
         body.append(_instance(top, "unit", pins))
         holds, given = list(said.holds), list(said.given)
+    inputs += [f"input {number} {name}" for name in said.free]
     body += [f"  wire {number} {name} = {value};" for name, value in said.lines.items()]
     for module, text in said.instead.items():
         verilog = _with_module(verilog, module, text)
@@ -142,6 +154,7 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int) -> 
     body = [
         RESET,
         *(f"  reg {bits} {name};" for name, bits in statics),
+        *design.fields(),
         design.instance("unit", "request"),
         "  wire takes = request_val & request_rdy & !reset, gives = answer_val & answer_rdy & !reset;",
         f"  reg {count} under_way = 0;",
@@ -202,6 +215,7 @@ def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) ->
     """
     body = [
         *_kept(design),
+        *design.fields(),
         "  wire request_val_other = request_val;",
         design.instance("one", "request", "_1", "1'b0"),
         design.instance("two", "request", "_2", "1'b0", "_other"),
@@ -234,6 +248,84 @@ def steady(design: Stream, registers: Mapping[str, int]) -> str:
     return design.module(
         ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"], body
     )
+
+
+def idle(design: Stream, values: Mapping[str, int]) -> str:
+    """For ever from reset, whatever the static ports do."""
+    body = [
+        RESET,
+        design.instance("unit", "request"),
+        *_always([], [f"reset || !request_rdy || unit.{name} == {value}" for name, value in values.items()]),
+    ]
+    return design.module([f"input {bits} {name}" for name, bits in design.statics()], body)
+
+
+def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[int, int]) -> str:
+    """After the first cycle all that the streams say is different; `waits`: whether an answer would be taken in the first.
+
+    `paired`: the request is under way, and is answered within `cycles`; until then no other one is taken.
+    """
+    body = [
+        "  wire reset = 0;",
+        *_kept(design),
+        *design.fields(),
+        "  reg first = 1, paired = 0;",
+        f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
+        "  wire request_val_one = first | request_val, request_val_two = first | request_val_other;",
+        f"  wire {design.request} request_two = first ? request : request_other;",
+        f"  wire answer_rdy_one = first ? {waits[0]} : answer_rdy, answer_rdy_two = first ? {waits[1]} : answer_rdy_other;",
+        design.instance("one", "request", "_1", given="_one"),
+        design.instance("two", "request_two", "_2", given="_two"),
+        "  always @(posedge clk) begin",
+        "    first <= 0;",
+        "    age <= age + 1;",
+        "    paired <= first ? request_rdy_1 & request_rdy_2 : paired & !answer_val_1;",
+        "  end",
+        *_always(
+            [f"!first || ({each})" for each in given],
+            [
+                "!paired || answer_val_1 == answer_val_2",
+                "!paired || !answer_val_1 || answer_1 == answer_2",
+                "!paired || answer_val_1 || !(request_rdy_1 | request_rdy_2)",
+                f"!paired || age < {cycles} || answer_val_1",
+            ],
+        ),
+    ]
+    return design.module(
+        ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"], body
+    )
+
+
+def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
+    """In one cycle, two copies in any two states: units of these names, from the request to the answer."""
+    body = [
+        "  wire reset = 0;",
+        *_kept(design),
+        design.instance("one", "request", "_1"),
+        design.instance("two", "request_other", "_2", given="_other"),
+    ]
+    before = ["request_val", "request_rdy_1", "request == request_other"]
+    holds = []
+    for name, part in parts:
+        for static, _ in part.ports.statics:
+            holds.append(f"one.{name}.{static} == two.{name}.{static}")
+        message = f"one.{name}.istream__msg == two.{name}.istream__msg"
+        holds += _joined(before, [f"one.{name}.istream__val", f"one.{name}.istream__rdy", message])
+        before = [
+            f"one.{name}.ostream__val",
+            f"one.{name}.ostream__rdy",
+            f"one.{name}.ostream__msg == two.{name}.ostream__msg",
+        ]
+    holds += _joined(before, ["answer_val_1", "answer_rdy", "answer_1 == answer_2"])
+    return design.module(
+        ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"],
+        [*body, *_always([], holds)],
+    )
+
+
+def _joined(source: Sequence[str], sink: Sequence[str]) -> list[str]:
+    """One handshake, and a message that comes of the other alone."""
+    return [f"{source[0]} == {sink[0]}", f"{source[1]} == {sink[1]}", f"!({source[2]}) || ({sink[2]})"]
 
 
 def same_time(design: Stream, secret: str, lengths: bool) -> str:

@@ -13,6 +13,10 @@ from ....flow.prove.report import Result
 
 Report = Callable[[int, int], None]
 
+UNITS, PROTOCOL, TIME, NETLIST = "units", "protocol", "time", "netlist"
+KINDS = (UNITS, PROTOCOL, TIME, NETLIST)
+MUTANTS = 4  # of a unit
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ....flow.prove.report import REFUTED
-from .check import Check, Outcome, Report
-from .machine_checks import NETLIST, PROTOCOL, TIME, machine_checks
-from .unit_checks import UNIT, unit_checks
+from .check import KINDS, Check, Outcome, Report
+from .machine_checks import machine_checks
+from .stream_checks import PROMISED
+from .unit_checks import unit_checks
 
 if TYPE_CHECKING:
     from ...designs.machine import Machine
-
-KINDS = (UNIT, PROTOCOL, TIME, NETLIST)
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,20 @@ def checks(machine: Machine, wanted: Sequence[str] = (), *, all_of_them: bool = 
                 f"--check {each}: {machine.design.name} has no such check; give one of {', '.join(names)}"
             )
     return [check for check in found if not wanted or any(_is(check, each) for each in wanted)]
+
+
+def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tuple[str, Check]]:
+    """By class, a check of what a unit answers or does, and the design that has it."""
+    from ...designs.catalogue import designs
+
+    found: dict[str, tuple[str, Check]] = {}
+    for design in designs():
+        hardware = design.at(nbits).rtl()
+        hardware.elaborate()
+        for check in unit_checks(hardware):
+            if check.says != PROMISED and (not wanted or any(_is(check, each) for each in wanted)):
+                found.setdefault(check.name.split()[0], (design.name, check))
+    return found
 
 
 def _is(check: Check, name: str) -> bool:

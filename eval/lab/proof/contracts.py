@@ -1,18 +1,16 @@
 """Contracts of units: what their outputs are by their inputs, or what a step makes of their registers, with the bounds of their headers.
 
-A contract is SystemVerilog over the names of the ports, each as a number of `nbits` bits, wide enough that no sum below overflows.
+contract.py says what one is; those of folded products and of machines in words are in fold_contracts.py and serial_contracts.py.
 CONTRACTS has one for each class; where a design instantiates the class, it is proved (unit_checks.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 from pymtl3 import Component
 
-from ....fl.compression.bit_heap import HeapPlan
 from ....fl.compression.compression import make_plan
 from ....fl.moduli import classify
 from ....fl.multipliers.scaled_heap import step_heap, step_rows
@@ -20,7 +18,11 @@ from ....rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook, Re
 from ....rtl.units.compression_tree import CompressionTree, FiveThreeCompressors
 from ....rtl.units.cond_sub import CondSub
 from ....rtl.units.div_rem import DivStep
+from ....rtl.units.fold.aligner import Aligner
 from ....rtl.units.fold.mod_quadruple import ModQuadruple
+from ....rtl.units.fold.product_pair import ProductPair
+from ....rtl.units.fold.row_fold import RowFold
+from ....rtl.units.fold.split_adder import AdderBack, AdderFront
 from ....rtl.units.heap.full_adders import DualHalfAdders, FullAdders, HalfAdders
 from ....rtl.units.heap.heap_step import HeapStep
 from ....rtl.units.mm_red import Halve
@@ -28,28 +30,21 @@ from ....rtl.units.mod_add_sub import ModAddSub
 from ....rtl.units.mod_adder import ModAdder, SumMinus
 from ....rtl.units.multiplier import AddRow
 from ....rtl.units.prefix_adder import PrefixAdder
+from ....rtl.units.residue_memory import ResidueMemory
 from ....rtl.units.scaled.scaled_step import ScaledStepCarrySave, ScaledStepPropagate
+from ....rtl.units.serial.digit_inverse import DigitInverse
+from ....rtl.units.serial.digit_memory import DigitMemory
+from ....rtl.units.serial.digit_processor import DigitProcessor
+from ....rtl.units.serial.word_multiplier import WordMultiplier
+from ....rtl.units.shielded_memory import ShieldedMemory
 from ....rtl.units.shift_sub import ShiftSubStep
+from ....rtl.units.systolic.quotient_unit import QuotientUnit
 from ....rtl.units.systolic.scaled_pe import ScaledPE
 from ....rtl.units.systolic.systolic_pe import SystolicPE
+from . import fold_contracts as fold
+from . import serial_contracts as serial
+from .contract import SPARE, Contract, number, sum_of_rows
 from .ports import arguments, width
-
-SPARE = 4  # bits above the widest port
-
-
-@dataclass(frozen=True)
-class Contract:
-    """What is said of a unit, what is assumed for it, and what must hold."""
-
-    says: str
-    holds: tuple[str, ...]
-    given: tuple[str, ...] = ()
-    lines: Mapping[str, str] = field(default_factory=dict)  # numbers of its own, by name
-    registers: tuple[str, ...] = ()  # those of a step; `old_NAME` is what a port or a register was before it
-    instead: Mapping[str, str] = field(
-        default_factory=dict
-    )  # modules with a contract of their own: what they do, by name
-    nbits: int = 0  # of all numbers; 0: those of the widest port, and a few
 
 
 def _add_red(unit: Component) -> Contract:
@@ -112,7 +107,7 @@ def _mod_quadruple(unit: Component) -> Contract:
     return Contract(
         "out = 4x + digit mod n, for x < n, by 3n or, for 4x + digit < 3n, without it",
         ("out < modulus", multiples),
-        ("x < modulus", f"thrice == 3 * modulus || thrice == {_number(unit, ones)} && {digit} < 3 * modulus"),
+        ("x < modulus", f"thrice == 3 * modulus || thrice == {number(unit, ones)} && {digit} < 3 * modulus"),
     )
 
 
@@ -156,7 +151,7 @@ def _prefix_adder(unit: Component) -> Contract:
 
 
 def _sum_minus(unit: Component) -> Contract:
-    multiple = _number(unit, arguments(unit)["multiple"])
+    multiple = number(unit, arguments(unit)["multiple"])
     return Contract(
         "difference = a + b - c for a constant c, where it fits",
         (
@@ -168,11 +163,11 @@ def _sum_minus(unit: Component) -> Contract:
 
 def _mod_adder(unit: Component) -> Contract:
     given = arguments(unit)
-    modulus = _number(unit, given["m"])
+    modulus = number(unit, given["m"])
     return Contract(
         "out = a + b mod m, for rows as large as the tree makes them",
         (f"out == (a + b) % {modulus}",),
-        (f"a <= {_number(unit, given['most_a'])}", f"b <= {_number(unit, given['most_b'])}"),
+        (f"a <= {number(unit, given['most_a'])}", f"b <= {number(unit, given['most_b'])}"),
     )
 
 
@@ -182,7 +177,7 @@ OPERATIONS = {"multiply": ("a * b", "a b"), "square": ("a * a", "a a"), "reduce"
 def _compression_tree(unit: Component) -> Contract:
     given = arguments(unit)
     nbits = 2 * width(unit.row_a) + SPARE
-    modulus = _number(unit, given["m"], nbits)
+    modulus = number(unit, given["m"], nbits)
     what, said = OPERATIONS[given["operation"]]
     plan = make_plan(
         given["operation"], classify(given["m"]), given["operand_nbits"], given["strategy"], given["adder"]
@@ -191,8 +186,8 @@ def _compression_tree(unit: Component) -> Contract:
         f"row_a + row_b = {said} mod m, and no row is above what the last adder takes",
         (
             f"(row_a + row_b) % {modulus} == ({what}) % {modulus}",
-            f"row_a <= {_number(unit, plan.most_a, nbits)}",
-            f"row_b <= {_number(unit, plan.most_b, nbits)}",
+            f"row_a <= {number(unit, plan.most_a, nbits)}",
+            f"row_b <= {number(unit, plan.most_b, nbits)}",
         ),
         nbits=nbits,
     )
@@ -221,7 +216,7 @@ def _five_three(unit: Component) -> Contract:
 
 def _scaled_step(unit: Component) -> Contract:
     w = width(unit.digit)
-    ones = _number(unit, (1 << width(unit.out)) - 1)
+    ones = number(unit, (1 << width(unit.out)) - 1)
     return Contract(
         "S' = floor(S / 2^w) + q M' + digit B, q the low word of S, modulo the word",
         (f"((out - ((state >> {w}) + (state % {1 << w}) * m_prime + digit * b)) & {ones}) == 0",),
@@ -236,7 +231,7 @@ def _scaled_step_carry_save(unit: Component) -> Contract:
         "S' = floor(S / 2^w) + q M' + digit B, q the low word of S, sums of pairs, modulo the word",
         (
             f"((out[{half - 1}:0] + (out >> {half}) - ((total >> {w}) + (total % {1 << w}) * m_prime + digit * b)) "
-            f"& {_number(unit, low)}) == 0",
+            f"& {number(unit, low)}) == 0",
         ),
         lines={"total": total},
     )
@@ -247,7 +242,7 @@ def _heap_step(unit: Component) -> Contract:
     shape, rows = given["shape"], given["rows"]
     columns, w = shape.state_nbits, shape.digit_nbits
     nbits = columns + SPARE
-    ones, digit = _number(unit, (1 << columns) - 1, nbits), _number(unit, (1 << w) - 1, nbits)
+    ones, digit = number(unit, (1 << columns) - 1, nbits), number(unit, (1 << w) - 1, nbits)
     delayed = shape.quotient_delay == 1
     thrice = {
         "radix-4": ("b_thrice == 3 * b", "m_thrice == 3 * m_prime"),
@@ -272,7 +267,7 @@ def _heap_step(unit: Component) -> Contract:
             "s_out": f"({ones} ^ next_sum) + ({ones} ^ next_carry)",
             "q": "first[0] ? 0 : late_quotient" if delayed else f"s_in & {digit}",
         },
-        instead={"BitHeap": _sum_of_rows(step_heap(shape, rows))},
+        instead={"BitHeap": sum_of_rows(step_heap(shape, rows))},
         nbits=nbits,
     )
 
@@ -289,23 +284,16 @@ def _row_of_step(rows: str, product: str, place: int) -> str:
     return f"({once} << {place})"
 
 
-def _sum_of_rows(plan: HeapPlan) -> str:
-    """A bit heap of complements by its contract (heap_sum.py): the sum of its rows, and nothing beside it."""
-    lows = [(i, line.lo, min(line.hi, plan.columns) - line.lo) for i, line in enumerate(plan.lines)]
-    inputs = [f"input [{nbits - 1}:0] row_{i}" for i, _, nbits in lows]
-    word = f"[{plan.columns - 1}:0]"
-    values = [
-        f"  wire [{nbits - 1}:0] one_{i} = ~row_{i};\n  wire {word} value_{i} = {plan.columns}'(one_{i}) << {low};"
-        for i, low, nbits in lows
-    ]
-    return "\n".join(
-        [
-            f"module BitHeap ({', '.join(inputs)}, output {word} sum, output {word} carry);",
-            *values,
-            f"  assign sum = ~({' + '.join(f'value_{i}' for i, _, _ in lows)});",
-            f"  assign carry = ~{plan.columns}'d0;",
-            "endmodule",
-        ]
+def _quotient_unit(unit: Component) -> Contract:
+    k = width(unit.u)
+    return Contract(
+        f"u = (x y + a) n' modulo 2^{k}, of the x and y that were taken",
+        (
+            f"xy == (old_take[0] ? (old_x * old_y_0) & {(1 << k) - 1} : old_xy)",
+            f"u == (((xy + a_0) * n_prime) & {(1 << k) - 1})",
+        ),
+        registers=("xy",),
+        nbits=2 * k + SPARE,
     )
 
 
@@ -361,18 +349,6 @@ def _scaled_pe(unit: Component) -> Contract:
     )
 
 
-def _number(unit: Component, value: int, nbits: int = 0) -> str:
-    """A constant, as wide as the numbers of a contract."""
-    return f"{nbits or default_nbits(unit)}'d{value}"
-
-
-def default_nbits(unit: Component) -> int:
-    """The bits of the numbers of a contract that does not say how many."""
-    from .ports import ports
-
-    return max(nbits for _, nbits, _ in ports(unit)) + SPARE
-
-
 CONTRACTS: dict[type[Component], Callable[[Any], Contract]] = {
     AddRedTextbook: _add_red,
     AddRedKoc: _add_red,
@@ -396,6 +372,18 @@ CONTRACTS: dict[type[Component], Callable[[Any], Contract]] = {
     ScaledStepPropagate: _scaled_step,
     ScaledStepCarrySave: _scaled_step_carry_save,
     HeapStep: _heap_step,
+    Aligner: fold.aligner,
+    ProductPair: fold.product_pair,
+    RowFold: fold.row_fold,
+    AdderFront: fold.adder_front,
+    AdderBack: fold.adder_back,
+    ResidueMemory: serial.residue_memory,
+    ShieldedMemory: serial.residue_memory,
+    DigitMemory: serial.digit_memory,
+    DigitInverse: serial.digit_inverse,
+    DigitProcessor: serial.digit_processor,
+    WordMultiplier: serial.word_multiplier,
+    QuotientUnit: _quotient_unit,
     SystolicPE: _systolic_pe,
     ScaledPE: _scaled_pe,
 }

@@ -27,7 +27,7 @@ from ....flow.prove.mutants import mutants
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.translation.translate import top_name, translate
 from ....rtl.units.heap.bit_heap import BitHeap
-from .check import Check, Outcome, Report, spent
+from .check import UNITS, Check, Outcome, Report, spent
 from .ports import arguments
 
 READ = """\
@@ -42,7 +42,6 @@ ADDERS = ("FullAdders", "HalfAdders"), ("FullAdders", "DualHalfAdders")
 INPUTS = ("v", "w", "x")
 TRIES = 200
 MUTANTS = 4
-KIND = "units"
 
 Bit = int | str
 
@@ -138,14 +137,14 @@ def heap_check(name: str, unit: Component) -> Check | None:
     def changed() -> list[Check]:
         found = itertools.islice(mutants(*text()), MUTANTS)
         return [
-            Check(f"{name}: {each.what}", KIND, "", functools.partial(run, verilog=each.text))
+            Check(f"{name}: {each.what}", UNITS, "", functools.partial(run, verilog=each.text))
             for each in found
         ]
 
     rows, columns = len(plan.lines), plan.columns
     return Check(
         f"{name} rows={rows} columns={columns}",
-        KIND,
+        UNITS,
         f"the pair is the sum of the rows modulo 2^{columns}",
         run,
         changed,
@@ -181,13 +180,16 @@ def _sorted(adders: list[Adder]) -> tuple[Adder, ...]:
     of = {bit: adder for adder in adders for bit in (adder.sum, adder.carry)}
     readers = Counter(id(of[bit]) for adder in adders for bit in adder.inputs if bit in of)
     ready = [adder for adder in adders if not readers[id(adder)]]
-    for adder in ready:  # grows
+    found = []
+    while ready:
+        adder = ready.pop()
+        found.append(adder)
         for bit in adder.inputs:
             if bit in of:
                 readers[id(of[bit])] -= 1
                 if not readers[id(of[bit])]:
                     ready.append(of[bit])
-    return tuple(ready)
+    return tuple(found)
 
 
 def _outcome(heap: Heap) -> Outcome:

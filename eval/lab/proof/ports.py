@@ -13,12 +13,14 @@ CLOCKING = ("clk", "reset")
 
 
 def ports(unit: Component) -> list[tuple[str, int, bool]]:
-    """Of an elaborated unit without streams: name, bits, and whether it is an input."""
-    return [
-        (name, width(port), isinstance(port, InPort))
-        for name, port in vars(unit).items()
-        if isinstance(port, InPort | OutPort) and name not in CLOCKING
-    ]
+    """Of an elaborated unit without streams: name, bits, and whether it is an input; a list of them is one, the first lowest."""
+    found = []
+    for name, port in vars(unit).items():
+        each = port[0] if isinstance(port, list) and port else port
+        if isinstance(each, InPort | OutPort) and name not in CLOCKING:
+            count = len(port) if isinstance(port, list) else 1
+            found.append((name, count * width(each), isinstance(each, InPort)))
+    return found
 
 
 def width(port: Any) -> int:

@@ -1,0 +1,67 @@
+"""A contract of a unit: SystemVerilog over the names of its ports, each as a number of `nbits` bits, wide enough that no sum overflows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pymtl3 import Component
+
+from ....fl.compression.bit_heap import HeapPlan
+from .ports import ports
+
+SPARE = 4  # bits above the widest port
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What is said of a unit, what is assumed for it, and what must hold."""
+
+    says: str
+    holds: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    lines: Mapping[str, str] = field(default_factory=dict)  # numbers of its own, by name
+    free: tuple[str, ...] = ()  # numbers of which it holds whatever they are
+    registers: tuple[
+        str, ...
+    ] = ()  # those of a step, and nets; `old_NAME` is what a port or one of these was before it
+    instead: Mapping[str, str] = field(
+        default_factory=dict
+    )  # modules with a contract of their own: what they do, by name
+    nbits: int = 0  # of all numbers; 0: those of the widest port, and a few
+
+
+def number(unit: Component, value: int, nbits: int = 0) -> str:
+    """A constant, as wide as the numbers of a contract."""
+    return f"{nbits or default_nbits(unit)}'d{value}"
+
+
+def default_nbits(unit: Component) -> int:
+    """The bits of the numbers of a contract that does not say how many."""
+    return max(nbits for _, nbits, _ in ports(unit)) + SPARE
+
+
+def sum_of_rows(plan: HeapPlan) -> str:
+    """A bit heap of complements by its contract (heap_sum.py): the sum of its rows, and nothing beside it."""
+    lows = [(i, line.lo, min(line.hi, plan.columns) - line.lo) for i, line in enumerate(plan.lines)]
+    inputs = [f"input [{nbits - 1}:0] row_{i}" for i, _, nbits in lows]
+    word = f"[{plan.columns - 1}:0]"
+    values = [
+        f"  wire [{nbits - 1}:0] one_{i} = ~row_{i};\n  wire {word} value_{i} = {plan.columns}'(one_{i}) << {low};"
+        for i, low, nbits in lows
+    ]
+    return "\n".join(
+        [
+            f"module BitHeap ({', '.join(inputs)}, output {word} sum, output {word} carry);",
+            *values,
+            f"  assign sum = ~({' + '.join(f'value_{i}' for i, _, _ in lows)});",
+            f"  assign carry = ~{plan.columns}'d0;",
+            "endmodule",
+        ]
+    )
+
+
+def word(register: str) -> str:
+    """What a register is called in a contract: words[2] is words_2."""
+    return re.sub(r"\W+", "_", register).strip("_")

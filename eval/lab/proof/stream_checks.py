@@ -1,0 +1,359 @@
+"""Units with streams by their handshakes and answers.
+
+Answers are proved in two parts. Two copies in any two states that take the same request have the same in all registers that decide what
+comes; and while it computes, what its streams say makes no difference to these. So what a unit answers depends on the request and its
+static ports alone, and it is enough to ask it every request once, which is done natively.
+A unit that has several requests under way is a row of units that have one each: that is shown of each, and that nothing else is between.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+from pymtl3 import Component
+
+from ....flow.prove import assertions, registers
+from ....flow.prove.mutants import mutants
+from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
+from ....rtl.sim.base import Options
+from ....rtl.sim.harness import harness
+from ....rtl.sim.native import DRIVER, NativeSimulation
+from ....rtl.sim.nativemodel import NativeModel
+from ....rtl.sim.ports import Message, Ports
+from ....rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
+from ....rtl.sim.translation.translate import top_name, translate
+from . import benches
+from .answers import ALONE, Answers, Statics, Sweep, Words, fields
+from .check import MUTANTS, UNITS, Check, Outcome, Report, spent
+
+MOST_OPERANDS = 1 << 24  # that are asked
+MOST_LISTED = 1 << 27  # among which they are looked for
+ROOM_SAMPLE = 12  # requests that are offered while no answer is taken
+STALLED = 400  # cycles of that
+HANG = 1_000_000  # cycles without an answer
+MOST_STATES = 8  # of a control in which a request can be taken
+MORE = 4  # times the cycles that were measured, before a unit is said to be too late
+ANSWER = ("ostream__val", "ostream__msg")
+OUTPUTS = (*ANSWER, "istream__rdy")
+PROMISED = "each request one answer, held until taken, in a bounded time"
+REFUSED = (SimulationTimeout, UnexpectedResponse, BrokenPromise)
+INSTANCE = r"^\s*(\w+) {}\s*\("  # of a part, in the text
+
+
+class Rewritten(NativeSimulation):
+    """A unit in native simulation by a text that is given, which may have been changed."""
+
+    def __init__(self, unit: Component, verilog: str) -> None:
+        self.ports = Ports.of(unit)
+        self._model = NativeModel(verilog + harness(top_name(unit), self.ports), DRIVER, Options())
+
+    def answers(self, sweep: Sweep) -> tuple[tuple[Words, ...], NDArray[np.int64]]:
+        """Its fields, and latencies."""
+        asked = _packed(sweep.fields, fields(self.ports))
+        answers, latencies = self.ask(asked, sweep.statics, HANG)
+        return _unpacked(answers, self.ports.response), latencies
+
+
+@dataclass(frozen=True)
+class StreamUnit:
+    """A unit, elaborated, with its text and what it is to answer."""
+
+    unit: Component
+    verilog: str
+    said: Answers
+
+    @functools.cached_property
+    def ports(self) -> Ports:
+        return Ports.of(self.unit)
+
+    @property
+    def design(self) -> benches.Stream:
+        return benches.Stream(self.verilog, top_name(self.unit), self.ports)
+
+    @functools.cached_property
+    def asked(self) -> Ports:
+        """Without static ports that are not read."""
+        _, inputs = behind(self.design, OUTPUTS, through=True)
+        return replace(self.ports, statics=tuple(each for each in self.ports.statics if each[0] in inputs))
+
+    @property
+    def parts(self) -> list[tuple[str, benches.Stream]]:
+        """The units in a row, each as it is in this text."""
+        found = []
+        for name in self.said.parts:
+            modules = re.findall(INSTANCE.format(name), self.verilog, re.MULTILINE)
+            (module,) = set(modules)
+            found.append((name, benches.Stream(self.verilog, module, Ports.of(getattr(self.unit, name)))))
+        return found
+
+    @property
+    def too_many(self) -> str:
+        """Why it is not asked, if it is not."""
+        if (listed := self.said.listed(self.asked)) > MOST_LISTED:
+            return (
+                f"operands among 2^{math.ceil(math.log2(listed))} are too many to ask each; take fewer bits"
+            )
+        if self.count > MOST_OPERANDS:
+            return f"{self.count:,} operands are too many to ask each; take fewer bits"
+        return ""
+
+    @functools.cached_property
+    def count(self) -> int:
+        """Of the operands."""
+        return sum(len(sweep) for sweep in self.said.sweeps(self.asked))
+
+    def measured(self) -> tuple[int, int]:
+        """Cycles that some answers took at most, and how many requests were taken while none was: what a proof then confirms."""
+        last = _last(self.said, self.asked)
+        with Rewritten(self.unit, self.verilog) as simulation:
+            requests = [
+                tuple(int(each[at]) for each in last.fields) for at in range(-min(len(last), ROOM_SAMPLE), 0)
+            ]
+            offered = (requests * ROOM_SAMPLE)[:ROOM_SAMPLE]
+            stalled = simulation.run(
+                [each if len(each) > 1 else each[0] for each in offered],
+                statics=last.statics,
+                sink_delays=[STALLED, *[0] * (ROOM_SAMPLE - 1)],
+            )
+            _, latencies = simulation.answers(last)
+        return int(latencies.max()), sum(each < stalled.done[0] for each in stalled.accepted)
+
+
+def _last(said: Answers, ports: Ports) -> Sweep:
+    """The largest modulus, whose operands are the most."""
+    for sweep in said.sweeps(ports):
+        last = sweep
+    return Sweep(last.statics, tuple(each[-4096:] for each in last.fields))
+
+
+def _packed(words: Sequence[Words], of: Sequence[tuple[str, Message]]) -> NDArray[np.uint32]:
+    """Requests of these fields, as words of 32 bits."""
+    packed = np.zeros(len(words[0]), np.uint64)
+    for each, (_, kind) in zip(words, of, strict=True):
+        packed = packed << np.uint64(kind.nbits) | each.astype(np.uint64)
+    nbits = sum(kind.nbits for _, kind in of)
+    return packed.astype("<u8").view("<u4").reshape(-1, 2)[:, : -(-nbits // 32)].copy()
+
+
+def _unpacked(answers: NDArray[np.uint32], kind: Message) -> tuple[Words, ...]:
+    padded = np.zeros((len(answers), 2), "<u4")
+    padded[:, : answers.shape[1]] = answers
+    packed = padded.view("<u8").ravel()
+    found = []
+    for _, nbits in reversed(kind.fields or ((ALONE, kind.nbits),)):
+        found.append((packed & np.uint64((1 << nbits) - 1)).astype(np.int64))
+        packed = packed >> np.uint64(nbits)
+    return tuple(reversed(found))
+
+
+def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
+    """Of a unit, or of the one that stands for it."""
+
+    @functools.cache
+    def own() -> StreamUnit:
+        made = said.stand_in or type(unit)(*unit._dsl.args, **unit._dsl.kwargs)
+        if not made._dsl.constructed:
+            made.elaborate()
+        return StreamUnit(made, translate(made), said)
+
+    def changed(run: Callable[..., Outcome], kind: str) -> list[Check]:
+        found = itertools.islice(mutants(own().verilog, said.inner or top_name(own().unit)), MUTANTS)
+        return [
+            Check(
+                f"{name} {kind}: {each.what}",
+                UNITS,
+                "",
+                functools.partial(run, changed=replace(own(), verilog=each.text)),
+            )
+            for each in found
+        ]
+
+    def handshakes(seconds: float, _: Report, changed: StreamUnit | None = None) -> Outcome:
+        return _handshakes(own(), seconds, changed)
+
+    def answers(seconds: float, report: Report, changed: StreamUnit | None = None) -> Outcome:
+        return _answers(changed or own(), seconds, report)
+
+    if not said.inner:  # those of a wrapper are its own
+        yield Check(
+            f"{name} handshakes", UNITS, PROMISED, handshakes, lambda: changed(handshakes, "handshakes")
+        )
+    yield Check(f"{name} answers", UNITS, said.says, answers, lambda: changed(answers, "answers"))
+
+
+def _handshakes(own: StreamUnit, seconds: float, changed: StreamUnit | None) -> Outcome:
+    began = spent()
+    if own.too_many:
+        return Outcome(
+            UNDECIDED, f"the slowest are not known: {own.too_many}, or --check protocol", spent() - began
+        )
+    cycles, room = own.measured()
+    design = (changed or own).design
+    found = protocol(design, own.said.conditions, cycles, room, seconds - (spent() - began))
+    return replace(found, seconds=spent() - began)
+
+
+def protocol(design: benches.Stream, given: Sequence[str], cycles: int, room: int, seconds: float) -> Outcome:
+    """That a stream keeps its handshakes: answers are held, there is one for each request, within so many cycles."""
+    began = spent()
+    sources, inputs = answered_at_once(design)
+    if inputs:
+        return Outcome(UNDECIDED, f"the answer depends on {inputs} at once", spent() - began)
+    kept = decided(benches.held(design, sources, from_reset=False), max(1.0, seconds / 4), 2)
+    if kept.verdict != PROVED:  # in states that are never reached, perhaps
+        kept = decided(benches.held(design, sources, from_reset=True), max(1.0, seconds / 2))
+    if kept.verdict == REFUTED:  # a register that the answer does not show may move
+        kept = decided(benches.held(design, {}, from_reset=True), max(1.0, seconds / 2))
+    if kept.verdict != PROVED:
+        return replace(kept, how=f"an answer that is not taken: {kept.how}")
+    for longest in (cycles, MORE * cycles):  # what was measured is perhaps not the longest
+        bench = benches.handshakes(design, given, longest, room)
+        how = f"within {longest} cycles, {room} under way"
+        found = decided(bench, max(1.0, seconds - (spent() - began)), how=how)
+        if found.verdict != REFUTED:
+            break
+    return replace(found, seconds=spent() - began)
+
+
+def _answers(own: StreamUnit, seconds: float, report: Report) -> Outcome:
+    began = spent()
+    if own.too_many or not own.count:
+        return Outcome(UNDECIDED, own.too_many or "no operands meet what is assumed", spent() - began)
+    wrong, latest = _asked(own, report)
+    if wrong is not None:
+        return Outcome(REFUTED, "asked natively", spent() - began, [wrong])
+    how = f"all {own.count:,} operands asked natively, {latest} cycles at most; nothing else counts"
+    nothing_else = _alone(own, latest, seconds)
+    if nothing_else.verdict != PROVED:
+        return Outcome(UNDECIDED, f"{how}: not shown ({nothing_else.how})", spent() - began)
+    return Outcome(PROVED, f"{how} ({nothing_else.how})", spent() - began)
+
+
+def _alone(own: StreamUnit, cycles: int, seconds: float) -> Outcome:
+    """That an answer comes of its request and the static ports alone."""
+    parts = own.parts
+    if not parts:
+        return alone(own.design, own.said.conditions, cycles, seconds)
+    found = decided(benches.row(own.design, parts), seconds, 1, how=f"{len(parts)} units in a row")
+    for name, part in parts:
+        if found.verdict == PROVED:
+            each = alone(part, (), cycles, seconds)
+            found = found if each.verdict == PROVED else replace(each, how=f"{name}: {each.how}")
+    return found
+
+
+def alone(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> Outcome:
+    """The same of a unit that has one request under way at a time: in two cycles from any states, or in those of an answer."""
+    if inputs := answered_at_once(design)[1]:
+        return Outcome(UNDECIDED, f"the answer depends on {inputs} at once", 0.0)
+    sources, _ = behind(design, OUTPUTS, through=True)
+    found = decided(benches.alone(design, given, sources), seconds / 4, 2)
+    if found.verdict == PROVED:
+        found = decided(benches.steady(design, sources), seconds / 4, 2)
+    if found.verdict != PROVED:  # what is left over from before is there, and is not read
+        found = _same_answer(design, given, cycles, seconds / 2)
+    return found
+
+
+def _same_answer(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> Outcome:
+    """From all states in which a request can be taken: registers that a reset sets have some value, the others any."""
+    began = spent()
+    cases = itertools.product(_states(design, seconds / 2), (0, 1))
+    for (one, waits), (two, waits_other) in itertools.combinations_with_replacement(cases, 2):
+        bench = benches.same_answer(design, given, cycles, (waits, waits_other))
+        copies = (("one", one), ("two", two))
+        initial = {f"{copy}.{name}": value for copy, values in copies for name, value in values.items()}
+        found = decided(bench, max(1.0, seconds - (spent() - began)), cycles + 1, initial=initial)
+        if found.verdict != PROVED:
+            break
+    return found
+
+
+def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
+    """Values of the registers that a reset sets, among which all are with which a request can be taken."""
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        values = registers.resets(design.verilog, design.top, Path(directory))
+    sizes = dict.fromkeys(values, 1)
+    if (
+        values
+        and decided(
+            benches.idle(design, {name: each for name, (each, _) in values.items()}), seconds / 2
+        ).verdict
+        != PROVED
+    ):
+        for name, (value, nbits) in values.items():
+            bench = benches.idle(design, {name: value})
+            sizes[name] = 1 if decided(bench, seconds / 2 / len(values)).verdict == PROVED else 1 << nbits
+    if math.prod(sizes.values()) > MOST_STATES:
+        sizes = {name: size for name, size in sizes.items() if size == 1}  # any value
+    for found in itertools.product(
+        *(range(size) if size > 1 else [values[name][0]] for name, size in sizes.items())
+    ):
+        yield dict(zip(sizes, found, strict=True))
+
+
+def behind(
+    design: benches.Stream, ports: Sequence[str], through: bool
+) -> tuple[dict[str, int], frozenset[str]]:
+    """Registers from which outputs are computed, and inputs."""
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        found = registers.read(design.verilog, design.top, Path(directory))
+    return found.behind(ports, through)
+
+
+def answered_at_once(design: benches.Stream) -> tuple[dict[str, int], str]:
+    """Registers that an answer is read from, and inputs beside static ports that change it in their cycle."""
+    sources, inputs = behind(design, ANSWER, through=False)
+    return sources, ", ".join(sorted(inputs - {name for name, _ in design.ports.statics}))
+
+
+def decided(
+    bench: str,
+    seconds: float,
+    cycles: int | None = None,
+    how: str = "",
+    initial: Mapping[str, int] = MappingProxyType({}),
+) -> Outcome:
+    """What flow/prove finds of a bench."""
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        answer = assertions.decide(bench, Path(directory), seconds=seconds, cycles=cycles, initial=initial)
+        return Outcome.of(answer, how)
+
+
+def _asked(own: StreamUnit, report: Report) -> tuple[dict[str, int] | None, int]:
+    """The first operands with a wrong answer, and the cycles that an answer took at most."""
+    done, latest = 0, 0
+    with Rewritten(own.unit, own.verilog) as simulation:
+        for sweep in own.said.sweeps(own.asked):
+            try:
+                answers, latencies = simulation.answers(sweep)
+            except REFUSED:
+                return dict(sweep.statics), latest
+            right = own.said.right(sweep.fields, answers, sweep.statics)
+            if not right.all():
+                return _wrong(own, sweep, answers, int(np.argmin(right))), latest
+            latest = max(latest, int(latencies.max()))
+            done += len(sweep)
+            report(done, own.count)
+    return None, latest
+
+
+def _wrong(own: StreamUnit, sweep: Sweep, answers: tuple[Words, ...], at: int) -> dict[str, int]:
+    told: Statics = dict(sweep.statics)
+    for kind, words, single in (
+        (own.ports.request, sweep.fields, ALONE),
+        (own.ports.response, answers, "answer"),
+    ):
+        names = [name for name, _ in kind.fields] or [single]
+        told |= {name: int(each[at]) for name, each in zip(names, words, strict=True)}
+    return told

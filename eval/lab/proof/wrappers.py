@@ -1,0 +1,133 @@
+"""Streams around units that have none, or whose answer comes of more than one request: hardware for a proof, and for nothing else.
+
+ArrayStream   a systolic array with both operands in registers, where the words of the product arrive too: {a, b} -> the product
+SetupStream   a ScaledSetup that is given the modulus first, then the request: {kind, word} -> {m_prime, word}
+"""
+
+from pymtl3 import Component, InPort, Wire, b2, mk_bits, mk_bitstruct, update, update_ff
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ....rtl.messages import mk_product_req
+from ....rtl.states import states
+from ....rtl.units.scaled.scaled_setup import KINDS, ScaledSetup
+
+
+class ArrayStream(Component):
+    """One product at a time."""
+
+    def construct(s, array, k, nwords):
+        wide, LAST_WORD = k * nwords, nwords - 1
+        s.istream = RecvIfcRTL(mk_product_req(wide))
+        s.ostream = SendIfcRTL(mk_bits(wide))
+        s.modulus = InPort(wide)
+
+        s.array = array(k, nwords)
+        if hasattr(s.array, "n_prime"):
+            s.n_prime = InPort(k)
+            s.array.n_prime //= s.n_prime
+        s.a = [Wire(k) for _ in range(nwords)]
+        s.b = [Wire(k) for _ in range(nwords)]
+        s.in_a = [Wire(k) for _ in range(nwords)]
+        s.in_b = [Wire(k) for _ in range(nwords)]
+        for j in range(nwords):
+            s.in_a[j] //= s.istream.msg.a[j * k : j * k + k]
+            s.in_b[j] //= s.istream.msg.b[j * k : j * k + k]
+            s.array.m[j] //= s.modulus[j * k : j * k + k]
+            s.array.y[j] //= s.b[j]
+            s.ostream.msg[j * k : j * k + k] //= s.b[j]
+
+        s.st = Wire(2)
+        IDLE, START, RUN, DONE = states(s, "st", IDLE=0, START=1, RUN=2, DONE=3)
+        s.load = Wire()
+
+        @update
+        def handshakes():
+            s.istream.rdy @= s.st == IDLE
+            s.load @= s.istream.rdy & s.istream.val
+            s.array.start @= s.st == START
+            s.array.x @= s.a[s.array.index]
+            s.ostream.val @= s.st == DONE
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.load:
+                s.st <<= START
+            elif s.st == START:
+                s.st <<= RUN
+            elif (s.st == RUN) & s.array.done[LAST_WORD]:
+                s.st <<= DONE
+            elif s.ostream.val & s.ostream.rdy:
+                s.st <<= IDLE
+
+        @update_ff
+        def words():
+            for j in range(nwords):
+                if s.load:
+                    s.a[j] <<= s.in_a[j]
+                    s.b[j] <<= s.in_b[j]
+                elif s.array.done[j]:
+                    s.b[j] <<= s.array.result[j]
+
+
+class SetupStream(Component):
+    """A modulus, and what is asked with it."""
+
+    def construct(s, entry):
+        nbits, word = entry.shape.nbits, entry.word_nbits
+        s.istream = RecvIfcRTL(mk_bitstruct("SetupReq", {"kind": mk_bits(2), "word": mk_bits(word)}))
+        s.ostream = SendIfcRTL(mk_bitstruct("SetupResp", {"m_prime": mk_bits(nbits), "word": mk_bits(word)}))
+        s.modulus = InPort(nbits)
+        SCALE = b2(KINDS.index("scale"))
+
+        s.unit = ScaledSetup(entry)
+        s.unit.modulus //= s.modulus
+        s.kind = Wire(2)
+        s.word = Wire(word)
+        s.m_prime = Wire(nbits)
+        s.st = Wire(3)
+        IDLE, FIRST, SCALES, SECOND, COMPUTES, DONE = states(
+            s, "st", IDLE=0, FIRST=1, SCALES=2, SECOND=3, COMPUTES=4, DONE=5
+        )
+
+        @update
+        def handshakes():
+            s.istream.rdy @= s.st == IDLE
+            s.unit.istream.val @= (s.st == FIRST) | (s.st == SECOND)
+            s.unit.istream.msg @= s.word
+            s.unit.kind @= s.kind
+            if s.st == FIRST:
+                s.unit.kind @= SCALE
+            s.unit.ostream.rdy @= (s.st == SCALES) | (s.st == COMPUTES)
+            s.ostream.val @= s.st == DONE
+            s.ostream.msg.m_prime @= s.m_prime
+            s.ostream.msg.word @= s.word
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+            elif s.st == IDLE:
+                if s.istream.val:
+                    s.st <<= FIRST
+            elif (s.st == FIRST) & s.unit.istream.rdy:
+                s.st <<= SCALES
+            elif (s.st == SCALES) & s.unit.ostream.val:
+                s.st <<= SECOND
+            elif (s.st == SECOND) & s.unit.istream.rdy:
+                s.st <<= COMPUTES
+            elif (s.st == COMPUTES) & s.unit.ostream.val:
+                s.st <<= DONE
+            elif s.ostream.val & s.ostream.rdy:
+                s.st <<= IDLE
+
+        @update_ff
+        def request_and_answer():
+            if (s.st == IDLE) & s.istream.val:
+                s.kind <<= s.istream.msg.kind
+                s.word <<= s.istream.msg.word
+            elif (s.st == SCALES) & s.unit.ostream.val:
+                s.m_prime <<= s.unit.m_prime
+            elif (s.st == COMPUTES) & s.unit.ostream.val:
+                s.word <<= s.unit.ostream.msg
