@@ -78,6 +78,7 @@ class ScaledSetup(Component):
         FIRST = word(1 << entry.first_nbits)
         TO_M_PRIME = word(1 << entry.halvings - shape.scale_nbits)
         TOP = nbits_word - 2  # of the aligned modulus
+        LOW = TOP + 1 - nbits  # zeros below it, which no register holds
         side_by_side = entry.side_by_side
         s.busy = Wire()
         s.now = Wire(2)
@@ -88,37 +89,42 @@ class ScaledSetup(Component):
 
         # ---- the modulus, its highest 1 at the top
 
+        s.high = Wire(nbits)
+        s.high_n = Wire(nbits)
         s.aligned = Wire(word)
-        s.aligned_n = Wire(word)
+        s.aligned[0:LOW] //= 0
+        s.aligned[LOW : TOP + 1] //= s.high
+        s.aligned[TOP + 1] //= 0
         s.starts = Wire()  # its doublings
+        OFF = min(digit, nbits)  # a digit of zeros, all of a modulus that has no more
 
         @update
         def align():
-            s.aligned_n @= s.aligned
+            s.high_n @= s.high
             if s.fresh:
-                s.aligned_n @= zext(s.modulus, nbits_word) << (TOP + 1 - nbits)
-            elif s.aligns & ~s.aligned[TOP]:
-                s.aligned_n @= s.aligned << 1
-                if s.aligned[TOP + 1 - digit : TOP + 1] == 0:
-                    s.aligned_n @= s.aligned << digit
+                s.high_n @= s.modulus
+            elif s.aligns & ~s.high[nbits - 1]:
+                s.high_n @= s.high << 1
+                if s.high[nbits - OFF : nbits] == 0:
+                    s.high_n @= s.high << OFF
 
         # what is even has no place where it ends
         if side_by_side:
 
             @update
             def start_when_it_is_there():
-                s.starts @= s.aligns & (s.aligned[TOP] | ~s.modulus[0])
+                s.starts @= s.aligns & (s.high[nbits - 1] | ~s.modulus[0])
 
         else:
 
             @update
             def start():
-                s.starts @= (s.fresh | s.aligns) & (s.now == SCALE) & (s.aligned_n[TOP] | ~s.modulus[0])
+                s.starts @= (s.fresh | s.aligns) & (s.now == SCALE) & (s.high_n[nbits - 1] | ~s.modulus[0])
 
         @update_ff
         def aligned_modulus():
             if (s.fresh & (s.now != DOUBLE)) | s.aligns:
-                s.aligned <<= s.aligned_n
+                s.high <<= s.high_n
 
         # ---- doublings
 
