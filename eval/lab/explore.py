@@ -187,6 +187,7 @@ class Sweep:
         self._estimate = Estimate()
         # points to measure, as Estimate has them
         self._left: Counter[tuple[str, str, int, bool]] = Counter()
+        self._begun: dict[str, tuple[Point, float]] = {}  # by key: under way, and since when
 
     def goals_at(self, stage: str) -> tuple[pareto.Goal, ...]:
         """The objectives of the fronts of this stage."""
@@ -246,6 +247,7 @@ class Sweep:
                         self._left[kind_of(point)] -= 1
                         continue
                     scheduler.submit(point)
+                    self._begun[point.key] = point, time.monotonic()
                     under_way += 1
                 outcomes = scheduler.collect(0.0 if stopped() else PAUSE)
                 for outcome in sorted(outcomes, key=lambda each: each.fatal):  # what is good is written first
@@ -268,6 +270,7 @@ class Sweep:
         if outcome.fatal:
             raise BadInput(f"{outcome.error}; {self.new} points of this run are in the ledger, and {AGAIN}")
         self._left[kind_of(point)] -= 1
+        self._begun.pop(point.key, None)
         error = outcome.error
         if outcome.measurement is not None:
             measurement = outcome.measurement
@@ -364,6 +367,14 @@ class Sweep:
         """By what points took so far. Of a search: the batch, and what it will still ask for, as if like this batch."""
         known = sum(self._left.values())
         seconds = sum(count * self._estimate.seconds(*kind) for kind, count in self._left.items())
+        under_way = [
+            (self._estimate.seconds(*kind_of(point)), time.monotonic() - since)
+            for point, since in self._begun.values()
+        ]
+        # as long as nothing is measured here, what takes longer than the rule says speaks for all
+        late = [1.0, *(passed / expected for expected, passed in under_way if expected)]
+        slower = 1.0 if self.new else max(late)
+        seconds = slower * seconds - sum(min(passed, slower * expected) for expected, passed in under_way)
         more = self.search.count - len(self.measured) - len(self.failed) - known
         if more > 0 and self.measured:
             seconds += more * sum(each.seconds for each in self.measured.values()) / len(self.measured)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...fl.errors import BadInput
-from .stages import CL, FORMULA, FPGA, LAYOUT, NATIVE, PYTHON, VERILOG
+from .stages import CL, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, PYTHON, VERILOG
 
 # what figures come from: these modules and all that they import; what is published changes no figure of ours
 _MACHINES = ("eval.designs.catalogue", "eval.designs.session", "eval.designs.mixes", "eval.designs.workloads")
@@ -16,25 +16,29 @@ _FLOW = ("eval.designs.asic", "eval.lab.implement", "flow.graph.step")
 _MEASURE = "measure.py"
 _PROOFS = "eval.lab.proof.checks"
 _NO_FIGURES = ("eval.papers", "eval.lab.point")
+_LAYOUT = "flow.layout"  # makes no figure before layout: the summary has it imported for what a layout says of itself
 
 
-def flow_modules() -> tuple[str, ...]:
-    """The modules behind figures of the flow: steps are found by their folders, and not by imports."""
+def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
+    """The modules behind figures of the flow at a stage: steps are found by their folders, and not by imports."""
     from ...flow.graph import graph
 
-    return (*_FLOW, *dict.fromkeys(graph.adapter_module(name) for name in graph.ORDER))
+    steps = [name for name in graph.ORDER if stage == LAYOUT or name not in graph.WITH_LAYOUT]
+    return (*_FLOW, *dict.fromkeys(graph.adapter_module(name) for name in steps))
 
 
 @functools.cache
-def sources_of(system: bool, flow: bool) -> str:
-    """Digest of the sources on which a measurement depends."""
+def sources_of(system: bool, stage: str) -> str:
+    """Digest of the sources on which a measurement at a stage depends."""
     from ...rtl.sim import cache, sources
 
-    seeds = (*_MACHINES, *(_SYSTEMS if system else ()), *(flow_modules() if flow else ()))
+    flow = flow_modules(stage) if stage in IMPLEMENTED else ()
+    seeds = (*_MACHINES, *(_SYSTEMS if system else ()), *flow)
+    without = _NO_FIGURES if stage == LAYOUT else (*_NO_FIGURES, _LAYOUT)
     alone = cache.file_digest(
         Path(__file__).with_name(_MEASURE)
     )  # what it imports besides takes figures, and makes none
-    return cache.key(sources.digest(*seeds, without=_NO_FIGURES), alone)
+    return cache.key(sources.digest(*seeds, without=without), alone)
 
 
 @functools.cache

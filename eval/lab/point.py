@@ -292,7 +292,7 @@ class Point:
         identity = {**self.as_json(), "settings": self.resolved, "operands": self._operands()}
         if self.kind is None and self.design is not None:
             identity["subject"] = self.design.identity
-        digest = keys.sources_of(self.interface == SYSTEM, self.stage in IMPLEMENTED)
+        digest = keys.sources_of(self.interface == SYSTEM, self.stage)
         return cache.key(json.dumps(identity, sort_keys=True), digest, json.dumps(self.tools, sort_keys=True))
 
     def _operands(self) -> list[list[str]]:

@@ -90,7 +90,7 @@ class Answers:
         what = [self.design.identity, sorted(self.settings.items()), self.level, self.stage]
         if self.protection is not None:
             what.append(sorted(vars(self.protection).items()))
-        tools = [keys.sources_of(False, False), dict(keys.tools_of(measured_at))]
+        tools = [keys.sources_of(False, measured_at), dict(keys.tools_of(measured_at))]
         return cache.root() / f"check-{cache.key(json.dumps([what, tools]))}.jsonl"
 
     def of(self, wanted: Sequence[tuple[int, Operands]], progress: Progress) -> None:

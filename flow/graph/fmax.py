@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import product
+from ..kit.constraints import CLOCK_NS
 from ..source import Source
 from ..synth.area import PLACED, Area
 from ..synth.sizing.report import Sizing
@@ -35,14 +36,15 @@ def highest_clocks(
     adk: Path | None = None,
     jobs: int = JOBS,
 ) -> HighestClocks:
-    """Search, beginning at the clock of these parameters."""
+    """Search, beginning at the clock of these parameters; one that is not the usual one is taken to be near the answer."""
 
     def outcome(step: str) -> Callable[[float], Outcome]:
         return lambda clock_ns: run_flow(
             [step], design, {**parameters, "clock_period": clock_ns, FMAX: False}, report, adk=adk, jobs=jobs
         )
 
-    search = ClockSearch(parameters["clock_period"])
+    start_ns = parameters["clock_period"]
+    search = ClockSearch(start_ns, near=start_ns != CLOCK_NS)
     before = searched(search, outcome(BEFORE), report, "")
     if not layout:
         return HighestClocks(before)

@@ -2,8 +2,8 @@
 
 A met netlist says little, as its sizes go down again until no slack is left; one that misses its clock says by how much it is too slow,
 and that is nearly the answer. So the search goes well below what is met, then to where the missed one would have been, and bisects what is
-left. Periods lie on a grid. Netlists are not monotone in the clock that they are made for: the shortest period that was met is the
-answer, and a shorter one beside a missed one is not tried.
+left; near the answer it goes down step by step, twice as far each time. Periods lie on a grid. Netlists are not monotone in the clock that
+they are made for: the shortest period that was met is the answer, and a shorter one beside a missed one is not tried.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class HighestClocks(msgspec.Struct):
 
 
 class ClockSearch:
-    """Asks for clocks, and is told what became of them. `near`: it begins close to the answer, and a slack says how close."""
+    """Asks for clocks, and is told what became of them. `near`: it begins close to the answer, which two trials then may be enough for."""
 
     def __init__(self, start_ns: float, *, near: bool = False, grid_ns: float = GRID_NS) -> None:
         self._grid, self._near = grid_ns, near
@@ -126,9 +126,8 @@ class ClockSearch:
         assert last.slack_ns is not None
         if not self._missed:
             would = self._met - last.slack_ns
-            return self._between(
-                min(self._up(would), self._met - self._step) if self._near else SHORTER * would
-            )
+            further = 2 ** (len(self.trials) - 1) * self._step
+            return self._between(min(self._up(would), self._met - further) if self._near else SHORTER * would)
         # the missed ones have said where it would be
         reached = min(
             (each.clock_ns - (each.slack_ns or 0) for each in self.trials if not each.met), default=0.0

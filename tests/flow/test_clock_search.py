@@ -59,6 +59,15 @@ def test_finds_the_shortest_period(start_ns: float, near: bool) -> None:
     assert max(counts) < MOST_TRIALS and sum(counts) / len(counts) < (4.5 if near else 5)
 
 
+def test_from_a_period_that_is_nearly_the_answer() -> None:
+    """Where it is the answer, one more trial says so; where it is far from it, steps grow until it is passed."""
+    for period, most in ((1.68, 2), (1.63, 4), (1.78, 3), (1.2, 7)):
+        search = ClockSearch(1.7, near=True)
+        trials = run(search, made_up(lambda _, period=period: period, random.Random(1)))
+        assert len(trials) <= most, (period, trials)
+        assert search.best is not None and period <= search.best.clock_ns < period + GRID_NS
+
+
 def test_netlists_that_differ_from_clock_to_clock() -> None:
     """What each reaches is within three percent: so is what is found."""
     for seed in range(200):
@@ -117,6 +126,9 @@ def test_after_layout_it_begins_where_it_ended(monkeypatch: pytest.MonkeyPatch, 
     del ran[:]
     assert fmax.highest_clocks(design, parameters).after_layout is None
     assert {step for wanted, _ in ran for step in wanted} == {"timing"}
+    del ran[:]
+    near = fmax.highest_clocks(design, {**parameters, "clock_period": 2.15})
+    assert near.clock_ns == 2.15 and [clock_ns for _, clock_ns in ran] == [2.15, 2.1], "it was given: near"
 
 
 @pytest.mark.regress

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
+import signal
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,9 @@ from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.metrics import METRICS, Measurement, figure
 from modexlab.eval.lab.pareto import goals_of
 from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.search import Exhaustive
+from modexlab.eval.lab.space import Space
+from modexlab.eval.lab.stages import STAGES
 from modexlab.flow.kit import kit
 
 from tests.paths import ROOT
@@ -140,7 +146,10 @@ def test_without_figures_cycles_are_by_formula(ledger: Ledger) -> None:
         assert each.product_cycles == (None if each.settings.get("crt") else machine.product_cycles)
         assert each.product_ns is None and each.area_um2 is None and each.operation_us is None
         assert each.tests_passed is None and "modexlab asic" in each.command and "--fmax" in each.command
-    assert {each.key for each in missing(found)} == {each.point.key for each in own if each.point is not None}
+    asked = missing(found)
+    assert {each.key for each in asked} == {each.point.key for each in own if each.point is not None}
+    order = [(each.nbits, bool(each.design and each.design.paper)) for each in asked]
+    assert order == sorted(order), "narrow ones first, and ours before the twins"
     assert only(found, name="systolic-002", part="unit", nbits=1024).product_cycles == 194
 
 
@@ -202,6 +211,32 @@ def test_goals(ledger: Ledger) -> None:
     assert "0.5 ns is missed" in only(found, name="scaled", part="unit").note
 
 
+def test_a_clock_that_was_given_is_searched_when_it_is_asked_for(ledger: Ledger) -> None:
+    given = {"interface": "unit", "stage": "flow", "flow": (("clock_period", 3.0),)}
+    record(ledger, "mont", 32, of_flow(3_000.0, 3.0, product=(4, 0.1)), **given)
+    found = cores(ledger, [32], ["mont"])
+    (searched,) = (each for each in missing(found, given=True) if each.interface == "unit")
+    assert dict(searched.flow)["fmax"] and not any(each.interface == "unit" for each in missing(found))
+    record(ledger, "mont", 32, of_flow(4_000.0, 2.0, product=(4, 0.1)), **UNIT)
+    assert not any(each.interface == "unit" for each in missing(cores(ledger, [32], ["mont"]), given=True))
+
+
+def test_rows_that_are_not_measured_say_why(ledger: Ledger, cli: Cli) -> None:
+    """Not yet, or it takes long, or it failed, and how; and what there cannot be."""
+    ledger.fail(Point("mont", 32, **UNIT), "step gate-sim: out of cells", 3.0)
+    found = cores(ledger, [32, 1024], ["mont", "heap", "fold"])
+    failed = only(found, name="mont", part="unit", nbits=32)
+    assert failed.failure == "step gate-sim: out of cells" and failed.failure in failed.note
+    assert only(found, name="heap", part="unit", nbits=32).note == lab.NOT_MEASURED
+    assert only(found, name="heap", part="unit", nbits=1024).note == lab.LONG
+    out = " ".join(cli("compare", "cores", "mont", "fold", "--nbits", 32).out.split())
+    assert (
+        "mont, 32 bits, unit, could not be measured (--retry tries again): step gate-sim: out of cells."
+        in out
+    )
+    assert "Not measured: 2 points" in out and "There is no fold, 32 bits, unit" in out
+
+
 # ---- which
 
 
@@ -221,6 +256,22 @@ def test_a_named_design_is_there_at_every_width() -> None:
         ("serial", "stream"),
     }
     assert all(dict(each.flow)["fmax"] for each in points)
+
+
+def test_searches_begin_where_the_last_ones_ended() -> None:
+    """Every clock that the file has is one of a core of the table; the others begin as any search."""
+    known = field.clocks()
+    begun = {}
+    for point in wanted(lab.widths()).points:
+        name = " ".join([point.label, *(f"{name}={value}" for name, value in point.settings)])
+        begun[name, "unit" if point.interface == "unit" else "machine", point.nbits] = point
+    assert known and known.keys() <= begun.keys()
+    for which, point in begun.items():
+        flow = dict(point.flow)
+        assert flow["fmax"] and flow["clock_period"] == known.get(which, 3.0)
+        at_once = lab.at_known_clock(point)
+        assert (at_once is None) == (which not in known)
+        assert at_once is None or dict(at_once.flow).get("fmax") is None
 
 
 def test_designs_by_manifests(ledger: Ledger) -> None:
@@ -325,6 +376,68 @@ def test_measuring_leaves_out_what_takes_long(
     assert [each.nbits for each in asked[1]] == [32, 1024, 1024]
 
 
+def test_without_a_search(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One synthesis each, where a clock is known; nothing is made for those that were searched."""
+    asked: list[Point] = []
+    monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points))
+    command = ("compare", "cores", "heap", "serial", "--nbits", 32, "--measure", "--no-search", "--json")
+    said = cli(*command).err
+    assert {(each.subject, each.interface) for each in asked} == {("heap", "unit"), ("heap", "stream")}
+    assert all("fmax" not in dict(each.flow) for each in asked)
+    assert "of 1 of 3 points no clock is known" in said
+    record(ledger, "heap", 32, of_flow(9_000.0, 1.5, product=(5, 0.1)), **UNIT)
+    asked.clear()
+    rows = cli(*command).json()
+    assert [each.interface for each in asked] == ["stream"]
+    assert [row["searched"] for row in rows if row["tests_passed"]] == [True]
+
+
+def test_an_interrupt_costs_only_what_is_under_way(
+    ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Ctrl-C after the second point: the table so far; the same command measures the others, and no point twice."""
+    begun = tmp_path / "begun"
+
+    def measure(point: Point, progress: object = None, *, jobs: int = 2) -> Measurement:
+        with begun.open("a") as file:
+            file.write(f"{point.key}\n")
+        return of_flow(4_000.0, 2.0, product=(4, 0.1))
+
+    monkeypatch.setattr("threading.active_count", lambda: 1)  # workers are forks, which have the change
+    monkeypatch.setattr("modexlab.eval.lab.measure.measure", measure)
+    real = Sweep._take
+
+    def take(sweep: Sweep, *args: Any) -> None:
+        real(sweep, *args)
+        if len(sweep.measured) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Sweep, "_take", take)
+    command = (
+        "compare",
+        "cores",
+        "mont",
+        "heap",
+        "scaled",
+        "--nbits",
+        32,
+        "--measure",
+        "--jobs",
+        1,
+        "--json",
+    )
+    result = cli(*command)
+    assert result.code == 130 and "the same command goes on from there" in result.err
+    points = missing(cores(ledger, [32], ["mont", "heap", "scaled"]))
+    done = sum(1 for row in json.loads(result.out) if row["tests_passed"])
+    assert done == 2 and points
+    monkeypatch.setattr(Sweep, "_take", real)
+    again = cli(*command)
+    assert again.code == 0 and not missing(cores(ledger, [32], ["mont", "heap", "scaled"]))
+    twice = [key for key, count in Counter(begun.read_text().split()).items() if count > 1]
+    assert len(twice) <= 1, "but for the one that was under way"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -332,6 +445,8 @@ def test_measuring_leaves_out_what_takes_long(
         (("cores", "--nbits", "7"), "7 bits is out of range"),
         (("cores", "--table", "3"), "--table 3 with cores"),
         (("cores", "--full"), "--full without --measure"),
+        (("cores", "--no-search"), "--no-search without --measure"),
+        (("paper-001", "--no-search", "--measure"), "papers have no clock that is searched"),
         (("cores", "--json", "--markdown"), "give one of them"),
         (("cores", "--design", "nowhere.toml"), "nowhere.toml"),
         (("paper-001", "--design", "x.toml"), "papers know no design of yours"),
@@ -340,6 +455,20 @@ def test_measuring_leaves_out_what_takes_long(
 )
 def test_refused(arguments: tuple[str, ...], message: str, cli: Cli, ledger: Ledger) -> None:
     assert message in cli.fails("compare", *arguments)
+
+
+def test_what_is_left_counts_what_is_under_way(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a point under way has taken is gone; one that takes longer than the rule says speaks for the others."""
+    points = [Point(name, 32, stage="flow") for name in ("mont", "heap", "scaled")]
+    sweep = Sweep(Space("three", "", objectives={}, constraints=(), parts=()), ledger, Exhaustive(points))
+    waiting = sweep._look_up({each.key: each for each in points})
+    each, now = STAGES["flow"].seconds, 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    assert len(waiting) == 3 and sweep.seconds_left(1) == pytest.approx(3 * each)
+    sweep._begun = {points[0].key: (points[0], now - each / 4)}
+    assert sweep.seconds_left(1) == pytest.approx(2.75 * each)
+    sweep._begun = {points[0].key: (points[0], now - 3 * each)}
+    assert sweep.seconds_left(1) == pytest.approx(2 * 3 * each), "the other two take as long, at the least"
 
 
 @pytest.mark.regress

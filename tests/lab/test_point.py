@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.stages import STAGES
 from modexlab.fl.errors import BadInput
 from modexlab.proc.software import seeded_keys
-from modexlab.rtl.sim import sources
+from modexlab.rtl.sim import cache, sources
 
 POINTS = (
     Point("mont", 32),
@@ -148,6 +149,21 @@ def test_key_is_of_all_sources_that_figures_come_from() -> None:
         "flow.synth.estimate",
         "flow.layout.coriolis_engine",
     } <= flow
+
+
+def test_figures_before_layout_outlive_a_change_of_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = (Point("mont", 8, stage=stage) for stage in ("flow", "layout"))
+    old = before.key, after.key
+    real = cache.file_digest
+    changed = sources.ROOT / "flow" / "layout" / "route.py"
+
+    def digest(path: Path) -> str:
+        return f"{real(path)}!" if path == changed else real(path)
+
+    monkeypatch.setattr(cache, "file_digest", digest)
+    monkeypatch.setattr(sources, "digest", sources.digest.__wrapped__)  # as in a process of its own
+    monkeypatch.setattr(keys, "sources_of", keys.sources_of.__wrapped__)
+    assert before.at().key == old[0] and after.at().key != old[1]
 
 
 def test_keys_of_long_numbers_need_no_rsa_key(monkeypatch: pytest.MonkeyPatch) -> None:

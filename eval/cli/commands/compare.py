@@ -54,14 +54,16 @@ Figures with a mark (a missed clock, for one) are kept out, and figures that com
 `compare cores` asks another question: what a product and a private operation cost, at 32 to 2,048 bits. Ours, the papers' machines
 rebuilt and designs by manifests (--design FILE) went through one flow with one library, each at the highest clock that was searched
 (`modexlab asic --fmax`); published figures stand below, with their technology. What is not measured yet has cycles by formula;
---measure measures it, with --full at 1,024 bits and more. Designs of the catalogue may be named: only these are shown."""
+--measure measures it, with --full at 1,024 bits and more. Designs of the catalogue may be named: only these are shown. With
+--no-search there is one synthesis each, at the clock that an earlier search has found, which says less and takes half as long."""
 EXAMPLES = """\
   modexlab compare paper-003 --measure
   modexlab compare paper-003 paper-002 --markdown
   modexlab compare paper-001 --table RTL --measure --json
   modexlab compare all --output comparison.txt
   modexlab compare cores --nbits 32
-  modexlab compare cores mont --nbits 8 --measure --json"""
+  modexlab compare cores mont --nbits 8 --measure --json
+  modexlab compare cores heap --nbits 32 --measure --no-search"""
 
 ALL, PREFIX = "all", "paper-"
 PAPERS = (*(f"{PREFIX}{each}" for each in NUMBERS), ALL)
@@ -107,6 +109,11 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="with --measure: what takes long as well (wide machines, routing)",
     )
+    parser.add_argument(
+        "--no-search",
+        action="store_true",
+        help=f"with {compare_cores.WORD} --measure: at the clocks that are known, where they are",
+    )
     parser.add_argument("--retry", action="store_true", help="with --measure: try again what failed before")
     parser.add_argument(
         "--jobs", type=positive, metavar="N", help="with --measure: processes (default: one for each core)"
@@ -118,13 +125,18 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    for option in ("full", "retry", "jobs"):
+    for option in ("full", "retry", "jobs", "no_search"):
         if getattr(args, option) and not args.measure:
-            raise BadInput(f"--{option} without --measure: nothing is measured; add --measure")
+            name = option.replace("_", "-")
+            raise BadInput(f"--{name} without --measure: nothing is measured; add --measure")
     if args.json and args.markdown:
         raise BadInput("--json with --markdown: give one of them")
     if args.papers[:1] == [compare_cores.WORD]:
         return compare_cores.execute(args, _measure)
+    if args.no_search:
+        raise BadInput(
+            f"--no-search: papers have no clock that is searched; give `modexlab compare {compare_cores.WORD}`"
+        )
     if args.manifests:
         raise BadInput(
             f"--design {args.manifests[0]}: papers know no design of yours; give `modexlab compare {compare_cores.WORD}`"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ...table import table
-from ..arguments import check_directory, json_number, ledger_of, print_json, writing
+from ..arguments import check_directory, json_number, ledger_of, print_json, warn, writing
 
 if TYPE_CHECKING:
     from ...lab.comparison.cores import Check, Core
@@ -124,7 +124,7 @@ OTHERS = (
 def execute(args: argparse.Namespace, measure: Measure) -> int:
     """The table, after what is missing in it has been measured where that was asked for."""
     from ...designs import catalogue
-    from ...lab.comparison.cores import cores, long, missing, widths
+    from ...lab.comparison.cores import cores, wanted, widths
 
     _check(args)
     if args.output is not None:
@@ -138,22 +138,37 @@ def execute(args: argparse.Namespace, measure: Measure) -> int:
             return cores(ledger, nbits, names, manifests)
 
         found, sweep = made(), None
+        impossible = wanted(nbits, names, manifests).impossible
         if args.measure:
-            points = missing(found)
-            sweep = measure([each for each in points if args.full or not long(each)], ledger, args)
+            sweep = measure(_to_measure(found, args), ledger, args)
             found = made()
         if args.json:
             print_json([as_json(each) for each in found])
             text = ""
         else:
-            text = _text(found, args)
+            text = _text(found, impossible, args)
             print(text)
     if args.output is not None:
         with writing(args.output) as write:
-            write((text or _text(found, args)) + "\n")
+            write((text or _text(found, impossible, args)) + "\n")
     if sweep is None:
         return 0
     return INTERRUPTED if sweep.interrupted else 1 if sweep.failed else 0
+
+
+def _to_measure(found: Sequence[Core], args: argparse.Namespace) -> list[Point]:
+    """What is missing, without what takes long; with --no-search once each, where a clock is known."""
+    from ...lab.comparison.cores import at_known_clock, long, missing
+
+    points = [each for each in missing(found, given=not args.no_search) if args.full or not long(each)]
+    if not args.no_search:
+        return points
+    known = [each for point in points if (each := at_known_clock(point)) is not None]
+    if len(known) < len(points):
+        warn(
+            f"--no-search: of {len(points) - len(known)} of {len(points)} points no clock is known; without it they are searched"
+        )
+    return known
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -176,11 +191,12 @@ def _command(args: argparse.Namespace) -> str:
 # ---- what is printed
 
 
-def _text(found: Sequence[Core], args: argparse.Namespace) -> str:
+def _text(found: Sequence[Core], impossible: Sequence[tuple[str, str]], args: argparse.Namespace) -> str:
     blocks: list[str] = []
     for nbits in dict.fromkeys(each.nbits for each in found):
         blocks += _of_width(nbits, [each for each in found if each.nbits == nbits], args.markdown)
-    blocks += [text if args.markdown else _wrapped(text) for text in _ending(found, args)]
+    ending = [*_ending(found, args), *(f"There is no {what}: {why}." for what, why in impossible)]
+    blocks += [text if args.markdown else _wrapped(text) for text in ending]
     return "\n\n".join(blocks)
 
 
@@ -262,7 +278,10 @@ def _ending(found: Sequence[Core], args: argparse.Namespace) -> Iterator[str]:
             yield f"{MARK} {each.name}, {each.nbits:,} bits: {'; '.join(each.marks)}."
     if any(each.stale for each in measured):
         yield f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure measures it again."
-    points = missing(found, stale=False)
+    for each in found:
+        if each.failure:
+            yield f"{each.name}, {each.nbits:,} bits, {each.part}, could not be measured (--retry tries again): {each.failure}."
+    points = missing([each for each in found if not each.failure], stale=False)
     late = [each for each in points if long(each)]
     if points:
         more = f", {len(late)} of them long (--full)" if late else ""
@@ -313,6 +332,7 @@ def as_json(core: Core) -> dict[str, Any]:
         "note": core.note,
         "marks": list(core.marks),
         "stale": core.stale,
+        "searched": core.searched,
         "row": core.row,
         "command": core.command or None,
     }

@@ -476,6 +476,7 @@ class LedgerRows:
     def __init__(self, ledger: Ledger) -> None:
         self._rows: dict[tuple[Any, ...], list[Row]] = {}
         self._points: dict[str, dict[str, Row]] = {}  # and by key
+        self._failures = {(*_machine(each.point), each.point["stage"]): each for each in ledger.failures()}
         found = ledger.rows(history=True)
         newest = {row.key: row.measurement for row in found}
         self._newest = {_name(row.point): row.measurement for row in found}
@@ -498,6 +499,11 @@ class LedgerRows:
     def has(self, point: Point) -> bool:
         """This very point has been measured, with the present sources."""
         return any(not row.stale for row in self._points.get(_name(point.as_json()), {}).values())
+
+    def failure(self, point: Point) -> str:
+        """Why this machine could not be measured at this stage, the last time that it was tried."""
+        failed = self._failures.get((*_machine(point.as_json()), point.stage))
+        return "" if failed is None else failed.message
 
     def beside(self, row: Row, metric: str, operation: str | None = None) -> Row | None:
         """Another metric of the same measurement, and of the same operation if no other is given."""

@@ -4,8 +4,9 @@
         print(each.design, each.product_ns, each.area_time, each.floor_ratio)
 
 What is shown stands in the ready-made space `cores`, with all that the ledger has of the same kind: multipliers alone, whose operation is
-a product, and whole machines, at the highest clock that was found (flow: fmax). A width that the space has not takes the designs of the
-next wider one. Where nothing is measured cycles are by formula, and the rest is left empty.
+a product, and whole machines, at the highest clock that was found (flow: fmax), whose search begins where clocks.toml says. A width that
+the space has not takes the designs of the next wider one. Where nothing is measured cycles are by formula, the rest is left empty, and the
+note says why.
 
 A product needs 2 n^2 bit products. Rows of a multiplier that take two bits of a factor at a time add two of them by a selecting gate and a
 full adder: so much area, once a clock and never idle, is the floor of area x time at a clock (fl/cost.py, flow/kit/bit_product.py). It has
@@ -46,11 +47,12 @@ SPACE = "cores"
 MULTIPLIER, MACHINE = "unit", "machine"  # what a row is of
 OURS, TWIN, FOREIGN, PUBLISHED = "ours", "twin", "foreign", "published"
 KINDS = (OURS, TWIN, FOREIGN, PUBLISHED)
-FMAX = "fmax"
+FMAX, CLOCK = "fmax", "clock_period"
 SEARCHED = ((FMAX, True),)
 LONG_NBITS = 512  # wider ones take long
 WHERE = {FLOW: "after synthesis, wires supposed", LAYOUT: "after layout"}
 CLOCK_GIVEN = "clock given, not searched"
+NOT_MEASURED, LONG = "not measured (--measure)", "not measured: it takes long (--measure --full)"
 WHOLE = "area of the whole machine, which has no multiplier apart"
 MM2 = 1e-6
 # operations of the papers that are private ones
@@ -100,6 +102,8 @@ class Core:
     note: str = ""
     marks: tuple[str, ...] = ()
     stale: bool = False
+    searched: bool = False  # its clock, not given
+    failure: str = ""  # why it could not be measured
     measurement: int | None = None  # of the ledger
     row: int | None = None
     command: str = ""  # that measures it
@@ -116,7 +120,7 @@ class Core:
     @property
     def name(self) -> str:
         """The design with its settings."""
-        return " ".join([self.design, *(f"{name}={value}" for name, value in self.settings.items())])
+        return _named(self.design, self.settings)
 
     # ---- what follows from the others
 
@@ -220,7 +224,33 @@ def wanted(
     for design in manifests:
         taken = [width for width in nbits if _exists(design, width)] or [design.usual_nbits]
         found.points += [Point(design.reference, width, stage=FLOW, flow=SEARCHED) for width in taken]
+    found.points = [_begun_near(each) for each in found.points]
     return found
+
+
+def _named(design: str, settings: Mapping[str, Any]) -> str:
+    return " ".join([design, *(f"{name}={value}" for name, value in settings.items())])
+
+
+def _part(point: Point) -> str:
+    return MULTIPLIER if point.interface == UNIT else MACHINE
+
+
+def _known_clock(point: Point) -> float | None:
+    """In ns; it was met before."""
+    return field_file.clocks().get((_named(point.label, dict(point.settings)), _part(point), point.nbits))
+
+
+def _begun_near(point: Point) -> Point:
+    """The same, whose search begins where an earlier one has ended."""
+    clock_ns = _known_clock(point)
+    return point if clock_ns is None else point.at(flow=((CLOCK, clock_ns), *SEARCHED))
+
+
+def at_known_clock(point: Point) -> Point | None:
+    """The same with one synthesis in the place of a search; None where no clock is known."""
+    clock_ns = _known_clock(point)
+    return None if clock_ns is None else point.at(flow=((CLOCK, clock_ns),))
 
 
 def _at(part: Part, nbits: Sequence[int], names: Collection[str]) -> Part | None:
@@ -266,14 +296,16 @@ def cores(
     return sorted([*shown, *published_cores(taken)], key=_place)
 
 
-def missing(found: Iterable[Core], *, stale: bool = True) -> list[Point]:
-    """What is to be measured, so that every row has its figures; stale: what was measured with other sources as well."""
-    points = [
-        each.point
-        for each in found
-        if each.point is not None and (not each.measured or (stale and each.stale))
-    ]
-    return sorted(dict.fromkeys(points), key=lambda point: point.nbits)
+def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -> list[Point]:
+    """What is to be measured, so that every row has its figures; stale: what was measured with other sources as well; given: what was
+    at a clock that was given, which is searched now."""
+
+    def wants(core: Core) -> bool:
+        return not core.measured or (stale and core.stale) or (given and not core.searched)
+
+    # who stops early has the narrow ones, and of these ours
+    ordered = sorted(found, key=lambda core: (core.nbits, KINDS.index(core.kind)))
+    return list(dict.fromkeys(each.point for each in ordered if each.point is not None and wants(each)))
 
 
 def _has_other(core: Core, others: Iterable[Core]) -> bool:
@@ -316,7 +348,7 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
     bare = Core(
         design=point.label,
         kind=FOREIGN if foreign else TWIN if design.paper else OURS,
-        part=MULTIPLIER if point.interface == UNIT else MACHINE,
+        part=_part(point),
         nbits=point.nbits,
         family=design.family,
         settings=dict(point.settings),
@@ -328,7 +360,13 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
         **_cycles(point, foreign),
     )
     row = _best(point, rows)
-    return bare if row is None else _measured(bare, row, rows, ledger)
+    if row is not None:
+        return _measured(bare, row, rows, ledger)
+    failure = rows.failure(point)
+    why = (
+        f"not measured: it failed (--retry): {failure}" if failure else LONG if long(point) else NOT_MEASURED
+    )
+    return replace(bare, failure=failure, note="; ".join(filter(None, (bare.note, why))))
 
 
 def _limits(point: Point) -> str:
@@ -390,7 +428,8 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         return None if found is None else found.value
 
     tests = ledger.measurement(row.measurement).details.get("tests") or {}
-    notes = [bare.note, "" if row.flow.get(FMAX) else CLOCK_GIVEN, *row.marks]
+    searched = bool(row.flow.get(FMAX))
+    notes = [bare.note, "" if searched else CLOCK_GIVEN, *row.marks]
     if bare.of_product and bare.part == MACHINE:
         notes.append(WHOLE)
     answered = value("cycles", PRODUCT)
@@ -414,6 +453,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         note="; ".join(filter(None, notes)),
         marks=row.marks,
         stale=row.stale,
+        searched=searched,
         measurement=row.measurement,
         row=row.id,
         command=shlex.join(row.command),

@@ -1,4 +1,5 @@
-"""What is published beside the five papers (field.toml), and what a core of ours is to reach (goals.toml): two files of data, read once."""
+"""Files of data, read once: what is published beside the five papers (field.toml), what a core of ours is to reach (goals.toml), and where
+searches of a clock begin (clocks.toml)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ....fl.errors import BadInput
 from ....flow import typed_toml
 
 HERE = Path(__file__).parent
-FIELD, GOALS = "field.toml", "goals.toml"
+FIELD, GOALS, CLOCKS = "field.toml", "goals.toml", "clocks.toml"
 
 
 class Figure(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, frozen=True):
@@ -41,6 +42,14 @@ class Goal(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, frozen=True
     operation_us: float | None = None
 
 
+class Clock(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, frozen=True):
+    """Periods by width, of a core alone or of its machine."""
+
+    core: str
+    part: str
+    ns: dict[int, float]
+
+
 class FieldFile(msgspec.Struct, forbid_unknown_fields=True):
     """field.toml."""
 
@@ -51,6 +60,12 @@ class GoalsFile(msgspec.Struct, forbid_unknown_fields=True):
     """goals.toml."""
 
     goal: list[Goal]
+
+
+class ClocksFile(msgspec.Struct, forbid_unknown_fields=True):
+    """clocks.toml."""
+
+    clock: list[Clock]
 
 
 @functools.cache
@@ -67,3 +82,10 @@ def figures() -> tuple[Figure, ...]:
 def goals() -> dict[int, Goal]:
     """By width."""
     return {each.nbits: each for each in typed_toml.parse((HERE / GOALS).read_text(), GoalsFile).goal}
+
+
+@functools.cache
+def clocks() -> dict[tuple[str, str, int], float]:
+    """By core, part and width."""
+    found = typed_toml.parse((HERE / CLOCKS).read_text(), ClocksFile).clock
+    return {(each.core, each.part, nbits): ns for each in found for nbits, ns in each.ns.items()}
