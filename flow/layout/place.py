@@ -1,10 +1,11 @@
 """Floorplan, placement, clock tree and hold: from a mapped netlist to where every cell lies.
 
 `place` draws a square core of rows at the asked density with the ports spread around the die, lets Coriolis place the cells
-(coriolis_engine), then chooses sizes and buffers by the wires that there are (in_place.py), puts in the clock tree (clock_tree.py),
-goes over the sizes again with that in, and puts in delays for hold (hold.py), for all of which cells make way on their rows
-(rows.py). What came out is checked: cells on rows and sites, none on another, all in the core, every pin connected, the clock at
-every register, and the netlist proved to compute what it did. A placement that fails a check is refused, not written.
+(coriolis_engine) or, where there are many, our own placer (placer.py). Then it chooses sizes and buffers by the wires that there are
+(in_place.py), puts in the clock tree (clock_tree.py), goes over the sizes again with that in, and puts in delays for hold (hold.py), for
+all of which cells make way on their rows (rows.py). What came out is checked: cells on rows and sites, none on another, all in the
+core, every pin connected, the clock at every register, and the netlist proved to compute what it did. A placement that fails a check
+is refused, not written.
 
 Products: placement.json, netlist_placed.json and .v, and hierarchy_placed.json (with what was added as the modules "clock_tree"
 and "hold").
@@ -32,10 +33,11 @@ from ..netlist import hierarchy as hierarchy_file
 from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import PORT, Netlist, read, write_back
 from ..prove.placed import prove_same
-from . import clock_tree, coriolis_job, hold, in_place
+from . import clock_tree, coriolis_job, hold, in_place, placer
 from .placement import HOLD, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
 from .rows import Rows
 
+OURS = "modexlab"  # the tool, where our own placer did it
 LEAST_ROWS = 16  # of the smallest core: cells of a design of ten would find no way around one another
 MARGIN_ROWS = 2  # between core and die, where the ports' wires turn
 MARGIN_SITES = 15
@@ -70,17 +72,17 @@ def place(
     clock = _clock_net(netlist, library, clock_port)
     job = _floorplan(netlist, lef, library, density, clock)
     job |= {"kit": str(Path(adk).absolute()) if adk else ""}
-    result = coriolis_job.run(job, out_dir / "place.log")
-    placement = _placement(netlist, lef, job, result)
+    log = out_dir / "place.log"
+    tool, result = _placed(job, lef, log)
+    placement = _placement(netlist, lef, job, result, tool)
     known = hierarchy_file.load(hierarchy) if hierarchy is not None else Hierarchy()
     asked = library.constraints(clock_ns, None if clock is None else clock_port, propagated=clock is not None)
     finished = _finished(netlist, placement, lef, library, clock, asked, known.cells)
     after = finished.netlist
     wrong = [*violations(placement, after, lef, library, clock_port), *prove_same(netlist, after, library)]
     if wrong:
-        raise ToolError(
-            f"the placement of {netlist.name} fails {_shown(wrong)} (log: {out_dir / 'place.log'})"
-        )
+        where = f" (log: {log})" if log.exists() else ""
+        raise ToolError(f"the placement of {netlist.name} fails {_shown(wrong)}{where}")
     document = json.loads(netlist_json.read_text())
     write_back(document["modules"][netlist.name], netlist, after, library)
     with replacing(out_dir / "netlist_placed.json") as part:
@@ -90,6 +92,13 @@ def place(
         _hierarchy(known, finished.owners, placement).write(out_dir, hierarchy_file.PLACED)
     placement.write(out_dir)
     return placement
+
+
+def _placed(job: dict[str, Any], lef: Lef, log: Path) -> tuple[str, dict[str, Any]]:
+    """Who places the cells of a job, and where: Coriolis, which writes a log, or our own placer where there are many."""
+    if len(job["cells"]) < placer.LEAST_CELLS:
+        return f"coriolis-eda {coriolis_job.version()}", coriolis_job.run(job, log)
+    return OURS, placer.run(job, lef)
 
 
 @dataclass
@@ -258,7 +267,9 @@ def _first_of_each_net(ports: dict[str, list[Any]]) -> list[list[Any]]:
     return list(seen.values())
 
 
-def _placement(netlist: Netlist, lef: Lef, job: dict[str, Any], result: dict[str, Any]) -> Placement:
+def _placement(
+    netlist: Netlist, lef: Lef, job: dict[str, Any], result: dict[str, Any], tool: str
+) -> Placement:
     x0, y0, x1, y1 = job["core"]
     row = _dbu(lef.row_height)
     rows = [
@@ -282,7 +293,7 @@ def _placement(netlist: Netlist, lef: Lef, job: dict[str, Any], result: dict[str
         pins=pins,
         density=job["density"],
         seconds={name: round(value, 2) for name, value in result["seconds"].items()},
-        tool=f"coriolis-eda {coriolis_job.version()}",
+        tool=tool,
     )
 
 

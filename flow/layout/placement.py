@@ -16,10 +16,8 @@ from ..synth.sizing.report import Round
 TREE = "clock_tree"  # module of what placement adds for the clock, and prefix of its names
 HOLD = "hold_delays"  # likewise of the buffers that make short paths longer
 MAX_CELLS = 250_000  # 4 times the largest machine measured
-SECONDS_A_CELL, MIB_A_CELL = (
-    0.002,
-    0.0125,
-)  # of placing or routing, measured at 68,000 cells; more by a half at 4 times as many
+# of placing with sizes, clock tree and hold, or of routing; seconds more by a half, MiB as many, at 200,000 cells
+SECONDS_A_CELL, MIB_A_CELL = 0.002, 0.018  # measured at 55,000 to 206,000
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
@@ -98,7 +96,7 @@ def load(path: Path | str) -> Placement:
 
 
 def refuse_large(netlist: Netlist, step: str) -> None:
-    """BadInput, with the estimate, for a design that is too large for Coriolis."""
+    """BadInput, with the estimate, for a design that is too large to be placed and routed here."""
     cells = len(netlist.cells)
     if cells > MAX_CELLS:
         minutes, gib = 1.5 * cells * SECONDS_A_CELL / 60, cells * MIB_A_CELL / 1024
