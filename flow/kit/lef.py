@@ -25,6 +25,11 @@ Box = tuple[float, float, float, float]
 Polygon = tuple[Point, ...]
 
 
+def dbu(um: float) -> int:
+    """A length in database units."""
+    return round(um * DBU)
+
+
 @dataclass(frozen=True)
 class Layer:
     """A layer of the interconnect."""

@@ -4,10 +4,11 @@ Own router, since none of the open ones that could be installed does it here in 
 cells, density 0.7): Katana leaves 5 to 12 % of its segments unrouted after 80 to 160 s. qrouter, by an earlier measurement, takes over
 an hour for 10,000 cells.
 
-The grid is that of the two lowest of these layers, vertical and horizontal; those above lie on every track or every other, as the
-kit says ([[routing.layers]]). Wires keep to the preferred direction of their layer. What the grid cannot see of the rules, ends of wires
-that meet on a track, is kept by guards: nodes next to a wire's end that no other net may use. Pins are met by a via
-whose lower metal lies inside the pin, or else keeps its distance to everything else in the cell. detailed_router.cpp does the search.
+Tracks have the pitch of the lowest layer of their direction or a multiple of it, as the kit says ([[routing.layers]]), and a layer
+has nodes where its tracks cross those of the layers below and above. Wires keep to the preferred direction of their layer. What the
+grid cannot see of the rules, ends of wires that meet on a track and cuts side by side, is kept by distances that two nets, or two
+vias of one, need there: they follow from the LEF. Pins are met by a via whose lower metal lies inside the pin, or else keeps its
+distance to everything else in the cell. detailed_router.cpp does the search.
 
 `check` looks at the result as geometry, by KLayout: spacing on every layer, and who is connected with whom.
 """
@@ -15,6 +16,7 @@ whose lower metal lies inside the pin, or else keeps its distance to everything 
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ from typing import Any
 from ...rtl.sim.toolchain import ToolError
 from ..kit import kit
 from ..kit.def_ import Wire
-from ..kit.lef import DBU, Lef, Macro
+from ..kit.lef import DBU, Lef, Macro, dbu
 from ..netlist.netlist import PORT, Netlist, Terminal
 from . import searching
 from .global_routing import Ways
@@ -32,43 +34,81 @@ from .placement import Placement
 from .routing import Segment
 
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
-MOST_CELLS = 20_000  # unless asked otherwise: 7,000 take 10 s of the processor, 57,000 more than ten minutes
+MOST_CELLS = 20_000  # unless asked otherwise: 12,700 take 15 s of the processor, 55,000 are not settled yet
 FEW_CELLS = 10_000  # up to which it is tried even where global routing found no room for all
 ROUNDS, SECONDS = 80, 1800  # of the processor, which a busy machine does not change
-COST_DBU = 20  # database units in one of the router's units of length
 
 Node = tuple[int, int, int]  # layer (0 is the lowest), column, row
 Piece = tuple[int, int, int, int]  # columns and rows of its ends
 
 
 class Grid:
-    """Columns and rows of tracks."""
+    """Columns and rows of tracks, those of all layers together, and which of them each layer has."""
 
     def __init__(self, placement: Placement, lef: Lef) -> None:
-        self.routing = lef.kit.routing
+        self.routing, self.lef = lef.kit.routing, lef
         self.layers = [track.name for track in self.routing.layers]
         vertical, horizontal = (lef.layers[name] for name in self.layers[:2])
-        self.x0, self.dx = round(vertical.offset * DBU), round(vertical.pitch * DBU)
-        self.y0, self.dy = round(horizontal.offset * DBU), round(horizontal.pitch * DBU)
-        self.columns = (round(placement.die_um[0] * DBU) - 2 * self.x0) // self.dx + 1
-        self.rows = (round(placement.die_um[1] * DBU) - 2 * self.y0) // self.dy + 1
+        self.x0, self.dx = dbu(vertical.offset), dbu(vertical.pitch)
+        self.y0, self.dy = dbu(horizontal.offset), dbu(horizontal.pitch)
+        width, height = (dbu(length) for length in placement.die_um)
+        own = [
+            self._tracks(self.x0, self.dx * track.every, width)
+            if index % 2 == 0
+            else self._tracks(self.y0, self.dy * track.every, height)
+            for index, track in enumerate(self.routing.layers)
+        ]
+        self.xs, self.ys = (sorted(set().union(*own[way::2])) for way in (0, 1))
+        self.tracks = own
+        # where those above and below have tracks
+        self.stops = [
+            set().union(*(own[other] for other in (index - 1, index + 1) if 0 <= other < len(own)))
+            for index in range(len(own))
+        ]
+
+    @staticmethod
+    def _tracks(first: int, pitch: float, length: int) -> set[int]:
+        """Their places up to as far from the other end of the die as the first is from this one."""
+        count = int((length - 2 * first) / pitch) + 1
+        return {first + round(pitch * number) for number in range(count)}
 
     def at(self, column: int, row: int) -> tuple[int, int]:
         """Database units of a crossing."""
-        return self.x0 + column * self.dx, self.y0 + row * self.dy
+        return self.xs[column], self.ys[row]
 
     def far(self, a: Node, b: Node) -> int:
         """Length of a wire between two nodes."""
-        return self.dx * abs(a[1] - b[1]) + self.dy * abs(a[2] - b[2])
+        return abs(self.xs[a[1]] - self.xs[b[1]]) + abs(self.ys[a[2]] - self.ys[b[2]])
 
     def nearest(self, x: float, y: float) -> tuple[int, int]:
         """The crossing at (or nearest to) a place."""
-        return round((x - self.x0) / self.dx), round((y - self.y0) / self.dy)
+        return _nearest(self.xs, x), _nearest(self.ys, y)
 
-    def inside(self, x: float, y: float) -> tuple[int, int]:
-        """Likewise, of a place that may be beyond the outermost tracks."""
-        column, row = self.nearest(x, y)
-        return min(max(column, 0), self.columns - 1), min(max(row, 0), self.rows - 1)
+    def clear(self, index: int) -> int:
+        """How far along a track of a layer two nets must be: for their ends of wires, pads and cuts (dbu)."""
+        layer, axis = self.lef.layers[self.layers[index]], 1 - index % 2
+        vias = [self.lef.vias[name] for name in self._vias(index)]
+        reach = max([layer.width / 2, *(via[layer.name][axis + 2] for via in vias)])
+        cuts = [self._cut(via) for via in vias]
+        return max([dbu(2 * reach + layer.spacing), *cuts])
+
+    def apart(self, index: int) -> int:
+        """How far two vias of one net from a layer to the next must be, if they are in a line (dbu)."""
+        return self._cut(self.lef.vias[self.routing.layers[index].via])
+
+    def _vias(self, index: int) -> list[str]:
+        below = self.routing.pin_vias if index == 0 else (self.routing.layers[index - 1].via,)
+        return [name for name in (*below, self.routing.layers[index].via) if name]
+
+    def _cut(self, via: dict[str, tuple[float, float, float, float]]) -> int:
+        (name,) = (name for name in via if self.lef.layers[name].kind == "CUT")
+        return dbu(via[name][2] - via[name][0] + self.lef.layers[name].spacing)
+
+
+def _nearest(places: list[int], wanted: float) -> int:
+    after = bisect_left(places, wanted)
+    around = [index for index in (after - 1, after) if 0 <= index < len(places)]
+    return min(around, key=lambda index: abs(places[index] - wanted))
 
 
 def pin_access(macro: Macro, lef: Lef, grid: Grid) -> dict[str, list[tuple[int, int, str]]]:
@@ -81,11 +121,11 @@ def pin_access(macro: Macro, lef: Lef, grid: Grid) -> dict[str, list[tuple[int, 
         found = db.Region()
         for layer, corners in shapes:
             if layer == routing.pin_layer:
-                found.insert(db.Polygon([db.Point(round(x * DBU), round(y * DBU)) for x, y in corners]))
+                found.insert(db.Polygon([db.Point(dbu(x), dbu(y)) for x, y in corners]))
         return found.merged()
 
-    width, height = round(macro.width * DBU), round(macro.height * DBU)
-    spacing = round(lef.layers[routing.pin_layer].spacing * DBU)
+    width, height = dbu(macro.width), dbu(macro.height)
+    spacing = dbu(lef.layers[routing.pin_layer].spacing)
     # half the spacing is the neighbour's
     inside = db.Region(db.Box(spacing // 2, 0, width - spacing // 2, height))
     shapes = {name: region(pin.shapes) for name, pin in macro.pins.items()}
@@ -126,7 +166,7 @@ def pin_access(macro: Macro, lef: Lef, grid: Grid) -> dict[str, list[tuple[int, 
 
 
 def _region(db: Any, box: tuple[float, float, float, float], x: int, y: int) -> Any:
-    return db.Region(db.Box(*(round(value * DBU) for value in box)).moved(x, y))
+    return db.Region(db.Box(*(dbu(value) for value in box)).moved(x, y))
 
 
 @dataclass
@@ -162,14 +202,14 @@ def route_detailed(
     grid = Grid(placement, lef)
     nets, meets = _terminals(placement, netlist, lef, grid)
     guides = [_guide(ways.segments[net], grid) for net, _ in nets]
-    edges, left, rounds = _search(grid, [pins for _, pins in nets], guides)
+    trees, left, rounds = _search(grid, [pins for _, pins in nets], guides)
     seconds = round(time.monotonic() - start, 2)
     if left:
         why = f"{left} nets found no way of their own in {rounds} rounds: a lower density gives more room"
         return Detailed(False, why, seconds, rounds, {})
     wires = {
-        netlist.nets[net]: list(_wires(grid, pins, ways, meets[net]))
-        for (net, pins), ways in zip(nets, edges, strict=True)
+        netlist.nets[net]: list(_wires(grid, pins, found, meets[net]))
+        for (net, pins), found in zip(nets, trees, strict=True)
     }
     return Detailed(True, "", seconds, rounds, wires)
 
@@ -214,11 +254,11 @@ def _nodes(
         yield (grid.layers.index(port.layer), column, row), ""
         return
     each = placement.instances[owner]
-    width, height = round(lef.macro(each.kind).width * DBU), round(lef.row_height * DBU)
+    width, height = dbu(lef.macro(each.kind).width), dbu(lef.row_height)
     for dx, dy, via in access[each.kind][pin]:
         x = width - dx if each.orient in ("S", "FN") else dx
         y = height - dy if each.orient in ("S", "FS") else dy
-        yield (0, *grid.nearest(round(each.x_um * DBU) + x, round(each.y_um * DBU) + y)), via
+        yield (0, *grid.nearest(dbu(each.x_um) + x, dbu(each.y_um) + y)), via
 
 
 def _in_order(pins: list[list[Node]], grid: Grid) -> list[list[Node]]:
@@ -239,29 +279,46 @@ def _guide(segments: list[Segment], grid: Grid) -> list[Piece]:
     found = []
     for _, *ends in segments:
         x0, y0, x1, y1 = (end * DBU for end in ends)
-        found.append((*grid.inside(x0, y0), *grid.inside(x1, y1)))
+        found.append((*grid.nearest(x0, y0), *grid.nearest(x1, y1)))
     return found
+
+
+@dataclass
+class Found:
+    """A net's tree: of each pin which of its nodes is met, and straight wires and vias by their ends."""
+
+    met: list[int]
+    pieces: list[tuple[Node, Node]]
 
 
 def _search(
     grid: Grid, nets: list[list[list[Node]]], guides: list[list[Piece]]
-) -> tuple[list[list[tuple[Node, Node]]], int, int]:
-    """The edges of each net's tree; how many nets are still in conflict; rounds taken."""
+) -> tuple[list[Found], int, int]:
+    """Each net's tree; how many nets are still in conflict; rounds taken."""
     numbers = searching.run(SOURCE, "detailed routing", _task(grid, nets, guides))
     left, rounds = next(numbers), next(numbers)
 
     def node() -> Node:
         return next(numbers), next(numbers), next(numbers)
 
-    return [[(node(), node()) for _ in range(next(numbers))] for _ in nets], left, rounds
+    found = []
+    for pins in nets:
+        met = [next(numbers) for _ in pins]
+        found.append(Found(met, [(node(), node()) for _ in range(next(numbers))]))
+    return found, left, rounds
 
 
 def _task(grid: Grid, nets: list[list[list[Node]]], guides: list[list[Piece]]) -> Iterator[str]:
-    tracks = grid.routing.layers
-    yield f"{grid.columns} {grid.rows} {grid.dx // COST_DBU} {grid.dy // COST_DBU} {len(tracks)}"
-    for index, track in enumerate(tracks):
-        yield f"{int(index % 2 == 0)} {track.every_column} {track.every_row} {track.guard}"
-    yield " ".join(str(track.apart) for track in tracks[:-1])
+    for places in (grid.xs, grid.ys):
+        yield f"{len(places)} " + " ".join(map(str, places))
+    yield str(len(grid.layers))
+    for index in range(len(grid.layers)):
+        tracks, stops = grid.tracks[index], grid.stops[index]
+        columns, rows = (tracks, stops) if index % 2 == 0 else (stops, tracks)
+        yield f"{int(index % 2 == 0)} {grid.clear(index)}"
+        yield " ".join(str(int(x in columns)) for x in grid.xs)
+        yield " ".join(str(int(y in rows)) for y in grid.ys)
+    yield " ".join(str(grid.apart(index)) for index in range(len(grid.layers) - 1))
     yield f"{ROUNDS} {SECONDS}"
     yield str(len(nets))
     for pins, guide in zip(nets, guides, strict=True):
@@ -271,44 +328,17 @@ def _task(grid: Grid, nets: list[list[list[Node]]], guides: list[list[Piece]]) -
         yield f"{len(guide)} " + " ".join(f"{a} {b} {c} {d}" for a, b, c, d in guide)
 
 
-def _wires(
-    grid: Grid, pins: list[list[Node]], edges: list[tuple[Node, Node]], vias: dict[Node, str]
-) -> Iterator[Wire]:
+def _wires(grid: Grid, pins: list[list[Node]], found: Found, vias: dict[Node, str]) -> Iterator[Wire]:
     """A net's tree as straight wires and vias, with a via on one node of every pin."""
-    used = {node for edge in edges for node in edge}
-    tracks: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
-    for a, b in edges:
-        (layer, i0, j0), (other, i1, j1) = sorted((a, b))
-        if layer != other:
-            x, y = grid.at(i0, j0)
-            yield Wire(grid.layers[layer], x, y, x, y, grid.routing.layers[layer].via)
-        elif i0 == i1:
-            tracks[layer, i0].add((j0, j1))
-        else:
-            tracks[layer, j0].add((i0, i1))
-    for (layer, track), pieces in sorted(tracks.items()):
-        for low, high in _joined(pieces):
-            ends = ((track, low), (track, high)) if layer % 2 == 0 else ((low, track), (high, track))
-            yield Wire(grid.layers[layer], *grid.at(*ends[0]), *grid.at(*ends[1]))
-    for nodes in pins:
-        met = next((node for node in nodes if node in used), nodes[0])
-        if met in vias:
-            x, y = grid.at(met[1], met[2])
-            yield Wire(grid.routing.pin_layer, x, y, x, y, vias[met])
-
-
-def _joined(pieces: set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Pieces that touch, as one."""
-    start = end = None
-    for low, high in sorted(pieces):
-        if start is None or end is None or low > end:
-            if start is not None and end is not None:
-                yield start, end
-            start, end = low, high
-        else:
-            end = max(end, high)
-    if start is not None and end is not None:
-        yield start, end
+    for (layer, i0, j0), (other, i1, j1) in found.pieces:
+        low = min(layer, other)
+        via = grid.routing.layers[low].via if layer != other else ""
+        yield Wire(grid.layers[low], *grid.at(i0, j0), *grid.at(i1, j1), via)
+    for nodes, met in zip(pins, found.met, strict=True):
+        node = nodes[met]
+        if node in vias:
+            x, y = grid.at(node[1], node[2])
+            yield Wire(grid.routing.pin_layer, x, y, x, y, vias[node])
 
 
 def check(gds: Path, placement: Placement, netlist: Netlist, *, adk: Path | None = None) -> list[str]:
@@ -387,7 +417,7 @@ def _inside_pin(placement: Placement, lef: Lef, terminal: Terminal) -> tuple[str
     each = placement.instances[owner]
     macro = lef.macro(each.kind)
     layer, corners = macro.pins[pin].shapes[0]
-    polygon = db.Polygon([db.Point(round(x * DBU), round(y * DBU)) for x, y in corners])
+    polygon = db.Polygon([db.Point(dbu(x), dbu(y)) for x, y in corners])
     part = polygon.decompose_trapezoids()[0].bbox().to_dtype(1 / DBU).center()
     x = macro.width - part.x if each.orient in ("S", "FN") else part.x
     y = macro.height - part.y if each.orient in ("S", "FS") else part.y

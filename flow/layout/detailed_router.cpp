@@ -1,39 +1,69 @@
-// Detailed routing on a grid, by negotiation over nodes (McMurchie and Ebeling, PathFinder, FPGA 1995).
+// Detailed routing on a grid, by negotiation over nodes (McMurchie and Ebeling, PathFinder, FPGA 1995), mended where it fails.
 //
-// A node is a crossing of tracks on a layer. Each net is a tree of nodes, found pin by pin with A* from all of the tree so far to the
-// nodes at which the next pin can be met. A net covers its nodes and, on layers where two ends of wires would come too near
-// one another, their neighbours along the track. Nets may cover the nodes of others at a price, which rises every time round, and
-// with the memory of earlier conflicts, until no node of a net is covered by another. The short nets come first, which have the
-// fewest ways, and only those in conflict again, of which at first the parts that are in none stay. A net is searched near its global routing alone: in the bins of the grid that this
-// crosses and those around them, more of them each few rounds.
+// A node is a crossing of tracks on a layer. A net covers its nodes and those along the track that are nearer than two nets may be.
+// Nets may cover what others cover at a price, which rises every time round, and with the memory of earlier conflicts, until no node
+// of a net is covered by another.
 //
-// Input (numbers on stdin): nx ny layers; per layer: vertical xstep ystep guard; per pair of layers the rows within which a net
-// may not have two vias in a column; most rounds, seconds of the processor; number of nets; per net its pins,
-// per pin its nodes (layer i j), and the pieces of its global routing, by their ends (i j i j). Output: conflicts left, rounds; per net the number of edges, and the two nodes of each. On stderr:
-// "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
+// The first round finds every net, the short ones first, which have the fewest ways: pin by pin with A* from all of the tree so far,
+// near its global routing. There a place is dearer the more of it is covered, so that long nets climb to layers that are free before
+// there is a conflict. All rounds after that are repairs: of a net in conflict only the nodes that others cover go, and a few around
+// them, one more each round; then the ends are joined again in a window a little wider than the hole. So a round costs as much as
+// there are conflicts, however long the nets are. A net that stays in conflict is now and then found anew as a whole.
+//
+// A window's bins have their marks one behind the other, wherever on the die they are: they stay in the cache.
+//
+// Input (numbers on stdin): nx, their x; ny, their y; layers; per layer: vertical, least distance of two nets along a track, for each
+// column and each row whether it has nodes; per pair of layers the distance that two vias of a net need in a line; most rounds,
+// seconds of the processor; number of nets; per net its pins, per pin its nodes (layer i j), and the pieces of its global routing,
+// by their ends (i j i j). Output: conflicts left, rounds; per net for each pin which of its nodes is met; the number of its wires and
+// vias, and the two nodes of each. On stderr: "first N OF" of the nets in the first round, and "round NUMBER LEFT" after each.
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <functional>
-#include <map>
-#include <queue>
-#include <set>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace {
 
+constexpr float VIA = 900;  // of a wire in the unit of x and y, 0.5 nm: a detour of two or three tracks
+// Weight of what is ahead. With 1 in place of 1.1, 12,700 cells take half as long again for 0.05 % less wire; with 1.3 a fifth less
+// and 40 % more vias.
+constexpr float NEARER = 1.1f;
+// The memory grows slowly, else nets flee from a node that is contested over any number of others; but fast where only a few are left,
+// each of which dodges the next.
+constexpr float FIRST_PRICE = 6, PRICE_GROWTH = 1.3f, MOST_PRICE = 40, MEMORY = 8, LAST_MEMORY = 40;
+constexpr size_t LAST_NETS = 8;
+constexpr float AT_A_PIN = 1;  // memory that the nodes of a pin begin with, together: other nets leave it its ways
+// What is covered of a bin's layer beyond a share makes it dearer, by so much if it were all; half as much each round.
+constexpr float CROWDED_FROM = 0.4f, CROWDED = 2, CALMER = 0.5f;
+constexpr int BIN = 16;                              // columns and rows
+constexpr int AROUND_PIN = 2;                        // bins around the way from a pin to the nearest of its net's tree
+constexpr int WIDER_AFTER = 6, MOST_AROUND = 200;    // rounds in conflict until a whole net may go one bin further; bins at most
+constexpr int MOST_HOPS = 30;                        // nodes around a conflict that go
+constexpr int MARGIN = 2, MOST_MARGIN = 60;          // columns and rows around a hole; so many more each round
+constexpr int GIVEN_UP = 600;                        // margin at which a hole has no way
+constexpr int ISLAND = 60;                           // nodes without a pin between two holes that are no use
+constexpr int ANEW_EACH = 10, ANEW_NODES = 3000;     // rounds in conflict after which a net of up to so many nodes is found anew
+constexpr float STEP = 160;                          // of the estimates in a bucket
+constexpr size_t BUCKETS = 1 << 14;                  // what is dearer is in a heap
+constexpr int TOLD = 1000;                           // nets between two words of how far the first round is
+
+using Edge = std::pair<int, int>;
+
 struct Layer {
-    int vertical, xstep, ystep, guard;
+    int vertical, clear;
+    std::vector<char> column, row;  // whether it has nodes there
+    std::vector<int> next, last;    // along a track: the stop after and before each, -1 if there is none
 };
 
-// What a search knows of a node, if it is the last that has seen it.
+// What a search knows of a node. Marks of an older search or window say nothing.
 struct Mark {
-    float distance = 0;
-    int previous = -1, seen = 0;
+    float cost = 0;
+    int from = -1;
+    unsigned seen = 0, closed = 0;  // by which search
+    unsigned wanted = 0, cut = 0;   // in which window: where the search may end, and vias of the net to the next layer
 };
 
 // What others want of a node: nets that cover it, and how much they have been in conflict there.
@@ -42,52 +72,49 @@ struct Demand {
     int cover = 0;
 };
 
-struct Place {
-    int layer, i, j;
-};
-
-// A piece of a net's global routing, in bins.
 struct Box {
-    int low_i, low_j, high_i, high_j;
-};
-
-// Some of a net's tree.
-struct Part {
-    std::vector<int> nodes;
-    std::vector<std::pair<int, int>> edges;
+    int low_i = 1 << 30, low_j = 1 << 30, high_i = -1, high_j = -1;
+    void add(int i, int j) {
+        low_i = std::min(low_i, i), high_i = std::max(high_i, i);
+        low_j = std::min(low_j, j), high_j = std::max(high_j, j);
+    }
 };
 
 struct Net {
     std::vector<std::vector<int>> pins;
-    std::vector<Box> guide;
-    int span = 0;  // half the outline of its pins
-    std::vector<int> nodes;                  // that it uses
-    std::vector<int> covered;                // those and their guards
-    std::vector<std::pair<int, int>> edges;
-    bool lost = false;  // no way to one of its pins
+    std::vector<Box> guide;      // in bins
+    std::vector<int> nodes;      // of its tree
+    std::vector<int> covered;    // those and what is too near
+    std::vector<Edge> edges;
+    int in_conflict = 0;         // rounds
+    bool lost = true;            // has no tree
 };
 
-constexpr float VIA = 45;  // 10 nm; a via is worth a detour of two tracks
-// Weight of what is ahead: a way is up to so much dearer than the best. With 1.1 instead of 1 the wires of 7,000 cells are longer by
-// 0.1 %, in four fifths of the time; with 1.25 by 0.7 %, in two thirds. Long nets, of which there are few, take most of the time.
-constexpr float NEARER = 1.1f, NEARER_IF_LONG = 1.6f;
-constexpr int LONG = 4000;  // 10 nm, half the outline of a net's pins
-constexpr float FIRST_PRICE = 1.5f, PRICE_GROWTH = 1.4f, MOST_PRICE = 200, MEMORY = 0.4f;
-constexpr int BIN = 16;                         // columns and rows
-constexpr int AROUND = 1, WIDER_AFTER = 4;      // bins around the global routing; one more after so many rounds
-constexpr int KEEPING = 6;                      // rounds in which nets keep what is in no conflict; in the end that leaves too few ways
-constexpr int MOST_AROUND = 200;                // for a net that finds no way: a search keeps one way to a node, which may not end there
-constexpr int TOLD = 1000;  // nets between two words of how far the first round is
+struct Entry {
+    int node, mark;
+    float cost, estimate;
+    bool operator<(const Entry& other) const { return estimate > other.estimate; }  // the cheapest is the first of a heap
+};
 
-int nx, ny, layer_count;
-int step_x, step_y;  // 10 nm
+int nx, ny, layer_count, per_bin, bin_columns, bin_rows;
+std::vector<int> xs, ys;
 std::vector<Layer> layers;
+std::vector<int> apart;
 std::vector<Net> nets;
-std::vector<Mark> marks;
 std::vector<Demand> demands;
-std::vector<int> wanted, via_of, apart, near;
-int bin_columns, bin_rows;
-int round_of_search = 0, tree = 0;  // counters that tell this search's and this tree's marks from older ones
+// by bin and layer: nodes covered, nodes that there are, what is added to their price
+std::vector<int> used, room;
+std::vector<float> crowd;
+float present = FIRST_PRICE, crowded = CROWDED;
+// the window: which bins are in it, and where their marks are
+std::vector<unsigned> bin_window;
+std::vector<int> bin_slot;
+std::vector<int> window_bins;
+std::vector<int> outer_cuts;  // vias of the net outside the window, in order
+unsigned window = 0, search = 0;
+std::vector<Mark> marks;
+std::vector<std::vector<Entry>> buckets(BUCKETS);
+std::vector<Entry> dear;  // a heap
 
 int read() {
     int value = 0;
@@ -95,235 +122,582 @@ int read() {
     return value;
 }
 
-// All nodes of a bin, layer by layer, have neighbouring numbers: a search stays in the cache whatever way it goes.
-int bin_at(int i, int j) { return j / BIN * bin_columns + i / BIN; }
-int bin_of(int n) { return n / (BIN * BIN) / layer_count; }
+// All nodes of a bin, layer by layer, have neighbouring numbers.
 int node(int layer, int i, int j) {
-    return ((bin_at(i, j) * layer_count + layer) * BIN + j % BIN) * BIN + i % BIN;
+    return ((j / BIN * bin_columns + i / BIN) * layer_count + layer) * (BIN * BIN) + j % BIN * BIN + i % BIN;
 }
-int layer_of(int n) { return n / (BIN * BIN) % layer_count; }
-int x_of(int n) { return bin_of(n) % bin_columns * BIN + n % BIN; }
-int y_of(int n) { return bin_of(n) / bin_columns * BIN + n / BIN % BIN; }
-Place place_of(int n) { return {layer_of(n), x_of(n), y_of(n)}; }
-bool exists(int layer, int i, int j) {
-    return layer >= 0 && layer < layer_count && i >= 0 && i < nx && j >= 0 && j < ny && i % layers[layer].xstep == 0 &&
-           j % layers[layer].ystep == 0;
+int bin_of(int n) { return n / per_bin; }
+int bin_layer(int n) { return n / (BIN * BIN); }
+int layer_of(int n) { return n % per_bin / (BIN * BIN); }
+int i_of(int n) { return bin_of(n) % bin_columns * BIN + n % BIN; }
+int j_of(int n) { return bin_of(n) / bin_columns * BIN + n / BIN % BIN; }
+
+template <class T>
+void tidy(std::vector<T>& all) {
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
 }
 
-template <class Visit>
-void neighbours(const Place& at, Visit visit) {
-    const auto [layer, i, j] = at;
-    const Layer& own = layers[layer];
-    for (int sign : {-1, 1}) {
-        const int a = own.vertical ? i : i + sign * own.xstep, b = own.vertical ? j + sign * own.ystep : j;
-        if (exists(layer, a, b)) visit(Place{layer, a, b}, own.vertical ? step_y * own.ystep : step_x * own.xstep);
-        if (exists(layer + sign, i, j)) visit(Place{layer + sign, i, j}, VIA);
-    }
+void count_crowd(int at) {
+    const float over = float(used[at]) / float(std::max(room[at], 1)) - CROWDED_FROM;
+    crowd[at] = over > 0 ? crowded * over : 0;
+}
+
+void cover(const Net& net, int sign) {
+    for (int n : net.covered) demands[n].cover += sign, used[bin_layer(n)] += sign;
+    int before = -1;
+    for (int n : net.covered)
+        if (const int at = bin_layer(n); at != before) count_crowd(at), before = at;
 }
 
 void claim(Net& net) {
-    std::sort(net.nodes.begin(), net.nodes.end());
-    net.nodes.erase(std::unique(net.nodes.begin(), net.nodes.end()), net.nodes.end());
     net.covered = net.nodes;
     for (int n : net.nodes) {
-        const int layer = layer_of(n), i = x_of(n), j = y_of(n);
+        const int layer = layer_of(n), i = i_of(n), j = j_of(n);
         const Layer& own = layers[layer];
-        for (int k = 1; k <= own.guard; k++)
-            for (int sign : {-k, k}) {
-                const int a = own.vertical ? i : i + sign, b = own.vertical ? j + sign : j;
-                if (a >= 0 && a < nx && b >= 0 && b < ny) net.covered.push_back(node(layer, a, b));
-            }
+        const auto& places = own.vertical ? ys : xs;
+        const int here = own.vertical ? j : i;
+        for (const auto* way : {&own.next, &own.last})
+            for (int k = (*way)[here]; k >= 0 && std::abs(places[k] - places[here]) < own.clear; k = (*way)[k])
+                net.covered.push_back(own.vertical ? node(layer, i, k) : node(layer, k, j));
     }
-    std::sort(net.covered.begin(), net.covered.end());
-    net.covered.erase(std::unique(net.covered.begin(), net.covered.end()), net.covered.end());
-    for (int n : net.covered) demands[n].cover++;
+    tidy(net.covered);
+    cover(net, 1);
 }
 
 void release(Net& net) {
-    for (int n : net.covered) demands[n].cover--;
+    cover(net, -1);
     net.covered.clear();
-    net.nodes.clear();
-    net.edges.clear();
-}
-
-// Whether a via from node n, which is at a place, to another layer would stand too near one of the same net, in the tree or on the way to n.
-bool too_near(int n, const Place& at, int other_layer) {
-    const int cut = std::min(at.layer, other_layer);
-    for (int k = -apart[cut]; k <= apart[cut]; k++)
-        if (k && at.j + k >= 0 && at.j + k < ny && via_of[node(cut, at.i, at.j + k)] == tree) return true;
-    for (int step = n; marks[step].previous >= 0; step = marks[step].previous) {
-        const auto [layer, i, j] = place_of(marks[step].previous);
-        if (layer == other_layer) return step != n && x_of(step) == at.i;
-        if (layer != at.layer || i != at.i || std::abs(j - at.j) > apart[cut]) return false;
-    }
-    return false;
-}
-
-// Of a node: its own length once, and more for each net that covers it and for each conflict that was there.
-float price(int n, float present) { return 1 + present * demands[n].cover + demands[n].memory; }
-
-// Join a pin to the tree (or, the first time, two pins to one another); returns whether there is a way.
-bool join(Net& net, const std::vector<int>& targets, float present) {
-    round_of_search++;
-    const float weight = net.span > LONG ? NEARER_IF_LONG : NEARER;
-    int low_i = nx, high_i = 0, low_j = ny, high_j = 0;
-    for (int n : targets) {
-        wanted[n] = round_of_search;
-        low_i = std::min(low_i, x_of(n)), high_i = std::max(high_i, x_of(n));
-        low_j = std::min(low_j, y_of(n)), high_j = std::max(high_j, y_of(n));
-    }
-    auto far = [&](const Place& at) {
-        const int across = step_x * std::max({low_i - at.i, at.i - high_i, 0});
-        return weight * (across + step_y * std::max({low_j - at.j, at.j - high_j, 0}) + VIA * at.layer);
-    };
-    using Entry = std::pair<float, int>;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
-    auto offer = [&](int n, const Place& at, float cost, int from) {
-        Mark& mark = marks[n];
-        if (mark.seen == round_of_search && mark.distance <= cost) return;
-        mark = {cost, from, round_of_search};
-        open.push({cost + far(at), n});
-    };
-    if (net.nodes.empty()) {
-        for (int n : net.pins[0]) offer(n, place_of(n), VIA * price(n, present), -1);
-    } else {
-        for (int n : net.nodes) offer(n, place_of(n), 0, -1);
-    }
-    while (!open.empty()) {
-        const auto [estimate, n] = open.top();
-        open.pop();
-        const Place at = place_of(n);
-        const float base = marks[n].distance;
-        if (estimate > base + far(at) + 0.01f) continue;
-        if (wanted[n] == round_of_search) {
-            int step = n;
-            net.nodes.push_back(step);
-            while (marks[step].previous >= 0) {
-                const int before = marks[step].previous;
-                net.edges.push_back({before, step});
-                if (layer_of(before) != layer_of(step)) via_of[std::min(before, step)] = tree;
-                step = before;
-                net.nodes.push_back(step);
-            }
-            return true;
-        }
-        neighbours(at, [&](const Place& next, float length) {
-            const int other = node(next.layer, next.i, next.j);
-            if (near[bin_of(other)] != tree) return;
-            const float cost = base + length * price(other, present);
-            if (marks[other].seen == round_of_search && marks[other].distance <= cost) return;
-            if (next.layer != at.layer && too_near(n, at, next.layer)) return;
-            offer(other, next, cost, n);
-        });
-    }
-    return false;
-}
-
-// What a net keeps when it is searched anew: the parts of its tree that nothing else covers, as far as they lead to a pin.
-std::vector<Part> without_conflicts(const Net& net) {
-    std::map<int, std::vector<int>> around;
-    for (auto [a, b] : net.edges) {
-        if (demands[a].cover > 1 || demands[b].cover > 1) continue;
-        around[a].push_back(b);
-        around[b].push_back(a);
-    }
-    std::set<int> ends;
-    for (const auto& pin : net.pins) ends.insert(pin.begin(), pin.end());
-    std::vector<int> loose;
-    for (const auto& [n, others] : around)
-        if (others.size() == 1 && !ends.count(n)) loose.push_back(n);
-    while (!loose.empty()) {
-        const int n = loose.back(), other = around[n].empty() ? -1 : around[n][0];
-        loose.pop_back();
-        around.erase(n);
-        if (other < 0) continue;
-        auto& others = around[other];
-        others.erase(std::find(others.begin(), others.end(), n));
-        if (others.size() < 2 && !ends.count(other)) loose.push_back(other);
-    }
-    std::vector<Part> parts;
-    std::set<int> reached;
-    for (const auto& [start, others] : around) {
-        if (others.empty() || !reached.insert(start).second) continue;
-        Part part{{start}, {}};
-        for (size_t next = 0; next < part.nodes.size(); next++) {
-            const int n = part.nodes[next];
-            for (int other : around[n]) {
-                if (n < other) part.edges.push_back({n, other});
-                if (reached.insert(other).second) part.nodes.push_back(other);
-            }
-        }
-        parts.push_back(part);
-    }
-    return parts;
-}
-
-// A tree for a net, near its global routing and with these parts in it; returns whether there is one.
-bool route(Net& net, const std::vector<Part>& parts, float present, int around) {
-    tree++;
-    std::unordered_map<int, int> part_of;
-    for (size_t part = 0; part < parts.size(); part++) {
-        for (int n : parts[part].nodes) part_of[n] = int(part);
-        for (auto [a, b] : parts[part].edges)
-            if (layer_of(a) != layer_of(b)) via_of[std::min(a, b)] = tree;
-    }
-    std::vector<bool> taken(parts.size());
-    auto part_at = [&](const std::vector<int>& pin) {
-        for (int n : pin)
-            if (const auto found = part_of.find(n); found != part_of.end()) return found->second;
-        return -1;
-    };
-    auto take = [&](int part) {
-        if (part < 0) return;
-        taken[part] = true;
-        net.nodes.insert(net.nodes.end(), parts[part].nodes.begin(), parts[part].nodes.end());
-        net.edges.insert(net.edges.end(), parts[part].edges.begin(), parts[part].edges.end());
-    };
-    for (const Box& box : net.guide)
-        for (int j = std::max(box.low_j - around, 0); j <= std::min(box.high_j + around, bin_rows - 1); j++)
-            for (int i = std::max(box.low_i - around, 0); i <= std::min(box.high_i + around, bin_columns - 1); i++)
-                near[j * bin_columns + i] = tree;
-    take(part_at(net.pins[0]));
-    for (size_t pin = 1; pin < net.pins.size(); pin++) {
-        const int part = part_at(net.pins[pin]);
-        if (part >= 0 && taken[part]) continue;
-        if (!join(net, part < 0 ? net.pins[pin] : parts[part].nodes, present)) return false;
-        take(part);
-    }
-    for (auto& [a, b] : net.edges)
-        if (a > b) std::swap(a, b);
-    std::sort(net.edges.begin(), net.edges.end());
-    net.edges.erase(std::unique(net.edges.begin(), net.edges.end()), net.edges.end());
-    if (net.pins.size() == 1) net.nodes.push_back(net.pins[0][0]);
-    claim(net);
-    return true;
-}
-
-// Half the outline of a net's first choices.
-int span(const Net& net) {
-    int low_i = nx, high_i = 0, low_j = ny, high_j = 0;
-    for (const auto& pin : net.pins) {
-        low_i = std::min(low_i, x_of(pin[0])), high_i = std::max(high_i, x_of(pin[0]));
-        low_j = std::min(low_j, y_of(pin[0])), high_j = std::max(high_j, y_of(pin[0]));
-    }
-    return step_x * (high_i - low_i) + step_y * (high_j - low_j);
 }
 
 bool conflicts(const Net& net) {
     return std::any_of(net.nodes.begin(), net.nodes.end(), [](int n) { return demands[n].cover > 1; });
 }
 
-}  // namespace
+void open_window() { window++, window_bins.clear(), outer_cuts.clear(); }
+void add_bins(int low_i, int low_j, int high_i, int high_j) {
+    for (int j = std::max(low_j, 0); j <= std::min(high_j, bin_rows - 1); j++)
+        for (int i = std::max(low_i, 0); i <= std::min(high_i, bin_columns - 1); i++) {
+            const int bin = j * bin_columns + i;
+            if (bin_window[bin] == window) continue;
+            bin_window[bin] = window;
+            bin_slot[bin] = int(window_bins.size());
+            window_bins.push_back(bin);
+        }
+    if (const size_t size = window_bins.size() * per_bin; marks.size() < size) marks.resize(size * 3 / 2);
+}
+bool inside(int n) { return bin_window[bin_of(n)] == window; }
+int mark_at(int n) { return bin_slot[bin_of(n)] * per_bin + n % per_bin; }
 
-int main() {
-    nx = read(), ny = read(), step_x = read(), step_y = read(), layer_count = read();
-    for (int layer = 0; layer < layer_count; layer++) {
-        const int vertical = read(), xstep = read(), ystep = read(), guard = read();
-        layers.push_back({vertical, xstep, ystep, guard});
+void mark_cut(const Edge& edge) {
+    const auto [a, b] = edge;
+    if (layer_of(a) == layer_of(b)) return;
+    if (inside(std::min(a, b)))
+        marks[mark_at(std::min(a, b))].cut = window;
+    else
+        outer_cuts.push_back(std::min(a, b));
+}
+
+// Whether a via from node n at (i, j) to another layer would stand too near one of the same net, in its tree or on the way to n.
+bool too_near(int n, int layer, int i, int j, int other_layer) {
+    const int cut = std::min(layer, other_layer), far = apart[cut];
+    auto taken = [&](int a, int b) {
+        const int other = node(cut, a, b);
+        if (inside(other)) return marks[mark_at(other)].cut == window;
+        return std::binary_search(outer_cuts.begin(), outer_cuts.end(), other);
+    };
+    for (int k = j + 1; k < ny && ys[k] - ys[j] < far; k++)
+        if (taken(i, k)) return true;
+    for (int k = j - 1; k >= 0 && ys[j] - ys[k] < far; k--)
+        if (taken(i, k)) return true;
+    for (int k = i + 1; k < nx && xs[k] - xs[i] < far; k++)
+        if (taken(k, j)) return true;
+    for (int k = i - 1; k >= 0 && xs[i] - xs[k] < far; k--)
+        if (taken(k, j)) return true;
+    for (int step = n, before; (before = marks[mark_at(step)].from) >= 0; step = before) {
+        const int a = i_of(before), b = j_of(before);
+        if (std::abs(xs[a] - xs[i]) >= far || std::abs(ys[b] - ys[j]) >= far) return false;
+        if (layer_of(before) != layer_of(step) && std::min(layer_of(before), layer_of(step)) == cut && (a == i) != (b == j))
+            return true;
+    }
+    return false;
+}
+
+// Of a node: its own length once, and more for each net that covers it, for each conflict that was there, and in a crowd.
+float price(int n) { return 1 + present * float(demands[n].cover) + demands[n].memory + crowd[bin_layer(n)]; }
+
+// What a crowd adds to the price in a window, at the least: of each bin the calmest layer of each direction, on average.
+float least_crowd() {
+    float sum = 0;
+    for (int bin : window_bins) {
+        float least[2] = {CROWDED, CROWDED};
+        for (int layer = 0; layer < layer_count; layer++) {
+            float& own = least[layers[layer].vertical];
+            own = std::min(own, crowd[bin * layer_count + layer]);
+        }
+        sum += (least[0] + least[1]) / 2;
+    }
+    return sum / float(window_bins.size());
+}
+
+// Where a search is to end.
+struct Goal {
+    Box box;
+    float weight = 0;
+    int low_layer = 1 << 30, high_layer = -1;
+
+    void add(int n) {
+        box.add(i_of(n), j_of(n));
+        low_layer = std::min(low_layer, layer_of(n)), high_layer = std::max(high_layer, layer_of(n));
+        marks[mark_at(n)].wanted = window;
+    }
+    float far(int layer, int i, int j) const {
+        const int across = std::max({xs[box.low_i] - xs[i], xs[i] - xs[box.high_i], 0});
+        const int along = std::max({ys[box.low_j] - ys[j], ys[j] - ys[box.high_j], 0});
+        const int up = std::max({low_layer - layer, layer - high_layer, 0});
+        return weight * (float(across + along) + VIA * float(up));
+    }
+};
+
+// The way from one of some nodes to one that is wanted, backwards; empty if there is none in the window.
+std::vector<int> find(const std::vector<int>& sources, Goal& goal, bool at_a_pin) {
+    std::vector<int> way;
+    search++;
+    tidy(outer_cuts);
+    goal.weight = NEARER * (1 + least_crowd());
+    std::vector<Entry> begin;
+    for (int n : sources) {
+        if (!inside(n)) continue;
+        const float cost = at_a_pin ? VIA * price(n) : 0;
+        const int m = mark_at(n);
+        marks[m].cost = cost, marks[m].from = -1, marks[m].seen = search;
+        begin.push_back({n, m, cost, cost + goal.far(layer_of(n), i_of(n), j_of(n))});
+    }
+    if (begin.empty()) return way;
+    const float least = std::max_element(begin.begin(), begin.end())->estimate;
+    size_t lowest = 0, highest = 0;
+    auto push = [&](const Entry& entry) {
+        const float bucket = std::max(entry.estimate - least, 0.0f) / STEP;
+        if (bucket >= float(BUCKETS)) {
+            dear.push_back(entry);
+            std::push_heap(dear.begin(), dear.end());
+            return;
+        }
+        buckets[size_t(bucket)].push_back(entry);
+        lowest = std::min(lowest, size_t(bucket)), highest = std::max(highest, size_t(bucket));
+    };
+    for (const Entry& entry : begin) push(entry);
+    while (true) {
+        while (lowest <= highest && buckets[lowest].empty()) lowest++;
+        auto& bucket = lowest <= highest ? buckets[lowest] : dear;
+        if (bucket.empty()) break;
+        if (lowest > highest) std::pop_heap(dear.begin(), dear.end());
+        const Entry top = bucket.back();
+        bucket.pop_back();
+        const int n = top.node;
+        Mark& mark = marks[top.mark];
+        if (mark.cost != top.cost || mark.closed == search) continue;
+        mark.closed = search;
+        if (mark.wanted == window) {
+            for (int step = n; step >= 0; step = marks[mark_at(step)].from) way.push_back(step);
+            break;
+        }
+        const int layer = layer_of(n), i = i_of(n), j = j_of(n);
+        auto offer = [&](int other_layer, int a, int b, float length) {
+            const int other = node(other_layer, a, b);
+            if (!inside(other)) return;
+            const int m = mark_at(other);
+            Mark& next = marks[m];
+            const float cost = top.cost + length * price(other);
+            if (next.seen == search && (next.closed == search || next.cost <= cost)) return;
+            if (other_layer != layer && too_near(n, layer, i, j, other_layer)) return;
+            next.cost = cost, next.from = n, next.seen = search;
+            push({other, m, cost, cost + goal.far(other_layer, a, b)});
+        };
+        const Layer& own = layers[layer];
+        for (const auto* along : {&own.next, &own.last})
+            if (const int k = (*along)[own.vertical ? j : i]; k >= 0) {
+                if (own.vertical)
+                    offer(layer, i, k, float(std::abs(ys[k] - ys[j])));
+                else
+                    offer(layer, k, j, float(std::abs(xs[k] - xs[i])));
+            }
+        for (int other : {layer - 1, layer + 1})
+            if (other >= 0 && other < layer_count && layers[other].column[i] && layers[other].row[j])
+                offer(other, i, j, VIA);
+    }
+    for (; lowest <= highest; lowest++) buckets[lowest].clear();
+    dear.clear();
+    return way;
+}
+
+void add_way(const std::vector<int>& way, std::vector<Edge>& edges) {
+    for (size_t k = 1; k < way.size(); k++) edges.push_back(std::minmax(way[k - 1], way[k]));
+}
+
+// The bins of a net's global routing in a box and those around them.
+void add_guide(const Net& net, const Box& box, int around) {
+    for (const Box& piece : net.guide)
+        add_bins(std::max(piece.low_i, box.low_i) - around, std::max(piece.low_j, box.low_j) - around,
+                 std::min(piece.high_i, box.high_i) + around, std::min(piece.high_j, box.high_j) + around);
+}
+
+// The box of bins from a pin to the nearest node of a tree.
+Box between(const std::vector<int>& pin, const std::vector<int>& tree) {
+    const int i = i_of(pin[0]), j = j_of(pin[0]);
+    int nearest = tree[0], least = 1 << 30;
+    for (int n : tree)
+        if (const int far = std::abs(xs[i_of(n)] - xs[i]) + std::abs(ys[j_of(n)] - ys[j]); far < least)
+            least = far, nearest = n;
+    Box box;
+    box.add(i / BIN, j / BIN);
+    box.add(i_of(nearest) / BIN, j_of(nearest) / BIN);
+    return {box.low_i - AROUND_PIN, box.low_j - AROUND_PIN, box.high_i + AROUND_PIN, box.high_j + AROUND_PIN};
+}
+
+// A tree for a net, near its global routing; returns whether there is one.
+bool find_all(Net& net, int around) {
+    net.nodes.clear(), net.edges.clear();
+    for (size_t p = 1; p < net.pins.size(); p++) {
+        const auto& pin = net.pins[p];
+        const bool first = net.nodes.empty();
+        const auto& tree = first ? net.pins[0] : net.nodes;
+        const Box everywhere{0, 0, bin_columns, bin_rows};
+        std::vector<int> way;
+        for (const Box& box : {between(pin, tree), everywhere}) {
+            open_window();
+            add_guide(net, box, around);
+            for (int n : pin)
+                add_bins(i_of(n) / BIN - around, j_of(n) / BIN - around, i_of(n) / BIN + around, j_of(n) / BIN + around);
+            Goal goal;
+            for (int n : pin) goal.add(n);
+            for (const Edge& edge : net.edges) mark_cut(edge);
+            way = find(tree, goal, first);
+            if (!way.empty()) break;
+        }
+        if (way.empty()) return false;
+        add_way(way, net.edges);
+        net.nodes.insert(net.nodes.end(), way.begin(), way.end());
+        tidy(net.nodes);
+    }
+    if (net.pins.size() == 1) net.nodes.push_back(net.pins[0][0]);
+    tidy(net.edges);
+    return true;
+}
+
+// Where a node is in a sorted list, -1 if it is not.
+int index_of(const std::vector<int>& nodes, int n) {
+    const auto found = std::lower_bound(nodes.begin(), nodes.end(), n);
+    return found != nodes.end() && *found == n ? int(found - nodes.begin()) : -1;
+}
+
+// Take away what leads nowhere: ends that meet no pin.
+void prune(Net& net) {
+    tidy(net.nodes), tidy(net.edges);
+    std::vector<int> degree(net.nodes.size()), mixed(net.nodes.size());  // the edges at a node, and their numbers by exclusive or
+    std::vector<char> kept(net.nodes.size()), gone(net.edges.size());
+    for (const auto& pin : net.pins)
+        for (int n : pin)
+            if (const int at = index_of(net.nodes, n); at >= 0) {
+                kept[at] = true;
+                break;
+            }
+    std::vector<Edge> ends;
+    for (const auto& [a, b] : net.edges) {
+        const int edge = int(ends.size());
+        ends.push_back({index_of(net.nodes, a), index_of(net.nodes, b)});
+        for (int at : {ends[edge].first, ends[edge].second}) degree[at]++, mixed[at] ^= edge;
+    }
+    for (size_t start = 0; start < net.nodes.size(); start++)
+        for (int at = int(start); degree[at] == 1 && !kept[at];) {
+            const int edge = mixed[at], other = ends[edge].first ^ ends[edge].second ^ at;
+            gone[edge] = true;
+            degree[at] = 0, degree[other]--, mixed[other] ^= edge;
+            at = other;
+        }
+    size_t count = 0;
+    for (size_t at = 0; at < net.nodes.size(); at++)
+        if (degree[at] || kept[at]) net.nodes[count++] = net.nodes[at];
+    net.nodes.resize(count);
+    count = 0;
+    for (size_t edge = 0; edge < net.edges.size(); edge++)
+        if (!gone[edge]) net.edges[count++] = net.edges[edge];
+    net.edges.resize(count);
+}
+
+// One net's holes, and how they are closed. The net must cover nothing.
+class Repair {
+   public:
+    explicit Repair(Net& of) : net(of), nodes(of.nodes) {
+        first.assign(nodes.size() + 1, 0);
+        for (const auto& [a, b] : net.edges) {
+            ends.push_back({index_of(nodes, a), index_of(nodes, b)});
+            first[ends.back().first]++, first[ends.back().second]++;
+        }
+        int sum = 0;
+        for (int& each : first) sum += each, each = sum;
+        others.resize(2 * ends.size());
+        for (const auto& [a, b] : ends) others[--first[a]] = b, others[--first[b]] = a;
+    }
+
+    // Returns whether all is one piece again.
+    bool run(int hops, int margin) {
+        cut_out(hops);
+        find_pieces();
+        find_holes();
+        if (!pins_to_holes()) return false;
+        for (size_t e = 0; e < ends.size(); e++)
+            if (away[ends[e].first] < 0 && away[ends[e].second] < 0) edges.push_back(net.edges[e]);
+        for (const Hole& hole : holes)
+            if (!close(hole, margin)) return false;
+        for (size_t p = 1; p < net.pins.size(); p++)
+            if (root(piece_of_pin[p]) != root(piece_of_pin[0])) return false;
+        net.edges = edges;
+        net.nodes.clear();
+        for (const auto& [n, of] : tree) net.nodes.push_back(n);
+        prune(net);
+        return true;
+    }
+
+   private:
+    struct Hole {
+        Box box;
+        std::vector<int> pieces;  // around it
+    };
+
+    Net& net;
+    const std::vector<int> nodes;
+    std::vector<Edge> ends;          // of the edges, as places in nodes
+    std::vector<int> first, others;  // of each node: its neighbours in the tree
+    std::vector<int> away;           // hops from a conflict, if the node goes; else -1
+    std::vector<int> going;          // those that go
+    std::vector<int> piece, met;     // of each node its piece; of each pin the node that meets it and stays, or -1
+    std::vector<Hole> holes;
+    std::vector<int> hole;           // of each node that goes
+    std::vector<int> up;             // pieces joined: the next on the way to their root
+    std::vector<int> lone;           // of a piece that is a pin alone, the pin; else -1
+    std::vector<int> piece_of_pin;
+    std::vector<Edge> edges;                 // of the net as it becomes
+    std::vector<std::pair<int, int>> tree;   // its nodes, each with a piece
+
+    int root(int k) {
+        while (up[k] != k) k = up[k] = up[up[k]];
+        return k;
+    }
+
+    void cut_out(int hops) {
+        away.assign(nodes.size(), -1);
+        for (size_t at = 0; at < nodes.size(); at++)
+            if (demands[nodes[at]].cover > 0) away[at] = 0, going.push_back(int(at));
+        for (size_t next = 0; next < going.size(); next++) {
+            const int at = going[next];
+            if (away[at] == hops) continue;
+            for (int e = first[at]; e < first[at + 1]; e++)
+                if (const int other = others[e]; away[other] < 0) away[other] = away[at] + 1, going.push_back(other);
+        }
+    }
+
+    // What stays, in pieces; small ones without a pin go as well.
+    void find_pieces() {
+        met.assign(net.pins.size(), -1), piece.assign(nodes.size(), -1);
+        std::vector<char> pinned(nodes.size());
+        for (size_t p = 0; p < net.pins.size(); p++)
+            for (int n : net.pins[p])
+                if (const int at = index_of(nodes, n); at >= 0 && away[at] < 0 && met[p] < 0) met[p] = at, pinned[at] = true;
+        for (size_t start = 0; start < nodes.size(); start++) {
+            if (away[start] >= 0 || piece[start] >= 0) continue;
+            const int number = int(up.size());
+            std::vector<int> part{int(start)};
+            piece[start] = number;
+            bool needed = false;
+            for (size_t next = 0; next < part.size(); next++) {
+                const int at = part[next];
+                needed |= pinned[at];
+                for (int e = first[at]; e < first[at + 1]; e++)
+                    if (const int other = others[e]; away[other] < 0 && piece[other] < 0)
+                        piece[other] = number, part.push_back(other);
+            }
+            if (needed || int(part.size()) >= ISLAND) {
+                up.push_back(number), lone.push_back(-1);
+                for (int at : part) tree.push_back({nodes[at], number});
+            } else {
+                for (int at : part) away[at] = 0, going.push_back(at);
+            }
+        }
+    }
+
+    void find_holes() {
+        hole.assign(nodes.size(), -1);
+        for (int start : going) {
+            if (hole[start] >= 0) continue;
+            const int number = int(holes.size());
+            Hole found;
+            std::vector<int> part{start};
+            hole[start] = number;
+            for (size_t next = 0; next < part.size(); next++) {
+                const int at = part[next];
+                found.box.add(i_of(nodes[at]), j_of(nodes[at]));
+                for (int e = first[at]; e < first[at + 1]; e++) {
+                    const int other = others[e];
+                    if (away[other] < 0)
+                        found.pieces.push_back(piece[other]);
+                    else if (hole[other] < 0)
+                        hole[other] = number, part.push_back(other);
+                }
+            }
+            holes.push_back(found);
+        }
+    }
+
+    // Pins that nothing meets any more are pieces of their own, with all their nodes.
+    bool pins_to_holes() {
+        for (size_t p = 0; p < net.pins.size(); p++) {
+            if (met[p] >= 0) {
+                piece_of_pin.push_back(piece[met[p]]);
+                continue;
+            }
+            const int number = int(up.size());
+            int where = -1;
+            for (int n : net.pins[p])
+                if (const int at = index_of(nodes, n); at >= 0) where = hole[at];
+            if (where < 0) return false;
+            holes[where].pieces.push_back(number);
+            for (int n : net.pins[p]) holes[where].box.add(i_of(n), j_of(n));
+            up.push_back(number), lone.push_back(int(p)), piece_of_pin.push_back(number);
+        }
+        for (Hole& each : holes) tidy(each.pieces);
+        return true;
+    }
+
+    bool is_lone(int k) const { return lone[k] >= 0; }
+
+    // Join the pieces around a hole, from a pin that is alone if there is one.
+    bool close(const Hole& each, int margin) {
+        while (true) {
+            int from = -1;
+            bool apart_yet = false;
+            for (int k : each.pieces) {
+                apart_yet |= root(k) != root(each.pieces[0]);
+                if (from < 0 && is_lone(k)) from = k;
+            }
+            if (!apart_yet) return true;
+            if (from < 0) from = root(each.pieces[0]);
+            if (join(from, each.box, margin)) continue;
+            margin = 2 * margin + BIN;
+            if (margin > GIVEN_UP) return false;
+        }
+    }
+
+    bool join(int from, const Box& box, int margin) {
+        open_window();
+        add_bins((box.low_i - margin) / BIN, (box.low_j - margin) / BIN, (box.high_i + margin) / BIN, (box.high_j + margin) / BIN);
+        const int own = root(from);
+        std::vector<int> sources;
+        Goal goal;
+        auto take = [&](int n, int of) {
+            if (!inside(n)) return;
+            if (root(of) == own)
+                sources.push_back(n);
+            else
+                goal.add(n);
+        };
+        for (const auto& [n, of] : tree) take(n, of);
+        for (size_t k = 0; k < up.size(); k++)
+            if (is_lone(int(k)))
+                for (int n : net.pins[lone[k]]) take(n, int(k));
+        for (const Edge& edge : edges) mark_cut(edge);
+        if (goal.high_layer < 0) return false;
+        const std::vector<int> way = find(sources, goal, is_lone(from));
+        if (way.empty()) return false;
+        add_way(way, edges);
+        const int reached = piece_at(way[0], own);
+        for (int n : way) tree.push_back({n, reached});
+        lone[own] = lone[reached] = -1;
+        up[own] = root(reached);
+        return true;
+    }
+
+    // The piece of a node where a search has ended.
+    int piece_at(int n, int other_than) {
+        for (const auto& [each, of] : tree)
+            if (each == n && root(of) != other_than) return of;
+        for (size_t k = 0; k < up.size(); k++)
+            if (is_lone(int(k)) && int(k) != other_than) {
+                const auto& pin = net.pins[lone[k]];
+                if (std::find(pin.begin(), pin.end(), n) != pin.end()) return int(k);
+            }
+        std::exit(3);
+    }
+};
+
+// Find a net its way, or a way out of its conflicts.
+void settle(Net& net) {
+    if (!net.lost && !conflicts(net)) return;
+    release(net);
+    const int rounds = net.in_conflict;
+    const bool anew = net.lost || (rounds % ANEW_EACH == ANEW_EACH - 1 && net.nodes.size() <= ANEW_NODES);
+    bool done = !anew && Repair(net).run(std::min(1 + rounds, MOST_HOPS), std::min(MARGIN * (1 + rounds), MOST_MARGIN));
+    for (int around = 1 + rounds / WIDER_AFTER; !done && around <= MOST_AROUND; around *= 4) done = find_all(net, around);
+    net.lost = !done;
+    claim(net);
+}
+
+// The nets that are in conflict; remembers where.
+std::vector<int> unsettled() {
+    std::vector<int> found;
+    for (size_t n = 0; n < nets.size(); n++) {
+        if (nets[n].lost || conflicts(nets[n])) {
+            found.push_back(int(n));
+            nets[n].in_conflict++;
+        } else {
+            nets[n].in_conflict = 0;
+        }
+    }
+    for (int n : found)
+        for (int each : nets[n].nodes)
+            if (demands[each].cover > 1) demands[each].memory += (found.size() > LAST_NETS ? MEMORY : LAST_MEMORY) * float(demands[each].cover - 1);
+    // who has just come into the way of another moves first: else the other dodges, and comes back
+    std::stable_sort(found.begin(), found.end(), [](int a, int b) { return nets[a].in_conflict < nets[b].in_conflict; });
+    return found;
+}
+
+// Half the outline of a net's first choices.
+int span(const Net& net) {
+    Box box;
+    for (const auto& pin : net.pins) box.add(i_of(pin[0]), j_of(pin[0]));
+    return xs[box.high_i] - xs[box.low_i] + ys[box.high_j] - ys[box.low_j];
+}
+
+void read_grid() {
+    for (auto* places : {&xs, &ys}) {
+        places->resize(read());
+        for (int& place : *places) place = read();
+    }
+    nx = int(xs.size()), ny = int(ys.size());
+    layers.resize(read());
+    layer_count = int(layers.size());
+    for (Layer& own : layers) {
+        own.vertical = read(), own.clear = read();
+        own.column.resize(nx), own.row.resize(ny);
+        for (auto* has : {&own.column, &own.row})
+            for (char& each : *has) each = char(read());
+        const auto& stops = own.vertical ? own.row : own.column;
+        const int count = int(stops.size());
+        own.next.assign(count, -1), own.last.assign(count, -1);
+        for (int k = 1; k < count; k++) own.last[k] = stops[k - 1] ? k - 1 : own.last[k - 1];
+        for (int k = count - 2; k >= 0; k--) own.next[k] = stops[k + 1] ? k + 1 : own.next[k + 1];
     }
     for (int cut = 0; cut + 1 < layer_count; cut++) apart.push_back(read());
-    bin_columns = nx / BIN + 1, bin_rows = ny / BIN + 1;
-    const int rounds = read(), seconds = read();
+    bin_columns = nx / BIN + 1, bin_rows = ny / BIN + 1, per_bin = layer_count * BIN * BIN;
+    const size_t bins = size_t(bin_columns) * bin_rows;
+    bin_window.assign(bins, 0), bin_slot.assign(bins, 0), demands.resize(bins * per_bin);
+    used.assign(bins * layer_count, 0), room.assign(bins * layer_count, 0), crowd.assign(bins * layer_count, 0);
+    for (int layer = 0; layer < layer_count; layer++)
+        for (int j = 0; j < ny; j++)
+            for (int i = 0; i < nx; i++) room[bin_layer(node(layer, i, j))] += layers[layer].column[i] && layers[layer].row[j];
+}
+
+void read_nets() {
     nets.resize(read());
     for (Net& net : nets) {
         net.pins.resize(read());
@@ -332,53 +706,84 @@ int main() {
             for (int& n : pin) {
                 const int layer = read(), i = read(), j = read();
                 n = node(layer, i, j);
+                demands[n].memory += AT_A_PIN / float(pin.size());
                 net.guide.push_back({i / BIN, j / BIN, i / BIN, j / BIN});
             }
         }
         for (int pieces = read(); pieces > 0; pieces--) {
-            const int i0 = read() / BIN, j0 = read() / BIN, i1 = read() / BIN, j1 = read() / BIN;
-            net.guide.push_back({std::min(i0, i1), std::min(j0, j1), std::max(i0, i1), std::max(j0, j1)});
-        }
-    }
-    near.assign(size_t(bin_columns) * bin_rows, 0);
-    const size_t size = near.size() * layer_count * BIN * BIN;
-    marks.resize(size), demands.resize(size), wanted.assign(size, 0), via_of.assign(size, 0);
-    float present = FIRST_PRICE;
-    std::vector<int> waiting(nets.size());
-    for (Net& net : nets) net.span = span(net);
-    for (size_t n = 0; n < nets.size(); n++) waiting[n] = int(n);
-    std::stable_sort(waiting.begin(), waiting.end(), [&](int a, int b) { return nets[a].span < nets[b].span; });
-    int turn = 0, left = 0;
-    for (; turn < rounds; turn++) {
-        for (size_t n = 0; n < waiting.size(); n++) {
-            Net& net = nets[waiting[n]];
-            std::vector<Part> kept;
-            if (!net.lost && turn < KEEPING) kept = without_conflicts(net);
-            net.lost = true;
-            for (int around = AROUND + turn / WIDER_AFTER; net.lost && around <= MOST_AROUND; around *= 4) {
-                release(net);
-                net.lost = !route(net, kept, present, around);
-                kept.clear();
+            Box piece;
+            for (int end = 0; end < 2; end++) {
+                const int i = read(), j = read();
+                piece.add(i / BIN, j / BIN);
             }
-            if (!turn && n % TOLD == 0) std::fprintf(stderr, "first %zu %zu\n", n, waiting.size());
+            net.guide.push_back(piece);
         }
-        waiting.clear();
-        left = 0;
-        for (size_t n = 0; n < nets.size(); n++)
-            if (nets[n].lost || conflicts(nets[n])) waiting.push_back(int(n));
-        left = int(waiting.size());
-        for (int n : waiting)
-            for (int each : nets[n].nodes)
-                if (demands[each].cover > 1) demands[each].memory += MEMORY * (1 + present) * (demands[each].cover - 1);
-        std::fprintf(stderr, "round %d %d\n", turn + 1, left);
-        if (!left || std::clock() > std::clock_t(seconds) * CLOCKS_PER_SEC) break;
+    }
+}
+
+// A net's wires, as long as they are straight, and its vias.
+std::vector<Edge> pieces(const Net& net) {
+    std::vector<Edge> found;
+    std::vector<std::vector<int>> ahead;  // layer, track, and the stops at both ends of an edge
+    for (const auto& [a, b] : net.edges) {
+        const int layer = layer_of(a);
+        if (layer != layer_of(b)) {
+            found.push_back({a, b});
+            continue;
+        }
+        const bool vertical = layers[layer].vertical;
+        const auto [low, high] = vertical ? std::minmax({j_of(a), j_of(b)}) : std::minmax({i_of(a), i_of(b)});
+        ahead.push_back({layer, vertical ? i_of(a) : j_of(a), low, high});
+    }
+    std::sort(ahead.begin(), ahead.end());
+    for (size_t k = 0; k < ahead.size();) {
+        const int layer = ahead[k][0], track = ahead[k][1], low = ahead[k][2];
+        int high = ahead[k][3];
+        for (k++; k < ahead.size() && ahead[k][0] == layer && ahead[k][1] == track && ahead[k][2] <= high; k++)
+            high = std::max(high, ahead[k][3]);
+        if (layers[layer].vertical)
+            found.push_back({node(layer, track, low), node(layer, track, high)});
+        else
+            found.push_back({node(layer, low, track), node(layer, high, track)});
+    }
+    return found;
+}
+
+void print(const Net& net) {
+    for (const auto& pin : net.pins) {
+        size_t at = 0;
+        while (at < pin.size() && index_of(net.nodes, pin[at]) < 0) at++;
+        std::printf("%zu ", at < pin.size() ? at : 0);
+    }
+    const std::vector<Edge> found = pieces(net);
+    std::printf("%zu\n", found.size());
+    for (const auto& [a, b] : found)
+        std::printf("%d %d %d %d %d %d\n", layer_of(a), i_of(a), j_of(a), layer_of(b), i_of(b), j_of(b));
+}
+
+}  // namespace
+
+int main() {
+    read_grid();
+    const int rounds = read(), seconds = read();
+    read_nets();
+    std::vector<int> waiting;
+    for (size_t n = 0; n < nets.size(); n++) waiting.push_back(int(n));
+    std::stable_sort(waiting.begin(), waiting.end(), [](int a, int b) { return span(nets[a]) < span(nets[b]); });
+    int turn = 0;
+    while (turn < rounds) {
+        for (size_t n = 0; n < waiting.size(); n++) {
+            if (!turn && n % TOLD == 0) std::fprintf(stderr, "first %zu %zu\n", n, waiting.size());
+            settle(nets[waiting[n]]);
+        }
+        waiting = unsettled();
+        std::fprintf(stderr, "round %d %zu\n", ++turn, waiting.size());
+        if (waiting.empty() || std::clock() > std::clock_t(seconds) * CLOCKS_PER_SEC) break;
         present = std::min(present * PRICE_GROWTH, MOST_PRICE);
+        crowded *= CALMER;
+        for (size_t at = 0; at < used.size(); at++) count_crowd(int(at));
     }
-    std::printf("%d %d\n", left, turn + 1);
-    for (const Net& net : nets) {
-        std::printf("%zu\n", net.edges.size());
-        for (auto [a, b] : net.edges)
-            std::printf("%d %d %d %d %d %d\n", layer_of(a), x_of(a), y_of(a), layer_of(b), x_of(b), y_of(b));
-    }
+    std::printf("%zu %d\n", waiting.size(), turn);
+    for (const Net& net : nets) print(net);
     return 0;
 }

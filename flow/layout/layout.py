@@ -19,7 +19,7 @@ from ...rtl.sim.toolchain import ToolError
 from ..files import replacing
 from ..kit import kit
 from ..kit.def_ import Component, Def, Net, Pin, Row, Wire, read_def, write_def
-from ..kit.lef import DBU, Lef
+from ..kit.lef import DBU, Lef, dbu
 from ..netlist.netlist import PORT, Netlist, read
 from .placement import Placement, load
 from .routing import load_routing
@@ -28,21 +28,17 @@ SHOWN = 5  # faults that a message lists
 LABEL_TYPE = 1  # datatype of a port's name on its metal's layer
 
 
-def _dbu(um: float) -> int:
-    return round(um * DBU)
-
-
 def fillers(placement: Placement, lef: Lef, kinds: Iterable[str]) -> list[Component]:
     """Filler cells of these kinds for every gap of every row, the widest first."""
     rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for each in placement.instances.values():
-        start = _dbu(each.x_um)
-        rows[_dbu(each.y_um)].append((start, start + _dbu(lef.macro(each.kind).width)))
-    site = _dbu(lef.site_width)
-    sizes = {_dbu(lef.macro(kind).width): kind for kind in kinds}
+        start = dbu(each.x_um)
+        rows[dbu(each.y_um)].append((start, start + dbu(lef.macro(each.kind).width)))
+    site = dbu(lef.site_width)
+    sizes = {dbu(lef.macro(kind).width): kind for kind in kinds}
     found: list[Component] = []
     for row in placement.rows:
-        y, free, end = _dbu(row.y_um), _dbu(row.x_um), _dbu(row.x_um) + row.sites * site
+        y, free, end = dbu(row.y_um), dbu(row.x_um), dbu(row.x_um) + row.sites * site
         for start, stop in [*sorted(rows[y]), (end, end)]:
             for width in sorted(sizes, reverse=True):
                 while start - free >= width:
@@ -56,11 +52,11 @@ def rails(placement: Placement, lef: Lef) -> dict[str, Net]:
     """The power nets: a rail along each edge of a row, ground below a row that stands upright."""
     supply = lef.kit.supply
     nets = {name: Net([("*", name)]) for name in (supply.power, supply.ground)}
-    height, width = _dbu(lef.row_height), _dbu(supply.rail_um)
-    x0, x1 = _dbu(placement.core_um[0]), _dbu(placement.core_um[2])
+    height, width = dbu(lef.row_height), dbu(supply.rail_um)
+    x0, x1 = dbu(placement.core_um[0]), dbu(placement.core_um[2])
     edges: dict[int, str] = {}
     for row in placement.rows:
-        y = _dbu(row.y_um)
+        y = dbu(row.y_um)
         below, above = supply.ground, supply.power
         if row.orient != "N":
             below, above = above, below
@@ -78,24 +74,24 @@ def layout_of(
     wires: dict[str, list[Wire]] | None = None,
 ) -> Def:
     """The whole layout, its gaps filled with cells of the kinds `filling`."""
-    site = _dbu(lef.site_width)
-    die = _dbu(placement.die_um[0]), _dbu(placement.die_um[1])
+    site = dbu(lef.site_width)
+    die = dbu(placement.die_um[0]), dbu(placement.die_um[1])
     layout = Def(placement.design, (0, 0, *die))
     for index, row in enumerate(placement.rows):
         layout.rows.append(
-            Row(f"row_{index}", lef.site, _dbu(row.x_um), _dbu(row.y_um), row.orient, row.sites, site)
+            Row(f"row_{index}", lef.site, dbu(row.x_um), dbu(row.y_um), row.orient, row.sites, site)
         )
     for layer in lef.routing:
-        pitch, offset = _dbu(layer.pitch), _dbu(layer.offset)
+        pitch, offset = dbu(layer.pitch), dbu(layer.offset)
         axis, length = ("Y", die[1]) if layer.direction == "HORIZONTAL" else ("X", die[0])
         layout.tracks.append((axis, layer.name, offset, (length - offset) // pitch + 1, pitch))
     layout.components = [
-        Component(name, each.kind, _dbu(each.x_um), _dbu(each.y_um), each.orient)
+        Component(name, each.kind, dbu(each.x_um), dbu(each.y_um), each.orient)
         for name, each in placement.instances.items()
     ] + fillers(placement, lef, filling)
-    widths = {layer.name: _dbu(layer.width) for layer in lef.routing}
+    widths = {layer.name: dbu(layer.width) for layer in lef.routing}
     for name, pin in placement.pins.items():
-        x, y, half = _dbu(pin.x_um), _dbu(pin.y_um), widths[pin.layer] // 2
+        x, y, half = dbu(pin.x_um), dbu(pin.y_um), widths[pin.layer] // 2
         box = (-half, -half, half, half)
         out = {"W": (-x, -half, half, half), "E": (-half, -half, die[0] - x, half)}
         out |= {"S": (-half, -y, half, half), "N": (-half, -half, half, die[1] - y)}
@@ -152,7 +148,7 @@ def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
         return [*wrong, f"the GDS has the top cells {', '.join(top.name for top in tops)}"]
     top = tops[0]
     outline = top.dbbox_per_layer(content.layer(lef.kit.outline_gds, 0))
-    corners = [_dbu(value) for value in (outline.left, outline.bottom, outline.right, outline.top)]
+    corners = [dbu(value) for value in (outline.left, outline.bottom, outline.right, outline.top)]
     if corners != list(layout.die):
         wrong.append(f"the outline of the GDS is {outline}")
     turns = {turn: name for name, turn in TURNS.items()}
@@ -164,13 +160,13 @@ def check(gds_path: Path, layout: Def, lef: Lef) -> list[str]:
             wrong.append(f"the GDS has the cell {kind}, which the LEF has not")
             continue
         dx, dy = _corner(lef, kind, orient)
-        found[kind, orient, _dbu(move.disp.x) - dx, _dbu(move.disp.y) - dy] += 1
+        found[kind, orient, dbu(move.disp.x) - dx, dbu(move.disp.y) - dy] += 1
     wanted = Counter((each.macro, each.orient, each.x, each.y) for each in layout.components)
     for kind, orient, x, y in [*(wanted - found), *(found - wanted)]:
         wrong.append(f"a {kind} {orient} at {x / DBU}, {y / DBU} um is in one of layout and GDS only")
     rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for kind, _, x, y in found.elements():
-        rows[y].append((x, x + _dbu(lef.macro(kind).width)))
+        rows[y].append((x, x + dbu(lef.macro(kind).width)))
     for row in layout.rows:
         spans = sorted(rows.pop(row.y, []))
         ends = [(row.x, row.x), *spans, (row.x + row.sites * row.step,) * 2]
@@ -189,8 +185,8 @@ def _corner(lef: Lef, kind: str, orient: str) -> tuple[int, int]:
     """From the lower left corner of a cell's outline to its origin, in database units."""
     macro = lef.macro(kind)
     return (
-        _dbu(macro.width) if orient in ("S", "FN") else 0,
-        _dbu(macro.height) if orient in ("S", "FS") else 0,
+        dbu(macro.width) if orient in ("S", "FN") else 0,
+        dbu(macro.height) if orient in ("S", "FS") else 0,
     )
 
 
@@ -232,7 +228,7 @@ def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Def
         box = db.DBox(*um(pin.x + x0, pin.y + y0, pin.x + x1, pin.y + y1))
         top.shapes(index[pin.layer]).insert(box)
         top.shapes(labels[pin.layer]).insert(db.DText(pin.name, *um(pin.x, pin.y)))
-    widths = {layer.name: _dbu(layer.width) for layer in lef.routing}
+    widths = {layer.name: dbu(layer.width) for layer in lef.routing}
     for net in [*layout.special.values(), *layout.nets.values()]:
         for wire in net.wires:
             if wire.via:

@@ -9,7 +9,7 @@ import msgspec
 
 from .. import product
 from ..kit.def_ import Wire
-from ..kit.lef import DBU
+from ..kit.lef import dbu
 from ..product import Product
 
 
@@ -84,18 +84,12 @@ class Routing(Product):
         """By net, the wires and vias of the detailed routing: none without one."""
         found: dict[str, list[Wire]] = {}
         for name, net in self.nets.items():
-            pieces = [
-                Wire(layer, _dbu(x0), _dbu(y0), _dbu(x1), _dbu(y1)) for layer, x0, y0, x1, y1 in net.wires
-            ]
+            pieces = [Wire(layer, dbu(x0), dbu(y0), dbu(x1), dbu(y1)) for layer, x0, y0, x1, y1 in net.wires]
             for via, layer, x, y in net.vias:
-                pieces.append(Wire(layer, _dbu(x), _dbu(y), _dbu(x), _dbu(y), via))
+                pieces.append(Wire(layer, dbu(x), dbu(y), dbu(x), dbu(y), via))
             if pieces:
                 found[name] = pieces
         return found
-
-
-def _dbu(um: float) -> int:
-    return round(um * DBU)
 
 
 def load_routing(path: Path | str) -> Routing:

@@ -29,6 +29,7 @@ from modexlab.flow.layout import (
     pictures,
     place,
     placement,
+    placer,
     route,
     wires,
 )
@@ -177,6 +178,19 @@ class TestPlace:
         assert violations(placed, placed.placement, lef, library) == []
         assert prove_same(placed.before, placed.after, library) == []
         assert 0.5 < placed.placement.density < 0.75
+
+    def test_by_our_own_placer(
+        self, placed: Placed, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lef: Lef, library: Library
+    ) -> None:
+        """As a large design is: clock tree, hold and checks take what it says like what Coriolis does."""
+        monkeypatch.setattr(placer, "LEAST_CELLS", 0)
+        monkeypatch.setattr(coriolis_job, "run", None)
+        found = place.place(placed.directory / "netlist.json", None, tmp_path)
+        after = netlist.read(tmp_path / "netlist_placed.json", library)
+        assert place.violations(found, after, lef, library) == []
+        assert prove_same(placed.before, after, library) == []
+        assert (found.tool, found.clock_tree.sinks) == (place.OURS, BITS * STAGES)
+        assert (found.pins, found.rows) == (placed.placement.pins, placed.placement.rows)
 
     def test_tree_divides_the_clock(self, placed: Placed) -> None:
         tree = placed.placement.clock_tree

@@ -1,4 +1,4 @@
-"""The global router: ways within the tracks that there are, what is told where there are none, and how far it is."""
+"""The routers: ways within the tracks that there are, what is told where there are none, and how far they are."""
 
 import itertools
 from collections import Counter, defaultdict
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from modexlab.flow import going
 from modexlab.flow.kit import kit
+from modexlab.flow.kit.lef import DBU
 from modexlab.flow.layout import detailed, global_routing, route, searching
 from modexlab.flow.layout.placement import Place, Placement, PortPin, Row
 from modexlab.flow.netlist.netlist import Instance, Netlist, connected
@@ -144,3 +145,74 @@ def test_what_has_no_room_is_not_routed_in_detail(monkeypatch: pytest.MonkeyPatc
     found.full = 3
     why = detailed.route_detailed(placement, netlist, lef, found).why_not
     assert why == "3 borders of the global routing are too full: a lower density gives more room"
+
+
+@pytest.fixture(scope="module")
+def grid() -> detailed.Grid:
+    return detailed.Grid(star(24)[0], kit.find().geometry)
+
+
+def test_distances_of_the_grid_are_those_of_the_lef(grid: detailed.Grid) -> None:
+    # by hand, um: pads of 0.14 and 0.07 between them; from metal4 on cuts of 0.14 and 0.16 between them
+    assert [grid.clear(layer) / DBU for layer in range(5)] == [0.21, 0.21, 0.30, 0.30, 0.30]
+    assert [grid.apart(layer) / DBU for layer in range(4)] == [0.16, 0.16, 0.30, 0.30]
+    pitches = [min(b - a for a, b in itertools.pairwise(sorted(tracks))) / DBU for tracks in grid.tracks]
+    assert pitches == [0.19, 0.14, 0.285, 0.28, 0.285]
+    assert grid.stops[1] == set(grid.xs) == grid.tracks[0] | grid.tracks[2]
+    assert grid.stops[4] == grid.tracks[3]
+
+
+def occupied(grid: detailed.Grid, tree: detailed.Found) -> set[detailed.Node]:
+    """The nodes of a net's wires."""
+    nodes = set()
+    for (layer, i0, j0), (other, i1, j1) in tree.pieces:
+        for column, row in itertools.product(range(i0, i1 + 1), range(j0, j1 + 1)):
+            across, along = (grid.xs[column], grid.ys[row])[:: 1 if layer % 2 == 0 else -1]
+            assert across in grid.tracks[layer]
+            nodes |= {
+                (each, column, row) for each in {layer, other} if along in grid.stops[each] or each != layer
+            }
+    return nodes
+
+
+def in_one_piece(nodes: set[detailed.Node], tree: detailed.Found) -> bool:
+    """Whether wires and vias of a net lead from each of its nodes to all others."""
+    pieces = [
+        set(itertools.product({a[0], b[0]}, range(a[1], b[1] + 1), range(a[2], b[2] + 1)))
+        for a, b in tree.pieces
+    ]
+    reached = pieces.pop()
+    while touching := [piece for piece in pieces if piece & reached]:
+        reached |= set().union(*touching)
+        pieces = [piece for piece in pieces if piece not in touching]
+    return not pieces and nodes <= reached
+
+
+def test_nets_that_want_the_same_tracks_keep_their_distance(grid: detailed.Grid) -> None:
+    columns = [column for column, x in enumerate(grid.xs) if x in grid.tracks[0]]
+    # ten nets along the same rows, each with a pin of two nodes at the one end, one in the middle, and one of the other
+    rows = [20, 24]
+    nets = [
+        [
+            [(0, columns[2 * turn + 4], row), (0, columns[2 * turn + 4], row + 1)],
+            [(0, columns[2 * turn + 60], row)],
+            [(0, columns[2 * turn + 110], row)],
+        ]
+        for turn in range(10)
+        for row in rows
+    ]
+    guides = [[(pins[0][0][1], pins[0][0][2], pins[2][0][1], pins[2][0][2])] for pins in nets]
+    trees, left, _ = detailed._search(grid, nets, guides)
+    assert left == 0
+    own = [occupied(grid, tree) for tree in trees]
+    for pins, tree, nodes in zip(nets, trees, own, strict=True):
+        assert all(pin[met] in nodes for pin, met in zip(pins, tree.met, strict=True))
+        assert in_one_piece({pin[met] for pin, met in zip(pins, tree.met, strict=True)}, tree)
+    on_track: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for net, nodes in enumerate(own):
+        for layer, column, row in nodes:
+            place = (column, grid.ys[row]) if layer % 2 == 0 else (row, grid.xs[column])
+            on_track[layer, place[0]].append((place[1], net))
+    for (layer, _), places in on_track.items():
+        for (a, net), (b, other) in itertools.pairwise(sorted(places)):
+            assert net == other or b - a >= grid.clear(layer)
