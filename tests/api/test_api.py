@@ -59,10 +59,10 @@ def test_measure() -> None:
 def test_a_ledger_measures_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = modexlab.ledger(tmp_path / "ledger.sqlite")
     machine = modexlab.design("mont").at(16)
-    first = modexlab.measure(machine, ledger=ledger)
+    first = modexlab.measure(machine, stage="cl", ledger=ledger)
     monkeypatch.setattr("modexlab.eval.lab.measure.measure", None)
-    assert modexlab.measure(machine, ledger=ledger) == first
-    assert modexlab.measure(modexlab.point(machine), ledger=ledger) == first
+    assert modexlab.measure(machine, stage="cl", ledger=ledger) == first
+    assert modexlab.measure(modexlab.point(machine, stage="cl"), ledger=ledger) == first
     (row,) = ledger.rows()
     assert row.value == first.value("cycles")
     assert len(ledger.frame()) == 1

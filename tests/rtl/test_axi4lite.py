@@ -418,6 +418,7 @@ def test_a_private_key_is_loaded(name: str, nbits: int, settings: dict[str, obje
     assert answers[-1][1] == 0b110 | Status.TOO_WIDE << 8
 
 
+@pytest.mark.regress
 @pytest.mark.parametrize(("name", "nbits", "settings"), KEYED)
 def test_nothing_of_a_private_key_is_left(name: str, nbits: int, settings: dict[str, object]) -> None:
     """In no register of slave or machine, after an operation and in the middle of one."""

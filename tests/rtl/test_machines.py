@@ -27,8 +27,8 @@ from tests.tables.rows import ModExpRow
 
 DESIGNS = catalogue.designs()
 OF_DOMAIN = {design.domain: design for design in reversed(DESIGNS)}  # the first of each
-CONVERTING = ("naive-001", "mont-001", "mmred-004", "scaled")
-EVERY_SCHEDULE = ("naive-001", "mont-001")
+CONVERTING = ("mont-001", "scaled")
+EVERY_SCHEDULE = ("mont-001",)
 # what a control has, or is built alike into all units: on these designs in `make test`
 SHOWN_BY = {
     "forward": ("naive", "mont", "scaled"),
@@ -97,8 +97,8 @@ def label(case: object) -> str:
 
 
 def marked(cases: list) -> list:
-    """The cases as parameters; `make regress` has siblings' shapes, and other schedules than the design's own but for one design with
-    a way into its multiplier's form by products and one without (EVERY_SCHEDULE)."""
+    """The cases as parameters; `make regress` has siblings' shapes, and other schedules than the design's own but for one design
+    (EVERY_SCHEDULE)."""
 
     def is_later(design: Design, how: dict) -> bool:
         if how.get("schedule", design.schedule) == design.schedule:
