@@ -124,8 +124,10 @@ class _copy:
         self._directory = tempfile.TemporaryDirectory(prefix="modexlab-")
         file = Path(self._directory.name) / "ledger.sqlite"
         try:
-            with _at_rest(self._path):
-                shutil.copyfile(self._path, file)
+            # who closes a file gives up all locks that his process has on it: so it stays open until the log is copied, too
+            with _at_rest(self._path), self._path.open("rb") as source:
+                with file.open("wb") as target:
+                    shutil.copyfileobj(source, target)
                 for suffix in SUFFIXES[:1]:
                     log = self._path.with_name(self._path.name + suffix)
                     if log.exists():
@@ -133,6 +135,9 @@ class _copy:
         except OSError as error:
             self._directory.cleanup()
             raise BadInput(f"{self._path} cannot be copied to be read: {error.strerror}") from None
+        except sqlite3.Error as error:
+            self._directory.cleanup()
+            raise BadInput(f"{self._path} cannot be read: {error}; give a ledger") from None
         self._sound = not _lengthened(file)
         self._connection = sqlite3.connect(file, isolation_level=None)
         try:
@@ -207,7 +212,13 @@ class _copy:
                 progress(number, max(last, number))
             try:
                 stored = read(number)
-            except (sqlite3.DatabaseError, UnicodeDecodeError):
+                intact = stored is not None and stored.intact
+            except (
+                sqlite3.DatabaseError,
+                UnicodeDecodeError,
+                TypeError,
+                ValueError,
+            ):  # a value of another type, too
                 damaged.append(number)
                 missing += 1
                 continue
@@ -217,7 +228,7 @@ class _copy:
                     damaged.append(number)
                 continue
             missing = 0
-            if not stored.intact:
+            if not intact:
                 damaged.append(number)
                 continue
             self._intact[table] += 1

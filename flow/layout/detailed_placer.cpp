@@ -168,7 +168,7 @@ std::vector<int> touched;
 template <typename Cells>
 int64_t wires_of(const Cells& some) {
     touched.clear();
-    for (int cell : some) touched.insert(touched.end(), &nets_of[first_net[cell]], &nets_of[first_net[cell + 1]]);
+    for (int cell : some) touched.insert(touched.end(), nets_of.data() + first_net[cell], nets_of.data() + first_net[cell + 1]);
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     int64_t sum = 0;

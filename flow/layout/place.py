@@ -27,7 +27,7 @@ from ...rtl.sim.toolchain import ToolError
 from ..files import replace_text, replacing
 from ..kit import kit
 from ..kit.constraints import CLOCK_NS, Constraints
-from ..kit.lef import DBU, Layer, Lef
+from ..kit.lef import DBU, Layer, Lef, dbu
 from ..kit.liberty import Library
 from ..netlist import hierarchy as hierarchy_file
 from ..netlist.hierarchy import Hierarchy
@@ -197,7 +197,7 @@ def _floorplan(
     side = max(math.sqrt(area / density), len(bits) / 4 * 2 * lef.coarsest_pitch, LEAST_ROWS * lef.row_height)
     rows = math.ceil(side / lef.row_height)
     columns = math.ceil(max(area / density / (rows * lef.row_height), side) / lef.site_width)
-    site, row = _dbu(lef.site_width), _dbu(lef.row_height)
+    site, row = dbu(lef.site_width), dbu(lef.row_height)
     core = [MARGIN_SITES * site, MARGIN_ROWS * row]
     core += [core[0] + columns * site, core[1] + rows * row]
     die = [core[0] + core[2], core[1] + core[3]]
@@ -213,10 +213,6 @@ def _floorplan(
         "ports": pins,
         "pins": _first_of_each_net(pins),
     }
-
-
-def _dbu(um: float) -> int:
-    return round(um * DBU)
 
 
 def _ports(
@@ -253,7 +249,7 @@ def _ports(
 
 def _track(layer: Layer, at: float, length: int) -> int:
     """The track of the layer nearest to `at`, on a die of this length across it."""
-    pitch, offset = _dbu(layer.pitch), _dbu(layer.offset)
+    pitch, offset = dbu(layer.pitch), dbu(layer.offset)
     last = (length - 2 * offset) // pitch
     return offset + min(max(round((at - offset) / pitch), 0), last) * pitch
 
@@ -271,7 +267,7 @@ def _placement(
     netlist: Netlist, lef: Lef, job: dict[str, Any], result: dict[str, Any], tool: str
 ) -> Placement:
     x0, y0, x1, y1 = job["core"]
-    row = _dbu(lef.row_height)
+    row = dbu(lef.row_height)
     rows = [
         Row(x0 / DBU, y / DBU, (x1 - x0) // job["site"], "FS" if (y // row) % 2 else "N")
         for y in range(y0, y1, row)
@@ -322,18 +318,18 @@ def violations(
 
 def _misplaced(placement: Placement, netlist: Netlist, lef: Lef) -> Iterator[str]:
     """Cells that are not in the rows, on a site, as the row stands."""
-    rows = {_dbu(row.y_um): row for row in placement.rows}
-    site = _dbu(lef.site_width)
+    rows = {dbu(row.y_um): row for row in placement.rows}
+    site = dbu(lef.site_width)
     for name in netlist.cells.keys() ^ placement.instances.keys():
         yield f"{name} is {'not placed' if name in netlist.cells else 'not in the netlist'}"
     for name, each in placement.instances.items():
         if name in netlist.cells and netlist.cells[name].kind != each.kind:
             yield f"{name} is placed as {each.kind} and is a {netlist.cells[name].kind}"
-        row = rows.get(_dbu(each.y_um))
+        row = rows.get(dbu(each.y_um))
         if row is None:
             yield f"{name} at y = {each.y_um} um is in no row"
             continue
-        start, width = _dbu(each.x_um) - _dbu(row.x_um), _dbu(lef.macro(each.kind).width)
+        start, width = dbu(each.x_um) - dbu(row.x_um), dbu(lef.macro(each.kind).width)
         if start % site:
             yield f"{name} at x = {each.x_um} um is on no site"
         if start < 0 or start + width > row.sites * site:
@@ -346,8 +342,8 @@ def _overlaps(placement: Placement, lef: Lef) -> Iterator[str]:
     """Cells that lie on one another."""
     rows: dict[int, list[tuple[int, int, str]]] = {}
     for name, each in placement.instances.items():
-        start = _dbu(each.x_um)
-        rows.setdefault(_dbu(each.y_um), []).append((start, start + _dbu(lef.macro(each.kind).width), name))
+        start = dbu(each.x_um)
+        rows.setdefault(dbu(each.y_um), []).append((start, start + dbu(lef.macro(each.kind).width), name))
     for row in rows.values():
         row.sort()
         reach, owner = -1, ""

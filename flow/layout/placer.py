@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput
-from ..kit.lef import DBU, Lef
+from ..kit.lef import Lef, dbu
 from . import searching
 
 LEAST_CELLS = 20_000  # from which on a netlist is placed by this and not by Coriolis
@@ -43,13 +43,13 @@ class _Task:
 
     def __init__(self, job: dict[str, Any], lef: Lef) -> None:
         self.x, self.y, right, top = job["core"]
-        self.site, self.row = job["site"], _dbu(lef.row_height)
+        self.site, self.row = job["site"], dbu(lef.row_height)
         self.width, self.height = right - self.x, top - self.y
         self.full = min(job["density"] + FULLER, max(FULLEST, job["density"]))
         macros = {kind: lef.macro(kind) for kind in set(job["cells"])}
-        self.widths = [_dbu(macros[kind].width) for kind in job["cells"]]
+        self.widths = [dbu(macros[kind].width) for kind in job["cells"]]
         pins = {
-            kind: {name: (_dbu(pin.centre[0]), _dbu(pin.centre[1])) for name, pin in macro.pins.items()}
+            kind: {name: (dbu(pin.centre[0]), dbu(pin.centre[1])) for name, pin in macro.pins.items()}
             for kind, macro in macros.items()
         }
         self._pins = [pins[kind] for kind in job["cells"]]
@@ -66,10 +66,6 @@ class _Task:
             pins = [(cell, *self._pins[cell][pin]) for cell, pin in terminals]
             pins += [(-1, x, y) for x, y in ports]
             yield f"{len(pins)} " + " ".join(f"{cell} {x} {y}" for cell, x, y in pins)
-
-
-def _dbu(um: float) -> int:
-    return round(um * DBU)
 
 
 def spread(task: _Task) -> list[Point]:

@@ -127,7 +127,11 @@ class ClockSearch:
         if not self._missed:
             would = self._met - last.slack_ns
             further = 2 ** (len(self.trials) - 1) * self._step
-            return self._between(min(self._up(would), self._met - further) if self._near else SHORTER * would)
+            return self._between(
+                min(self._up(would), max(self._met - further, SHORTER * would))
+                if self._near
+                else SHORTER * would
+            )
         # the missed ones have said where it would be
         reached = min(
             (each.clock_ns - (each.slack_ns or 0) for each in self.trials if not each.met), default=0.0

@@ -65,7 +65,6 @@ class Sequencer(Component):
             connect(getattr(s, name), getattr(rom, name))
 
         s.accept = OutPort() if code.reads_one else Wire()  # an operation arrives
-        s.load = OutPort() if code.reads_one or program.given else Wire()  # ... and can be computed
         s.ends = OutPort()  # the word at hand ends, but for one that aligns
         s.load_exponent = OutPort()
         s.load_modulus = OutPort()
@@ -100,11 +99,21 @@ class Sequencer(Component):
         def all_products():
             s.product_done @= (s.awaited != 0) & ((s.awaited & ~s.arrives) == 0)
 
-        @update
-        def takes_requests():
-            s.istream_rdy @= s.now.accepts
-            s.accept @= s.now.accepts & s.istream_val
-            s.load @= s.accept & (s.in_status == 0)
+        if code.reads_one or program.given:
+            s.load = OutPort()  # ... and can be computed
+
+            @update
+            def takes_requests():
+                s.istream_rdy @= s.now.accepts
+                s.accept @= s.now.accepts & s.istream_val
+                s.load @= s.accept & (s.in_status == 0)
+
+        else:
+
+            @update
+            def takes_requests_alone():
+                s.istream_rdy @= s.now.accepts
+                s.accept @= s.now.accepts & s.istream_val
 
         @update
         def offers():

@@ -304,21 +304,35 @@ def _systolic_pe(unit: Component) -> Contract:
     carried = "" if place == "first" else " + old_carry"
     kept = "old_kept" if place == "last" else "old_a"
     holds = [
+        "old_st != 0 || x_i == old_x && is_first == old_first && is_last == old_last",
+        "old_st == 0 || x_i == old_x_i && is_first == old_is_first && is_last == old_is_last",
         "old_st != 0 || acc == old_u * old_m",
         f"old_st != 1 || !({most}) || acc == old_acc + old_x_i * old_y{carried} + (old_is_first[0] ? 0 : {kept})",
         "old_st != 2 || acc == old_acc && st == 0",
         "old_st != 1 || st == 2",
         "old_st != 0 || st == old_go",
     ]
-    if place != "first":
-        holds.append(f"old_st != 2 || low == old_acc % {1 << k}")
+    registers = ["st", "acc", "x_i", "is_first", "is_last"]
     if place == "last":
-        holds.append(f"old_st != 2 || kept == ((old_acc >> {k}) % {1 << k})")
-    registers = ("st", "acc", "x_i", "is_first", *(("kept",) if place == "last" else ()))
+        holds.append(f"old_st == 2 ? kept == ((old_acc >> {k}) % {1 << k}) : kept == old_kept")
+        registers.append("kept")
+    else:
+        holds += [
+            "u_i == (old_st == 0 ? old_u : old_u_i)",
+            "next_go[0] == (st == 1) && next_first == is_first && next_last == is_last",
+            f"next_x == x_i && next_u == u_i && next_carry == acc >> {k}",
+        ]
+        registers.append("u_i")
+    if place != "first":
+        holds += [
+            f"old_st != 2 || low == old_acc % {1 << k}",
+            f"sum == acc % {1 << (2 * k if place == 'last' else k)}",
+            "done[0] == (st == 2 && is_last[0])",
+        ]
     return Contract(
-        "acc = u m, then acc + x y + a + carry with none lost, then its low word is kept",
+        "acc = u m, then acc + x y + a + carry with none lost, then its low word is kept; what came goes on",
         tuple(holds),
-        registers=registers,
+        registers=tuple(registers),
         nbits=2 * k + SPARE,
     )
 
@@ -334,17 +348,27 @@ def _scaled_pe(unit: Component) -> Contract:
     total = f"old_acc + old_x * old_y{carried}{kept}"
     exact = f"old_acc > {((1 << k) - 1) ** 2} || acc == {total}"
     modulo = f"acc == (({total}) % {2 << 2 * k})"
+    passed = (
+        "next_go == adds && next_first == is_first && next_last == is_last",
+        f"next_carry == acc >> {k}",
+        f"!old_go[0] || is_first == old_first && next_q == {quotient}",
+        "!old_adds[0] || next_x == old_x",
+    )
     return Contract(
         "acc = q m, then acc + x y + a + carry"
-        + (", modulo its word" if place == "last" else " with none lost"),
+        + (", modulo its word" if place == "last" else " with none lost; what came goes on"),
         (
             f"!old_go[0] || acc == {quotient} * old_m{above}",
             f"!old_adds[0] || {modulo if place == 'last' else exact}",
             "old_go[0] || old_adds[0] || acc == old_acc",
             "adds == old_go",
+            "is_last == (old_go[0] ? old_last : old_is_last)",
+            "done[0] == (old_adds[0] && old_is_last[0])",
+            f"low == acc % {1 << k}",
+            *(passed if place != "last" else ()),
         ),
         ("!(old_go[0] && old_adds[0])",),
-        registers=("acc", "adds", *(("is_first",) if place != "last" else ())),
+        registers=("acc", "adds", "is_last", *(("is_first",) if place != "last" else ())),
         nbits=2 * k + SPARE,
     )
 

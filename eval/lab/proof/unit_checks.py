@@ -84,9 +84,12 @@ def _named(unit: Component, stand_in: Component) -> str:
 
 def _name(unit: Component) -> str:
     """The class, and the parameters that are numbers, words or switches that are on."""
+    given = arguments(unit)
+    if shape := getattr(given.get("entry"), "shape", None):
+        given = {"nbits": shape.nbits, "digit_nbits": shape.digit_nbits} | given
     words = [
         (f"{name}={value}" if not isinstance(value, bool) else name).replace("_", "-")
-        for name, value in arguments(unit).items()
+        for name, value in given.items()
         if isinstance(value, int | str) and value not in (False, "")
     ]
     return " ".join([type(unit).__name__, *words])
@@ -111,6 +114,8 @@ def _contract_check(name: str, unit: Component) -> Check:
             false = benches.contract(verilog or own, top_name(made), made, replace(said, holds=("0",)))
             if decided(false, seconds, cycles).verdict != REFUTED:
                 return replace(found, verdict=UNDECIDED, how="no inputs are known that meet what is assumed")
+        if found.verdict == PROVED and said.instead:
+            found = replace(found, how=f"{found.how}; of {', '.join(said.instead)} what its own check says")
         inputs = [
             {name.removesuffix(benches.PIN): value for name, value in each.items()}
             for each in found.counterexample

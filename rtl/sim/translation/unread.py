@@ -17,7 +17,7 @@ _PORT = re.compile(rf"^  (?P<direction>input|output) +{_DECLARED},?$", re.MULTIL
 _WIRE = re.compile(rf"^  (?!localparam |assign |input |output ){_DECLARED};$", re.MULTILINE)
 _INSTANCE = re.compile(r"^  (\w+) \w+\n  \(\n((?:    .*\n)*)  \);$", re.MULTILINE)
 _PIN = re.compile(r"^    \.(\w+)\( (.*) \)(?=,?$)", re.MULTILINE)
-_TARGET = re.compile(r"^ *(?:assign )?(?!if\b|for\b|else\b)([\w.]+(?:\[[^=]*\])*)(?= <?= )", re.MULTILINE)
+_TARGET = re.compile(r"^ *(?:assign )?(?!if\b|for\b|else\b)([\w.]+(?:\[[^=\n]*\])*)(?= <?= )", re.MULTILINE)
 # a signal where it is read; what follows it is only looked at, as `x[y]` is a use of y too
 _USE = re.compile(
     r"(?:\b(?P<cast>\d+)'\( ?)?(?<![\w.'])(?P<name>[A-Za-z_]\w*)\b"

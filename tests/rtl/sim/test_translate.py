@@ -9,6 +9,7 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import ToolError, lint, simulate, translate
+from modexlab.rtl.sim.translation.unread import silence
 from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, update
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
@@ -220,6 +221,14 @@ def test_names_of_a_project_stay_short() -> None:
 def lint_several(*texts: str) -> None:
     """All in one run; each is a top of its own."""
     lint("/* verilator lint_off MULTITOP */\n" + "".join(texts))
+
+
+def test_what_is_read_in_part_before_an_assignment() -> None:
+    """The index of a pin is not that of the target in the next line."""
+    wide, pin = "  logic [3:0] wide;\n", "  Inner one\n  (\n    .i( wide[2:0] )\n  );\n\n"
+    text = f"module top\n(\n  output logic [3:0] b\n);\n{wide}\n{pin}  assign b[3:0] = 4'd0;\nendmodule"
+    silenced = silence(text, {"Inner": {"i": "input"}}, {}, {})
+    assert f"lint_off UNUSEDSIGNAL */  // not all of it is needed\n{wide}" in silenced
 
 
 def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else() -> None:
