@@ -22,7 +22,14 @@ class Mutant:
 
 
 def mutants(verilog: str, module: str) -> Iterator[Mutant]:
-    """One after the other, those of a module of the text, in the order of its lines."""
+    """One after the other, those of a module of the text, in the order of its lines; of one that only connects others, theirs."""
+    first = next(_of_module(verilog, module), None)
+    others = re.findall(r"^module (\w+)", verilog, re.MULTILINE) if first is None else [module]
+    for each in others:
+        yield from _of_module(verilog, each)
+
+
+def _of_module(verilog: str, module: str) -> Iterator[Mutant]:
     start = re.search(rf"^module {re.escape(module)}\b", verilog, re.MULTILINE)
     if start is None:
         return
