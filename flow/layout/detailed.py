@@ -34,9 +34,9 @@ from .placement import Placement
 from .routing import Segment
 
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
-MOST_CELLS = 20_000  # unless asked otherwise: 12,700 take 15 s of the processor, 55,000 are not settled yet
+MOST_CELLS = 80_000  # unless asked otherwise: 55,000 take seven minutes of the processor
 FEW_CELLS = 10_000  # up to which it is tried even where global routing found no room for all
-ROUNDS, SECONDS = 80, 1800  # of the processor, which a busy machine does not change
+ROUNDS, SECONDS = 250, 1800  # of the processor, which a busy machine does not change
 
 Node = tuple[int, int, int]  # layer (0 is the lowest), column, row
 Piece = tuple[int, int, int, int]  # columns and rows of its ends

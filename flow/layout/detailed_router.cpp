@@ -7,8 +7,10 @@
 // The first round finds every net, the short ones first, which have the fewest ways: pin by pin with A* from all of the tree so far,
 // near its global routing. There a place is dearer the more of it is covered, so that long nets climb to layers that are free before
 // there is a conflict. All rounds after that are repairs: of a net in conflict only the nodes that others cover go, and a few around
-// them, one more each round; then the ends are joined again in a window a little wider than the hole. So a round costs as much as
-// there are conflicts, however long the nets are. A net that stays in conflict is now and then found anew as a whole.
+// them, more each round; then the ends are joined again in a window a little wider than the hole. So a round costs as much as
+// there are conflicts, however long the nets are. A net that stays in conflict is now and then found anew as a whole. Holes and windows
+// grow with all rounds, too: in the last ones nets push one another back and forth, each of them in conflict for a round at a time,
+// and only one that may go far leaves the place that is too full.
 //
 // A window's bins have their marks one behind the other, wherever on the die they are: they stay in the cache.
 //
@@ -41,8 +43,9 @@ constexpr float CROWDED_FROM = 0.4f, CROWDED = 2, CALMER = 0.5f;
 constexpr int BIN = 16;                              // columns and rows
 constexpr int AROUND_PIN = 2;                        // bins around the way from a pin to the nearest of its net's tree
 constexpr int WIDER_AFTER = 6, MOST_AROUND = 200;    // rounds in conflict until a whole net may go one bin further; bins at most
-constexpr int MOST_HOPS = 30;                        // nodes around a conflict that go
-constexpr int MARGIN = 2, MOST_MARGIN = 60;          // columns and rows around a hole; so many more each round
+constexpr int MORE_HOPS = 3, MOST_HOPS = 200;        // nodes around a conflict that go; so many more each round
+constexpr int MARGIN = 6, MOST_MARGIN = 250;         // columns and rows around a hole; so many more each round
+constexpr int OF_ALL_ROUNDS = 3;                     // of which one counts as a net's own
 constexpr int GIVEN_UP = 600;                        // margin at which a hole has no way
 constexpr int ISLAND = 60;                           // nodes without a pin between two holes that are no use
 constexpr int ANEW_EACH = 10, ANEW_NODES = 3000;     // rounds in conflict after which a net of up to so many nodes is found anew
@@ -630,13 +633,16 @@ class Repair {
     }
 };
 
+int turn = 0;  // of all nets
+
 // Find a net its way, or a way out of its conflicts.
 void settle(Net& net) {
     if (!net.lost && !conflicts(net)) return;
     release(net);
-    const int rounds = net.in_conflict;
-    const bool anew = net.lost || (rounds % ANEW_EACH == ANEW_EACH - 1 && net.nodes.size() <= ANEW_NODES);
-    bool done = !anew && Repair(net).run(std::min(1 + rounds, MOST_HOPS), std::min(MARGIN * (1 + rounds), MOST_MARGIN));
+    const int rounds = net.in_conflict + turn / OF_ALL_ROUNDS;
+    const bool anew = net.lost || (net.in_conflict % ANEW_EACH == ANEW_EACH - 1 && net.nodes.size() <= ANEW_NODES);
+    const int hops = std::min(1 + MORE_HOPS * rounds, MOST_HOPS), margin = std::min(MARGIN * (1 + rounds), MOST_MARGIN);
+    bool done = !anew && Repair(net).run(hops, margin);
     for (int around = 1 + rounds / WIDER_AFTER; !done && around <= MOST_AROUND; around *= 4) done = find_all(net, around);
     net.lost = !done;
     claim(net);
@@ -770,7 +776,6 @@ int main() {
     std::vector<int> waiting;
     for (size_t n = 0; n < nets.size(); n++) waiting.push_back(int(n));
     std::stable_sort(waiting.begin(), waiting.end(), [](int a, int b) { return span(nets[a]) < span(nets[b]); });
-    int turn = 0;
     while (turn < rounds) {
         for (size_t n = 0; n < waiting.size(); n++) {
             if (!turn && n % TOLD == 0) std::fprintf(stderr, "first %zu %zu\n", n, waiting.size());

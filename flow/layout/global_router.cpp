@@ -2,12 +2,14 @@
 //
 // A wire joins two points of a net's tree. It goes from square to square with A*: a crossing costs its length, more where more wires
 // cross a border than it has tracks, and more for each round in which that was so; a turn costs a via. Every round those wires are
-// searched anew that cross a border which is too full, in a wider neighbourhood, until no border is or it gets no better.
+// searched anew that cross a border which is too full, in a wider neighbourhood, until no border is or it gets no better. Too full is one
+// with more wires than its share of the tracks: detailed routing wants the rest for pins, vias and ways around one another.
 // A wire within one square crosses nothing, but takes its length of the tracks of that square's borders.
 //
-// Input (numbers on stdin): columns rows side; tracks of a side's length, of horizontal wires and of vertical ones; most rounds,
-// seconds of the processor; number of wires; per wire x0 y0 x1 y1 in the unit of the side. Output: how many borders are too full, by
-// how many wires in all, rounds; per wire the number of its corners and their x y: its ends, and between them its turns.
+// Input (numbers on stdin): columns rows side; tracks of a side's length, of horizontal wires and of vertical ones; the share of them,
+// in percent; most rounds, seconds of the processor; number of wires; per wire x0 y0 x1 y1 in the unit of the side. Output: how many
+// borders have more wires than all of their tracks, by how many wires in all, rounds; per wire the number of its corners and their x y:
+// its ends, and between them its turns.
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +34,7 @@ struct Wire {
 
 constexpr float TURN = 0.5f;  // sides of a square that a via is worth
 constexpr float FIRST_PRICE = 0.5f, PRICE_GROWTH = 1.5f, MOST_PRICE = 60, MEMORY = 0.5f;
-constexpr float ROOM = 0.9f;                    // of a border's tracks, from which on a crossing costs more
+constexpr float ROOM = 0.8f;                    // of a border's share, from which on a crossing costs more
 constexpr int LEAST_HALO = 3, MOST_HALO = 20;   // squares around a wire's box in which a way is searched; two more each round
 constexpr int STALLED = 6;                      // rounds without fewer wires too many, after which there is no more to gain
 constexpr int TOLD = 2000;                      // wires between two words of how far the first round is
@@ -41,7 +43,8 @@ int columns, rows, side;
 std::vector<Wire> wires;
 // by direction (0 horizontal): borders to the square on the right, or above
 std::vector<int> used[2];
-std::vector<float> tracks[2], memory[2];
+std::vector<float> tracks[2], memory[2];  // tracks: what wires within squares leave of all
+float share;                              // of the tracks that wires should take
 std::vector<float> cost_to;
 std::vector<int> came_from, seen;
 int search = 0;
@@ -61,6 +64,8 @@ int square_at(Point p) {
 // The border between two squares that touch: its direction, and the left or lower square.
 int way(int a, int b) { return std::abs(a - b) == 1 && row_of(a) == row_of(b) ? 0 : 1; }
 
+float beyond(int w, int border, float of_tracks) { return float(used[w][border]) - of_tracks * tracks[w][border]; }
+
 void claim(const Wire& wire, int sign) {
     for (size_t n = 1; n < wire.squares.size(); n++) {
         const int a = wire.squares[n - 1], b = wire.squares[n];
@@ -71,7 +76,7 @@ void claim(const Wire& wire, int sign) {
 bool too_full(const Wire& wire) {
     for (size_t n = 1; n < wire.squares.size(); n++) {
         const int a = wire.squares[n - 1], b = wire.squares[n], w = way(a, b), border = std::min(a, b);
-        if (used[w][border] > tracks[w][border]) return true;
+        if (beyond(w, border, share) > 0) return true;
     }
     return false;
 }
@@ -115,7 +120,7 @@ void find(Wire& wire, float present, int halo) {
         const float base = cost_to[node];
         auto step = [&](int w, int other) {
             const int border = std::min(square, other);
-            const float over = used[w][border] + 1 - ROOM * tracks[w][border];
+            const float over = beyond(w, border, ROOM * share) + 1;
             const float price = 1 + memory[w][border] + (over > 0 ? present * over : 0);
             offer(2 * other + w, base + price + ((node & 1) != w ? TURN : 0), node);
         };
@@ -154,7 +159,9 @@ std::vector<Point> corners(const Wire& wire) {
 
 int main() {
     columns = read(), rows = read(), side = read();
-    const int across = read(), along = read(), most_rounds = read(), seconds = read();
+    const int across = read(), along = read();
+    share = float(read()) / 100;
+    const int most_rounds = read(), seconds = read();
     wires.resize(read());
     const size_t squares = size_t(columns) * rows;
     for (int w : {0, 1}) {
@@ -182,7 +189,7 @@ int main() {
     std::stable_sort(waiting.begin(), waiting.end(), [&](int a, int b) { return span(wires[a]) < span(wires[b]); });
     const std::vector<int> crossing = waiting;
     float present = FIRST_PRICE;
-    int turn = 0, full = 0, over = 0, least = -1, best = 0;
+    int turn = 0, least = -1, best = 0;
     for (; turn < most_rounds; turn++) {
         for (size_t n = 0; n < waiting.size(); n++) {
             Wire& wire = wires[waiting[n]];
@@ -191,16 +198,14 @@ int main() {
             claim(wire, 1);
             if (!turn && n % TOLD == 0) std::fprintf(stderr, "first %zu %zu\n", n, waiting.size());
         }
-        full = over = 0;
+        int full = 0, over = 0;
         for (int w : {0, 1})
-            for (size_t border = 0; border < squares; border++) {
-                const float beyond = used[w][border] - tracks[w][border];
-                if (used[w][border] && beyond > 0) {
+            for (size_t border = 0; border < squares; border++)
+                if (const float more = beyond(w, int(border), share); used[w][border] && more > 0) {
                     full++;
-                    over += int(std::ceil(beyond));
-                    memory[w][border] += MEMORY * beyond;
+                    over += int(std::ceil(more));
+                    memory[w][border] += MEMORY * more;
                 }
-            }
         std::fprintf(stderr, "round %d %d\n", turn + 1, full);
         waiting.clear();
         for (int n : crossing)
@@ -209,6 +214,10 @@ int main() {
         if (!full || turn - best >= STALLED || std::clock() > std::clock_t(seconds) * CLOCKS_PER_SEC) break;
         present = std::min(present * PRICE_GROWTH, MOST_PRICE);
     }
+    int full = 0, over = 0;
+    for (int w : {0, 1})
+        for (size_t border = 0; border < squares; border++)
+            if (const float more = beyond(w, int(border), 1); used[w][border] && more > 0) full++, over += int(std::ceil(more));
     std::printf("%d %d %d\n", full, over, std::min(turn + 1, most_rounds));
     for (const Wire& wire : wires) {
         const std::vector<Point> found = corners(wire);

@@ -25,6 +25,7 @@ from .wires import Tree, steiner_tree, terminal_positions
 
 SOURCE = Path(__file__).with_name("global_router.cpp")
 SQUARE_ROWS = 2  # side of a square: of one row only, pins alone fill many
+SHARE = 75  # percent of the tracks that wires should take: where all have a tenth more, detailed routing finds no ways around
 ROUNDS, SECONDS = 40, 600  # of the processor, which a busy machine does not change
 
 
@@ -71,7 +72,7 @@ def _processor_seconds() -> float:
 def _task(trees: dict[int, Tree], placement: Placement, lef: Lef, side: float) -> Iterator[str]:
     columns, rows = (math.ceil(length / side) for length in placement.die_um)
     across, along = (math.floor(each) for each in tracks(lef, side))
-    yield f"{columns} {rows} {dbu(side)} {across} {along} {ROUNDS} {SECONDS}"
+    yield f"{columns} {rows} {dbu(side)} {across} {along} {SHARE} {ROUNDS} {SECONDS}"
     yield str(sum(len(tree.edges) for tree in trees.values()))
     for tree in trees.values():
         for edge in tree.edges:

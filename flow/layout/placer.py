@@ -20,7 +20,7 @@ from . import searching
 
 LEAST_CELLS = 20_000  # from which on a netlist is placed by this and not by Coriolis
 GLOBAL, DETAILED = (Path(__file__).with_name(f"{name}_placer.cpp") for name in ("global", "detailed"))
-FULLER = 0.2  # share of the area by which a spot may be fuller than the average
+FULLER = 0.05  # share of the area by which a spot may be fuller than the average: with more, wires do not fit there
 FULLEST = 0.95  # of a spot, where the average is less
 IN_ROWS = 0.05  # by which cells that are in rows may go beyond that
 STEPS, ROUNDS = 1500, 8  # at most; some 350 and 3 are taken

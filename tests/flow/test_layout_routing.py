@@ -18,10 +18,10 @@ Corners = list[tuple[int, int]]
 
 
 def ways(
-    wires: list[tuple[int, int, int, int]], across: int = 1, along: int = 1
+    wires: list[tuple[int, int, int, int]], across: int = 1, along: int = 1, share: int = 100
 ) -> tuple[int, int, int, list[Corners]]:
     """The router's answer: borders too full, wires over, rounds, and the corners of each wire."""
-    task = [f"{SQUARES} {SQUARES} {SIDE} {across} {along} 30 60", str(len(wires))]
+    task = [f"{SQUARES} {SQUARES} {SIDE} {across} {along} {share} 30 60", str(len(wires))]
     task += [" ".join(map(str, wire)) for wire in wires]
     answer = searching.run(global_routing.SOURCE, "global routing", task)
     full, over, rounds = (next(answer) for _ in range(3))
@@ -71,6 +71,21 @@ def test_where_there_is_no_room_it_is_told() -> None:
     used = crossings(corners)
     assert full == sum(count > 1 for count in used.values()) > 0
     assert over == sum(count - 1 for count in used.values() if count > 1) >= 3
+
+
+def test_wires_spread_until_each_border_has_its_share() -> None:
+    """Though there is room for all side by side; where a share is beyond reach, only what has no track is told."""
+    wires = [(50 + step, 350, 750, 350) for step in range(6)]
+    full, over, _, corners = ways(wires, 8, 8)
+    assert (full, over) == (0, 0)
+    assert max(crossings(corners).values()) > 4
+    full, over, _, corners = ways(wires, 8, 8, share=50)
+    assert (full, over) == (0, 0)
+    assert max(crossings(corners).values()) <= 4
+    full, over, _, corners = ways([(50, 50 + step, 650, 650) for step in range(4)], 2, 2, share=50)
+    used = crossings(corners)
+    assert max(used.values()) == 2  # a corner's square has two borders of two tracks
+    assert (full, over) == (0, 0)
 
 
 def test_wires_within_a_square_take_tracks_of_it() -> None:
