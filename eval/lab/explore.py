@@ -204,7 +204,7 @@ class Sweep:
         """Measure until the search is over, or Ctrl-C; BadInput if something makes it senseless to go on."""
         start = time.monotonic()
         try:
-            with _ctrl_c() as stopped:
+            with _asked_to_end() as stopped:
                 while not stopped():
                     batch = {point.key: point for point in self.search.ask()}
                     if not batch:
@@ -381,24 +381,27 @@ class Sweep:
         return seconds / max(workers, 1)
 
 
+ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C; and what `timeout` or a queue sends
+
+
 @contextmanager
-def _ctrl_c() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed. It breaks nothing off here; pressed once more it does."""
-    pressed = False
+def _asked_to_end() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed, or the process was told to end. It breaks nothing off here; told once more it does."""
+    told = False
 
     def note(number: int, frame: Any) -> None:
-        nonlocal pressed
-        if pressed:
+        nonlocal told
+        if told:
             raise KeyboardInterrupt
-        pressed = True
+        told = True
 
     mine = threading.current_thread() is threading.main_thread()  # elsewhere there are no signals
-    before = signal.signal(signal.SIGINT, note) if mine else None
+    before = {number: signal.signal(number, note) for number in ENDINGS} if mine else {}
     try:
-        yield lambda: pressed
+        yield lambda: told
     finally:
-        if mine:
-            signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 # ---- what is in the ledger

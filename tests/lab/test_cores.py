@@ -20,7 +20,7 @@ from modexlab.eval.cli.commands import compare, compare_cores
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.comparison import cores as lab
 from modexlab.eval.lab.comparison import field
-from modexlab.eval.lab.comparison.cores import Core, cores, missing, wanted
+from modexlab.eval.lab.comparison.cores import Core, cores, in_steps, long, missing, wanted
 from modexlab.eval.lab.explore import Sweep, goals_at
 from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.metrics import METRICS, Measurement, figure
@@ -148,8 +148,7 @@ def test_without_figures_cycles_are_by_formula(ledger: Ledger) -> None:
         assert each.tests_passed is None and "modexlab asic" in each.command and "--fmax" in each.command
     asked = missing(found)
     assert {each.key for each in asked} == {each.point.key for each in own if each.point is not None}
-    order = [(each.nbits, bool(each.design and each.design.paper)) for each in asked]
-    assert order == sorted(order), "narrow ones first, and ours before the twins"
+    assert [each.key for each in asked] == [each.key for each in wanted([32, 1024]).points]
     assert only(found, name="systolic-002", part="unit", nbits=1024).product_cycles == 194
 
 
@@ -159,6 +158,42 @@ def test_what_is_measured_is_not_missing(ledger: Ledger) -> None:
     after = {str(each) for each in missing(cores(ledger, [32]))}
     (gone,) = before - after
     assert gone.startswith("mont, 32 bits, unit, flow") and not after - before
+
+
+def test_in_which_order_they_are_measured(ledger: Ledger) -> None:
+    """One synthesis of each whose clock is known, then the searches; of both ours at every width first, then the paper's beside it, all
+    multipliers before whole machines, narrow ones first; a design by a manifest before all."""
+    (design,) = catalogue.by_manifests([str(ROOT / "tests" / "foreign" / "start_done.toml")])
+    found = cores(ledger, [2048, 32, 1024], manifests=[design])
+    points = in_steps(found)
+    known = [each for each in points if not dict(each.flow).get("fmax")]
+    searched = points[len(known) :]
+    assert points[: len(known)] == known == in_steps(found, search=False) and searched == missing(found)
+    assert [each.key for each in known] == [
+        at_once.key for each in searched if (at_once := lab.at_known_clock(each)) is not None
+    ]
+    assert searched[0].label == design.name
+    first = [(each.subject, each.interface, each.nbits) for each in searched if each.label != design.name]
+    widths = (32, 1024, 2048)
+    ours, theirs = ([(name, "unit", nbits) for nbits in widths] for name in ("heap", "systolic-002"))
+    assert first[:6] == [*ours, *theirs] and first[6] == ("heap", "stream", 32)
+    # one synthesis of a multiplier is not long, a search of its clock is, and a machine either way
+    wide = [each for each in points if each.subject == "heap" and each.nbits == 1024 and not each.settings]
+    assert [long(each) for each in wide if each.interface == "unit"] == [False, True]
+    assert all(long(each) for each in wide if each.interface != "unit")
+    record(
+        ledger,
+        "heap",
+        1024,
+        of_flow(9e5, 1.95, product=(18, 9.0)),
+        interface="unit",
+        stage="flow",
+        flow=wide[0].flow,
+    )
+    core = only(cores(ledger, [1024]), name="heap", part="unit")
+    assert lab.CLOCK_KNOWN in core.note and not core.searched
+    again = in_steps(cores(ledger, [1024]))
+    assert wide[0] not in again and any(each.key == wide[1].key for each in again)
 
 
 def test_a_clock_that_was_given_is_noted(ledger: Ledger) -> None:
@@ -228,7 +263,7 @@ def test_rows_that_are_not_measured_say_why(ledger: Ledger, cli: Cli) -> None:
     failed = only(found, name="mont", part="unit", nbits=32)
     assert failed.failure == "step gate-sim: out of cells" and failed.failure in failed.note
     assert only(found, name="heap", part="unit", nbits=32).note == lab.NOT_MEASURED
-    assert only(found, name="heap", part="unit", nbits=1024).note == lab.LONG
+    assert only(found, name="heap", part="machine", nbits=1024).note == lab.LONG
     out = " ".join(cli("compare", "cores", "mont", "fold", "--nbits", 32).out.split())
     assert (
         "mont, 32 bits, unit, could not be measured (--retry tries again): step gate-sim: out of cells."
@@ -367,13 +402,14 @@ def test_measuring_leaves_out_what_takes_long(
         return None
 
     monkeypatch.setattr(compare, "_measure", measure)
+    monkeypatch.setattr(field, "clocks", dict)  # none is known
     command = ("compare", "cores", "systolic-002", "--nbits", 32, "--nbits", 1024, "--measure")
     rows = cli(*command, "--json").json()
     assert [each.nbits for each in asked[0]] == [32, 32]
     assert [row["area_um2"] for row in rows if row["tests_passed"]] == [4_000.0]
     assert "of them long (--full)" in cli("compare", "cores", "systolic-002", *command[3:-1]).out
     cli(*command, "--full")
-    assert [each.nbits for each in asked[1]] == [32, 1024, 1024]
+    assert [each.nbits for each in asked[1]] == [1024, 32, 1024]
 
 
 def test_without_a_search(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -476,25 +476,29 @@ def test_a_full_disk_loses_nothing(explore: Explore, monkeypatch: pytest.MonkeyP
 # ---- Ctrl-C
 
 
-def pressing_ctrl_c(after: int, times: int = 1) -> Callable[[Point], Outcome]:
-    """Work during which Ctrl-C is pressed."""
+def pressing_ctrl_c(
+    after: int, times: int = 1, told: signal.Signals = signal.SIGINT
+) -> Callable[[Point], Outcome]:
+    """Work during which Ctrl-C is pressed, or the process is told to end."""
     count = itertools.count(1)
 
     def work(point: Point) -> Outcome:
         if next(count) == after:
             for _ in range(times):
-                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(told)
         return good(point)
 
     return work
 
 
-def test_ctrl_c_writes_down_what_has_ended(explore: Explore) -> None:
-    explore.work = pressing_ctrl_c(5)
-    before = signal.getsignal(signal.SIGINT)
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_writes_down_what_has_ended(explore: Explore, told: signal.Signals) -> None:
+    """As does what `timeout` sends."""
+    explore.work = pressing_ctrl_c(5, told=told)
+    before = signal.getsignal(told)
     result = explore.text(FLOWS, "--jobs", 3)
     assert result.code == 130
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(told) is before
     assert len({row.key for row in explore.ledger.rows()}) == 5
     assert "Interrupted: 5 of 12 points are in the ledger, and 2 under way are not." in result.out
     assert (

@@ -54,8 +54,9 @@ Figures with a mark (a missed clock, for one) are kept out, and figures that com
 `compare cores` asks another question: what a product and a private operation cost, at 32 to 2,048 bits. Ours, the papers' machines
 rebuilt and designs by manifests (--design FILE) went through one flow with one library, each at the highest clock that was searched
 (`modexlab asic --fmax`); published figures stand below, with their technology. What is not measured yet has cycles by formula;
---measure measures it, with --full at 1,024 bits and more. Designs of the catalogue may be named: only these are shown. With
---no-search there is one synthesis each, at the clock that an earlier search has found, which says less and takes half as long."""
+--measure measures it: first what an earlier search has found the clock of, by one synthesis each, then by searches; with --full
+also machines and searches at 1,024 bits and more. Ctrl-C, or what `timeout` sends, prints the table so far. Designs of the catalogue
+may be named: only these are shown. With --no-search nothing is searched, which says less and takes half as long."""
 EXAMPLES = """\
   modexlab compare paper-003 --measure
   modexlab compare paper-003 paper-002 --markdown

@@ -157,18 +157,16 @@ def execute(args: argparse.Namespace, measure: Measure) -> int:
 
 
 def _to_measure(found: Sequence[Core], args: argparse.Namespace) -> list[Point]:
-    """What is missing, without what takes long; with --no-search once each, where a clock is known."""
-    from ...lab.comparison.cores import at_known_clock, long, missing
+    """What is missing, without what takes long: at clocks that are known, and, without --no-search, searched behind that."""
+    from ...lab.comparison.cores import at_known_clock, in_steps, long, missing
 
-    points = [each for each in missing(found, given=not args.no_search) if args.full or not long(each)]
-    if not args.no_search:
-        return points
-    known = [each for point in points if (each := at_known_clock(point)) is not None]
-    if len(known) < len(points):
+    points = [each for each in in_steps(found, search=not args.no_search) if args.full or not long(each)]
+    unknown = [each for each in missing(found) if at_known_clock(each) is None]
+    if args.no_search and unknown:
         warn(
-            f"--no-search: of {len(points) - len(known)} of {len(points)} points no clock is known; without it they are searched"
+            f"--no-search: of {len(unknown)} of {len(missing(found))} points no clock is known; without it they are searched"
         )
-    return known
+    return points
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -265,7 +263,7 @@ def _goals(found: Iterable[Core]) -> str:
 
 def _ending(found: Sequence[Core], args: argparse.Namespace) -> Iterator[str]:
     from ...lab.comparison.cores import PUBLISHED as OF_OTHERS
-    from ...lab.comparison.cores import WHERE, long, missing
+    from ...lab.comparison.cores import WHERE, at_known_clock, long, missing
 
     measured = [each for each in found if each.measured]
     if measured:
@@ -282,7 +280,7 @@ def _ending(found: Sequence[Core], args: argparse.Namespace) -> Iterator[str]:
         if each.failure:
             yield f"{each.name}, {each.nbits:,} bits, {each.part}, could not be measured (--retry tries again): {each.failure}."
     points = missing([each for each in found if not each.failure], stale=False)
-    late = [each for each in points if long(each)]
+    late = [each for each in points if long(at_known_clock(each) or each)]
     if points:
         more = f", {len(late)} of them long (--full)" if late else ""
         yield (

@@ -49,9 +49,12 @@ OURS, TWIN, FOREIGN, PUBLISHED = "ours", "twin", "foreign", "published"
 KINDS = (OURS, TWIN, FOREIGN, PUBLISHED)
 FMAX, CLOCK = "fmax", "clock_period"
 SEARCHED = ((FMAX, True),)
-LONG_NBITS = 512  # wider ones take long
+LONG_NBITS = 512  # wider ones take long, but for one synthesis of a multiplier
 WHERE = {FLOW: "after synthesis, wires supposed", LAYOUT: "after layout"}
-CLOCK_GIVEN = "clock given, not searched"
+CLOCK_GIVEN, CLOCK_KNOWN = (
+    "clock given, not searched",
+    "at the clock that an earlier search ended at, not searched again",
+)
 NOT_MEASURED, LONG = "not measured (--measure)", "not measured: it takes long (--measure --full)"
 WHOLE = "area of the whole machine, which has no multiplier apart"
 MM2 = 1e-6
@@ -108,6 +111,7 @@ class Core:
     row: int | None = None
     command: str = ""  # that measures it
     point: Point | None = None
+    turn: int = 0  # in which it is measured
 
     @property
     def ours(self) -> bool:
@@ -209,22 +213,24 @@ def wanted(
 ) -> Wanted:
     """The points for these widths, of these designs of the catalogue (none: of all in the space) and those of manifests.
 
-    A design that is named is there at every width, alone and as a machine.
+    A design that is named is there at every width, alone and as a machine. They stand in the order in which they are measured: what was
+    entered by a manifest first, as someone waits for it, then part after part of the space, of each the narrow ones first.
     """
     parts = [part for each in _space().parts if (part := _at(each, nbits, names)) is not None]
     named = tuple(catalogue.find(name).reference for name in names)
     for interface in (UNIT, DEFAULT.name) if named else ():
         parts.append(Part(named, tuple(nbits), (ENCRYPT,), (FLOW,), (interface,), {}, {FMAX: (True,)}))
     found = Wanted()
-    if parts:
-        space = replace(_space(), parts=tuple(parts), impossible=[])
-        with contextlib.suppress(BadInput):  # none is left: what is published is
-            found.points += space.points()
-        found.impossible += space.impossible
     for design in manifests:
         taken = [width for width in nbits if _exists(design, width)] or [design.usual_nbits]
         found.points += [Point(design.reference, width, stage=FLOW, flow=SEARCHED) for width in taken]
-    found.points = [_begun_near(each) for each in found.points]
+    for part in parts:
+        space = replace(_space(), parts=(part,), impossible=[])
+        with contextlib.suppress(BadInput):  # none is left: what is published is
+            found.points += sorted(space.points(), key=lambda point: point.nbits)
+        found.impossible += space.impossible
+    found.points = [_begun_near(each) for each in dict.fromkeys(found.points)]
+    found.impossible = list(dict.fromkeys(found.impossible))
     return found
 
 
@@ -270,8 +276,9 @@ def _exists(design: ForeignDesign, nbits: int) -> bool:
 
 
 def long(point: Point) -> bool:
-    """It takes more than minutes."""
-    return point.nbits > LONG_NBITS
+    """It takes more than minutes: several syntheses of a wide one, or one of a whole machine."""
+    once = point.interface == UNIT and _known_clock(point) is not None and not dict(point.flow).get(FMAX)
+    return point.nbits > LONG_NBITS and not once
 
 
 # ---- rows
@@ -287,8 +294,8 @@ def cores(
     asked = wanted(nbits, names, manifests).points
     rows = LedgerRows(ledger)
     made: dict[tuple[Any, ...], Core] = {}
-    for point in [*asked, *_others(ledger, nbits, names)]:
-        core = _of_point(point, rows, ledger)
+    for turn, point in enumerate([*asked, *_others(ledger, nbits, names)]):
+        core = replace(_of_point(point, rows, ledger), turn=turn)
         made.setdefault((core.name, core.part, core.nbits, core.stage), core)
     # a point without figures says nothing where the same machine has a layout
     shown = [each for each in made.values() if each.measured or not _has_other(each, made.values())]
@@ -303,9 +310,16 @@ def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -
     def wants(core: Core) -> bool:
         return not core.measured or (stale and core.stale) or (given and not core.searched)
 
-    # who stops early has the narrow ones, and of these ours
-    ordered = sorted(found, key=lambda core: (core.nbits, KINDS.index(core.kind)))
-    return list(dict.fromkeys(each.point for each in ordered if each.point is not None and wants(each)))
+    wanting = [each for each in sorted(found, key=lambda core: core.turn) if wants(each)]
+    return list(dict.fromkeys(each.point for each in wanting if each.point is not None))
+
+
+def in_steps(found: Iterable[Core], *, search: bool = True) -> list[Point]:
+    """The same in the order in which figures come soonest: one synthesis of each core whose clock is known, then the searches, which take
+    that one for their first trial."""
+    found = list(found)
+    known = [each for point in missing(found) if (each := at_known_clock(point)) is not None]
+    return [*known, *(missing(found, given=True) if search else ())]
 
 
 def _has_other(core: Core, others: Iterable[Core]) -> bool:
@@ -363,8 +377,13 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
     if row is not None:
         return _measured(bare, row, rows, ledger)
     failure = rows.failure(point)
+    at_once = at_known_clock(point) or point
     why = (
-        f"not measured: it failed (--retry): {failure}" if failure else LONG if long(point) else NOT_MEASURED
+        f"not measured: it failed (--retry): {failure}"
+        if failure
+        else LONG
+        if long(at_once)
+        else NOT_MEASURED
     )
     return replace(bare, failure=failure, note="; ".join(filter(None, (bare.note, why))))
 
@@ -429,7 +448,8 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
 
     tests = ledger.measurement(row.measurement).details.get("tests") or {}
     searched = bool(row.flow.get(FMAX))
-    notes = [bare.note, "" if searched else CLOCK_GIVEN, *row.marks]
+    known = bare.point is not None and row.flow.get(CLOCK) == _known_clock(bare.point)
+    notes = [bare.note, "" if searched else CLOCK_KNOWN if known else CLOCK_GIVEN, *row.marks]
     if bare.of_product and bare.part == MACHINE:
         notes.append(WHOLE)
     answered = value("cycles", PRODUCT)
