@@ -3,10 +3,17 @@
 import random
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import padding
+from cryptography.hazmat.primitives.asymmetric import rsa as openssl_rsa
+from cryptography.hazmat.primitives.hashes import SHA256
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from modexlab.cl.heap_mont import HeapMontCL, HeapMontTiming
+from modexlab.eval.designs import catalogue
+from modexlab.eval.lab.comparison import cores
 from modexlab.fl.compression.bit_heap import Line, plan_heap
+from modexlab.fl.rsa_keys import RSAKey
+from modexlab.fl.status import Status
 from modexlab.rtl.sim import Run, Stall, simulate
 from modexlab.rtl.units.heap.bit_heap import BitHeap
 from modexlab.rtl.units.heap.heap_mont import HeapMont
@@ -181,13 +188,15 @@ def test_any_stream(nbits: int, w: int, how: How) -> None:
             (64, 34, {}, 100_000),
             (128, 66, {}, 100_000),
             (128, 130, {"streams": 2}, 100_000),
+            (256, 66, {}, 100_000),
             (256, 66, {"streams": 2, "adds": 2}, 100_000),
+            (512, 66, {}, 100_000),
             (512, 66, {"quotient_delay": 1, "adds": 2}, 100_000),
-            (1024, 66, {}, 100_000),
+            (1024, 70, {}, 100_000),
             (1024, 66, {"quotient_delay": 1, "adds": 2, "streams": 2}, 10_000),
             (1024, 130, {}, 10_000),
             (1024, 16, {}, 10_000),
-            (2048, 66, {}, 100_000),
+            (2048, 70, {}, 100_000),
             (4096, 66, {}, 5_000),
         )
     ],
@@ -219,6 +228,40 @@ def test_wide(nbits: int, w: int, how: How, count: int) -> None:
                 assert answer == (a * b + a * b * inverse % r * m) // r, (a, b, n)
             assert run.done[0] - run.accepted[0] == unit.fixed
             assert run.done[-1] - run.done[0] == (len(requests) - 1) * unit.interval()
+
+
+def test_the_catalogue_is_among_the_wide_ones() -> None:
+    """At each width of the table of cores the digit that the catalogue takes has 10^5 products in `make regress`."""
+    (mark,) = (each for each in test_wide.pytestmark if each.name == "parametrize")
+    many = {
+        (nbits, w)
+        for nbits, w, how, count in (case.values for case in mark.args[1])
+        if not how and count >= 1e5
+    }
+    own = {(nbits, catalogue.find("heap").at(nbits).parameters["digit_nbits"]) for nbits in cores.widths()}
+    assert own <= many
+
+
+# ---- a whole private operation
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(
+    ("nbits", "options"), [(1024, {}), (1024, {"crt": True}), (2048, {"crt": True}), (2048, {})]
+)
+def test_a_private_operation_is_that_of_openssl(nbits: int, options: dict[str, bool]) -> None:
+    """Natively: the machine of the catalogue makes OpenSSL's PKCS#1 v1.5 signature, in as many cycles as the formula says."""
+    other = openssl_rsa.generate_private_key(65537, nbits)
+    signature = int.from_bytes(other.sign(b"modexlab", padding.PKCS1v15(), SHA256()), "big")
+    key = RSAKey.from_cryptography(other)
+    machine = catalogue.find("heap").at(nbits, **options)
+    if machine.keyed:
+        machine = machine.with_key(key)
+    padded = pow(signature, key.e, key.n)
+    with simulate(machine.rtl(), "native") as sim:
+        run = sim.run([machine.carried(padded, key.d, key.n)])
+    assert run.responses == [(Status.OK, signature)]
+    assert run.latencies == [machine.cycles(padded, key.d, key.n)]
 
 
 # ---- the heap alone
