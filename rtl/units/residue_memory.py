@@ -3,6 +3,7 @@
 Ports: read_at -> data, in the next cycle; write, write_at, in_data. What is read in the cycle in which it is written is the old word.
 This is the block RAM of an FPGA; on a chip it is an array of flip-flops, or whatever memory the library has. It has no reset: who
 keeps secrets there overwrites them.
+An address that has no word is neither read nor written by any program.
 Area order: depth * nbits cells of memory, and a register of nbits bits behind the port.
 """
 
@@ -18,8 +19,7 @@ class ResidueMemory(Component):
         s.write_at = InPort(at)
         s.in_data = InPort(nbits)
 
-        # as many words as the address has values, so that none is outside
-        s.words = [Wire(nbits) for _ in range(1 << at.nbits)]
+        s.words = [Wire(nbits) for _ in range(depth)]
 
         @update_ff
         def ports():

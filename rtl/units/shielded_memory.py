@@ -20,22 +20,21 @@ class ShieldedMemory(Component):
         s.write_at = InPort(at)
         s.in_data = InPort(nbits)
 
-        n = 1 << at.nbits  # as many words as the address has values, so that none is outside
-        s.words = [Wire(nbits) for _ in range(n)]
-        s.opened = [Wire() for _ in range(n)]
-        s.gated = [Wire(nbits) for _ in range(n)]
-        s.chosen = [Wire(nbits) for _ in range(n + 1)]  # the OR of those before
+        s.words = [Wire(nbits) for _ in range(depth)]
+        s.opened = [Wire() for _ in range(depth)]
+        s.gated = [Wire(nbits) for _ in range(depth)]
+        s.chosen = [Wire(nbits) for _ in range(depth + 1)]  # the OR of those before
 
         @update
         def choose():
             s.chosen[0] @= 0
-            for i in range(n):
+            for i in range(depth):
                 s.opened[i] @= s.read_at == i
                 s.gated[i] @= s.words[i] & sext(s.opened[i], nbits)
                 s.chosen[i + 1] @= s.chosen[i] | s.gated[i]
 
         @update_ff
         def ports():
-            s.data <<= s.chosen[n]
+            s.data <<= s.chosen[depth]
             if s.write:
                 s.words[s.write_at] <<= s.in_data

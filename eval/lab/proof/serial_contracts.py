@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pymtl3 import Component
 
 from .contract import SPARE, Contract, word
-from .ports import arguments, width
+from .ports import arguments
 
 
 def _kept(words: Sequence[str], write: str, at: str, value: str) -> list[str]:
@@ -21,13 +21,14 @@ def _read(words: Sequence[str], at: str) -> str:
 
 
 def residue_memory(unit: Component) -> Contract:
-    """Of as many words as the address has values."""
-    registers = [f"words[{i}]" for i in range(1 << width(unit.read_at))]
+    """Of an address that has a word."""
+    depth = arguments(unit)["depth"]
+    registers = [f"words[{i}]" for i in range(depth)]
     words = [word(each) for each in registers]
     return Contract(
         "data is the word at read_at in the cycle before; a word is what was written there last",
         (
-            f"data == ({_read([f'old_{each}' for each in words], 'old_read_at')})",
+            f"old_read_at >= {depth} || data == ({_read([f'old_{each}' for each in words], 'old_read_at')})",
             *_kept(words, "old_write[0]", "old_write_at", "old_in_data"),
         ),
         registers=tuple(registers),
