@@ -50,7 +50,8 @@ STYLES = tuple(
     sorted(path.stem for path in (ROOM / "styles").glob("*.ys") if path.with_suffix(".abc").exists())
 )
 PARTS = ("coarse", "registers", "finish")
-WRITTEN = ("unmapped.json", "mapped.json", "map.log")  # by the script of a style
+BEFORE_ABC = "before_abc.il"
+REPEATED = ("mapped.json", "map.log")  # what the end of a style's script writes, from abc on
 
 FULL_ADDERS = "full-adders"
 ADDERS = {  # how carries are made: arguments of techmap
@@ -311,25 +312,29 @@ def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -
 
 
 def _map(style: str, work: Path, clock_ns: float) -> tuple[str, yosys.Run]:
-    """Run the script of a style; again with another structure where what came out is late. What is kept, and its run."""
+    """Run the script of a style; where what came out is late, what abc does once more with another structure. What is kept, and its run."""
     script = (work / f"{style}.ys").read_text()
     template = (ROOM / "styles" / f"{style}.abc").read_text()
+    match = BY_ABC.search(script)
+    assert match, style
+    before, by_abc = script[: match.start()], script[match.start() :]
 
-    def run(structure: str) -> tuple[float, yosys.Run]:
+    def run(structure: str, script: str) -> tuple[float, yosys.Run]:
         (work / f"{style}.abc").write_text(template.replace("@structure@", STRUCTURES[structure]))
         done = yosys.run("map", script, work)
         return max((float(each) for each in ABC_DELAY.findall(done.log)), default=0.0), done
 
     first, second = STRUCTURES
-    delay, done = run(first)
+    delay, done = run(first, f"{before}write_rtlil {BEFORE_ABC}\n{by_abc}")
     if "@structure@" not in template or delay <= LATE * clock_ns * PS_PER_NS:
         return first, done
-    for name in WRITTEN:
+    for name in REPEATED:
         (work / name).rename(work / f"{first}.{name}")
-    faster, again = run(second)
+    faster, again = run(second, f"read_rtlil {BEFORE_ABC}\n{by_abc}")
+    again = replace(again, peak_memory_mib=max(done.peak_memory_mib, again.peak_memory_mib))
     if faster < delay:
         return second, again
-    for name in WRITTEN:
+    for name in REPEATED:
         (work / f"{first}.{name}").replace(work / name)
     return first, done
 
@@ -369,6 +374,7 @@ select -set early {named} %ci*:-{registers}
 {abc} -script early.abc @early
 """
 ABC = re.compile(r"^(abc .*) -script \S+$", re.MULTILINE)
+BY_ABC = re.compile(r"^(select -set early|abc) ", re.MULTILINE)  # where it begins in a script
 
 
 def _early_first(script: str, named: list[str], library: liberty.Library) -> str:
