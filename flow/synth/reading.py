@@ -27,8 +27,8 @@ from .tiles import Tile
 MAX_MEMORY_BITS = 65536
 
 # of the estimate, which is above what it becomes: mont-001 of 32 bits, estimated at 66,000, has 43,000 cells and takes 613 MiB and,
-# without sizing, a minute
-MAX_CELLS = 400_000
+# without sizing, a minute; the machine heap with 1,024 bits is estimated at 396,000
+MAX_CELLS = 600_000
 UNREAD = 1.5  # what is there before constants and what nobody reads are gone
 SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
 

@@ -121,7 +121,7 @@ class SynthesisReport(Product, kw_only=True):
     squarers: int
     carry_save_rows: int
     caveats: list[str]
-    structure: str  # of STRUCTURES
+    structure: str  # of STRUCTURES, or WITHOUT_CHOICES
     tiles: dict[str, int] = msgspec.field(default_factory=dict)  # how many of each
     # by kind, of those that the design names
     named_cells: dict[str, int] = msgspec.field(default_factory=dict)
@@ -132,6 +132,10 @@ class SynthesisReport(Product, kw_only=True):
 # What abc chooses gates from, in the place of @structure@ in a style's NAME.abc: gates for area; and those of a network balanced for
 # depth first, by which a mapping that is LATE is made again. At 3 ns, after sizing: mont 11,120 um^2 and 10,689 (a sixth late at first),
 # mont with the processor -0.06 ns and +0.17 (a quarter late); but mont-001 at 3.25 ns 53,355 and 56,504 (a tenth late).
+# Choices between structures (&dch) are proved by SAT, which in one part of more cells than MOST_CHOSEN takes abc longer than all else: of
+# the machine heap with 1,024 bits, 308,000 ANDs, more than nine minutes without an end, and 20 s for everything that follows.
+WITHOUT_CHOICES = {"area, no choices": "", "depth, no choices": "&if -g\n&st"}
+MOST_CHOSEN = 150_000  # of the estimate, without cells that the design names
 LATE = 1.125  # times the clock; the sizing makes good what is less
 STRUCTURES = {"area": "&dch -f", "depth": "&if -g\n&st\n&dch"}
 ABC_DELAY = re.compile(r"\bDelay = *([\d.]+) ps")
@@ -285,7 +289,9 @@ def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -
         early = (ROOM / "styles" / f"{style}.abc").read_text().replace("@structure@", STRUCTURES["depth"])
         (work / "early.abc").write_text(early)
     (work / f"{style}.ys").write_text(script)
-    structure, mapping = _map(style, work, setting.clock_ns)
+    own = sum(name in setting.named for name in design["modules"][top]["cells"])
+    few = estimate.cells(design) - own <= MOST_CHOSEN
+    structure, mapping = _map(style, work, setting.clock_ns, STRUCTURES if few else WITHOUT_CHOICES)
 
     before = logic.read(json.loads((work / "unmapped.json").read_text())["modules"][top], library)
     module = json.loads((work / "mapped.json").read_text())["modules"][top]
@@ -311,7 +317,7 @@ def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -
     )
 
 
-def _map(style: str, work: Path, clock_ns: float) -> tuple[str, yosys.Run]:
+def _map(style: str, work: Path, clock_ns: float, structures: Mapping[str, str]) -> tuple[str, yosys.Run]:
     """Run the script of a style; where what came out is late, what abc does once more with another structure. What is kept, and its run."""
     script = (work / f"{style}.ys").read_text()
     template = (ROOM / "styles" / f"{style}.abc").read_text()
@@ -320,11 +326,11 @@ def _map(style: str, work: Path, clock_ns: float) -> tuple[str, yosys.Run]:
     before, by_abc = script[: match.start()], script[match.start() :]
 
     def run(structure: str, script: str) -> tuple[float, yosys.Run]:
-        (work / f"{style}.abc").write_text(template.replace("@structure@", STRUCTURES[structure]))
+        (work / f"{style}.abc").write_text(template.replace("@structure@", structures[structure]))
         done = yosys.run("map", script, work)
         return max((float(each) for each in ABC_DELAY.findall(done.log)), default=0.0), done
 
-    first, second = STRUCTURES
+    first, second = structures
     delay, done = run(first, f"{before}write_rtlil {BEFORE_ABC}\n{by_abc}")
     if "@structure@" not in template or delay <= LATE * clock_ns * PS_PER_NS:
         return first, done
