@@ -64,11 +64,12 @@ class HighestClocks(msgspec.Struct):
 
 
 class ClockSearch:
-    """Asks for clocks, and is told what became of them. `near`: it begins close to the answer, which two trials then may be enough for."""
+    """Asks for clocks, and is told what became of them. `near`: it begins close to the answer, which two trials then may be enough for, and
+    with just that clock, on the grid or not, of which there may be a netlist."""
 
     def __init__(self, start_ns: float, *, near: bool = False, grid_ns: float = GRID_NS) -> None:
         self._grid, self._near = grid_ns, near
-        self._start = self._up(start_ns)
+        self._start = start_ns if near else self._up(start_ns)
         self._missed, self._met = 0.0, math.inf
         self.trials: list[Trial] = []
 

@@ -68,6 +68,16 @@ def test_from_a_period_that_is_nearly_the_answer() -> None:
         assert search.best is not None and period <= search.best.clock_ns < period + GRID_NS
 
 
+def test_it_begins_with_the_very_clock_that_is_known() -> None:
+    """Beside the grid too; then it goes on upon it, and never ends at a longer one that was not needed."""
+    for period, asked, best in ((1.95, [1.96, 1.9], 1.96), (1.88, [1.96, 1.9, 1.8, 1.85], 1.9)):
+        search = ClockSearch(1.96, near=True)
+        while (clock_ns := search.ask()) is not None:
+            search.tell(Trial(clock_ns, min(clock_ns - period, LEFT_NS), 1000.0, clock_ns >= period))
+        assert [each.clock_ns for each in search.trials] == asked
+        assert search.best is not None and search.best.clock_ns == best
+
+
 def test_netlists_that_differ_from_clock_to_clock() -> None:
     """What each reaches is within three percent: so is what is found."""
     for seed in range(200):
