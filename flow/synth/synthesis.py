@@ -132,12 +132,12 @@ class SynthesisReport(Product, kw_only=True):
 # What abc chooses gates from, in the place of @structure@ in a style's NAME.abc: gates for area; and those of a network balanced for
 # depth first, by which a mapping that is LATE is made again. At 3 ns, after sizing: mont 11,120 um^2 and 10,689 (a sixth late at first),
 # mont with the processor -0.06 ns and +0.17 (a quarter late); but mont-001 at 3.25 ns 53,355 and 56,504 (a tenth late).
+LATE = 1.125  # times the clock; the sizing makes good what is less
+STRUCTURES = {"area": "&dch -f", "depth": "&if -g\n&st\n&dch"}
 # Choices between structures (&dch) are proved by SAT, which in one part of more cells than MOST_CHOSEN takes abc longer than all else: of
 # the machine heap with 1,024 bits, 308,000 ANDs, more than nine minutes without an end, and 20 s for everything that follows.
 WITHOUT_CHOICES = {"area, no choices": "", "depth, no choices": "&if -g\n&st"}
 MOST_CHOSEN = 150_000  # of the estimate, without cells that the design names
-LATE = 1.125  # times the clock; the sizing makes good what is less
-STRUCTURES = {"area": "&dch -f", "depth": "&if -g\n&st\n&dch"}
 ABC_DELAY = re.compile(r"\bDelay = *([\d.]+) ps")
 
 STYLE_OPTIONS: dict[str, dict[str, Any]] = {
