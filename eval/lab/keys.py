@@ -15,6 +15,7 @@ _SYSTEMS = ("eval.designs.systems",)
 _FLOW = ("eval.designs.asic", "eval.lab.implement", "flow.graph.step")
 _MEASURE = "measure.py"
 _PROOFS = "eval.lab.proof.checks"
+_PROCESSOR_PROOFS = "eval.lab.proof.processor.processor_checks"
 _NO_FIGURES = ("eval.papers", "eval.lab.point")
 _LAYOUT = "flow.layout"  # makes no figure before layout: the summary has it imported for what a layout says of itself
 
@@ -47,6 +48,14 @@ def sources_of_proofs() -> str:
     from ...rtl.sim import sources
 
     return sources.digest(*_MACHINES, *flow_modules(), _PROOFS, without=_NO_FIGURES)
+
+
+@functools.cache
+def sources_of_processor_proofs() -> str:
+    """The same for `modexlab prove proc`."""
+    from ...rtl.sim import sources
+
+    return sources.digest(_PROCESSOR_PROOFS)
 
 
 @functools.cache

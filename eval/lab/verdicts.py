@@ -1,4 +1,4 @@
-"""Verdicts: what `modexlab prove` found of a machine, as the ledger keeps it."""
+"""Verdicts: what `modexlab prove` found of a machine, or of the processor, as the ledger keeps it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,38 @@ if TYPE_CHECKING:
     from .proof.checks import Proof
 
 
+PROCESSOR = "proc"  # by its name
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What something is proved of; key: of itself, and of all that decides on a verdict."""
+
+    name: str
+    family: str
+    nbits: int
+    settings: Mapping[str, Any]
+    key: str
+
+    @classmethod
+    def of(cls, machine: Machine) -> Subject:
+        """A machine of the catalogue."""
+        design = machine.design
+        key = _key([design.identity, machine.nbits, machine.parameters], keys.sources_of_proofs())
+        return cls(design.name, design.family, machine.nbits, dict(machine.parameters), key)
+
+    @classmethod
+    def processor(cls) -> Subject:
+        """As it is by default."""
+        return cls(PROCESSOR, "processor", 32, {}, _key([PROCESSOR], keys.sources_of_processor_proofs()))
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.nbits} bits"
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """A check of a machine, and what it came to."""
+    """A check of something, and what it came to."""
 
     key: str
     subject: str
@@ -35,17 +64,17 @@ class Verdict:
     at: str = ""  # when; empty before it is written
 
     @classmethod
-    def of(cls, machine: Machine, proof: Proof) -> Verdict:
+    def of(cls, subject: Subject, proof: Proof) -> Verdict:
         """Of a proof that has just ended."""
-        design, outcome = machine.design, proof.outcome
+        check, outcome = proof.check, proof.outcome
         return cls(
-            key_of(machine),
-            design.name,
-            design.family,
-            machine.nbits,
-            dict(machine.parameters),
-            proof.check.name,
-            proof.check.kind,
+            subject.key,
+            subject.name,
+            subject.family,
+            subject.nbits,
+            subject.settings,
+            check.name,
+            check.kind,
             outcome.verdict,
             outcome.how,
             outcome.seconds,
@@ -63,14 +92,18 @@ class Verdict:
     def stale(self) -> bool:
         """Sources have changed since."""
         try:
-            return key_of(catalogue.find(self.subject).at(self.nbits, **self.settings)) != self.key
+            return self._now.key != self.key
         except BadInput:  # a design or a parameter that is no more
             return True
 
+    @property
+    def _now(self) -> Subject:
+        if self.subject == PROCESSOR:
+            return Subject.processor()
+        return Subject.of(catalogue.find(self.subject).at(self.nbits, **self.settings))
 
-def key_of(machine: Machine) -> str:
-    """Of the machine, and of all that decides on a verdict."""
+
+def _key(what: Any, sources: str) -> str:
     from ...rtl.sim import cache
 
-    what = [machine.design.identity, machine.nbits, machine.parameters]
-    return cache.key(json.dumps(what, sort_keys=True), keys.sources_of_proofs())
+    return cache.key(json.dumps(what, sort_keys=True), sources)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from ...flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ..lab.ledger import Ledger
-from ..lab.proof.check import NETLIST, PROTOCOL, TIME, UNITS
+from ..lab.proof.check import KINDS, PROCESSOR, UNITS
 from ..lab.verdicts import Verdict
 from .metrics import shown
 from .tables import SIGN, Cell, Column, Table, line, words
 
-ALONE = (PROTOCOL, TIME, NETLIST)  # checks of which a machine has one
+ALONE = tuple(each for each in KINDS if each != UNITS)  # checks of which a machine has one
 MOST_OPEN = 3  # checks that are not proved, by name
 
 
@@ -50,7 +50,7 @@ def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
 
 def _units(machine: Proven) -> Cell:
     """How many of them."""
-    found = machine.of(UNITS)
+    found = [*machine.of(UNITS), *machine.of(PROCESSOR)]
     if not found:
         return Cell("-", tone="quiet")
     proved = sum(each.verdict == PROVED for each in found)
@@ -101,8 +101,9 @@ def table(found: Sequence[Proven]) -> Table:
         "How much of it is proved",
         "Units: each that the machine instantiates does what its mathematics says, for all inputs. Protocol: each request one "
         "answer, at all delays, in a bounded time. Time: as many cycles for all exponents of a length; refuted is what it should be "
-        "where a design does not say so. Netlist: what synthesis made does what the RTL says. Seconds are those of a processor; "
-        "`modexlab prove DESIGN` proves it again, and has inputs by which what is refuted breaks.",
+        "where a design does not say so. Netlist: what synthesis made does what the RTL says. Placed: and what placement made of that. "
+        "Of the processor, the units are its instructions and what riscv-formal asks, in so many cycles from any state. Seconds are those "
+        "of a processor; `modexlab prove DESIGN` proves it again, and has inputs by which what is refuted breaks.",
         COLUMNS,
         lines,
     )

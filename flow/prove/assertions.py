@@ -35,6 +35,12 @@ read_slang --ignore-timing --no-implicit-memories -D FORMAL --top {top} {top}.sv
 prep -top {top} -flatten
 memory_map
 """
+# loops without a register, and nets with two drivers
+SOUND = """\
+read_slang --ignore-timing --no-implicit-memories --top {top} {top}.sv
+prep -top {top} -flatten
+check -assert
+"""
 CIRCUIT_FILE, MAP_FILE, CEX_FILE = f"{TOP}.aig", f"{TOP}.aim", f"{TOP}.cex"
 FIRST = f"read_aiger {CIRCUIT_FILE}; fold; strash"
 SEEN = f"write_cex -n {CEX_FILE}"
@@ -82,14 +88,16 @@ def decide(
     seconds: float,
     cycles: int | None = None,
     initial: Mapping[str, int] = MappingProxyType({}),
+    free: Sequence[str] = (),
 ) -> Answer:
     """All assertions of `text`, whose top module is `proof`; with `cycles`, in so many cycles from any state.
 
-    initial: what registers begin with, by their names below the top module.
+    initial: what registers begin with, by their names below the top module. free: nets that have any value in any cycle, by patterns.
     """
     began = _spent()
     (work / f"{TOP}.sv").write_text(text)
     begin = "".join(f"setattr -set init {value} w:{name}\n" for name, value in initial.items())
+    begin += "".join(f"cutpoint w:{name}\n" for name in free)
     try:
         yosys.run(TOP, READ.format(top=TOP) + begin + CIRCUIT.format(top=TOP), work, limit=max(1.0, seconds))
     except BadInput as error:
@@ -108,6 +116,16 @@ def decide(
         if MERGED in attempt.command and NOTHING_LEFT in log and HELD.search(_abc(ALONE, work, left)):
             return Answer(PROVED, MERGING, _spent() - began)
     return Answer(UNDECIDED, f"not found in {seconds:.0f} s of a processor", _spent() - began)
+
+
+def refused(text: str, top: str, work: Path) -> str:
+    """Why a text makes no circuit; empty if it does."""
+    (work / f"{top}.sv").write_text(text)
+    try:
+        yosys.run(top, SOUND.format(top=top), work)
+    except BadInput as error:
+        return str(error)
+    return ""
 
 
 def _attempts(work: Path, cycles: int | None) -> Sequence[Attempt]:

@@ -41,6 +41,11 @@ class Registers:
 
     module: dict[str, Any]
 
+    def ports(self, direction: str) -> dict[str, int]:
+        """Inputs or outputs, with their bits."""
+        ports = self.module["ports"].items()
+        return {name: len(port["bits"]) for name, port in ports if port["direction"] == direction}
+
     def behind(self, ports: Iterable[str], through: bool) -> tuple[dict[str, int], frozenset[str]]:
         """Registers that these outputs are computed from (bits by name), and the inputs; `through`: and what those are computed from."""
         drivers = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -74,9 +75,14 @@ def test_stuck_nets(faulty: FaultyNetlist) -> None:
     assert faulty.run(REQUEST, MOST)[0] == GOLDEN, "the tables are as they were"
 
 
-def test_a_campaign_of_nets() -> None:
+def test_a_campaign_of_nets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its parts are kept under a name that the library of cells is in."""
     made = NetCampaign(MACHINE)
     made.run(made.faults(90, False))
+    names = [made._named([])]
+    another = replace(kit.find(), digest="another")
+    monkeypatch.setattr(kit, "find", lambda *_: another)
+    assert made._named([]) not in names
     told = made.as_json()
     assert told["injected"] == 90 == sum(row["injected"] for row in told["modules"])
     assert {row["kind"]: row["injected"] for row in told["kinds"]} == {kind.value: 30 for kind in Stuck}

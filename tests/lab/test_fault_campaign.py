@@ -78,7 +78,7 @@ def test_an_interrupted_campaign_goes_on(
         return models(model, requests, faults, *more)
 
     machine = catalogue.find("mont").at(8)
-    monkeypatch.setattr(Campaign, "_sources", lambda _: str(tmp_path))  # nothing is kept of those
+    monkeypatch.setattr(Campaign, "_made_by", lambda _: [str(tmp_path)])  # nothing is kept of those
     monkeypatch.setattr(fault_campaign.Faulted, "campaign", counted)
     first = Campaign(machine)
     with pytest.raises(KeyboardInterrupt):
@@ -94,7 +94,7 @@ def test_an_interrupted_campaign_goes_on(
     other = Campaign(machine, seed=2)
     other.run(other.faults(450, False))
     assert other.reused == 0
-    monkeypatch.setattr(Campaign, "_sources", lambda _: f"{tmp_path} changed")
+    monkeypatch.setattr(Campaign, "_made_by", lambda _: [f"{tmp_path} changed"])
     whole = Campaign(machine)
     whole.run(whole.faults(450, False))
     assert whole.outcomes == second.outcomes and whole.reused == 0

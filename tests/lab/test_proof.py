@@ -11,33 +11,26 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.proof import benches
 from modexlab.eval.lab.proof.answers import ANSWERS
 from modexlab.eval.lab.proof.check import NETLIST, Check, Outcome
-from modexlab.eval.lab.proof.checks import checks, first_of_each_class
+from modexlab.eval.lab.proof.checks import checks, classes, first_of_each_class
 from modexlab.eval.lab.proof.contracts import CONTRACTS
 from modexlab.eval.lab.proof.heap_sum import heap_check
+from modexlab.eval.lab.proof.planted import first_refuted
 from modexlab.eval.lab.proof.ports import inside
 from modexlab.eval.lab.proof.stream_checks import OUTPUTS, Rewritten, behind, decided, protocol
 from modexlab.eval.lab.proof.unit_checks import fresh, unit_checks
 from modexlab.fl.errors import BadInput
-from modexlab.fl.multipliers.scaled import ScaledShape
 from modexlab.flow.prove import assertions, mutants
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from modexlab.rtl.sim.ports import Message, Ports
 from modexlab.rtl.sim.translation.translate import top_name, translate
-from modexlab.rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook, Resolve
-from modexlab.rtl.units.compression_tree import FiveThreeCompressors
+from modexlab.rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook
 from modexlab.rtl.units.cond_sub import CondSub
 from modexlab.rtl.units.div_rem import DivRem, DivStep
 from modexlab.rtl.units.heap.bit_heap import BitHeap
-from modexlab.rtl.units.heap.full_adders import FullAdders, HalfAdders
-from modexlab.rtl.units.mod_add_sub import ModAddSub
+from modexlab.rtl.units.heap.full_adders import FullAdders
 from modexlab.rtl.units.mod_double import ModDouble
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
-from modexlab.rtl.units.multiplier import AddRow
-from modexlab.rtl.units.pseudo_mul import PseudoSquare
-from modexlab.rtl.units.scaled.scaled_step import ScaledStepCarrySave
-from modexlab.rtl.units.shielded_memory import ShieldedMemory
 from modexlab.rtl.units.shift_sub import ShiftSub, ShiftSubStep
-from modexlab.rtl.units.shift_sub_carry_save import ShiftSubCarrySave
 from pymtl3 import Component
 
 SECONDS = 60.0  # of a processor
@@ -77,8 +70,8 @@ def test_contract_and_a_mutant(make: Callable[[], Component]) -> None:
     """It holds; with an operator changed it does not, and inputs say so."""
     check = of(make())
     assert run(check) == PROVED
-    outcome = check.mutants()[-1].run(SECONDS, lambda *_: None)
-    assert outcome.verdict == REFUTED and outcome.counterexample
+    outcome = first_refuted(check, SECONDS).outcome
+    assert outcome is not None and outcome.counterexample
 
 
 def test_inputs_that_refute_do() -> None:
@@ -198,8 +191,7 @@ def test_answers_of_two_in_any_two_states() -> None:
 def test_handshakes_of_a_mutant() -> None:
     """An answer that does not wait, and a unit that forgets what it computes."""
     check = of(ModDouble(4, 4, 2), "handshakes")
-    verdicts = [each.run(SECONDS, lambda *_: None).verdict for each in check.mutants()]
-    assert run(check) == PROVED and UNDECIDED not in verdicts
+    assert run(check) == PROVED and first_refuted(check, SECONDS).refuted
 
 
 def test_conditions_are_those_of_both_languages() -> None:
@@ -223,61 +215,63 @@ def test_conditions_are_those_of_both_languages() -> None:
     assert decided(text, SECONDS).verdict == PROVED
 
 
-# classes that no design instantiates by default
-OTHERS: list[Callable[[], Component]] = [
-    lambda: AddRedCarrySave(4),
-    lambda: Resolve(4),
-    lambda: AddRow(4),
-    lambda: ModAddSub(4),
-    lambda: HalfAdders(3),
-    lambda: FiveThreeCompressors(3),
-    lambda: ScaledStepCarrySave(ScaledShape(4, 4)),
-    lambda: ShiftSubCarrySave(4),
-    lambda: PseudoSquare(4, 15),
-    lambda: ShieldedMemory(3, 4),
-]
-CLASSES = sorted({each.__name__ for each in (*CONTRACTS, *ANSWERS, BitHeap)})
-
-
 @pytest.fixture(scope="module")
 def units() -> dict[str, Check]:
-    """A check of each class of units, of some design or of a unit on its own."""
-    others = {check.name.split()[0]: check for make in OTHERS for check in [of(make(), "")]}
-    return others | {name: check for name, (_, check) in first_of_each_class(8).items()}
-
-
-def test_each_unit_has_a_contract(units: dict[str, Check]) -> None:
-    """A new class without one is here by its name."""
-    assert [name for name, check in units.items() if not check.says] == []
-    assert sorted(units) == CLASSES
-
-
-# Not all classes yet: of some, a fault makes a text that is refused, or none of the first is refuted.
-WITH_A_MUTANT = (
-    *(
-        "Aligner",
-        "CondSub",
-        "DigitMemory",
-        "DivStep",
-        "FullAdders",
-        "HeapMont",
-        "ModDouble",
-        "MulRem",
-        "PrefixAdder",
-    ),
-    *("ProductPair", "PseudoMul", "PseudoReduce", "QuotientUnit", "Remainder", "ResidueMemory", "RowFold"),
-    *("ScaledArray", "ShieldedMemory", "SystolicArray", "SystolicPE"),
-)
+    """A check of each class of units, of a design that has it, by default or by a setting."""
+    return {name: check for name, (_, check) in first_of_each_class(8).items()}
 
 
 @pytest.mark.regress
-@pytest.mark.parametrize("name", WITH_A_MUTANT)
-def test_a_mutant_of_each_unit(name: str, units: dict[str, Check], monkeypatch: pytest.MonkeyPatch) -> None:
-    """It holds, and one of its mutants is refuted; some change nothing that can be seen, so that there are more than the command takes."""
-    for module in ("heap_sum", "stream_checks", "unit_checks"):
-        monkeypatch.setattr(f"modexlab.eval.lab.proof.{module}.MUTANTS", 32)
+def test_each_unit_has_a_contract(units: dict[str, Check]) -> None:
+    """And each contract a unit."""
+    assert units.keys() == classes()
+    assert [name for name, check in units.items() if not check.says] == []
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("name", sorted(classes()))
+def test_a_mutant_of_each_unit(name: str, units: dict[str, Check]) -> None:
+    """It holds, and one of its mutants is refuted."""
     assert run(units[name]) == PROVED
-    assert any(run(mutant) == REFUTED for mutant in units[name].mutants())
+    assert first_refuted(units[name], SECONDS).refuted
+
+
+def planting(monkeypatch: pytest.MonkeyPatch, changes: dict[str, tuple[str, str]]) -> None:
+    """In place of what is found in a text: these changes, one after the other, each by its name."""
+
+    def changed(verilog: str, _: str) -> list[mutants.Mutant]:
+        assert all(verilog.count(old) == 1 for old, _ in changes.values())
+        return [mutants.Mutant(verilog.replace(*change), name) for name, change in changes.items()]
+
+    monkeypatch.setattr("modexlab.eval.lab.proof.planted.mutants", changed)
+    monkeypatch.setattr("modexlab.eval.lab.proof.planted.GOLDEN", 0)
+
+
+def test_what_a_fault_is_told_as(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No hardware, the same unit, one that differs where nothing is said, and one that is refuted."""
+    planting(
+        monkeypatch,
+        {
+            "no text": ("out = value[3:0]", "out = value["),
+            "a loop": ("6'(value) - 6'(n)", "difference - 6'(n)"),
+            "the same": ("6'(value) - 6'(n)", "6'(value) - 6'(n) + 6'd0"),
+            "above 2n": ("out = difference[3:0]", "out = 6'(value) >= {1'd0, n, 1'd0} ? n : difference[3:0]"),
+            "wrong": ("out = value[3:0]", "out = n"),
+        },
+    )
+    found = first_refuted(of(CondSub(4)), SECONDS)
+    assert (found.refused, found.same, found.unseen, found.what) == (2, ["the same"], ["above 2n"], "wrong")
+    planting(monkeypatch, {"the same": ("6'(value) - 6'(n)", "6'(value) - 6'(n) + 6'd0")})
+    assert not first_refuted(of(CondSub(4)), SECONDS).refuted
+
+
+def test_a_unit_that_ignores_its_modulus_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With operands: it is asked what one is that reads it."""
+    planting(monkeypatch, {"always 9": (".n( modulus )", ".n( 4'd9 )")})
+    found = first_refuted(of(ShiftSub(4, until="spent"), "answers"), SECONDS)
+    assert found.outcome is not None
+    (wrong,) = found.outcome.counterexample
+    assert wrong["answer"] == wrong["a"] * wrong["b"] % 9 != wrong["a"] * wrong["b"] % wrong["modulus"]
 
 
 def test_units_are_those_of_the_design() -> None:
@@ -296,8 +290,7 @@ def test_heap_adds_up() -> None:
     hardware = catalogue.find("heap").at(8).rtl()
     hardware.elaborate()
     check = next(each for each in unit_checks(hardware) if each.name.startswith("BitHeap"))
-    assert run(check) == PROVED
-    assert REFUTED in [run(each) for each in check.mutants()]
+    assert run(check) == PROVED and first_refuted(check, SECONDS).refuted
 
 
 def test_half_adders_of_bits_do_not_add_complements() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
+from ....flow.prove.report import REFUTED
+from ...lab.proof.check import KINDS, UNITS
+from ...lab.verdicts import PROCESSOR, Subject, Verdict
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
@@ -22,17 +24,18 @@ from ..arguments import (
     answer,
     ledger_of,
     positive,
+    warn,
 )
 from .leak import machine_of
 
 if TYPE_CHECKING:
-    from ...designs.machine import Machine
     from ...lab.ledger import Ledger
-    from ...lab.proof.check import Check
+    from ...lab.proof.check import Check, Outcome
     from ...lab.proof.checks import Proof
-    from ...lab.verdicts import Verdict
+    from ...lab.proof.planted import Search
 
 ALL = "all"
+INTERRUPTED = 130
 NBITS = 8
 SECONDS = 60
 LONGEST = 64  # letters of a name in the table
@@ -43,11 +46,13 @@ protocol  of the whole machine at all delays: no answer without a request, none 
           before it is taken, each in a bounded number of cycles
 time      two machines with different exponents of a length answer in the same cycles, side by side
 netlist   the flow's own proof that the netlist is the RTL
+placed    the placed netlist is that netlist, cell by cell
+Of the processor: each instruction against the manual, and what riscv-formal asks of a pipeline, in so many cycles from any state.
 A check is proved, refuted with inputs that break it, or undecided in the seconds that it gets. The exit code is 1 if
 one is refuted. With --mutants an operator of each unit is changed, and the changed unit must be refuted; with all, the units of each
 class once, in a table of the faults that are found.
-Verdicts go to the ledger, from which `modexlab report` has them; `modexlab prove all` takes what is there from the
-same sources, so that it goes on where it was broken off. A time that depends on the exponent is no fault of a design
+Verdicts go to the ledger, from which `modexlab report` has them; `prove all` and `prove proc` take what is there from the
+same sources, so that they go on where they were broken off. A time that depends on the exponent is no fault of a design
 that says so, and with all no exit code 1."""
 EXAMPLES = """\
   modexlab prove mont --check AddRedTextbook CondSub
@@ -55,7 +60,8 @@ EXAMPLES = """\
   modexlab prove mont-ct --check time protocol
   modexlab prove mont --check AddRedTextbook --mutants
   modexlab prove all --check Halve
-  modexlab prove all --check Halve --mutants"""
+  modexlab prove all --check Halve --mutants
+  modexlab prove proc --check "insn add" ill"""
 
 
 def add(commands: Commands) -> None:
@@ -70,7 +76,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "design",
         metavar="DESIGN",
-        help="a design of the catalogue (see `modexlab designs`), or all of them: all",
+        help=f"a design of the catalogue (see `modexlab designs`), all of them: {ALL}, or the processor: {PROCESSOR}",
     )
     add_width(parser, f"default: {NBITS}; steps without registers are proved at 64 as well")
     add_settings(parser)
@@ -81,14 +87,14 @@ def add(commands: Commands) -> None:
         metavar="NAME",
         action="extend",
         default=[],
-        help="these alone: units, protocol, time, netlist, or a unit by its name, such as AddRedKoc; may be repeated",
+        help=f"these alone: {', '.join(KINDS)}, or a unit by its name, such as AddRedKoc; may be repeated",
     )
     parser.add_argument(
         "--timeout",
         type=positive,
         default=SECONDS,
         metavar="S",
-        help=f"seconds of a processor that a check gets (default: {SECONDS}); the netlist takes those of the flow",
+        help=f"seconds of a processor that a check gets (default: {SECONDS}); netlists take those of the flow",
     )
     parser.add_argument(
         "--mutants",
@@ -100,6 +106,8 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
+    if args.design == PROCESSOR:
+        return _prove_processor(args)
     if args.nbits is None:
         args.nbits = NBITS
     args.key = None
@@ -110,122 +118,181 @@ def execute(args: argparse.Namespace) -> int:
     machine = machine_of(args)
     found = checks(machine, args.check)
     if args.mutants:
-        return _prove_mutants(args, machine, found)
-    with ledger_of(args) as ledger, Progress(_name(machine), unit="check", quiet=args.json) as progress:
-        proofs = list(_proved(machine, found, args, progress, ledger))
-    answer(args, lambda: [each.as_json() for each in proofs], lambda: list(_lines(_name(machine), proofs)))
+        planted = [(machine.design.name, each) for each in found if each.kind == UNITS and each.says]
+        if not planted:
+            raise BadInput(
+                "--mutants: faults are planted in units alone; give --check units, or the name of one"
+            )
+        return _prove_mutants(args, planted)
+    subject = Subject.of(machine)
+    with ledger_of(args) as ledger, Progress(str(subject), unit="check", quiet=args.json) as progress:
+        proofs: list[Proof] = []
+        for proof in _proved(subject, found, args, progress, ledger):
+            proofs.append(proof)
+            progress(len(proofs), len(found))
+    answer(args, lambda: [each.as_json() for each in proofs], lambda: list(_lines(str(subject), proofs)))
     return 1 if any(each.refuted for each in proofs) else 0
 
 
-def _prove_mutants(args: argparse.Namespace, machine: Machine, found: Sequence[Check]) -> int:
-    """Faults planted in the units; nothing of the machine as it is, so nothing for the ledger."""
-    planted = [mutant for each in found for mutant in each.mutants()]
-    if not planted:
-        raise BadInput("--mutants: faults are planted in units alone; give --check units, or the name of one")
-    with Progress(_name(machine), unit="check", quiet=args.json) as progress:
-        proofs = list(_proved(machine, planted, args, progress, None))
-    answer(args, lambda: [each.as_json() for each in proofs], lambda: list(_lines(_name(machine), proofs)))
-    return 0 if _caught(proofs) else 1
+def _prove_processor(args: argparse.Namespace) -> int:
+    """What it does with each instruction; what the ledger has is not proved again."""
+    from ...lab.proof.checks import chosen
+    from ...lab.proof.processor.processor_checks import processor_checks
+
+    if args.settings or args.nbits or args.crt or args.verify or args.blind != "no":
+        raise BadInput(f"{PROCESSOR} with settings of a design: the processor is proved as it is by default")
+    found = chosen(list(processor_checks()), args.check, PROCESSOR)
+    if args.mutants:
+        return _prove_mutants(args, [(PROCESSOR, each) for each in found])
+    return _prove_what_is_new(args, lambda: [(Subject.processor(), found)])
+
+
+def _prove_mutants(args: argparse.Namespace, found: Sequence[tuple[str, Check]]) -> int:
+    """Faults planted in units, by design and check; nothing of a machine as it is, so nothing for the ledger."""
+    from ...lab.proof.planted import first_refuted
+
+    searches: list[tuple[str, Search]] = []
+    with Progress("mutants", unit="unit", quiet=args.json) as progress:
+        for design, check in found:
+            progress(len(searches), len(found))
+
+            def report(what: str, name: str = check.name) -> None:
+                progress.describe(f"{name}: {what}")
+
+            searches.append((design, first_refuted(check, args.timeout, report)))
+    answer(
+        args,
+        lambda: [{"design": design, **each.as_json()} for design, each in searches],
+        lambda: list(_refutations(searches)),
+    )
+    return 0 if all(each.refuted for _, each in searches) else 1
 
 
 def _proved(
-    machine: Machine,
+    subject: Subject,
     found: Sequence[Check],
     args: argparse.Namespace,
     progress: Progress,
-    ledger: Ledger | None,
+    ledger: Ledger,
+    known: dict[str, Outcome] | None = None,
 ) -> Iterator[Proof]:
     """One check after the other, each noted as it ends."""
     from ...lab.proof.checks import prove
-    from ...lab.verdicts import Verdict
-
-    done = itertools.count()
 
     def report(check: Check) -> Callable[[int, int], None]:
-        progress.describe(f"{_name(machine)}: {check.name}")
-        progress(next(done), len(found))
+        progress.describe(f"{subject}: {check.name}")
         return lambda *_: None
 
-    for proof in prove(found, args.timeout, report):
-        if ledger is not None:
-            ledger.note(Verdict.of(machine, proof))
+    for proof in prove(found, args.timeout, report, known):
+        ledger.note(Verdict.of(subject, proof))
         yield proof
 
 
 def _prove_all(args: argparse.Namespace) -> int:
-    """All designs of the catalogue as they are by default; what the ledger has is not proved again."""
-    from ....flow.prove.report import REFUTED
+    """All designs of the catalogue as they are by default."""
     from ...designs.catalogue import designs
-    from ...lab.proof.checks import checks
-    from ...lab.verdicts import Verdict, key_of
+    from ...lab.proof.checks import checks, first_of_each_class
 
     if args.settings or args.crt or args.verify or args.blind != "no":
         raise BadInput("all with settings of one design: --set, --crt, --blind and --verify want a design")
     if args.mutants:
-        return _prove_all_mutants(args)
-    told: list[Verdict] = []
-    with ledger_of(args) as ledger, Progress("all", unit="check", quiet=args.json) as progress:
-        for design in designs():
-            machine = design.at(args.nbits)
-            there = {each.name: each for each in ledger.verdicts() if each.key == key_of(machine)}
-            found = checks(machine, args.check, all_of_them=False)
-            for proof in _proved(
-                machine, [each for each in found if each.name not in there], args, progress, ledger
-            ):
-                there[proof.check.name] = Verdict.of(machine, proof)
-            told += [there[each.name] for each in found]
-    if not told:
-        raise BadInput(f"--check {' '.join(args.check)}: no design has such a check")
-    answer(args, lambda: [_verdict_as_json(each) for each in told], lambda: list(_verdicts(told)))
-    return 1 if any(each.verdict == REFUTED and not each.by_nature for each in told) else 0
+        firsts = first_of_each_class(args.nbits, args.check)
+        if not firsts:
+            raise BadInput(f"--check {' '.join(args.check)}: no design has such a unit")
+        return _prove_mutants(args, list(firsts.values()))
+
+    def asked() -> Sequence[tuple[Subject, Sequence[Check]]]:
+        machines = [design.at(args.nbits) for design in designs()]
+        found = [(Subject.of(each), checks(each, args.check, all_of_them=False)) for each in machines]
+        if not any(each for _, each in found):
+            raise BadInput(f"--check {' '.join(args.check)}: no design has such a check")
+        return found
+
+    return _prove_what_is_new(args, asked)
 
 
-def _prove_all_mutants(args: argparse.Namespace) -> int:
-    """Of each class of units the first check that a design has, and of its mutants the first that is refuted."""
-    from ....flow.prove.report import REFUTED
-    from ...lab.proof.checks import first_of_each_class
+def _prove_what_is_new(
+    args: argparse.Namespace, read: Callable[[], Sequence[tuple[Subject, Sequence[Check]]]]
+) -> int:
+    """Checks of which the ledger has no verdict from the same sources, and all of them told."""
+    told: dict[tuple[str, str], Verdict] = {}  # by the names of subject and check
+    refuted: list[str] = []
+    known: dict[str, Outcome] = {}
+    with ledger_of(args) as ledger, Progress("reading designs", unit="check", quiet=args.json) as progress:
+        asked = read()
+        keys = {subject.key for subject, _ in asked}
+        there = {(each.subject, each.name): each for each in ledger.verdicts() if each.key in keys}
+        names = [(subject.name, each.name) for subject, found in asked for each in found]
+        told |= {name: there[name] for name in names if name in there}
+        new = [
+            (subject, [each for each in found if (subject.name, each.name) not in told])
+            for subject, found in asked
+        ]
+        left = Counter(each.kind for _, found in new for each in found)
+        progress(len(told), len(names))
+        try:
+            for subject, found in new:
+                for proof in _proved(subject, found, args, progress, ledger, known):
+                    verdict = Verdict.of(subject, proof)
+                    told[verdict.subject, verdict.name] = verdict
+                    refuted += _counterexample(f"{subject.name} {verdict.name}", proof)
+                    left[verdict.kind] -= 1
+                    progress(len(told), len(names))
+                    progress.note(f"{_left(left, told.values())} left")
+        except KeyboardInterrupt:
+            kept = f"{len(told)} of {len(names)} checks are in the ledger"
+            warn(f"interrupted: {kept}; the same command goes on from there")
+            return INTERRUPTED
+    verdicts = [told[name] for name in names]
+    answer(
+        args,
+        lambda: [_verdict_as_json(each) for each in verdicts],
+        lambda: [*_verdicts(verdicts), *refuted],
+    )
+    return 1 if any(each.verdict == REFUTED and not each.by_nature for each in verdicts) else 0
 
-    rows: list[dict[str, Any]] = []
-    with Progress("mutants", unit="class", quiet=args.json) as progress:
-        found = first_of_each_class(args.nbits, args.check)
-        for done, (name, (design, check)) in enumerate(found.items()):
-            progress.describe(check.name)
-            progress(done, len(found))
-            tried = 0
-            row = {"class": name, "design": design, "check": check.name, "refuted": False}
-            for mutant in check.mutants():
-                tried += 1
-                outcome = mutant.run(args.timeout, lambda *_: None)
-                if outcome.verdict == REFUTED:
-                    what = mutant.name.removeprefix(f"{check.name}: ")
-                    row |= {
-                        "refuted": True,
-                        "mutant": what,
-                        "how": outcome.how,
-                        "seconds": round(outcome.seconds, 2),
-                    }
-                    break
-            rows.append(row | {"tried": tried})
-    if not rows:
-        raise BadInput(f"--check {' '.join(args.check)}: no design has such a unit")
-    answer(args, lambda: rows, lambda: list(_refutations(rows)))
-    return 0 if all(each["refuted"] for each in rows) else 1
+
+def _left(counts: Counter[str], told: Collection[Verdict]) -> str:
+    """The time that so many checks of each kind will take, by what others of their kind took."""
+    from ...lab.explore import duration
+
+    seconds = 0.0
+    for kind, count in counts.items():
+        taken = [each.seconds for each in told if each.kind == kind] or [each.seconds for each in told]
+        seconds += count * sum(taken) / len(taken)
+    return duration(seconds)
 
 
-def _refutations(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """A class on a line: the fault that was planted, and how it was found."""
-    head = ("unit", "mutant", "found by", "s")
+def _refutations(searches: Sequence[tuple[str, Search]]) -> Iterator[str]:
+    """A unit on a line: the fault that is refuted, how it was found, and what became of those that were tried before."""
+    head = ("design", "check", "mutant", "found by", "s", "before it")
     yield table(
         head,
         [
-            (each["class"], _cut(each["mutant"]), each["how"], f"{each['seconds']:.1f}")
-            if each["refuted"]
-            else (each["class"], f"none of {each['tried']} is refuted", "-", "-")
-            for each in rows
+            (
+                design,
+                _cut(each.check.name),
+                _cut(each.what) or "none is refuted",
+                each.outcome.how if each.outcome else "-",
+                f"{each.outcome.seconds:.1f}" if each.outcome else "-",
+                _before(each),
+            )
+            for design, each in searches
         ],
     )
     yield ""
-    yield f"{sum(each['refuted'] for each in rows)} of {len(rows)} classes: a mutant is refuted"
+    yield f"{sum(each.refuted for _, each in searches)} of {len(searches)}: a mutant is refuted"
+
+
+def _before(search: Search) -> str:
+    """Faults that did not refute the check, counted by what they came to."""
+    counted = {
+        "no hardware": search.refused,
+        "the same unit": len(search.same),
+        "not seen": len(search.unseen),
+        "undecided": len(search.undecided),
+    }
+    return ", ".join(f"{count} {what}" for what, count in counted.items() if count) or "-"
 
 
 def _verdict_as_json(verdict: Verdict) -> dict[str, Any]:
@@ -251,20 +318,6 @@ def _verdicts(found: Sequence[Verdict]) -> Iterator[str]:
     yield ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
 
 
-def _name(machine: Machine) -> str:
-    return f"{machine.design.name}, {machine.nbits} bits"
-
-
-def _caught(proofs: Sequence[Proof]) -> bool:
-    """Whether a mutant of each unit is refuted; some change nothing that counts."""
-    units = {_unit(each) for each in proofs}
-    return units == {_unit(each) for each in proofs if each.refuted}
-
-
-def _unit(proof: Proof) -> str:
-    return proof.check.name.partition(": ")[0]
-
-
 def _lines(name: str, proofs: Sequence[Proof]) -> Iterator[str]:
     yield name
     rows = [
@@ -273,10 +326,15 @@ def _lines(name: str, proofs: Sequence[Proof]) -> Iterator[str]:
     ]
     yield table(("check", "verdict", "s", "how"), rows)
     for each in proofs:
-        if each.outcome.counterexample:
-            yield ""
-            yield f"{each.check.name} is refuted by"
-            yield from (f"  {_inputs(cycle)}" for cycle in each.outcome.counterexample)
+        yield from _counterexample(each.check.name, each)
+
+
+def _counterexample(name: str, proof: Proof) -> Iterator[str]:
+    """The inputs by which a check breaks, cycle by cycle."""
+    if proof.outcome.counterexample:
+        yield ""
+        yield f"{name} is refuted by"
+        yield from (f"  {_inputs(cycle)}" for cycle in proof.outcome.counterexample)
 
 
 def _inputs(cycle: dict[str, Any]) -> str:

@@ -88,6 +88,12 @@ class Answers:
     def conditions(self) -> tuple[str, ...]:
         return (*(f"{name} < {bound}" for name, bound in self.below.items()), *self.given)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """What conditions speak of."""
+        told = (compile(each, "condition", "eval").co_names for each in self.conditions)
+        return frozenset(itertools.chain.from_iterable(told))
+
     def listed(self, ports: Ports) -> int:
         """Values of fields and static ports among which operands are looked for."""
         return math.prod(len(words) for words in (*self._words(fields(ports)), *self._words(ports.statics)))

@@ -9,6 +9,7 @@
     same_answer  two copies in any two states take the same request: they answer the same, in the same cycle, of so many
     row          units in a row, of which each gets the answer of the one before, and nothing else but static ports
     steady       two copies in the same state, at work: what their streams say makes no difference to these registers
+    same         a unit and another text of it, in the same state: what they show is the same, and the state that they come to
     same_time    two copies from reset, whose requests differ in one field: both answer in the same cycles
 
 Static ports may change whenever nothing is under way. A machine is reset in the first cycle, and not again.
@@ -27,6 +28,7 @@ from .contract import SPARE, Contract, default_nbits, word
 from .ports import ports
 
 PIN = "_pin"  # of a port, whose name the number has that it is
+OTHER = "_other"  # of modules of another text
 INSTANCE = "  {top} {name} ({pins});"
 RESET = """\
   reg started = 0;
@@ -75,7 +77,7 @@ class Stream:
             **{each: each for each, _ in self.ports.statics},
         }
         driven = f"  wire request_rdy{suffix}, answer_val{suffix};\n  wire {self.answer} answer{suffix};\n"
-        return driven + _instance(self.top, name, pins)
+        return driven + instance(self.top, name, pins)
 
     def module(self, inputs: Sequence[str], body: Sequence[str]) -> str:
         """The bench behind the design."""
@@ -86,7 +88,7 @@ class Stream:
             "input answer_rdy",
             *inputs,
         ]
-        return _module(self.verilog, declared, body)
+        return module(self.verilog, declared, body)
 
     def fields(self) -> list[str]:
         """Of the request, as numbers by their names, with room for a sum of some."""
@@ -114,7 +116,7 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
         body.append(f"  wire {number} {name} = {name}{PIN};")
     if said.registers:
         inputs.insert(0, "input clk")
-        body.append(_instance(top, "unit", {"clk": "clk", "reset": "1'b0", **pins}))
+        body.append(instance(top, "unit", {"clk": "clk", "reset": "1'b0", **pins}))
         inner = {word(name): name for name in said.registers if name not in pins}
         body += [f"  wire {number} {name} = unit.{register};" for name, register in inner.items()]
         body += [
@@ -125,16 +127,16 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
         holds = [f"!begun || ({each})" for each in said.holds]
         given = [f"!begun || ({each})" for each in said.given]
     else:
-        body.append(_instance(top, "unit", pins))
+        body.append(instance(top, "unit", pins))
         holds, given = list(said.holds), list(said.given)
     inputs += [f"input {number} {name}" for name in said.free]
     body += [f"  wire {number} {name} = {value};" for name, value in said.lines.items()]
-    for module, text in said.instead.items():
-        verilog = _with_module(verilog, module, text)
-    return _module(verilog, inputs, [*body, *_always(given, holds)])
+    for name, text in said.instead.items():
+        verilog = with_module(verilog, name, text)
+    return module(verilog, inputs, [*body, *always(given, holds)])
 
 
-def _with_module(verilog: str, module: str, text: str) -> str:
+def with_module(verilog: str, module: str, text: str) -> str:
     """The text with another module in the place of one."""
     pattern = rf"^module {re.escape(module)}\n.*?^endmodule$"
     changed, count = re.subn(pattern, lambda _: text, verilog, flags=re.DOTALL | re.MULTILINE)
@@ -165,7 +167,7 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int) -> 
         "    waited <= reset | answer_val | (under_way == 0 & request_rdy) ? 0 : waited + 1;",
         *(f"    if (left == 0 && !takes) {name} <= next_{name};" for name, _ in statics),
         "  end",
-        *_always(
+        *always(
             [f"!takes || ({each})" for each in given],
             [
                 "reset || !answer_val || under_way != 0",
@@ -196,7 +198,7 @@ def held(design: Stream, registers: Mapping[str, int], *, from_reset: bool) -> s
         "    offered <= answer_val & !answer_rdy & !reset;",
         *(f"    kept_{i} <= {word};" for i, word in enumerate(words)),
         "  end",
-        *_always([], [f"!offered || {word} == kept_{i}" for i, word in enumerate(words)]),
+        *always([], [f"!offered || {word} == kept_{i}" for i, word in enumerate(words)]),
     ]
     return design.module([], body)
 
@@ -221,7 +223,7 @@ def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) ->
         design.instance("two", "request", "_2", "1'b0", "_other"),
         "  reg taken = 0;",
         "  always @(posedge clk) taken <= request_val & request_rdy_1 & request_rdy_2;",
-        *_always(
+        *always(
             [f"!request_val || ({each})" for each in given],
             [f"!taken || one.{name} == two.{name}" for name in registers],
         ),
@@ -240,7 +242,7 @@ def steady(design: Stream, registers: Mapping[str, int]) -> str:
         "    begun <= 1;",
         "    busy <= !answer_val_1 & !(request_val & request_rdy_1) & !(request_val_other & request_rdy_2);",
         "  end",
-        *_always(
+        *always(
             [f"begun || one.{name} == two.{name}" for name in registers],
             [f"!busy || one.{name} == two.{name}" for name in registers],
         ),
@@ -255,7 +257,7 @@ def idle(design: Stream, values: Mapping[str, int]) -> str:
     body = [
         RESET,
         design.instance("unit", "request"),
-        *_always([], [f"reset || !request_rdy || unit.{name} == {value}" for name, value in values.items()]),
+        *always([], [f"reset || !request_rdy || unit.{name} == {value}" for name, value in values.items()]),
     ]
     return design.module([f"input {bits} {name}" for name, bits in design.statics()], body)
 
@@ -281,7 +283,7 @@ def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[
         "    age <= age + 1;",
         "    paired <= first ? request_rdy_1 & request_rdy_2 : paired & !answer_val_1;",
         "  end",
-        *_always(
+        *always(
             [f"!first || ({each})" for each in given],
             [
                 "!paired || answer_val_1 == answer_val_2",
@@ -319,13 +321,39 @@ def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
     holds += _joined(before, ["answer_val_1", "answer_rdy", "answer_1 == answer_2"])
     return design.module(
         ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"],
-        [*body, *_always([], holds)],
+        [*body, *always([], holds)],
     )
 
 
 def _joined(source: Sequence[str], sink: Sequence[str]) -> list[str]:
     """One handshake, and a message that comes of the other alone."""
     return [f"{source[0]} == {sink[0]}", f"{source[1]} == {sink[1]}", f"!({source[2]}) || ({sink[2]})"]
+
+
+def same(
+    verilog: str,
+    other: str,
+    top: str,
+    inputs: Mapping[str, int],
+    outputs: Mapping[str, int],
+    registers: Mapping[str, int],
+) -> str:
+    """In two cycles, of ports and registers with their bits; the modules and types of the other text get names of their own."""
+    for each in re.findall(r"^(?:module|\}) (\w+)", other, re.MULTILINE):
+        other = re.sub(rf"\b{each}\b", f"{each}{OTHER}", other)
+    body = ["  reg begun = 0;\n  always @(posedge clk) begun <= 1;"]
+    for name, which in (("one", top), ("two", f"{top}{OTHER}")):
+        shown = {each: f"{each}_{name}" for each in outputs}
+        body += [f"  wire {_range(outputs[each])} {net};" for each, net in shown.items()]
+        body.append(instance(which, name, {**{each: each for each in inputs}, **shown}))
+    kept = [f"one.{name} == two.{name}" for name in registers]
+    body += always(
+        [f"begun || {each}" for each in kept],
+        [*(f"{name}_one == {name}_two" for name in outputs), *(f"!begun || {each}" for each in kept)],
+    )
+    clock = [] if "clk" in inputs else ["input clk"]
+    declared = [f"input {_range(nbits)} {name}" for name, nbits in inputs.items()]
+    return module(f"{verilog}\n{other}", [*clock, *declared], body)
 
 
 def same_time(design: Stream, secret: str, lengths: bool) -> str:
@@ -342,7 +370,7 @@ def same_time(design: Stream, secret: str, lengths: bool) -> str:
         f"  wire {_range(high - low + 1)} secret = request[{high}:{low}];",
         design.instance("one", "request", "_1"),
         design.instance("two", "request_other", "_2"),
-        *_always(
+        *always(
             ["(secret ^ other) <= (secret & other)"] if lengths else [],
             ["reset || request_rdy_1 == request_rdy_2", "reset || answer_val_1 == answer_val_2"],
         ),
@@ -354,11 +382,13 @@ def _range(nbits: int) -> str:
     return f"[{nbits - 1}:0]"
 
 
-def _instance(top: str, name: str, pins: dict[str, str]) -> str:
+def instance(top: str, name: str, pins: dict[str, str]) -> str:
+    """Of a module, with what its pins are on."""
     return INSTANCE.format(top=top, name=name, pins=", ".join(f".{pin}({net})" for pin, net in pins.items()))
 
 
-def _always(given: Sequence[str], holds: Sequence[str]) -> list[str]:
+def always(given: Sequence[str], holds: Sequence[str]) -> list[str]:
+    """What is assumed of each cycle, and what must hold in it."""
     return [
         "  always @* begin",
         *(f"    assume ({each});" for each in given),
@@ -367,5 +397,6 @@ def _always(given: Sequence[str], holds: Sequence[str]) -> list[str]:
     ]
 
 
-def _module(verilog: str, inputs: Sequence[str], body: Sequence[str]) -> str:
+def module(verilog: str, inputs: Sequence[str], body: Sequence[str]) -> str:
+    """A bench behind the text that it is about."""
     return "\n".join([verilog, f"module proof ({', '.join(inputs)});", *body, "endmodule", ""])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +13,9 @@ from ....flow.prove.report import Result
 
 Report = Callable[[int, int], None]
 
-UNITS, PROTOCOL, TIME, NETLIST = "units", "protocol", "time", "netlist"
-KINDS = (UNITS, PROTOCOL, TIME, NETLIST)
-MUTANTS = 4  # of a unit
+UNITS, PROTOCOL, TIME, NETLIST, PLACED = "units", "protocol", "time", "netlist", "placed"
+KINDS = (UNITS, PROTOCOL, TIME, NETLIST, PLACED)  # of a design
+PROCESSOR = "processor"  # all of a processor
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,31 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Planted:
+    """A fault in what a check is about: where it is, and what the check then comes to.
+
+    refused: why what is left is no hardware; empty if it is. same: whether it still does what it did, for all inputs from any state.
+    """
+
+    what: str
+    run: Callable[[float, Report], Outcome]
+    refused: Callable[[], str]
+    same: Callable[[float], Outcome]
+
+
+@dataclass(frozen=True)
 class Check:
     """Its name, what kind it is, what it says, and how it is decided in so many seconds of a processor.
 
-    `mutants`: the same with one operator changed, of which none may hold.
+    `mutants`: faults, one at a time. `identity`: of two checks that have the same one, one run is enough.
     """
 
     name: str
     kind: str
     says: str
     run: Callable[[float, Report], Outcome]
-    mutants: Callable[[], list[Check]] = list
+    mutants: Callable[[], Iterable[Planted]] = tuple
+    identity: str = ""
 
 
 def spent() -> float:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pymtl3 import Component
+
 from ....fl.errors import BadInput
 from ....flow.prove.report import REFUTED
+from ....rtl.units.heap.bit_heap import BitHeap
+from ....rtl.units.pseudo_mul import PseudoSquare
+from .answers import ANSWERS
 from .check import KINDS, Check, Outcome, Report
+from .contracts import CONTRACTS
 from .machine_checks import machine_checks
+from .ports import inside
 from .stream_checks import PROMISED
 from .unit_checks import unit_checks
 
@@ -42,34 +51,88 @@ def checks(machine: Machine, wanted: Sequence[str] = (), *, all_of_them: bool = 
     hardware = machine.rtl()
     hardware.elaborate()
     found = [*unit_checks(hardware), *machine_checks(machine)]
+    return chosen(found, wanted, machine.design.name if all_of_them else "")
+
+
+def chosen(found: Sequence[Check], wanted: Sequence[str], subject: str = "") -> list[Check]:
+    """Those that are wanted, or all; with a subject BadInput if it lacks one."""
     for each in wanted:
-        if all_of_them and not any(_is(check, each) for check in found):
-            names = dict.fromkeys([*KINDS, *(check.name.split()[0] for check in found)])
-            raise BadInput(
-                f"--check {each}: {machine.design.name} has no such check; give one of {', '.join(names)}"
-            )
+        if subject and not any(_is(check, each) for check in found):
+            kinds = [kind for kind in KINDS if any(check.kind == kind for check in found)]
+            names = dict.fromkeys([*kinds, *(check.name.split()[0] for check in found)])
+            raise BadInput(f"--check {each}: {subject} has no such check; give one of {', '.join(names)}")
     return [check for check in found if not wanted or any(_is(check, each) for each in wanted)]
 
 
-def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tuple[str, Check]]:
-    """By class, a check of what a unit answers or does, and the design that has it."""
-    from ...designs.catalogue import designs
+def classes() -> set[str]:
+    """Names of those units of which something is said."""
+    return {kind.__name__ for kind in (*CONTRACTS, *ANSWERS, BitHeap)}
 
+
+def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tuple[str, Check]]:
+    """By class, a check of what a unit answers or does, and the design that has it; a setting that it has then is told."""
+    missing = {name for name in classes() if not wanted or any(name == each.split()[0] for each in wanted)}
     found: dict[str, tuple[str, Check]] = {}
-    for design in designs():
-        hardware = design.at(nbits).rtl()
+    for made, told in itertools.chain(_machines(nbits), _alone()):
+        if not missing:
+            break
+        hardware = made()
         hardware.elaborate()
+        if missing.isdisjoint(type(each).__name__ for each in inside(hardware)):
+            continue
         for check in unit_checks(hardware):
-            if check.says != PROMISED and (not wanted or any(_is(check, each) for each in wanted)):
-                found.setdefault(check.name.split()[0], (design.name, check))
+            name = check.name.split()[0]
+            if name in missing and check.says not in ("", PROMISED):
+                found[name] = told, check
+                missing.remove(name)
     return found
+
+
+Making = Callable[[], Component]
+
+
+def _machines(nbits: int) -> Iterator[tuple[Making, str]]:
+    """Each design as it is by default, then with another value of one parameter; those that are no machine are left out."""
+    from ...designs.catalogue import designs
+    from ...designs.param import Count
+
+    for design in designs():
+        yield design.at(nbits).rtl, design.name
+    for design in designs():
+        for param in reversed(design.params):
+            legal = range(param.legal.least, nbits + 1) if isinstance(param.legal, Count) else param.legal
+            for value in legal:
+                if value != param.default_at(nbits):
+                    with contextlib.suppress(BadInput):
+                        machine = design.at(nbits, **{param.name: value})
+                        yield machine.rtl, f"{design.name} {param.name}={value}"
+
+
+def _alone() -> Iterator[tuple[Making, str]]:
+    """Units of papers that no design of the catalogue has."""
+    yield lambda: PseudoSquare(4, 15), "(no design)"
 
 
 def _is(check: Check, name: str) -> bool:
     return name in (check.kind, check.name, check.name.split()[0])
 
 
-def prove(found: Sequence[Check], seconds: float, report: Callable[[Check], Report]) -> Iterator[Proof]:
-    """One after the other, each in so many seconds of a processor; `report` is told what is under way."""
+def prove(
+    found: Sequence[Check],
+    seconds: float,
+    report: Callable[[Check], Report],
+    known: dict[str, Outcome] | None = None,
+) -> Iterator[Proof]:
+    """One after the other, each in so many seconds of a processor; `report` is told what is under way.
+
+    known: outcomes by identity, of units that other machines have too; what is found here is put there.
+    """
+    known = {} if known is None else known
     for check in found:
-        yield Proof(check, check.run(seconds, report(check)))
+        if check.identity not in known:
+            outcome = check.run(seconds, report(check))
+            if check.identity:
+                known[check.identity] = outcome
+        else:
+            outcome = known[check.identity]
+        yield Proof(check, outcome)

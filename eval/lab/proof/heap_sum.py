@@ -10,7 +10,6 @@ What does not come out is tried with random rows; those that the heap adds up wr
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import random
 import tempfile
@@ -23,11 +22,11 @@ from typing import Any
 from pymtl3 import Component
 
 from ....flow.netlist import yosys
-from ....flow.prove.mutants import mutants
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.translation.translate import top_name, translate
 from ....rtl.units.heap.bit_heap import BitHeap
-from .check import UNITS, Check, Outcome, Report, spent
+from .check import UNITS, Check, Outcome, Planted, Report, spent
+from .planted import planted
 from .ports import arguments
 
 READ = """\
@@ -41,7 +40,6 @@ write_json heap.json
 ADDERS = ("FullAdders", "HalfAdders"), ("FullAdders", "DualHalfAdders")
 INPUTS = ("v", "w", "x")
 TRIES = 200
-MUTANTS = 4
 
 Bit = int | str
 
@@ -134,12 +132,8 @@ def heap_check(name: str, unit: Component) -> Check | None:
             module = _module(verilog or own, top, Path(directory), seconds)
         return _outcome(_heap(module, lows, plan.columns, complements))
 
-    def changed() -> list[Check]:
-        found = itertools.islice(mutants(*text()), MUTANTS)
-        return [
-            Check(f"{name}: {each.what}", UNITS, "", functools.partial(run, verilog=each.text))
-            for each in found
-        ]
+    def changed() -> Iterator[Planted]:
+        return planted(*text(), lambda verilog: functools.partial(run, verilog=verilog))
 
     rows, columns = len(plan.lines), plan.columns
     return Check(

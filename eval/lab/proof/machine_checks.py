@@ -1,4 +1,4 @@
-"""The whole machine: its handshakes at all delays, its time for all exponents, and its netlist.
+"""The whole machine: its handshakes at all delays, its time for all exponents, its netlist, and that netlist placed.
 
 Handshakes and time are proved on the machine as it is, with its whole datapath, at small widths. A machine whose time depends on the
 exponent is refuted with two exponents and the cycles that it takes them.
@@ -7,15 +7,16 @@ exponent is refuted with two exponents and the cycles that it takes them.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
 from ....rtl.sim.ports import Ports
 from ....rtl.sim.translation.translate import top_name, translate
 from . import benches
-from .check import NETLIST, PROTOCOL, TIME, Check, Outcome, spent
+from .check import NETLIST, PLACED, PROTOCOL, TIME, Check, Outcome, spent
 from .stream_checks import decided, protocol
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 PAIRS, EXPONENTS = 8, 32  # of base and modulus, and exponents of a length, that are tried
 SECRET = "exp"
+PLACE = "place"  # the step of the flow
+SHOWN = 3  # differences of a placed netlist that are told
 
 
 def machine_checks(machine: Machine) -> Iterator[Check]:
@@ -33,6 +36,7 @@ def machine_checks(machine: Machine) -> Iterator[Check]:
         which = "all exponents" if machine.plan.full_scan else "all exponents of a length"
         yield Check(TIME, TIME, f"as many cycles for {which}", lambda seconds, _: _time(machine, seconds))
     yield Check(NETLIST, NETLIST, "the netlist does what the RTL says", lambda *_: _netlist(machine))
+    yield Check(PLACED, PLACED, "the placed netlist does what the netlist does", lambda *_: _placed(machine))
 
 
 def stream(machine: Machine) -> benches.Stream:
@@ -119,17 +123,45 @@ def _told_apart(machine: Machine) -> list[dict[str, int]] | None:
 
 
 def _netlist(machine: Machine) -> Outcome:
-    """The proof of the flow, at the clock that it has by default; a part gets the seconds that it has there."""
+    """The proof of the flow; a part gets the seconds that it has there."""
     from ....flow import product
+    from ..flow_settings import EQUIVALENCE
+
+    found = product.read(_flow(machine, EQUIVALENCE)[EQUIVALENCE] / Equivalence.FILE, Equivalence)
+    verdict = REFUTED if found.refuted else PROVED if found.equivalent else UNDECIDED
+    return Outcome(verdict, found.summary, sum(each.seconds for each in found.parts))
+
+
+def _placed(machine: Machine) -> Outcome:
+    """As its file has it, behind buffers, other drive strengths and copied clock gates."""
+    entries = _flow(machine, PLACE)
+    return placed_outcome(entries["synthesis"] / "netlist.json", entries[PLACE] / "netlist_placed.json")
+
+
+def placed_outcome(before: Path, after: Path) -> Outcome:
+    """Of the two netlists in these files."""
+    from ....flow.kit import kit
+    from ....flow.netlist import netlist
+    from ....flow.prove.placed import prove_same
+
+    library = kit.find().library
+    mapped, placed = (netlist.read(each, library) for each in (before, after))
+    began = spent()
+    if wrong := prove_same(mapped, placed, library):
+        how = "; ".join([*wrong[:SHOWN], *([f"{len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else [])])
+        return Outcome(REFUTED, how, spent() - began)
+    more = len(placed.cells) - len(mapped.cells)
+    how = f"induction over {len(mapped.cells):,} cells by name, {more:,} buffers and copied clock gates beside them"
+    return Outcome(PROVED, how, spent() - began)
+
+
+def _flow(machine: Machine, step: str) -> Mapping[str, Path]:
+    """What the steps of the flow left, up to this one, at the clock that it has by default."""
     from ...designs.unit_chip import chip
-    from ..flow_settings import CLOCK_NS, EQUIVALENCE, check_flow
+    from ..flow_settings import CLOCK_NS, check_flow
     from ..implement import run_asic
 
-    began = spent()
     source = chip(machine.design, machine.nbits, machine.parameters)
     source.check()
-    parameters = check_flow({"clock_period": CLOCK_NS})
-    outcome, _ = run_asic([EQUIVALENCE], source, parameters, lambda _: None)
-    found = product.read(outcome.entries[EQUIVALENCE] / Equivalence.FILE, Equivalence)
-    verdict = REFUTED if found.refuted else PROVED if found.equivalent else UNDECIDED
-    return Outcome(verdict, found.summary, spent() - began)
+    outcome, _ = run_asic([step], source, check_flow({"clock_period": CLOCK_NS}), lambda _: None)
+    return outcome.entries

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from pymtl3 import Component
 
 from ....flow.prove import assertions, registers
-from ....flow.prove.mutants import mutants
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.base import Options
 from ....rtl.sim.harness import harness
@@ -34,7 +33,8 @@ from ....rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedRes
 from ....rtl.sim.translation.translate import top_name, translate
 from . import benches
 from .answers import ALONE, Answers, Statics, Sweep, Words, fields
-from .check import MUTANTS, UNITS, Check, Outcome, Report, spent
+from .check import UNITS, Check, Outcome, Planted, Report, spent
+from .planted import planted
 
 MOST_OPERANDS = 1 << 24  # that are asked
 MOST_LISTED = 1 << 27  # among which they are looked for
@@ -82,9 +82,16 @@ class StreamUnit:
 
     @functools.cached_property
     def asked(self) -> Ports:
-        """Without static ports that are not read."""
+        """Without static ports that are not read; one that operands have to do with stays, read or not."""
         _, inputs = behind(self.design, OUTPUTS, through=True)
-        return replace(self.ports, statics=tuple(each for each in self.ports.statics if each[0] in inputs))
+        counts = inputs | self.said.names
+        return replace(self.ports, statics=tuple(each for each in self.ports.statics if each[0] in counts))
+
+    def changed(self, verilog: str) -> StreamUnit:
+        """With a fault in its text: it is asked what the whole one is."""
+        made = replace(self, verilog=verilog)
+        vars(made).update(asked=self.asked, count=self.count)
+        return made
 
     @property
     def parts(self) -> list[tuple[str, benches.Stream]]:
@@ -166,17 +173,14 @@ def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
             made.elaborate()
         return StreamUnit(made, translate(made), said)
 
-    def changed(run: Callable[..., Outcome], kind: str) -> list[Check]:
-        found = itertools.islice(mutants(own().verilog, said.inner or top_name(own().unit)), MUTANTS)
-        return [
-            Check(
-                f"{name} {kind}: {each.what}",
-                UNITS,
-                "",
-                functools.partial(run, changed=replace(own(), verilog=each.text)),
-            )
-            for each in found
-        ]
+    def changed(run: Callable[..., Outcome]) -> Iterator[Planted]:
+        unit = own()
+        return planted(
+            unit.verilog,
+            top_name(unit.unit),
+            lambda verilog: functools.partial(run, changed=unit.changed(verilog)),
+            said.inner,
+        )
 
     def handshakes(seconds: float, _: Report, changed: StreamUnit | None = None) -> Outcome:
         return _handshakes(own(), seconds, changed)
@@ -185,10 +189,8 @@ def stream_checks(name: str, unit: Component, said: Answers) -> Iterator[Check]:
         return _answers(changed or own(), seconds, report)
 
     if not said.inner:  # those of a wrapper are its own
-        yield Check(
-            f"{name} handshakes", UNITS, PROMISED, handshakes, lambda: changed(handshakes, "handshakes")
-        )
-    yield Check(f"{name} answers", UNITS, said.says, answers, lambda: changed(answers, "answers"))
+        yield Check(f"{name} handshakes", UNITS, PROMISED, handshakes, lambda: changed(handshakes))
+    yield Check(f"{name} answers", UNITS, said.says, answers, lambda: changed(answers))
 
 
 def _handshakes(own: StreamUnit, seconds: float, changed: StreamUnit | None) -> Outcome:

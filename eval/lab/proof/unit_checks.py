@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
 from pymtl3 import Component
 
-from ....flow.prove.mutants import mutants
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.translation.translate import top_name, translate
 from . import benches
 from .answers import ANSWERS
-from .check import MUTANTS, UNITS, Check, Outcome, Report
+from .check import UNITS, Check, Outcome, Planted, Report
 from .contracts import CONTRACTS, DualHalfAdders, FullAdders, HalfAdders
 from .heap_sum import heap_check
+from .planted import planted
 from .ports import arguments, inside
 from .stream_checks import decided, stream_checks
 
@@ -30,7 +29,8 @@ def unit_checks(machine: Component) -> Iterator[Check]:
     told: set[int] = set()  # units, and all that is inside them is theirs
     for unit in _different(machine):
         name = _name(unit)
-        found = list(_checks(name, unit))
+        identity = f"{type(unit).__qualname__} {arguments(unit)!r}"
+        found = [replace(each, identity=f"{identity} {each.name}") for each in _checks(name, unit)]
         yield from found
         inner = any(id(each) in told for each in _around(unit))
         if not found and not inner and type(unit).__module__.startswith(PLACE):
@@ -122,12 +122,8 @@ def _contract_check(name: str, unit: Component) -> Check:
         ]
         return replace(found, counterexample=inputs)
 
-    def changed() -> list[Check]:
+    def changed() -> Iterator[Planted]:
         made, own = text()
-        found = itertools.islice(mutants(own, top_name(made)), MUTANTS)
-        return [
-            Check(f"{name}: {each.what}", UNITS, "", functools.partial(run, verilog=each.text))
-            for each in found
-        ]
+        return planted(own, top_name(made), lambda verilog: functools.partial(run, verilog=verilog))
 
     return Check(name, UNITS, CONTRACTS[type(unit)](unit).says, run, changed)

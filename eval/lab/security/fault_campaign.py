@@ -188,14 +188,14 @@ class Campaign:
         return [
             [machine.design.identity, machine.nbits, sorted(machine.parameters.items())],
             [self.operations, HANGS * self.cycles, [self.named(each) for each in part]],
-            [self.stage, sorted(keys.tools_of(self.stage).items()), self._sources()],
+            [self.stage, sorted(keys.tools_of(self.stage).items()), *self._made_by()],
         ]
 
-    def _sources(self) -> str:
-        """Digest of those that it is made by."""
+    def _made_by(self) -> list[str]:
+        """Digests of our own sources, and of whatever else decides."""
         from ....rtl.sim import sources
 
-        return sources.digest("eval.designs.catalogue", type(self).__module__.partition(".")[2])
+        return [sources.digest("eval.designs.catalogue", type(self).__module__.partition(".")[2])]
 
     @property
     def by_crt(self) -> bool:

@@ -29,6 +29,10 @@ class NetCampaign(Campaign):
         netlist = synthesized(text, top_name(component))
         return FaultyNetlist(GateTables(netlist, kit.find().library), ports)
 
+    def _made_by(self) -> list[str]:
+        """The library of cells, too."""
+        return [*super()._made_by(), kit.find().digest]
+
     @property
     def nbits(self) -> int:
         """Nets."""

@@ -1,0 +1,139 @@
+"""The processor behind RVFI, the RISC-V Formal Interface: what the commit port and the memories' ports show of each instruction.
+
+    slot                          an instruction retires or traps in this cycle (rvfi_valid), and with it
+    insn, pc, trap, cause, halt   the word, its address, and whether and how it traps
+    wen, rd, data                 what it writes to a register; of a trap `data` is mtval
+    rs1, rs2                      the registers that it names: while it is in W all before it have written, and nothing behind it
+    answered                      the memory has answered in the cycle before; access_*: what it was asked, answer_*: its answer
+    slots                         how many there have been before it, up to FOLLOWED
+    mtvec, mepc                   of the CSRs: where a trap and mret go on
+
+Where an instruction goes on (rvfi_pc_wdata) is seen at the next one. The processor begins in any state at all, and nothing is known of
+what is around it: memories, manager and accelerator take and answer when they like. What is in D, X, M and W at first may be garbage;
+these are the first slots, and are not judged. The one behind them comes from F, and the next from where that happens to go on.
+
+Cut out are the multiplier and the divider, which give `unit_result` of what they are asked, when they like, and the register file, of
+which two registers are left, whichever they are, and all others are read as anything. What the real ones do is shown of each by itself
+(processor_checks.py).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+from .....proc.core.messages import mk_commit, mk_mem_req, mk_mem_resp
+from .....proc.core.proc import Proc
+from .....rtl.sim.ports import Message
+from .....rtl.sim.translation.translate import translate
+from .. import benches
+
+JUDGED, FOLLOWED = (
+    4,
+    5,
+)  # slots that come before one that is judged, and before one that is judged with the next
+TOP = "Proc"
+FREE = ("*.free_*",)  # nets with any value in any cycle
+PORT = re.compile(r"^  (input|output) +(.+) (\w+),?$", re.MULTILINE)
+RESULT = "(rs1 - rs2) ^ {29'd0, funct3}"  # of both operands, and another one of them exchanged
+UNIT = """\
+module {name} (input clk, input reset, input [66:0] istream__msg, input istream__val, output istream__rdy,
+    output [31:0] ostream__msg, output ostream__val, input ostream__rdy);
+  reg full;
+  reg [66:0] asked;
+  wire free_likes;
+  wire [2:0] funct3 = asked[66:64];
+  wire [31:0] rs1 = asked[63:32], rs2 = asked[31:0];
+  assign ostream__val = full & {likes};
+  assign ostream__msg = {result};
+  assign istream__rdy = !full | (ostream__val & ostream__rdy);
+  always @(posedge clk) begin
+    if (reset) full <= 0; else if (istream__rdy) full <= istream__val;
+    if (istream__rdy & istream__val) asked <= istream__msg;
+  end
+endmodule"""
+REGISTERS = """\
+module RegisterFile (input clk, input reset, input [1:0][4:0] raddr, output [1:0][31:0] rdata,
+    input wen, input [4:0] waddr, input [31:0] wdata);
+  reg [4:0] at_1, at_2;
+  reg [31:0] word_1, word_2;
+  wire [31:0] free_1, free_2;
+  wire [31:0] rs1 = at_1 == 0 ? 0 : word_1, rs2 = at_2 == 0 ? 0 : at_2 == at_1 ? word_1 : word_2;
+  assign rdata[0] = raddr[0] == at_1 ? rs1 : raddr[0] == at_2 ? rs2 : free_1;
+  assign rdata[1] = raddr[1] == at_1 ? rs1 : raddr[1] == at_2 ? rs2 : free_2;
+  always @(posedge clk) begin
+    at_1 <= at_1;
+    at_2 <= at_2;
+    if (wen && waddr == at_1) word_1 <= wdata;
+    if (wen && waddr == at_2) word_2 <= wdata;
+  end
+endmodule"""
+SIGNALS = """\
+  wire slot = val | trap;
+  reg [2:0] slots = 0;
+  wire [31:0] rs1 = core.dpath.registers.rs1, rs2 = core.dpath.registers.rs2;
+  wire named = insn[19:15] == core.dpath.registers.at_1 & insn[24:20] == core.dpath.registers.at_2;
+  wire [2:0] funct3 = insn[14:12];
+  wire [31:0] unit_result = {result};
+  wire [31:0] mtvec = core.dpath.csrs.mtvec, mepc = core.dpath.csrs.mepc;
+  reg [{asks}:0] asked, access;
+  reg [{answers}:0] answer;
+  reg answered = 0, begun = 0;
+  always @(posedge clk) begin
+    begun <= 1;
+    if (slot && slots != {followed}) slots <= slots + 1;
+    answered <= dmem_resp__val & dmem_resp__rdy;
+    if (dmem_req__val & dmem_req__rdy) asked <= dmem_req__msg;
+    if (dmem_resp__val & dmem_resp__rdy) begin access <= asked; answer <= dmem_resp__msg; end
+  end
+"""
+
+
+@functools.cache
+def whole() -> str:
+    """The processor in SystemVerilog."""
+    return translate(Proc())
+
+
+def cut(text: str, prompt: bool = False) -> str:
+    """Without its multiplier, divider and register file; prompt: what is in the place of the units answers at once."""
+    likes = "1'b1" if prompt else "free_likes"
+    for name in ("MulUnit", "DivUnit"):
+        text = benches.with_module(text, name, UNIT.format(name=name, result=RESULT, likes=likes))
+    return benches.with_module(text, "RegisterFile", REGISTERS)
+
+
+def bench(
+    text: str, lines: Sequence[str], holds: Sequence[str], given: Sequence[str] = (), prompt: bool = False
+) -> str:
+    """A processor, and what is to hold of each cycle: over these signals, and those that `lines` declare."""
+    text = cut(text, prompt)
+    body, pins = [], {"clk": "clk", "reset": "1'b0"}
+    declared = ["input clk"]
+    ports = text[text.index(f"module {TOP}\n") :].partition(";")[0]
+    for way, kind, name in PORT.findall(ports):
+        if name not in pins:
+            pins[name] = name
+            declared += [f"input {kind} {name}"] if way == "input" else []
+            body += [f"  {kind} {name};"] if way == "output" else []
+    body.append(benches.instance(TOP, "core", pins))
+    body += _fields("commit", mk_commit(), {"inst": "insn"})
+    asks, answers = (Message.of(each).nbits - 1 for each in (mk_mem_req(), mk_mem_resp()))
+    body.append(SIGNALS.format(result=RESULT, asks=asks, answers=answers, followed=FOLLOWED))
+    body += [
+        *_fields("access", mk_mem_req(), prefix="access_"),
+        *_fields("answer", mk_mem_resp(), prefix="answer_"),
+    ]
+    return benches.module(text, declared, [*body, *lines, *benches.always(given, holds)])
+
+
+def _fields(word: str, kind: type, names: dict[str, str] | None = None, prefix: str = "") -> list[str]:
+    """Each field of a message as a wire."""
+    message, found = Message.of(kind), []
+    low = message.nbits
+    for name, nbits in message.fields:
+        low -= nbits
+        named = prefix + (names or {}).get(name, name)
+        found.append(f"  wire [{nbits - 1}:0] {named} = {word}[{low + nbits - 1}:{low}];")
+    return found
