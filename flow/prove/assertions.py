@@ -89,10 +89,12 @@ def decide(
     cycles: int | None = None,
     initial: Mapping[str, int] = MappingProxyType({}),
     free: Sequence[str] = (),
+    large: bool = False,
 ) -> Answer:
     """All assertions of `text`, whose top module is `proof`; with `cycles`, in so many cycles from any state.
 
     initial: what registers begin with, by their names below the top module. free: nets that have any value in any cycle, by patterns.
+    large: so many cycles of this circuit are not to be looked at as one.
     """
     began = _spent()
     (work / f"{TOP}.sv").write_text(text)
@@ -104,7 +106,7 @@ def decide(
         if "of a processor" not in str(error):
             raise
         return Answer(UNDECIDED, f"yosys made no circuit in {seconds:.0f} s", _spent() - began)
-    for attempt in _attempts(work, cycles):
+    for attempt in _attempts(work, cycles, large):
         left = seconds - (_spent() - began)
         if left <= 0:
             break
@@ -128,7 +130,7 @@ def refused(text: str, top: str, work: Path) -> str:
     return ""
 
 
-def _attempts(work: Path, cycles: int | None) -> Sequence[Attempt]:
+def _attempts(work: Path, cycles: int | None, large: bool) -> Sequence[Attempt]:
     with (work / CIRCUIT_FILE).open("rb") as file:
         header = LATCHES.match(file.readline().decode(errors="replace"))
     if header is not None and header[1] == "0":
@@ -140,7 +142,8 @@ def _attempts(work: Path, cycles: int | None) -> Sequence[Attempt]:
     if cycles is not None:
         how = f"SAT, {cycles} cycles from any state"
         unrolled = Attempt(f"frames -i -F {cycles}; orpos; strash; iprove", how, 1 / SHARE, only_proves=True)
-        return [unrolled, Attempt(f"bmc3 -F {cycles}; {SEEN}", how, 1, cycles)]
+        by_cycle = Attempt(f"{'dc2; ' if large else ''}bmc3 -F {cycles}; {SEEN}", how, 1, cycles)
+        return [by_cycle] if large else [unrolled, by_cycle]
     return [
         Attempt(f"{MERGED}; bmc3 -F {SHORT}; {SEEN}", "SAT, the first cycles", 1 / SHARE),
         Attempt(f"{MERGED}; pdr; {SEEN}", "an inductive invariant (scorr, PDR)", 1),

@@ -193,14 +193,21 @@ def held(design: Stream, registers: Mapping[str, int], *, from_reset: bool) -> s
         *_kept(design),
         design.instance("unit", "request"),
         "  reg offered = 0;",
-        *(f"  reg {_range(nbits)} kept_{i};" for i, nbits in enumerate(words.values())),
+        *_now(words),
+        *(f"  word_{i} kept_{i};" for i in range(len(words))),
         "  always @(posedge clk) begin",
         "    offered <= answer_val & !answer_rdy & !reset;",
-        *(f"    kept_{i} <= {word};" for i, word in enumerate(words)),
+        *(f"    kept_{i} <= now_{i};" for i in range(len(words))),
         "  end",
-        *always([], [f"!offered || {word} == kept_{i}" for i, word in enumerate(words)]),
+        *always([], [f"!offered || now_{i} == kept_{i}" for i in range(len(words))]),
     ]
     return design.module([], body)
+
+
+def _now(words: Mapping[str, int]) -> Iterator[str]:
+    """now_0, ... of registers with their bits, each as one word: it may be a list of them."""
+    for i, (word, nbits) in enumerate(words.items()):
+        yield f"  typedef logic {_range(nbits)} word_{i};\n  word_{i} now_{i};\n  assign now_{i} = word_{i}'({word});"
 
 
 def _kept(design: Stream) -> list[str]:
@@ -252,12 +259,16 @@ def steady(design: Stream, registers: Mapping[str, int]) -> str:
     )
 
 
-def idle(design: Stream, values: Mapping[str, int]) -> str:
-    """For ever from reset, whatever the static ports do."""
+def idle(design: Stream, values: Mapping[str, tuple[int, int]]) -> str:
+    """For ever from reset, whatever the static ports do; the values and bits of registers."""
     body = [
         RESET,
         design.instance("unit", "request"),
-        *always([], [f"reset || !request_rdy || unit.{name} == {value}" for name, value in values.items()]),
+        *_now({f"unit.{name}": nbits for name, (_, nbits) in values.items()}),
+        *always(
+            [],
+            [f"reset || !request_rdy || now_{i} == {value}" for i, (value, _) in enumerate(values.values())],
+        ),
     ]
     return design.module([f"input {bits} {name}" for name, bits in design.statics()], body)
 

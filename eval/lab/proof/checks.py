@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from pymtl3 import Component
 
 from ....fl.errors import BadInput
-from ....flow.prove.report import REFUTED
+from ....flow.netlist import yosys
+from ....flow.prove.report import REFUTED, UNDECIDED
 from ....rtl.units.heap.bit_heap import BitHeap
 from ....rtl.units.pseudo_mul import PseudoSquare
 from .answers import ANSWERS
-from .check import KINDS, Check, Outcome, Report
+from .check import KINDS, Check, Outcome, Report, spent
 from .contracts import CONTRACTS
 from .machine_checks import machine_checks
 from .ports import inside
@@ -125,14 +126,23 @@ def prove(
 ) -> Iterator[Proof]:
     """One after the other, each in so many seconds of a processor; `report` is told what is under way.
 
-    known: outcomes by identity, of units that other machines have too; what is found here is put there.
+    What the tools refuse is undecided, and says why; the others go on. known: outcomes by identity, of units that other machines have too; what is found here is put there.
     """
     known = {} if known is None else known
+    yosys.version()  # BadInput with the remedy, if it is missing
     for check in found:
         if check.identity not in known:
-            outcome = check.run(seconds, report(check))
+            outcome = _tried(check, seconds, report(check))
             if check.identity:
                 known[check.identity] = outcome
         else:
             outcome = known[check.identity]
         yield Proof(check, outcome)
+
+
+def _tried(check: Check, seconds: float, report: Report) -> Outcome:
+    began = spent()
+    try:
+        return check.run(seconds, report)
+    except BadInput as error:
+        return Outcome(UNDECIDED, str(error), spent() - began)

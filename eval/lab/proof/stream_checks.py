@@ -286,15 +286,9 @@ def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
         values = registers.resets(design.verilog, design.top, Path(directory))
     sizes = dict.fromkeys(values, 1)
-    if (
-        values
-        and decided(
-            benches.idle(design, {name: each for name, (each, _) in values.items()}), seconds / 2
-        ).verdict
-        != PROVED
-    ):
+    if values and decided(benches.idle(design, values), seconds / 2).verdict != PROVED:
         for name, (value, nbits) in values.items():
-            bench = benches.idle(design, {name: value})
+            bench = benches.idle(design, {name: (value, nbits)})
             sizes[name] = 1 if decided(bench, seconds / 2 / len(values)).verdict == PROVED else 1 << nbits
     if math.prod(sizes.values()) > MOST_STATES:
         sizes = {name: size for name, size in sizes.items() if size == 1}  # any value

@@ -58,7 +58,13 @@ class Bench:
         with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
             initial = _after_reset(text) if self.from_reset else {}
             answer = assertions.decide(
-                bench, Path(directory), seconds=seconds, cycles=cycles, initial=initial, free=rvfi.FREE
+                bench,
+                Path(directory),
+                seconds=seconds,
+                cycles=cycles,
+                initial=initial,
+                free=rvfi.FREE,
+                large=True,
             )
         if not self.from_reset:
             return Outcome.of(answer)
@@ -298,6 +304,7 @@ def _causal() -> Bench:
         holds += [
             f"slots < {rvfi.JUDGED} || !{port}_ends || slot & ({is_one})",
             f"slots < {rvfi.JUDGED} || !({asks}) || !{port}_waits || {answers}",
+            f"slots < {rvfi.JUDGED} || !halted || !{port}_waits",
         ]
     return Bench(
         "what is asked of memory or accelerator is answered for an instruction that then ends, one after the other",

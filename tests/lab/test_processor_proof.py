@@ -1,0 +1,93 @@
+"""The proof of the processor: it asks for every instruction, and each of its checks refutes a defect of the kind that it is for."""
+
+from __future__ import annotations
+
+import pytest
+from modexlab.eval.lab.proof.check import Check
+from modexlab.eval.lab.proof.processor import units
+from modexlab.eval.lab.proof.processor.instructions import EFFECTS, RESULTS
+from modexlab.eval.lab.proof.processor.processor_checks import BENCHES, processor_checks
+from modexlab.flow.prove import mutants
+from modexlab.flow.prove.report import PROVED, REFUTED
+from modexlab.proc.isa.isa import INSTRUCTIONS
+from modexlab.proc.iss.semantics import VALUES
+
+SECONDS = 120.0  # of a processor
+CHECKS = {each.name: each for each in processor_checks()}
+# what is wrong, in the text of the processor or of the unit that a check is about
+DEFECTS = {
+    "insn add": ("else if ( in_M[i] ) begin", "else if ( 1'd0 ) begin"),  # no bypass from M
+    "insn sub": (
+        "( in_X[0] | in_X[1] ) & late_X",
+        "in_X[0] & late_X",
+    ),  # the second operand does not wait for a load
+    "insn sra": ("sign = a[31] & ( fn == 4'(ALU_SRA) )", "sign = 1'd0"),
+    "insn mulhu": ("assign muldiv_req.b = source_D[1];", "assign muldiv_req.b = source_D[0];"),
+    "insn jalr": ("jump_X = { alu__out[31:1], 1'd0 };", "jump_X = alu__out;"),
+    "insn beq": ("holds = a == b;", "holds = a[31:1] == b[31:1];"),
+    "insn blt": ("holds = a[31];", "holds = b[31];"),
+    "insn lbu": ("octet = halfword[15:8];", "octet = halfword[7:0];"),
+    "insn sh": ("{ addr[1], addr[1], ~addr[1], ~addr[1] }", "{ addr[1], addr[1], ~addr[1], addr[1] }"),
+    "ill": ("decoded.legal = funct3 < 3'd3;", "decoded.legal = 1'd1;"),  # stores of any size
+    "pc_fwd": (
+        "refused_is_stale <= off_path;",
+        "refused_is_stale <= 1'd0;",
+    ),  # a branch while nobody takes the address before
+    "imem": ("pc <= addr;", "pc <= next_pc;"),
+    "reg": ("writes_W ) & ( rd_W != 5'd0 );", "writes_W );"),
+    "unique": (
+        "( ( stale | redirect_val ) | stop ) | out_rdy",
+        "( stale | redirect_val ) | stop",
+    ),  # taken, and offered again
+    "causal": ("( ~stall_M ) ) & ( ~fault_M );", "( ~stall_M ) );"),  # a request that nobody takes back
+    "liveness": (
+        "stale <= off_path;\n      end\n      else if ( answered )",
+        "stale <= 1'd1;\n      end\n      else if ( answered )",
+    ),
+    "MulUnit": ("( funct3 != 3'd3 )", "( funct3 == 3'd1 )"),  # mulhsu
+    "DivUnit": ("& ( istream__msg.b != 32'd0 )", ""),  # by 0
+    "RegisterFile": ("waddr == 5'(i)", "waddr[3:0] == 4'(i)"),
+}
+QUICK = ("reg", "imem")
+
+
+def refutes(check: Check, monkeypatch: pytest.MonkeyPatch, old: str, new: str) -> bool:
+    """A defect in place of those that are found in the text."""
+
+    def changed(verilog: str, _: str) -> list[mutants.Mutant]:
+        assert verilog.count(old) == 1, old
+        return [mutants.Mutant(verilog.replace(old, new), "")]
+
+    monkeypatch.setattr("modexlab.eval.lab.proof.planted.mutants", changed)
+    (defect,) = check.mutants()
+    assert defect.refused() == ""
+    return defect.run(SECONDS, lambda *_: None).verdict == REFUTED
+
+
+def test_each_instruction_is_asked_for() -> None:
+    """All of RV32IM but those that are about the machine itself; with operands as the simulator names them."""
+    about_the_machine = {each.name for each in INSTRUCTIONS if each.group in ("csr", "system", "fence")}
+    assert EFFECTS.keys() == {each.name for each in INSTRUCTIONS} - about_the_machine
+    assert {name for name in VALUES if name in RESULTS} == VALUES.keys()
+    assert CHECKS.keys() == {
+        *(f"insn {name}" for name in EFFECTS),
+        *BENCHES,
+        *(each.name for each in units.UNITS),
+    }
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.regress]) for name in DEFECTS]
+)
+def test_a_defect_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refutes(CHECKS[name], monkeypatch, *DEFECTS[name])
+
+
+def test_each_kind_of_check_has_a_defect() -> None:
+    assert DEFECTS.keys() >= {*BENCHES, *(each.name for each in units.UNITS)}
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("name", CHECKS)
+def test_proved(name: str) -> None:
+    assert CHECKS[name].run(SECONDS, lambda *_: None).verdict == PROVED
