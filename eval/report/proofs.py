@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from ...flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ..lab.ledger import Ledger
-from ..lab.proof.check import KINDS, PROCESSOR, UNITS
+from ..lab.proof.check import AXI, KINDS, PROCESSOR, UNITS
 from ..lab.verdicts import Verdict
 from .metrics import shown
 from .tables import SIGN, Cell, Column, Table, line, words
 
 ALONE = tuple(each for each in KINDS if each != UNITS)  # checks of which a machine has one
+TITLES = {AXI: "AXI4-Lite"}
 MOST_OPEN = 3  # checks that are not proved, by name
 
 
@@ -81,7 +82,7 @@ COLUMNS: tuple[Column[Proven], ...] = (
     Column("Design", lambda each: words(f"{each.first.subject}{SIGN if each.stale else ''}")),
     Column("Bits", lambda each: Cell(str(each.first.nbits), each.first.nbits), "", True),
     Column("Units", _units),
-    *(Column(kind.capitalize(), functools.partial(_alone, kind=kind)) for kind in ALONE),
+    *(Column(TITLES.get(kind, kind.capitalize()), functools.partial(_alone, kind=kind)) for kind in ALONE),
     Column(
         "All",
         lambda each: Cell(shown(round(sum(one.seconds for one in each.verdicts), 1))),
@@ -100,10 +101,11 @@ def table(found: Sequence[Proven]) -> Table:
         "proofs",
         "How much of it is proved",
         "Units: each that the machine instantiates does what its mathematics says, for all inputs. Protocol: each request one "
-        "answer, at all delays, in a bounded time. Time: as many cycles for all exponents of a length; refuted is what it should be "
-        "where a design does not say so. Netlist: what synthesis made does what the RTL says. Placed: and what placement made of that. "
-        "Of the processor, the units are its instructions and what riscv-formal asks, in so many cycles from any state. Seconds are those "
-        "of a processor; `modexlab prove DESIGN` proves it again, and has inputs by which what is refuted breaks.",
+        "answer, at all delays, in a bounded time; AXI4-Lite: the same of its channels on that bus. Time: as many cycles for all "
+        "exponents of a length; refuted is what it should be where a design does not say so. Netlist: what synthesis made does what "
+        "the RTL says. Placed: and what placement made of that. Of the processor, the units are its instructions and what riscv-formal "
+        "asks, in so many cycles from any state. Seconds are those of a processor; `modexlab prove DESIGN` proves it again, and has "
+        "inputs by which what is refuted breaks.",
         COLUMNS,
         lines,
     )

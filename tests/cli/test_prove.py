@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.proof import checks
 from modexlab.eval.report import proofs
 
 from ..command_line import Cli
@@ -47,17 +50,58 @@ def test_all_go_to_the_ledger_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
     assert all(line.cells[2].text == "1 of 1" for line in table.lines)
 
 
+def test_the_processor(cli: Cli) -> None:
+    """Its checks have the same form, and go to the ledger once; so has it a line in the report."""
+    told = cli("prove", "proc", "--check", "reg", "RegisterFile", "--json")
+    assert told.code == 0
+    found = told.json()
+    assert [(each["check"], each["verdict"]) for each in found] == [
+        ("reg", "proved"),
+        ("RegisterFile", "proved"),
+    ]
+    assert "8 cycles from any state" in found[0]["how"]
+    with Ledger() as ledger:
+        table = proofs.table(proofs.measured(ledger))
+    assert [[cell.text for cell in line.cells[:3]] for line in table.lines] == [["proc", "32", "2 of 2"]]
+
+
+def test_ctrl_c_keeps_what_is_proved(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 130; the same command proves the others alone."""
+    own, ended = checks.prove, []
+
+    def broken_off(found: Any, *asked: Any) -> Iterator[Any]:
+        for proof in own(found, *asked):
+            if len(ended) == 1:
+                raise KeyboardInterrupt
+            ended.append(proof.check.name)
+            yield proof
+
+    monkeypatch.setattr("modexlab.eval.lab.proof.checks.prove", broken_off)
+    command = ("prove", "all", "--check", "CondSub", "DivStep")
+    told = cli(*command)
+    assert told.code == 130
+    assert "interrupted: 1 of " in told.err and "the same command goes on from there" in told.err
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        "modexlab.eval.lab.proof.checks.prove", lambda found, *more: own(asked.extend(found) or found, *more)
+    )
+    total = len(cli(*command, "--json").json())
+    assert len(asked) == total - 1 > 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (
             ("mont", "--check", "Divider"),
-            "mont has no such check; give one of units, protocol, time, netlist",
+            "mont has no such check; give one of units, protocol, axi4lite, time, netlist, placed",
         ),
         (("mont", "--check", "time", "--mutants"), "faults are planted in units alone"),
         (("mont", "--timeout", 0), "0 is too few"),
         (("all", "--crt"), "all with settings of one design"),
         (("all", "--check", "Divider"), "no design has such a check"),
+        (("proc", "--check", "CondSub"), "proc has no such check; give one of insn, ill, pc_fwd"),
+        (("proc", "--crt"), "the processor is proved as it is by default"),
     ],
 )
 def test_refused(cli: Cli, arguments: tuple[object, ...], message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from modexlab.eval.lab.proof.check import NETLIST, Check, Outcome
 from modexlab.eval.lab.proof.checks import checks, classes, first_of_each_class
 from modexlab.eval.lab.proof.contracts import CONTRACTS
 from modexlab.eval.lab.proof.heap_sum import heap_check
+from modexlab.eval.lab.proof.machine_checks import placed_outcome
 from modexlab.eval.lab.proof.planted import first_refuted
 from modexlab.eval.lab.proof.ports import inside
 from modexlab.eval.lab.proof.stream_checks import OUTPUTS, Rewritten, behind, decided, protocol
@@ -32,6 +34,8 @@ from modexlab.rtl.units.mod_double import ModDouble
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from modexlab.rtl.units.shift_sub import ShiftSub, ShiftSubStep
 from pymtl3 import Component
+
+from tests.flow.circuits import Circuit
 
 SECONDS = 60.0  # of a processor
 
@@ -280,7 +284,8 @@ def test_units_are_those_of_the_design() -> None:
     names = {each.name.split()[0] for each in unit_checks(hardware)}
     assert names == {"ModDouble", "CondSub", "MontMulRem", "AddRedTextbook"}
     with pytest.raises(
-        BadInput, match="has no such check; give one of units, protocol, time, netlist, ModDouble"
+        BadInput,
+        match="has no such check; give one of units, protocol, axi4lite, time, netlist, placed, ModDouble",
     ):
         checks(catalogue.find("mont").at(8), ["AddRedKoc"])
 
@@ -320,6 +325,55 @@ def test_machine() -> None:
     assert first["exp"].bit_length() == second["exp"].bit_length()
     taken = [machine.cycles(each["base"], each["exp"], each["mod"]) for each in (first, second)]
     assert taken == [first["cycles"], second["cycles"]] and taken[0] != taken[1]
+
+
+# a unit that answers after four cycles, or as many as its request says
+TAKING = """
+module taking (input clk, input reset, input [5:0] istream__msg, input istream__val, output istream__rdy,
+    output ostream__msg, output ostream__val, input ostream__rdy);
+  reg busy; reg [2:0] left;
+  assign istream__rdy = !busy;
+  assign ostream__val = busy & left == 0;
+  assign ostream__msg = 0;
+  always @(posedge clk)
+    if (reset) busy <= 0;
+    else if (istream__val & istream__rdy) begin busy <= 1; left <= CYCLES; end
+    else if (left != 0) left <= left - 1;
+    else if (ostream__rdy) busy <= 0;
+endmodule
+"""
+
+
+def test_two_copies_of_which_the_secret_differs() -> None:
+    """What takes as long as the secret says, or as its highest 1: told apart side by side."""
+    request = Message(6, (("other", 3), ("exp", 3)))
+
+    def found(cycles: str, lengths: bool = False) -> str:
+        text = TAKING.replace("CYCLES", cycles)
+        design = benches.Stream(text, "taking", Ports(request, Message(1), ()))
+        return decided(benches.same_time(design, "exp", lengths), SECONDS).verdict
+
+    assert found("4") == found("istream__msg[5:3]") == PROVED
+    assert found("istream__msg[2:0]") == REFUTED
+    highest = "istream__msg[2] ? 3 : istream__msg[1] ? 2 : istream__msg[0]"
+    assert (found(highest), found(highest, lengths=True)) == (REFUTED, PROVED)
+
+
+def test_placed_netlist(tmp_path: Path) -> None:
+    """As the files have it; with two outputs exchanged it is another one."""
+    circuit = Circuit("top", {"a": ("input", 2), "x": ("output", 1), "y": ("output", 1)})
+    circuit.add("both", "AND2_X1", A1="a[0]", A2="a[1]", ZN="x")
+    circuit.add("one", "INV_X1", A="a[0]", ZN="y")
+    before, after = tmp_path / "netlist.json", tmp_path / "netlist_placed.json"
+    before.write_text(circuit.json)
+    after.write_text(circuit.json)
+    assert placed_outcome(before, after).verdict == PROVED
+    document = json.loads(circuit.json)
+    ports = document["modules"]["top"]["ports"]
+    ports["x"], ports["y"] = ports["y"], ports["x"]
+    after.write_text(json.dumps(document))
+    outcome = placed_outcome(before, after)
+    assert outcome.verdict == REFUTED and "is on another net" in outcome.how
 
 
 def test_undecided(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ units     each unit that the design instantiates, against its mathematics: those
           heaps by algebra, those with streams on all of their operands, after a proof that nothing else counts
 protocol  of the whole machine at all delays: no answer without a request, none lost, doubled or changed
           before it is taken, each in a bounded number of cycles
+axi4lite  the rules of that bus, of the channels that the machine has on it, whatever a master does that keeps the rules
 time      two machines with different exponents of a length answer in the same cycles, side by side
 netlist   the flow's own proof that the netlist is the RTL
 placed    the placed netlist is that netlist, cell by cell

@@ -206,8 +206,8 @@ def held(design: Stream, registers: Mapping[str, int], *, from_reset: bool) -> s
 
 def _now(words: Mapping[str, int]) -> Iterator[str]:
     """now_0, ... of registers with their bits, each as one word: it may be a list of them."""
-    for i, (word, nbits) in enumerate(words.items()):
-        yield f"  typedef logic {_range(nbits)} word_{i};\n  word_{i} now_{i};\n  assign now_{i} = word_{i}'({word});"
+    for i, (name, nbits) in enumerate(words.items()):
+        yield f"  typedef logic {_range(nbits)} word_{i};\n  word_{i} now_{i};\n  assign now_{i} = word_{i}'({name});"
 
 
 def _kept(design: Stream) -> list[str]:

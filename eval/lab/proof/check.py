@@ -13,8 +13,8 @@ from ....flow.prove.report import Result
 
 Report = Callable[[int, int], None]
 
-UNITS, PROTOCOL, TIME, NETLIST, PLACED = "units", "protocol", "time", "netlist", "placed"
-KINDS = (UNITS, PROTOCOL, TIME, NETLIST, PLACED)  # of a design
+UNITS, PROTOCOL, AXI, TIME, NETLIST, PLACED = "units", "protocol", "axi4lite", "time", "netlist", "placed"
+KINDS = (UNITS, PROTOCOL, AXI, TIME, NETLIST, PLACED)  # of a design
 PROCESSOR = "processor"  # all of a processor
 
 

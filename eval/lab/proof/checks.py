@@ -126,7 +126,8 @@ def prove(
 ) -> Iterator[Proof]:
     """One after the other, each in so many seconds of a processor; `report` is told what is under way.
 
-    What the tools refuse is undecided, and says why; the others go on. known: outcomes by identity, of units that other machines have too; what is found here is put there.
+    What the tools refuse is undecided, and says why; the others go on.
+    known: outcomes by identity, of units that other machines have too; what is found here is put there.
     """
     known = {} if known is None else known
     yosys.version()  # BadInput with the remedy, if it is missing

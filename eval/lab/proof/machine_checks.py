@@ -16,6 +16,7 @@ from ....flow.prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
 from ....rtl.sim.ports import Ports
 from ....rtl.sim.translation.translate import top_name, translate
 from . import benches
+from .bus_check import bus_check
 from .check import NETLIST, PLACED, PROTOCOL, TIME, Check, Outcome, spent
 from .stream_checks import decided, protocol
 
@@ -32,6 +33,7 @@ def machine_checks(machine: Machine) -> Iterator[Check]:
     """Of a machine of the catalogue."""
     promised = "each request one answer, held until taken, in a bounded time, at all delays"
     yield Check(PROTOCOL, PROTOCOL, promised, lambda seconds, _: _protocol(machine, seconds))
+    yield bus_check(machine)
     if not machine.keyed:
         which = "all exponents" if machine.plan.full_scan else "all exponents of a length"
         yield Check(TIME, TIME, f"as many cycles for {which}", lambda seconds, _: _time(machine, seconds))
