@@ -42,6 +42,7 @@ ROOM_SAMPLE = 12  # requests that are offered while no answer is taken
 STALLED = 400  # cycles of that
 HANG = 1_000_000  # cycles without an answer
 MOST_STATES = 8  # of a control in which a request can be taken
+SOME, MOST = 64, 4096  # requests that are timed of a modulus, and of the last one
 MORE = 4  # times the cycles that were measured, before a unit is said to be too late
 ANSWER = ("ostream__val", "ostream__msg")
 OUTPUTS = (*ANSWER, "istream__rdy")
@@ -121,8 +122,13 @@ class StreamUnit:
 
     def measured(self) -> tuple[int, int]:
         """Cycles that some answers took at most, and how many requests were taken while none was: what a proof then confirms."""
-        last = _last(self.said, self.asked)
         with Rewritten(self.unit, self.verilog) as simulation:
+            latest = 0
+            for sweep in self.said.sweeps(self.asked):  # some of each modulus, and most of the last
+                last = sweep
+                _, latencies = simulation.answers(_end(sweep, SOME))
+                latest = max(latest, int(latencies.max()))
+            last = _end(last, MOST)
             requests = [
                 tuple(int(each[at]) for each in last.fields) for at in range(-min(len(last), ROOM_SAMPLE), 0)
             ]
@@ -133,14 +139,12 @@ class StreamUnit:
                 sink_delays=[STALLED, *[0] * (ROOM_SAMPLE - 1)],
             )
             _, latencies = simulation.answers(last)
-        return int(latencies.max()), sum(each < stalled.done[0] for each in stalled.accepted)
+        return max(latest, int(latencies.max())), sum(each < stalled.done[0] for each in stalled.accepted)
 
 
-def _last(said: Answers, ports: Ports) -> Sweep:
-    """The largest modulus, whose operands are the most."""
-    for sweep in said.sweeps(ports):
-        last = sweep
-    return Sweep(last.statics, tuple(each[-4096:] for each in last.fields))
+def _end(sweep: Sweep, count: int) -> Sweep:
+    """The last requests of it."""
+    return Sweep(sweep.statics, tuple(each[-count:] for each in sweep.fields))
 
 
 def _packed(words: Sequence[Words], of: Sequence[tuple[str, Message]]) -> NDArray[np.uint32]:
