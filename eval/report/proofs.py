@@ -46,7 +46,7 @@ def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
         if not asked or each.subject in asked:
             settings = json.dumps(each.settings, sort_keys=True)
             machines.setdefault((each.subject, each.nbits, settings), []).append(each)
-    return [Proven(tuple(each), any(verdict.stale for verdict in each[:1])) for each in machines.values()]
+    return [Proven(tuple(each), any(verdict.stale for verdict in each)) for each in machines.values()]
 
 
 def _units(machine: Proven) -> Cell:
@@ -96,7 +96,8 @@ COLUMNS: tuple[Column[Proven], ...] = (
 def table(found: Sequence[Proven]) -> Table:
     """A machine on a line."""
     made = sorted(found, key=lambda each: (each.first.family, each.first.subject, each.first.nbits))
-    lines = [line(COLUMNS, each, {"family": each.first.family, "nbits": each.first.nbits}) for each in made]
+    # by the family alone: proofs are of few bits, figures are not
+    lines = [line(COLUMNS, each, {"family": each.first.family}) for each in made]
     return Table(
         "proofs",
         "How much of it is proved",

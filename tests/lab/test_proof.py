@@ -18,11 +18,12 @@ from modexlab.eval.lab.proof.heap_sum import heap_check
 from modexlab.eval.lab.proof.machine_checks import placed_outcome
 from modexlab.eval.lab.proof.planted import first_refuted
 from modexlab.eval.lab.proof.ports import inside
-from modexlab.eval.lab.proof.stream_checks import OUTPUTS, Rewritten, behind, decided, protocol
+from modexlab.eval.lab.proof.stream_checks import OUTPUTS, Rewritten, StreamUnit, behind, decided, protocol
 from modexlab.eval.lab.proof.unit_checks import fresh, unit_checks
 from modexlab.fl.errors import BadInput
 from modexlab.flow.prove import assertions, mutants
 from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
+from modexlab.rtl.sim import simulate
 from modexlab.rtl.sim.ports import Message, Ports
 from modexlab.rtl.sim.translation.translate import top_name, translate
 from modexlab.rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook
@@ -33,6 +34,7 @@ from modexlab.rtl.units.heap.full_adders import FullAdders
 from modexlab.rtl.units.mod_double import ModDouble
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from modexlab.rtl.units.shift_sub import ShiftSub, ShiftSubStep
+from modexlab.rtl.units.square_of_r import SquareOfR
 from pymtl3 import Component
 
 from tests.flow.circuits import Circuit
@@ -132,6 +134,18 @@ def test_answers_of_a_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome.verdict == REFUTED and outcome.counterexample
     wrong = outcome.counterexample[0]
     assert wrong["answer"] * 16 % wrong["modulus"] != wrong["a"] * wrong["b"] % wrong["modulus"]
+
+
+def test_the_slowest_answer_is_looked_for_under_every_modulus() -> None:
+    """SquareOfR is quick where the modulus is largest, as one product is enough there."""
+    unit = SquareOfR(4)
+    unit.elaborate()
+    said = ANSWERS[SquareOfR](unit)
+    assert said is not None
+    cycles, room = StreamUnit(unit, translate(unit), said).measured()
+    with simulate(SquareOfR(4), "native") as simulation:
+        taken = {n: max(simulation.run([0], statics={"modulus": n}).latencies) for n in range(1, 16)}
+    assert (cycles, room) == (max(taken.values()), 1) and taken[15] < cycles
 
 
 # a unit that adds 4 to what it is given, in four cycles, and the places of faults
