@@ -34,6 +34,7 @@ from .instructions import EFFECTS, JUMPS, OPERANDS, TAKEN, Effect, is_a
 from .units import UNITS, UnitCheck
 
 CYCLES = 8  # from any state: an instruction that is fetched at once may wait for three
+REDIRECTED = 10  # and the one that it jumps to for two
 FROM_RESET = 16
 LONGEST = 8  # cycles from one instruction to the next where nobody waits for a memory
 ANYTHING = ("csrs.", "registers.")  # registers that may be any after a reset: a program may have set them
@@ -48,13 +49,14 @@ class Bench:
     module: str
     lines: Sequence[str] = ()
     given: Sequence[str] = ()
+    cycles: int = CYCLES
     from_reset: bool = False
     prompt: bool = False
 
     def decide(self, text: str, seconds: float) -> Outcome:
         """Of the text of a processor."""
         bench = rvfi.bench(text, self.lines, self.holds, self.given, self.prompt)
-        cycles = FROM_RESET if self.from_reset else CYCLES
+        cycles = FROM_RESET if self.from_reset else self.cycles
         with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
             initial = _after_reset(text) if self.from_reset else {}
             answer = assertions.decide(
@@ -132,14 +134,15 @@ def _after_reset(text: str) -> dict[str, int]:
 # ---- one instruction
 
 CAME = f"slot & slots >= {rvfi.JUDGED} & !(trap & cause == {FETCH_FAULT})"
-# where the instruction that was judged goes on
+# where the instruction that was judged goes on; where it leads away, whatever F would have had does not count
 FOLLOWED = f"""\
   reg followed = 0;
   reg [31:0] expected;
   always @(posedge clk) if (slot) begin
-    followed <= judged & !trap & slots >= {rvfi.FOLLOWED};
+    followed <= goes_on & slots >= (away ? {rvfi.JUDGED} : {rvfi.FOLLOWED});
     expected <= next_pc;
   end"""
+STOPPED = f"  reg stopped = 0;\n  always @(posedge clk) stopped <= stopped | (slot & halt & slots >= {rvfi.JUDGED});"
 GOES_ON = "!(slot & followed) || pc == expected"
 
 
@@ -153,6 +156,7 @@ def _instruction(name: str) -> Bench:
         f"  wire misaligned = {effect.traps};",
         *(_access(effect) if effect.nbytes else []),
         f"  wire traps = {traps};",
+        f"  wire away = {TAKEN.get(name, int(name in JUMPS))}, goes_on = judged & !trap;",
         *([f"  wire [31:0] result = {effect.result};"] if effect.result else []),
         FOLLOWED,
     ]
@@ -180,7 +184,8 @@ def _instruction(name: str) -> Bench:
         module = "StoreAlign" if effect.stores else "LoadAlign"
     if effect.result == "unit_result":
         module = "ProcDpath"
-    return Bench(_said(name, effect), holds, module, lines)
+    leads_away = name in TAKEN or name in JUMPS
+    return Bench(_said(name, effect), holds, module, lines, cycles=REDIRECTED if leads_away else CYCLES)
 
 
 def _access(effect: Effect) -> list[str]:
@@ -230,11 +235,12 @@ def _pc_fwd() -> Bench:
         [GOES_ON, "!(slot & stopped)"],
         "FetchUnit",
         [
-            f"  wire judged = slot & (trap ? !halt : !({_JUMPS}));",
-            f"  wire [31:0] next_pc = trap ? mtvec : {is_a('mret')} ? mepc : pc + 4;",
-            FOLLOWED.replace("judged & !trap", "judged"),
-            f"  reg stopped = 0;\n  always @(posedge clk) stopped <= stopped | (slot & halt & slots >= {rvfi.JUDGED});",
+            f"  wire goes_on = trap ? !halt : !({_JUMPS}), is_mret = {is_a('mret')}, away = trap | is_mret;",
+            "  wire [31:0] next_pc = trap ? mtvec : is_mret ? mepc : pc + 4;",
+            FOLLOWED,
+            STOPPED,
         ],
+        cycles=REDIRECTED,
     )
 
 
@@ -291,7 +297,7 @@ def _unique() -> Bench:
 
 def _causal() -> Bench:
     """As nothing that was asked can be taken back."""
-    lines, holds = [], []
+    lines, holds = [STOPPED], []
     for port, is_one in (("dmem", _MEMORY), ("xcel", _CSR)):
         asks, answers = (f"{port}_{way}__val & {port}_{way}__rdy" for way in ("req", "resp"))
         lines += [
@@ -304,13 +310,14 @@ def _causal() -> Bench:
         holds += [
             f"slots < {rvfi.JUDGED} || !{port}_ends || slot & ({is_one})",
             f"slots < {rvfi.JUDGED} || !({asks}) || !{port}_waits || {answers}",
-            f"slots < {rvfi.JUDGED} || !halted || !{port}_waits",
+            f"!stopped || !{port}_waits",
         ]
     return Bench(
         "what is asked of memory or accelerator is answered for an instruction that then ends, one after the other",
         holds,
         "ProcCtrl",
         lines,
+        cycles=REDIRECTED,
     )
 
 
