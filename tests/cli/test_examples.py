@@ -80,7 +80,7 @@ def marked(example: str) -> object:
     # what other tests do with fewer bits
     whole = whole or re.match(r"modexlab (check .* --crt|verilog .* 64 --set|package .* 128 )", example)
     flow = (
-        re.match(r"modexlab (asic|fpga|leak|faults|prove .*time protocol)( |$)", example)
+        re.match(r"modexlab (asic|fpga|leak|faults|prove .*time protocol|prove proc)( |$)", example)
         and example not in QUICK
     )
     return pytest.param(example, marks=[pytest.mark.regress] if whole or flow else [])
