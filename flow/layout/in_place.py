@@ -1,10 +1,11 @@
 """Setup after placement: sizes, pins and buffers chosen by the wires that are there, in the rows as they are.
 
 Synthesis and sizing before placement suppose a little wire on every net; a placement has some that are a hundred times as long. So
-sizing.py goes over the placed netlist with the wires of the placement, and what it changes is changed in place: a cell of another
-size stays about where it was, a buffer goes half-way to what it drives, and neighbours make way (rows.py). Placing anew
-would make other wires. Then the same again with the wires that came of it; and again when the clock tree is in, whose copies of clock
-gates lie far from what enables them: on a system of mont-001 that cost 0.13 ns, and 50 other sizes, 30 um^2, brought it back.
+nets whose wire alone takes long are cut (repeaters.py), and sizing.py goes over the placed netlist with the wires of the placement. What
+it changes is changed in place: a cell of another size stays about where it was, a buffer goes half-way to what it drives, and
+neighbours make way (rows.py). Placing anew would make other wires. Then the same again with the wires that came of it; and again when
+the clock tree is in, whose copies of clock gates lie far from what enables them: on a system of mont-001 that cost 0.13 ns, and 50
+other sizes, 30 um^2, brought it back.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..synth.sizing.circuit import wired
 from ..synth.sizing.report import Round
 from . import wires
 from .placement import Placement
+from .repeaters import with_repeaters
 from .rows import Rows
 
 SLACK_NS = 0.06  # to be left for the skew of the clock tree and the wires' detours
@@ -49,7 +51,7 @@ def improve(
     modules: Mapping[str, str],
 ) -> Improved:
     """Meet the clock, as far as it can be, with the wires of the placement; `placement` gets the changes."""
-    done = Improved(netlist)
+    done = Improved(*with_repeaters(netlist, placement, rows, lef, library, asked, modules))
     ideal = replace(asked, propagated=False)
     for _ in range(ROUNDS):
         found = wires.wires_of(done.netlist, placement, lef, library)

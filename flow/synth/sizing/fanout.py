@@ -163,7 +163,7 @@ class _Trees:
                 area, count, pins = area + made * buffer.area, made, buffer.pins[buffer.inputs[0]].cap_ff
             loads.append((source, count * (pins + self.wire_ff)))
             for cell, load in reversed(loads):
-                delay, slew = _through(cell, slew, load)
+                delay, slew = through(cell, slew, load)
                 late += delay
             found.append(Tree(late, area, slew, levels))
         return found
@@ -181,7 +181,7 @@ class _Trees:
                 todo += [[level, *levels] for level in kinds if level.spread < heads]
 
 
-def _through(cell: Cell, slew: float, load: float) -> tuple[float, float]:
+def through(cell: Cell, slew: float, load: float) -> tuple[float, float]:
     """Delay and slew of a cell's slowest way from an input to its first output."""
     worst = 0.0, 0.0
     for arc in cell.pins[cell.outputs[0]].timing:
