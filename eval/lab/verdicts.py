@@ -11,14 +11,11 @@ from ...fl.errors import BadInput
 from ...flow.prove.report import REFUTED
 from ..designs import catalogue
 from . import keys
-from .proof.check import TIME
+from .proof.check import PROC, TIME
 
 if TYPE_CHECKING:
     from ..designs.machine import Machine
     from .proof.checks import Proof
-
-
-PROCESSOR = "proc"  # by its name
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Subject:
     @classmethod
     def processor(cls) -> Subject:
         """As it is by default."""
-        return cls(PROCESSOR, "processor", 32, {}, _key([PROCESSOR], keys.sources_of_processor_proofs()))
+        return cls(PROC, "processor", 32, {}, _key([PROC], keys.sources_of_processor_proofs()))
 
     def __str__(self) -> str:
         return f"{self.name}, {self.nbits} bits"
@@ -98,7 +95,7 @@ class Verdict:
 
     @property
     def _now(self) -> Subject:
-        if self.subject == PROCESSOR:
+        if self.subject == PROC:
             return Subject.processor()
         return Subject.of(catalogue.find(self.subject).at(self.nbits, **self.settings))
 

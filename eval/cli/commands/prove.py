@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ....flow.prove.report import REFUTED
-from ...lab.proof.check import KINDS, UNITS
-from ...lab.verdicts import PROCESSOR, Subject, Verdict
+from ...lab.proof.check import KINDS, PROC, UNITS
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from ...lab.proof.check import Check, Outcome
     from ...lab.proof.checks import Proof
     from ...lab.proof.planted import Search
+    from ...lab.verdicts import Subject, Verdict
 
 ALL = "all"
 INTERRUPTED = 130
@@ -77,7 +77,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "design",
         metavar="DESIGN",
-        help=f"a design of the catalogue (see `modexlab designs`), all of them: {ALL}, or the processor: {PROCESSOR}",
+        help=f"a design of the catalogue (see `modexlab designs`), all of them: {ALL}, or the processor: {PROC}",
     )
     add_width(parser, f"default: {NBITS}; steps without registers are proved at 64 as well")
     add_settings(parser)
@@ -107,7 +107,7 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    if args.design == PROCESSOR:
+    if args.design == PROC:
         return _prove_processor(args)
     if args.nbits is None:
         args.nbits = NBITS
@@ -115,6 +115,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.design == ALL:
         return _prove_all(args)
     from ...lab.proof.checks import checks  # not at the top: it brings PyMTL3
+    from ...lab.verdicts import Subject
 
     machine = machine_of(args)
     found = checks(machine, args.check)
@@ -139,12 +140,13 @@ def _prove_processor(args: argparse.Namespace) -> int:
     """What it does with each instruction; what the ledger has is not proved again."""
     from ...lab.proof.checks import chosen
     from ...lab.proof.processor.processor_checks import processor_checks
+    from ...lab.verdicts import Subject
 
     if args.settings or args.nbits or args.crt or args.verify or args.blind != "no":
-        raise BadInput(f"{PROCESSOR} with settings of a design: the processor is proved as it is by default")
-    found = chosen(list(processor_checks()), args.check, PROCESSOR)
+        raise BadInput(f"{PROC} with settings of a design: the processor is proved as it is by default")
+    found = chosen(list(processor_checks()), args.check, PROC)
     if args.mutants:
-        return _prove_mutants(args, [(PROCESSOR, each) for each in found])
+        return _prove_mutants(args, [(PROC, each) for each in found])
     return _prove_what_is_new(args, lambda: [(Subject.processor(), found)])
 
 
@@ -179,6 +181,7 @@ def _proved(
 ) -> Iterator[Proof]:
     """One check after the other, each noted as it ends."""
     from ...lab.proof.checks import prove
+    from ...lab.verdicts import Verdict
 
     def report(check: Check) -> Callable[[int, int], None]:
         progress.describe(f"{subject}: {check.name}")
@@ -193,6 +196,7 @@ def _prove_all(args: argparse.Namespace) -> int:
     """All designs of the catalogue as they are by default."""
     from ...designs.catalogue import designs
     from ...lab.proof.checks import checks, first_of_each_class
+    from ...lab.verdicts import Subject
 
     if args.settings or args.crt or args.verify or args.blind != "no":
         raise BadInput("all with settings of one design: --set, --crt, --blind and --verify want a design")
@@ -216,6 +220,8 @@ def _prove_what_is_new(
     args: argparse.Namespace, read: Callable[[], Sequence[tuple[Subject, Sequence[Check]]]]
 ) -> int:
     """Checks of which the ledger has no verdict from the same sources, and all of them told."""
+    from ...lab.verdicts import Verdict
+
     told: dict[tuple[str, str], Verdict] = {}  # by the names of subject and check
     refuted: list[str] = []
     known: dict[str, Outcome] = {}

@@ -16,6 +16,7 @@ Report = Callable[[int, int], None]
 UNITS, PROTOCOL, AXI, TIME, NETLIST, PLACED = "units", "protocol", "axi4lite", "time", "netlist", "placed"
 KINDS = (UNITS, PROTOCOL, AXI, TIME, NETLIST, PLACED)  # of a design
 PROCESSOR = "processor"  # all of a processor
+PROC = "proc"  # the processor, by its name
 
 
 @dataclass(frozen=True)
