@@ -51,10 +51,8 @@ FMAX, CLOCK = "fmax", "clock_period"
 SEARCHED = ((FMAX, True),)
 LONG_NBITS = 512  # wider ones take long, but for one synthesis of a multiplier
 WHERE = {FLOW: "after synthesis, wires supposed", LAYOUT: "after layout"}
-CLOCK_GIVEN, CLOCK_KNOWN = (
-    "clock given, not searched",
-    "at the clock that an earlier search ended at, not searched again",
-)
+CLOCK_GIVEN = "clock given, not searched"
+CLOCK_KNOWN = "at the clock that an earlier search ended at, not searched again"
 NOT_MEASURED, LONG = "not measured (--measure)", "not measured: it takes long (--measure --full)"
 WHOLE = "area of the whole machine, which has no multiplier apart"
 MM2 = 1e-6

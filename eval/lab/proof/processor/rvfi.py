@@ -29,10 +29,8 @@ from .....rtl.sim.ports import Message
 from .....rtl.sim.translation.translate import translate
 from .. import benches
 
-JUDGED, FOLLOWED = (
-    4,
-    5,
-)  # slots that come before one that is judged, and before one that is judged with the next
+JUDGED = 4  # slots that come before one that is judged
+FOLLOWED = 5  # and before one that is judged with the next
 TOP = "Proc"
 FREE = ("*.free_*",)  # nets with any value in any cycle
 PORT = re.compile(r"^  (input|output) +(.+) (\w+),?$", re.MULTILINE)
