@@ -98,6 +98,9 @@ class Microcode:
             made = {name for each, dst, *_ in word.made(bit) for name in (dst, each.also)}
             for after in (self.words[flow.to], self.words[flow.out]):
                 assert after.setup is None or after.setup.src not in made, "a product that arrives"
+                # ... and nothing is sent ahead of a number that leaves the form
+                busy = after.setup is not None or after.made(0) or after.made(1)
+                assert not (word.leaves and busy), "a number that leaves"
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -269,6 +272,12 @@ class Microcode:
         )
     )
 
+    @property
+    def refuses_silently(self) -> bool:
+        """The word to which a refusal goes makes no product and no conversion, and reads no memory."""
+        word = self.words[self.program.failure]
+        return not (word.products or word.setup) and self._read_at(word) is None and not word.find(Pick)
+
     @cached_property
     def handed(self) -> tuple[str, ...]:
         """The fields that the datapath reads, but for those that are the same in all words."""
@@ -373,8 +382,12 @@ class Microcode:
         starts = register in self.named(Setup, "src")
         return bool(moving) and all(word.settles for word in moving) and not starts and register != "s"
 
+    def leaves_to(self, register: str) -> bool:
+        """A number that leaves the form ends in this register."""
+        return any(self._left(word, register) for word in self.words)
+
     def moves_to(self, register: str) -> tuple[str, ...]:
-        """What a register takes at the end of a word: registers, constants, fields, "setup", "sum", "memory"."""
+        """What else a register takes at the end of a word: registers, constants, fields, "setup", "sum", "memory"."""
         named: dict[str, None] = {}
         for word in self.words:
             source = self._moved(word, register)
@@ -383,7 +396,13 @@ class Microcode:
         return tuple(named)
 
     @staticmethod
-    def _moved(word: Word, register: str) -> str | None:
+    def _left(word: Word, register: str) -> bool:
+        return word.leaves and word.setup is not None and word.setup.dst == register
+
+    @classmethod
+    def _moved(cls, word: Word, register: str) -> str | None:
+        if cls._left(word, register):
+            return None
         for action in word.actions:
             if isinstance(action, Pick) and register == "s":
                 return "memory"
@@ -553,7 +572,11 @@ class Microcode:
             def moves(word: Word, reg: str = register) -> bool:
                 return self._moved(word, reg) is not None
 
+            def left(word: Word, reg: str = register) -> bool:
+                return self._left(word, reg)
+
             fields.append(self._flag(f"{register}_moves", moves))
+            fields.append(self._flag(f"{register}_leaves", left))
             fields.append(self._each(f"{register}_from", moved))
         fields += self._of_memory()
         fields += self._of_exponent()

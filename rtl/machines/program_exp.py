@@ -155,7 +155,8 @@ class ProgramExp(Component):
             s.setup.istream.msg //= s.dpath.setup_start
             s.setup.ostream.val //= s.ctrl.setup_resp_val
             s.setup.ostream.rdy //= 1
-            s.setup.ostream.msg //= s.dpath.setup_in
+            s.setup.doubled //= s.dpath.setup_in
+            s.setup.ostream.msg //= s.dpath.left
         elif code.converts:
             counted = code.doublings is None
             most = s.dpath.setup_last.get_type().nbits if counted else 0

@@ -81,6 +81,7 @@ class ResidueRegister(Component):
 
     Ports: what it takes, and when -> now, its value; next, the value that products see which are sent ahead. moves_late: nothing is
     sent ahead of what is moved there, so that next has products alone. kept: the next value, where no product arrives.
+    leaves: it takes numbers that leave the form, too, of which nothing is sent ahead either.
     """
 
     def construct(
@@ -94,6 +95,7 @@ class ResidueRegister(Component):
         read_next=True,
         read_kept=False,
         moves_late=False,
+        leaves=False,
     ):
         s.product = [InPort(nbits) for _ in range(nunits)]
         s.arrives = InPort(nproducts)
@@ -106,8 +108,9 @@ class ResidueRegister(Component):
 
         s.moved = Wire(nbits)
         s.moves_in = Wire()
-        if moves:
+        if moves or leaves:
             s.ends = InPort()
+        if moves:
             s.moves = InPort()
             s.source = InPort(nbits)
             s.moved //= s.source
@@ -168,7 +171,18 @@ class ResidueRegister(Component):
                 elif s.from_product[1]:
                     s.next @= s.product[LAST_UNIT]
 
-        if moves_late:
+        if leaves:
+            s.leaves = InPort()
+            s.left = InPort(nbits)
+            assert not moves_late  # a conversion starts from it, and sees what it takes
+
+            @update
+            def leaves_at_the_end():
+                s.taken @= s.next
+                if s.ends & s.leaves:
+                    s.taken @= s.left
+
+        elif moves_late:
 
             @update
             def moves_instead():
@@ -224,6 +238,8 @@ class ResidueDpath(Component):
             s.sum = Wire(word)
         if code.converts:
             s.setup_result = Wire(word)
+        if code.scaled:
+            s.left = InPort(word)  # out of the form
         if code.reads_one:
             s.one = Wire(word)  # 1 modulo the modulus that is set
         makes_one = form is None and any(
@@ -257,6 +273,7 @@ class ResidueDpath(Component):
                     name in code.read_next,
                     name in code.named(Setup, "src"),
                     code.moves_late(name),
+                    code.leaves_to(name),
                 ),
             )
 
@@ -329,8 +346,13 @@ class ResidueDpath(Component):
             for i in range(nunits):
                 register.product[i] //= s.product[i]
             moved = code.moves_to(name)
-            if moved:
+            if code.leaves_to(name):
                 register.ends //= s.ends
+                register.left //= s.left
+                connect(register.leaves, told(f"{name}_leaves"))
+            if moved:
+                if not code.leaves_to(name):
+                    register.ends //= s.ends
                 connect(register.moves, told(f"{name}_moves"))
                 chosen = choose(
                     s, f"{name}_move", [source(each) for each in moved], told(f"{name}_from"), nbits

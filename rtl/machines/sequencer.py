@@ -53,11 +53,22 @@ class Sequencer(Component):
             s.ahead.pc //= s.ahead_pc
             roms.append(s.ahead)
 
-            @update
-            def goes_ahead():
-                s.ahead_pc @= s.pc
-                if s.advance:
-                    s.ahead_pc @= s.next_pc
+            if code.scaled:
+                s.meant_pc = Wire(pc)
+
+                @update
+                def goes_ahead_as_meant():
+                    s.ahead_pc @= s.pc
+                    if s.advance:
+                        s.ahead_pc @= s.meant_pc
+
+            else:
+
+                @update
+                def goes_ahead():
+                    s.ahead_pc @= s.pc
+                    if s.advance:
+                        s.ahead_pc @= s.next_pc
 
         for name in code.handed:
             rom = next(each for each in roms if hasattr(each, name))
@@ -205,7 +216,28 @@ class Sequencer(Component):
         def refuses():
             s.refused @= (s.accept & (s.in_status != 0)) | s.unequal
 
-        if code.loops:
+        if code.scaled:
+            # who is refused goes where nothing is sent, so that what is sent is chosen as if there were no refusal: a product on a
+            # scaled modulus is so short that the way from a comparison to its factors would decide
+            assert code.loops and code.refuses_silently
+
+            @update
+            def where_it_means_to():
+                s.meant_pc @= s.now.to
+                if s.again:
+                    s.meant_pc @= s.pc
+                elif s.to_align:
+                    s.meant_pc @= ALIGN
+                elif s.out_of_loop:
+                    s.meant_pc @= s.now.out
+
+            @update
+            def where_to_unless_refused():
+                s.next_pc @= s.meant_pc
+                if s.refused:
+                    s.next_pc @= FAILURE
+
+        elif code.loops:
 
             @update
             def where_to_in_loops():

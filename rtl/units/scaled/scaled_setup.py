@@ -4,7 +4,8 @@
     double  twice a word, or 2^doublings_per_cycle times, less that multiple where it is at least that
     halve   a word / 2^h modulo N, below N
     clear   nothing is left here of what was converted, if the word and the modulus are 0
-Ports: istream, a word; `kind` of the request, as in KINDS; ostream; `modulus`, odd and static while the unit is busy.
+Ports: istream, a word; `kind` of the request, as in KINDS; ostream, and `doubled`, the answer to any but "halve", which is there earlier;
+`modulus`, odd and static while the unit is busy.
 Cycles: scale_cycles and leaving_cycles of ScaledEntry for the first and the third, which count the zeros above N as shifts; 1.
 Two doublings a cycle are made side by side (ModQuadruple), in the time of one: three times the multiple is in a register, a cycle later.
 Area order: a chain of subtractors, or three, and one of adders of nbits + v bits, three registers as long, or four.
@@ -71,6 +72,7 @@ class ScaledSetup(Component):
         s.ostream = SendIfcRTL(word)
         s.modulus = InPort(nbits)
         s.m_prime = OutPort(nbits)
+        s.doubled = OutPort(nbits_word)
 
         SCALE, DOUBLE, HALVE, CLEAR = (
             b2(KINDS.index(kind)) for kind in ("scale", "double", "halve", "clear")
@@ -135,6 +137,7 @@ class ScaledSetup(Component):
         else:
             s.double = ModDouble(nbits_word, 0, entry.doublings_per_cycle, count_nbits)
         s.double.modulus //= s.aligned
+        s.double.ostream.msg //= s.doubled
         LAST_DOUBLING = doubling_cycles - 1
 
         @update
@@ -194,7 +197,7 @@ class ScaledSetup(Component):
 
         @update
         def answer():
-            s.ostream.msg @= s.double.ostream.msg
+            s.ostream.msg @= s.doubled
             if s.now == HALVE:
                 s.ostream.msg @= zext(s.below.out, nbits_word)
 
