@@ -64,8 +64,16 @@ def _alone(cell: db.Cell, index: int) -> db.Region:
 
 def _faults(shapes: db.Region, rule: str, least: float, dbu: float) -> list[db.EdgePair]:
     """By the metrics of edges that face each other."""
-    check = shapes.width_check if rule == "width" else shapes.space_check
-    return list(check(round(least / dbu)).each())
+    distance = round(least / dbu)
+    if rule == "width":
+        return list(shapes.width_check(distance).each())
+    # a rail with the pins on it is a polygon as long as the die, which KLayout holds against each of its neighbours edge by edge; their
+    # edges alone it sorts by place, and finds what may be a fault: polygons are asked where that is so
+    suspects = shapes.edges().space_check(distance)
+    if suspects.count() == 0:
+        return []
+    places = suspects.extents(distance)
+    return list((shapes & places.sized(2 * distance)).space_check(distance).interacting(places).each())
 
 
 def _compared(

@@ -40,6 +40,7 @@ WIRES: dict[Source, str] = {
     "placement": "wires estimated from the placement",
     "routing": "wires by global routing",
 }
+IN_DETAIL = "wires as they are routed in detail"
 SIMULATED = {"rtl": "rtl_sim.json", "gates": "gate_sim.json", "placed gates": "gate_sim_post.json"}
 TESTED = {"rtl": "the design", "gates": "the netlist", "placed gates": "the placed netlist"}
 ACTIVITY = {
@@ -296,14 +297,20 @@ def _marks(
     return marks
 
 
+def _wires(read: Read, source: Source) -> str:
+    """Where the wires are from."""
+    in_detail = source == "routing" and read.routing is not None and read.routing.detailed.done
+    return IN_DETAIL if in_detail else WIRES[source]
+
+
 def _caveats(read: Read) -> list[str]:
     caveats = list(read.synthesis.caveats) if read.synthesis else []
     if (timing := read.timing_post or read.timing) is not None:
-        caveats.append(f"one corner, typical ({timing.corner}); {WIRES[timing.wires]}")
+        caveats.append(f"one corner, typical ({timing.corner}); {_wires(read, timing.wires)}")
         caveats.append(f"timing by {timing.engine} {timing.engine_version}".strip())
         caveats += timing.caveats
     if (power := read.power_post or read.power) is not None:
-        how = f"{ACTIVITY[power.mode]}; {WIRES[power.wires]}"
+        how = f"{ACTIVITY[power.mode]}; {_wires(read, power.wires)}"
         caveats.append(f"power: activity of the netlist by simulation, {how}")
         caveats += power.caveats
     proof = read.proof
