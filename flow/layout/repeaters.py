@@ -8,16 +8,15 @@ driver, and cut wherever more than MOST_FF hang below. Nets of the clock have th
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..kit.constraints import Constraints
 from ..kit.lef import Lef, Point
 from ..kit.liberty import Cell, Library
-from ..netlist import ownership
-from ..netlist.netlist import PORT, Instance, Netlist, Terminal, connected
+from ..netlist.buffers import Buffers
+from ..netlist.netlist import PORT, Netlist, Terminal
 from ..synth.sizing.fanout import SLEW_NS, through
 from ..timing.graph import TimingGraph
 from .placement import Placement
@@ -57,39 +56,19 @@ def with_repeaters(
         return netlist, {}
     clock_nets = TimingGraph(netlist, library, asked).clock_nets
     buffer = _repeater(library)
-    cells, nets = dict(netlist.cells), list(netlist.nets)
-    taken = {*netlist.cells, *netlist.aliases}
-    owners: dict[str, str] = {}
+    buffers = Buffers(netlist, library, "repeat", {}, modules)
     for wire in slow:
         if wire.net in clock_nets:
             continue
-        driver, *readers = wire.terminals
-        # the module of the driver; of a port's net, that of the first reader
-        of = next((name for name, _ in (driver, *readers) if name != PORT), "")
-        module = modules.get(of, "")
-        names = _names(f"{module}{ownership.SEPARATOR}" if module else "", taken)
+        module = buffers.module(wire.net, wire.terminals[1:])
         todo = [(piece, wire.net) for piece in _pieces(wire, netlist, library, buffer)]
         while todo:
             piece, net = todo.pop()
-            name = next(names)
-            taken |= {name, f"{name}_z"}
-            nets.append(f"{name}_z")
-            fresh = len(nets) - 1
-            cells[name] = Instance(name, buffer.name, {buffer.inputs[0]: net, buffer.outputs[0]: fresh})
-            owners[name] = module
+            (name, _), behind = buffers.insert(buffer.name, net, module)
             rows.insert(name, buffer.name, *piece.at)
-            for reader, pin in piece.readers:
-                old = cells[reader]
-                cells[reader] = Instance(reader, old.kind, {**old.pins, pin: fresh})
-            todo += [(each, fresh) for each in piece.behind]
-    return connected(netlist, cells, nets, library), owners
-
-
-def _names(prefix: str, taken: set[str]) -> Iterator[str]:
-    for number in itertools.count(1):
-        name = f"{prefix}repeat_{number}"
-        if name not in taken and f"{name}_z" not in taken:
-            yield name
+            buffers.hang(piece.readers, behind)
+            todo += [(each, behind) for each in piece.behind]
+    return buffers.connected(), buffers.owners
 
 
 def _pin_ff(terminal: Terminal, netlist: Netlist, library: Library) -> float:

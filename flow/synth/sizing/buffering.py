@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from ...netlist import ownership
-from ...netlist.netlist import PORT, Instance, connected
+from ...netlist.buffers import Buffers
+from ...netlist.netlist import Instance, Terminal
 from .circuit import Circuit
 from .model import Groups, Model
 from .moves import largest_batch
@@ -87,22 +86,11 @@ def buffered(model: Model, modules: Mapping[str, str], counts: dict[str, int]) -
 def _with_buffers(model: Model, wanted: list[Buffering], modules: Mapping[str, str]) -> Circuit:
     circuit = model.commit()
     netlist = circuit.netlist
-    cells, nets = dict(netlist.cells), list(netlist.nets)
+    buffers = Buffers(netlist, model.library, "drive", circuit.owners, modules)
     caps, resistances = circuit.caps_ff.tolist(), circuit.res_kohm.tolist()
-    counter = itertools.count(1)
-    taken = {*netlist.cells, *netlist.aliases}
     for net, kind, sinks, _ in wanted:
-        driver = netlist.driver[net]
-        assert driver is not None
-        # the module of the driver; of a port's net, that of the first reader
-        of = driver[0] if driver[0] != PORT else model.names[int(model.sink_cell[sinks[0]])]
-        module = circuit.owners.get(of, modules.get(of, ""))
-        prefix = f"{module}{ownership.SEPARATOR}" if module else ""
-        name = next(
-            name for k in counter if (name := f"{prefix}drive_{k}") not in taken and f"{name}_z" not in taken
-        )
-        fresh = len(nets)
-        nets.append(f"{name}_z")
+        moved = [_reader(model, buffers.cells, sink) for sink in sinks]
+        _, behind = buffers.insert(kind, net, buffers.module(net, moved))
         share = len(sinks) / len(netlist.sinks[net])
         readers = len(netlist.sinks[net])
         caps.append(caps[net] * share)
@@ -110,20 +98,17 @@ def _with_buffers(model: Model, wanted: list[Buffering], modules: Mapping[str, s
         # the buffer is one more reader where its sinks were
         left = (readers - len(sinks) + 1) / readers
         caps[net], resistances[net] = caps[net] * left, resistances[net] * left
-        library = model.library.cells[kind]
-        cells[name] = Instance(name, kind, {library.inputs[0]: net, library.outputs[0]: fresh})
-        circuit.owners[name] = module
-        taken |= {name, f"{name}_z"}
-        for sink in sinks:
-            reader = model.names[int(model.sink_cell[sink])]
-            old = cells[reader]
-            pin = model.families.pins[old.kind][int(model.sink_pin[sink])]
-            cells[reader] = Instance(reader, old.kind, {**old.pins, pin: fresh})
+        buffers.hang(moved, behind)
     return Circuit(
-        connected(netlist, cells, nets, model.library),
+        buffers.connected(),
         np.array(caps),
         np.array(resistances),
         circuit.owners,
         circuit.wire_ff,
         circuit.around,
     )
+
+
+def _reader(model: Model, cells: Mapping[str, Instance], sink: int) -> Terminal:
+    name = model.names[int(model.sink_cell[sink])]
+    return name, model.families.pins[cells[name].kind][int(model.sink_pin[sink])]

@@ -11,7 +11,6 @@ on one buffer. Sizes are for what follows.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
@@ -19,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kit.liberty import Cell, Library
-from ...netlist import ownership
-from ...netlist.netlist import PORT, Instance, connected
+from ...netlist.buffers import Buffers
+from ...netlist.netlist import PORT
 from .circuit import Circuit, wired
 
 MANY = 48  # readers; what abc has buffered has fewer
@@ -79,42 +78,27 @@ def _spread(
 ) -> Circuit:
     """With trees on these nets, which have so many ns to spend."""
     netlist = circuit.netlist
-    cells, nets = dict(netlist.cells), list(netlist.nets)
-    owners = dict(circuit.owners)
-    taken = {*netlist.cells, *netlist.aliases}
+    cells = netlist.cells
+    buffers = Buffers(netlist, library, "spread", dict(circuit.owners), modules)
     for net, ns in spare.items():
         driver = netlist.driver[net]
         assert driver is not None
         sinks = [sink for sink in netlist.sinks[net] if sink[0] != PORT]
         pins = [library.cells[cells[name].kind].pins[pin].cap_ff for name, pin in sinks]
         kind = cells[driver[0]].kind if driver[0] != PORT else library.roles.buffers[0]
-        # the module of the driver; of a port's net, that of the first reader
-        of = driver[0] if driver[0] != PORT else sinks[0][0]
-        module = owners.get(of, modules.get(of, ""))
-        prefix = f"{module}{ownership.SEPARATOR}" if module else ""
-        names = (f"{prefix}spread_{k}" for k in itertools.count(1))
+        module = buffers.module(net, sinks)
         readers = sinks
         for level in reversed(trees.best(kind, len(sinks), round(sum(pins) / len(pins), 2), ns)):
-            buffer = library.cells[level.kind]
             count = math.ceil(len(readers) / level.spread)
             heads = []
             for place in range(count):
-                name = next(each for each in names if each not in taken and f"{each}_z" not in taken)
-                taken |= {name, f"{name}_z"}
-                nets.append(f"{name}_z")
-                for reader, pin in readers[
-                    place * len(readers) // count : (place + 1) * len(readers) // count
-                ]:
-                    old = cells[reader]
-                    cells[reader] = Instance(reader, old.kind, {**old.pins, pin: len(nets) - 1})
-                cells[name] = Instance(
-                    name, level.kind, {buffer.inputs[0]: net, buffer.outputs[0]: len(nets) - 1}
-                )
-                owners[name] = module
-                heads.append((name, buffer.inputs[0]))
+                head, behind = buffers.insert(level.kind, net, module)
+                first, end = place * len(readers) // count, (place + 1) * len(readers) // count
+                buffers.hang(readers[first:end], behind)
+                heads.append(head)
             readers = heads
-    made = wired(connected(netlist, cells, nets, library), trees.wire_ff, around=circuit.around)
-    made.owners = owners
+    made = wired(buffers.connected(), trees.wire_ff, around=circuit.around)
+    made.owners = buffers.owners
     return made
 
 

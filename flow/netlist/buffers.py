@@ -1,0 +1,59 @@
+"""Buffers that are put into a netlist: each is a cell with a net of its own behind it, named by its module, on which readers hang then."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from ..kit.liberty import Library
+from . import ownership
+from .netlist import PORT, Instance, Netlist, Terminal, connected
+
+
+class Buffers:
+    """A netlist that gets buffers; `owners`, a module for each new one, goes on with what it is given."""
+
+    def __init__(
+        self,
+        netlist: Netlist,
+        library: Library,
+        stem: str,
+        owners: dict[str, str],
+        modules: Mapping[str, str],
+    ) -> None:
+        self.netlist, self.library, self.stem = netlist, library, stem
+        self.owners, self.modules = owners, modules
+        self.cells, self.nets = dict(netlist.cells), list(netlist.nets)
+        self._taken = {*netlist.cells, *netlist.aliases}
+        self._numbers: dict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
+
+    def module(self, net: int, readers: Iterable[Terminal]) -> str:
+        """That of a net's driver; of a port's net, that of the first of these readers which is a cell."""
+        driver = self.netlist.driver[net]
+        assert driver is not None
+        of = next((name for name, _ in (driver, *readers) if name != PORT), PORT)
+        return self.owners.get(of, self.modules.get(of, ""))
+
+    def insert(self, kind: str, net: int, module: str) -> tuple[Terminal, int]:
+        """A buffer of this kind on a net: its input, and the net behind it."""
+        prefix = f"{module}{ownership.SEPARATOR}" if module else ""
+        names = (f"{prefix}{self.stem}_{number}" for number in self._numbers[prefix])
+        name = next(each for each in names if not self._taken & {each, f"{each}_z"})
+        self._taken |= {name, f"{name}_z"}
+        self.nets.append(f"{name}_z")
+        behind = len(self.nets) - 1
+        cell = self.library.cells[kind]
+        self.cells[name] = Instance(name, kind, {cell.inputs[0]: net, cell.outputs[0]: behind})
+        self.owners[name] = module
+        return (name, cell.inputs[0]), behind
+
+    def hang(self, readers: Iterable[Terminal], net: int) -> None:
+        """These readers, cells all of them, on a net."""
+        for name, pin in readers:
+            old = self.cells[name]
+            self.cells[name] = Instance(name, old.kind, {**old.pins, pin: net})
+
+    def connected(self) -> Netlist:
+        """The netlist with them."""
+        return connected(self.netlist, self.cells, self.nets, self.library)
