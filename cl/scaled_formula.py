@@ -4,7 +4,7 @@ As in program_formula.py T is a product's cycles, ov is 1 without forwarding, P 
 squares of P), behind which a product sees M' a cycle later, as any that follows a change of the modulus; H those of h halvings and of
 the subtraction behind them.
 
-    into the form   C, and P a number, 3 P + 2 one of two words           out of it   P + 1 + H
+    into the form   C, and P a number, 3 P + 3 one of two words           out of it   P + 1 + H
     private         words of one cycle aside, plain C + 2 P + loop + P + H, by CRT 2 C + 2 loop + 28 P + 3 H, and
     check           modulo n C + 2 P + H + the public power; by CRT 2 (C + 7 P + 2 H + the public power)
 """
@@ -71,7 +71,7 @@ class ScaledFormula(Formula):
 
     @property
     def _number(self) -> int:
-        return 1 + self.each + (1 + self.each if self.recipe.joins else 0)
+        return 1 + self.each + (2 + self.each if self.recipe.joins else 0)
 
     def _public(self, exp: int) -> int:
         return 2 + self.public(exp, 0)
@@ -87,7 +87,7 @@ class ScaledFormula(Formula):
 
     @property
     def _garner(self) -> int:
-        return 9 * self.each + 6 + self.halve + self.leave
+        return 9 * self.each + 7 + self.halve + self.leave
 
     @property
     def _integer(self) -> int:

@@ -340,11 +340,6 @@ class Word:
         return next((each for each in self.actions if isinstance(each, Setup)), None)
 
     @property
-    def leaves(self) -> bool:
-        """A number leaves the form of a scaled modulus."""
-        return self.setup is not None and self.setup.kind == "halve"
-
-    @property
     def needs_entry(self) -> bool:
         """It reads s, so it waits for a scan under way."""
         operands = [operand for each in self.products for operand in (each.x, each.y)]

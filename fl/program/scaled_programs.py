@@ -117,7 +117,8 @@ class ScaledKeyed(Pieces):
                 self.act(Fetch("b", "ch"))
             self.act(Fetch("s", f"{name}h"))
             self.act(Fetch("s", name), products=(Product("r", "s", "b"),))
-            self.act(Add("s", "r", "s"), Fetch("b", "c"))
+            self.act(Add("s", "r", "s"))  # no product goes with it, or right behind it: see Microcode
+            self.act(Fetch("b", "c"))
         else:
             self.act(Fetch("s", name))
         self.act(Fetch("s", "c"), products=(Product("b", "s", "b"),))
@@ -179,7 +180,8 @@ class ScaledKeyed(Pieces):
     def garner(self) -> None:
         """h = (sp - sq) / q modulo p, from sp in the form. Sums are of numbers that came from a product with a short one."""
         self.word(Product("r", "r", "unit"), note="Garner: h = (sp - sq) qinv mod p")
-        self.act(self.keep("sp", "r"), Add("s", "0", "1", subtract=True), Fetch("b", "c"))
+        self.act(self.keep("sp", "r"), Add("s", "0", "1", subtract=True))
+        self.act(Fetch("b", "c"))
         self.act(products=(Product("r", "s", "b"),))  # -1 in the form
         self.act(Fetch("s", "sq"), products=(Product("b", "unit", "b"),))
         self.word(Product("r", "r", "b"))

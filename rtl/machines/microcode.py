@@ -98,9 +98,9 @@ class Microcode:
             made = {name for each, dst, *_ in word.made(bit) for name in (dst, each.also)}
             for after in (self.words[flow.to], self.words[flow.out]):
                 assert after.setup is None or after.setup.src not in made, "a product that arrives"
-                # ... and nothing is sent ahead of a number that leaves the form
-                busy = after.setup is not None or after.made(0) or after.made(1)
-                assert not (word.leaves and busy), "a number that leaves"
+                # ... and nothing is sent ahead of what comes late
+                late = any(self._late(word, register) for register in self.program.registers)
+                assert not (late and (after.setup or after.made(0) or after.made(1))), "what comes late"
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -382,9 +382,10 @@ class Microcode:
         starts = register in self.named(Setup, "src")
         return bool(moving) and all(word.settles for word in moving) and not starts and register != "s"
 
-    def leaves_to(self, register: str) -> bool:
-        """A number that leaves the form ends in this register."""
-        return any(self._left(word, register) for word in self.words)
+    def late_to(self, register: str) -> tuple[str, ...]:
+        """What a register takes of which nothing is sent ahead: "left", a number that leaves the form, and "sum"."""
+        found = (self._late(word, register) for word in self.words)
+        return tuple(dict.fromkeys(each for each in found if each is not None))
 
     def moves_to(self, register: str) -> tuple[str, ...]:
         """What else a register takes at the end of a word: registers, constants, fields, "setup", "sum", "memory"."""
@@ -395,13 +396,17 @@ class Microcode:
                 named[source] = None
         return tuple(named)
 
-    @staticmethod
-    def _left(word: Word, register: str) -> bool:
-        return word.leaves and word.setup is not None and word.setup.dst == register
+    def _late(self, word: Word, register: str) -> str | None:
+        """A product on a scaled modulus is so short that no sum, and no such number, may go before it in its first cycle."""
+        for action in word.actions if self.scaled else ():
+            if isinstance(action, Add) and action.dst == register:
+                return "sum"
+            if isinstance(action, Setup) and action.kind == "halve" and action.dst == register:
+                return "left"
+        return None
 
-    @classmethod
-    def _moved(cls, word: Word, register: str) -> str | None:
-        if cls._left(word, register):
+    def _moved(self, word: Word, register: str) -> str | None:
+        if self._late(word, register) is not None:
             return None
         for action in word.actions:
             if isinstance(action, Pick) and register == "s":
@@ -572,11 +577,18 @@ class Microcode:
             def moves(word: Word, reg: str = register) -> bool:
                 return self._moved(word, reg) is not None
 
-            def left(word: Word, reg: str = register) -> bool:
-                return self._left(word, reg)
+            late = self.late_to(register)
+
+            def is_late(word: Word, reg: str = register) -> bool:
+                return self._late(word, reg) is not None
+
+            def from_late(word: Word, reg: str = register, late: tuple = late) -> Value:
+                source = self._late(word, reg)
+                return None if source is None else late.index(source)
 
             fields.append(self._flag(f"{register}_moves", moves))
-            fields.append(self._flag(f"{register}_leaves", left))
+            fields.append(self._flag(f"{register}_late", is_late))
+            fields.append(self._each(f"{register}_late_from", from_late))
             fields.append(self._each(f"{register}_from", moved))
         fields += self._of_memory()
         fields += self._of_exponent()

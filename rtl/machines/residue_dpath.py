@@ -81,7 +81,7 @@ class ResidueRegister(Component):
 
     Ports: what it takes, and when -> now, its value; next, the value that products see which are sent ahead. moves_late: nothing is
     sent ahead of what is moved there, so that next has products alone. kept: the next value, where no product arrives.
-    leaves: it takes numbers that leave the form, too, of which nothing is sent ahead either.
+    late: it takes what comes late, too, of which nothing is sent ahead either.
     """
 
     def construct(
@@ -95,7 +95,7 @@ class ResidueRegister(Component):
         read_next=True,
         read_kept=False,
         moves_late=False,
-        leaves=False,
+        late=False,
     ):
         s.product = [InPort(nbits) for _ in range(nunits)]
         s.arrives = InPort(nproducts)
@@ -108,7 +108,7 @@ class ResidueRegister(Component):
 
         s.moved = Wire(nbits)
         s.moves_in = Wire()
-        if moves or leaves:
+        if moves or late:
             s.ends = InPort()
         if moves:
             s.moves = InPort()
@@ -171,16 +171,16 @@ class ResidueRegister(Component):
                 elif s.from_product[1]:
                     s.next @= s.product[LAST_UNIT]
 
-        if leaves:
-            s.leaves = InPort()
-            s.left = InPort(nbits)
-            assert not moves_late  # a conversion starts from it, and sees what it takes
+        if late:
+            s.late = InPort()
+            s.late_source = InPort(nbits)
+            assert not moves_late  # there is a conversion that sees what is moved
 
             @update
-            def leaves_at_the_end():
+            def comes_late():
                 s.taken @= s.next
-                if s.ends & s.leaves:
-                    s.taken @= s.left
+                if s.ends & s.late:
+                    s.taken @= s.late_source
 
         elif moves_late:
 
@@ -273,7 +273,7 @@ class ResidueDpath(Component):
                     name in code.read_next,
                     name in code.named(Setup, "src"),
                     code.moves_late(name),
-                    code.leaves_to(name),
+                    bool(code.late_to(name)),
                 ),
             )
 
@@ -330,6 +330,7 @@ class ResidueDpath(Component):
                 "1": "one_factor" if factor else "one",
                 "sum": "sum",
                 "setup": "setup_result",
+                "left": "left",
                 "memory": "data",
             }
             if name == "0" and not hasattr(s, "zero"):
@@ -345,14 +346,15 @@ class ResidueDpath(Component):
             connect(register.takes, told(f"{name}_takes"))
             for i in range(nunits):
                 register.product[i] //= s.product[i]
-            moved = code.moves_to(name)
-            if code.leaves_to(name):
+            moved, late = code.moves_to(name), code.late_to(name)
+            if moved or late:
                 register.ends //= s.ends
-                register.left //= s.left
-                connect(register.leaves, told(f"{name}_leaves"))
+            if late:
+                connect(register.late, told(f"{name}_late"))
+                register.late_source //= choose(
+                    s, f"{name}_come_late", [source(each) for each in late], told(f"{name}_late_from"), nbits
+                )
             if moved:
-                if not code.leaves_to(name):
-                    register.ends //= s.ends
                 connect(register.moves, told(f"{name}_moves"))
                 chosen = choose(
                     s, f"{name}_move", [source(each) for each in moved], told(f"{name}_from"), nbits

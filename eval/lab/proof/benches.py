@@ -204,10 +204,11 @@ def held(design: Stream, registers: Mapping[str, int], *, from_reset: bool) -> s
     return design.module([], body)
 
 
-def _now(words: Mapping[str, int]) -> Iterator[str]:
+def _now(words: Mapping[str, int], now: str = "now") -> Iterator[str]:
     """now_0, ... of registers with their bits, each as one word: it may be a list of them."""
     for i, (name, nbits) in enumerate(words.items()):
-        yield f"  typedef logic {_range(nbits)} word_{i};\n  word_{i} now_{i};\n  assign now_{i} = word_{i}'({name});"
+        word = f"word_{i}" if now == "now" else f"word_{now}_{i}"
+        yield f"  typedef logic {_range(nbits)} {word};\n  {word} {now}_{i};\n  assign {now}_{i} = {word}'({name});"
 
 
 def _kept(design: Stream) -> list[str]:
@@ -369,6 +370,55 @@ def same(
 
 def same_time(design: Stream, secret: str, lengths: bool) -> str:
     """The requests of the copies differ in the field `secret`; with `lengths` its highest 1 is at the same place."""
+    requests, inputs = _two_secrets(design, secret)
+    body = [
+        RESET,
+        *requests,
+        *always(
+            [_alike("secret", "other")] if lengths else [],
+            ["reset || request_rdy_1 == request_rdy_2", "reset || answer_val_1 == answer_val_2"],
+        ),
+    ]
+    return design.module(inputs, body)
+
+
+def same_pace(
+    design: Stream,
+    secret: str,
+    lengths: bool,
+    registers: Mapping[str, int],
+    same: tuple[Sequence[str], Sequence[str]],
+    shown: Sequence[str],
+) -> str:
+    """The same in two cycles, from any two states in which registers are equal, and others have their highest 1 at the same place.
+
+    registers: with their bits. shown: those that are asked to be so in the second cycle, too; if these are all, the handshakes are as well.
+    """
+    requests, inputs = _two_secrets(design, secret)
+    equal, alike = same
+    numbers = {name: f"{i}" for i, name in enumerate(registers)}
+    kept = {name: f"one_{numbers[name]} == two_{numbers[name]}" for name in equal}
+    kept |= {name: _alike(f"one_{numbers[name]}", f"two_{numbers[name]}") for name in alike}
+    handshakes = ["request_rdy_1 == request_rdy_2", "answer_val_1 == answer_val_2"]
+    body = [
+        "  wire reset = 0;",
+        *requests,
+        *_now({f"one.{name}": nbits for name, nbits in registers.items()}, "one"),
+        *_now({f"two.{name}": nbits for name, nbits in registers.items()}, "two"),
+        "  reg begun = 0;\n  always @(posedge clk) begun <= 1;",
+        *always(
+            [*([_alike("secret", "other")] if lengths else []), *(f"begun || {each}" for each in kept.values())],
+            [
+                *(handshakes if kept.keys() == set(shown) else []),
+                *(f"!begun || {kept[name]}" for name in shown),
+            ],
+        ),
+    ]
+    return design.module(inputs, body)
+
+
+def _two_secrets(design: Stream, secret: str) -> tuple[list[str], list[str]]:
+    """Two copies whose requests differ in this field, which are called secret and other; and the inputs for that."""
     high, low = design.field(secret)
     other = ["other"]
     if high < design.ports.request.nbits - 1:
@@ -376,17 +426,17 @@ def same_time(design: Stream, secret: str, lengths: bool) -> str:
     if low:
         other.append(f"request[{low - 1}:0]")
     body = [
-        RESET,
         f"  wire {design.request} request_other = {{{', '.join(other)}}};",
         f"  wire {_range(high - low + 1)} secret = request[{high}:{low}];",
         design.instance("one", "request", "_1"),
         design.instance("two", "request_other", "_2"),
-        *always(
-            ["(secret ^ other) <= (secret & other)"] if lengths else [],
-            ["reset || request_rdy_1 == request_rdy_2", "reset || answer_val_1 == answer_val_2"],
-        ),
     ]
-    return design.module([f"input {_range(high - low + 1)} other"], body)
+    return body, [f"input {_range(high - low + 1)} other"]
+
+
+def _alike(one: str, two: str) -> str:
+    """The highest 1 of both is at the same place, if there is any."""
+    return f"({one} ^ {two}) <= ({one} & {two})"
 
 
 def _range(nbits: int) -> str:
