@@ -15,10 +15,18 @@ from modexlab.eval.lab.proof.check import NETLIST, Check, Outcome
 from modexlab.eval.lab.proof.checks import checks, classes, first_of_each_class
 from modexlab.eval.lab.proof.contracts import CONTRACTS
 from modexlab.eval.lab.proof.heap_sum import heap_check
-from modexlab.eval.lab.proof.machine_checks import placed_outcome
+from modexlab.eval.lab.proof.machine_checks import placed_outcome, same_pace
 from modexlab.eval.lab.proof.planted import first_refuted
 from modexlab.eval.lab.proof.ports import inside
-from modexlab.eval.lab.proof.stream_checks import OUTPUTS, Rewritten, StreamUnit, behind, decided, protocol
+from modexlab.eval.lab.proof.stream_checks import (
+    OUTPUTS,
+    Rewritten,
+    StreamUnit,
+    behind,
+    decided,
+    one_by_one,
+    protocol,
+)
 from modexlab.eval.lab.proof.unit_checks import fresh, unit_checks
 from modexlab.fl.errors import BadInput
 from modexlab.flow.prove import assertions, mutants
@@ -184,6 +192,21 @@ def kept(design: benches.Stream) -> list[str]:
 def test_who_is_never_ready_again_breaks_its_promise() -> None:
     assert kept(planted()) == [PROVED, PROVED, PROVED]
     assert kept(planted(ready="&& !dead")) == [REFUTED, PROVED, PROVED]
+
+
+def test_one_request_after_the_other() -> None:
+    """An answer that comes late or twice, a unit that is not ready again or takes a second request: none is one at a time."""
+
+    def found(cycles: int = 8, **changes: str) -> bool:
+        outcome = one_by_one(planted(**changes), (), cycles, SECONDS)
+        return outcome is not None and outcome.verdict == PROVED
+
+    assert found() and found(2)  # as it is within four times as many
+    assert not found(1) and not found(ready="&& !dead") and not found(ready="|| at == 1")
+    again = replace(
+        planted(), verilog=planted().verilog.replace("at <= 0; dead <= 1;", "at <= dead ? 0 : 2; dead <= 1;")
+    )
+    assert one_by_one(again, (), 8, SECONDS) is None
 
 
 @pytest.mark.regress
@@ -362,15 +385,25 @@ def test_two_copies_of_which_the_secret_differs() -> None:
     """What takes as long as the secret says, or as its highest 1: told apart side by side."""
     request = Message(6, (("other", 3), ("exp", 3)))
 
-    def found(cycles: str, lengths: bool = False) -> str:
+    def found(cycles: str, lengths: bool = False) -> tuple[str, str]:
         text = TAKING.replace("CYCLES", cycles)
         design = benches.Stream(text, "taking", Ports(request, Message(1), ()))
-        return decided(benches.same_time(design, "exp", lengths), SECONDS).verdict
+        from_reset = decided(benches.same_time(design, "exp", lengths), SECONDS)
+        return from_reset.verdict, same_pace(design, lengths, SECONDS).verdict
 
-    assert found("4") == found("istream__msg[5:3]") == PROVED
-    assert found("istream__msg[2:0]") == REFUTED
+    proved, refuted = (PROVED, PROVED), (REFUTED, REFUTED)
+    assert found("4") == found("istream__msg[5:3]") == proved
+    assert found("istream__msg[2:0]") == refuted
     highest = "istream__msg[2] ? 3 : istream__msg[1] ? 2 : istream__msg[0]"
-    assert (found(highest), found(highest, lengths=True)) == (REFUTED, PROVED)
+    assert (found(highest), found(highest, lengths=True)) == (refuted, proved)
+
+
+def test_a_machine_by_what_its_handshakes_hang_on() -> None:
+    """heap keeps its handshakes and its time at 32 bits, in seconds: its datapath is not looked at."""
+    machine = catalogue.find("heap").at(32)
+    found = [each.run(SECONDS, lambda *_: None) for each in checks(machine, ["time", "protocol"])]
+    assert [each.verdict for each in found] == [PROVED, PROVED]
+    assert all("behind the handshakes" in each.how for each in found)
 
 
 def test_placed_netlist(tmp_path: Path) -> None:

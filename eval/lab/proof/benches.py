@@ -5,12 +5,15 @@
                  answer in so many cycles, and where nothing is under way room for a request in as many
     held         while an answer is not taken, it stays, as the registers do that it is read from
     alone        two copies in any two states take the same request: the registers that decide what comes are the same then
+    at_once      two copies in the same state: while they offer an answer, it is the same, whatever their streams say
     idle         when a request can be taken, these registers have the values of a reset
     same_answer  two copies in any two states take the same request: they answer the same, in the same cycle, of so many
+    one_request  from where a request can be taken: it is answered in so many cycles, no other is taken before, and then one can be again
     row          units in a row, of which each gets the answer of the one before, and nothing else but static ports
     steady       two copies in the same state, at work: what their streams say makes no difference to these registers
     same         a unit and another text of it, in the same state: what they show is the same, and the state that they come to
     same_time    two copies from reset, whose requests differ in one field: both answer in the same cycles
+    same_pace    the same of two copies in any two states that are the same in some registers, which are so in the next cycle, too
 
 Static ports may change whenever nothing is under way. A machine is reset in the first cycle, and not again.
 """
@@ -310,6 +313,57 @@ def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[
     )
 
 
+def at_once(design: Stream, registers: Mapping[str, int]) -> str:
+    """In one cycle: two copies with the same in these registers offer the same, whatever their streams say."""
+    body = [
+        "  wire reset = 0;",
+        *_kept(design),
+        design.instance("one", "request", "_1"),
+        design.instance("two", "request_other", "_2", given="_other"),
+        *_now({f"one.{name}": nbits for name, nbits in registers.items()}, "one"),
+        *_now({f"two.{name}": nbits for name, nbits in registers.items()}, "two"),
+        *always(
+            [f"one_{i} == two_{i}" for i in range(len(registers))],
+            ["answer_val_1 == answer_val_2", "!answer_val_1 || answer_1 == answer_2"],
+        ),
+    ]
+    return design.module(
+        ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"], body
+    )
+
+
+def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
+    """In so many cycles, from states in which a request can be taken; answers are taken at once.
+
+    Whether there is a request is open in the first cycle; where there is none, one can be taken in the second.
+    """
+    body = [
+        "  wire reset = 0;",
+        *_kept(design),
+        *design.fields(),
+        "  reg first = 1, paired = 0, ready = 0;",
+        f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
+        "  wire request_val_now = request_val, answer_rdy_now = 1;",
+        design.instance("unit", "request", given="_now"),
+        "  always @(posedge clk) begin",
+        "    first <= 0;",
+        "    age <= age + 1;",
+        "    paired <= first ? request_val : paired & !answer_val;",
+        "    ready <= first ? !request_val : paired & answer_val;",
+        "  end",
+        *always(
+            [f"!first || !request_val || ({each})" for each in given],
+            [
+                "!first || (request_rdy && !answer_val)",
+                "!ready || (request_rdy && !answer_val)",
+                "!paired || !request_rdy",
+                f"!paired || age < {cycles} || answer_val",
+            ],
+        ),
+    ]
+    return design.module([], body)
+
+
 def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
     """In one cycle, two copies in any two states: units of these names, from the request to the answer."""
     body = [
@@ -407,7 +461,10 @@ def same_pace(
         *_now({f"two.{name}": nbits for name, nbits in registers.items()}, "two"),
         "  reg begun = 0;\n  always @(posedge clk) begun <= 1;",
         *always(
-            [*([_alike("secret", "other")] if lengths else []), *(f"begun || {each}" for each in kept.values())],
+            [
+                *([_alike("secret", "other")] if lengths else []),
+                *(f"begun || {each}" for each in kept.values()),
+            ],
             [
                 *(handshakes if kept.keys() == set(shown) else []),
                 *(f"!begun || {kept[name]}" for name in shown),

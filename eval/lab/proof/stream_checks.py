@@ -46,6 +46,8 @@ SOME, MOST = 64, 4096  # requests that are timed of a modulus, and of the last o
 MORE = 4  # times the cycles that were measured, before a unit is said to be too late
 ANSWER = ("ostream__val", "ostream__msg")
 OUTPUTS = (*ANSWER, "istream__rdy")
+PACE = ("istream__rdy", "ostream__val")
+AT_ONCE_S = 10.0  # of a processor
 PROMISED = "each request one answer, held until taken, in a bounded time"
 REFUSED = (SimulationTimeout, UnexpectedResponse, BrokenPromise)
 INSTANCE = r"^\s*(\w+) {}\s*\("  # of a part, in the text
@@ -222,13 +224,41 @@ def protocol(design: benches.Stream, given: Sequence[str], cycles: int, room: in
         kept = decided(benches.held(design, {}, from_reset=True), max(1.0, seconds / 2))
     if kept.verdict != PROVED:
         return replace(kept, how=f"an answer that is not taken: {kept.how}")
+    found = one_by_one(design, given, cycles, seconds / 3) if room == 1 else None
     for longest in (cycles, MORE * cycles):  # what was measured is perhaps not the longest
+        if found is not None and found.verdict != REFUTED:
+            break
         bench = benches.handshakes(design, given, longest, room)
         how = f"within {longest} cycles, {room} under way"
         found = decided(bench, max(1.0, seconds - (spent() - began)), how=how)
-        if found.verdict != REFUTED:
-            break
+    assert found is not None
     return replace(found, seconds=spent() - began)
+
+
+def one_by_one(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> Outcome | None:
+    """Of a stream with one request under way at a time, without the data: from where a request can be taken to where one can be again.
+
+    The handshakes hang on few registers. Those that a reset sets, and that have these values whenever a request can be taken, are where
+    it begins, and all others have any value; and as none of them moves while an answer waits, it is enough to take it at once.
+    """
+    began = spent()
+
+    def left(share: float = 1.0) -> float:
+        return max(1.0, (seconds - (spent() - began)) * share)
+
+    sources, _ = behind(design, PACE, through=True)
+    if decided(benches.held(design, sources, from_reset=True), left(0.3)).verdict != PROVED:
+        return None
+    values = {name: value for name, value in _reset(design).items() if name in sources}
+    values = {name: values[name] for name in _settled(design, values, left(0.5))}
+    initial = {f"unit.{name}": value for name, (value, _) in values.items()}
+    for longest in (cycles, MORE * cycles):
+        how = f"within {longest} cycles, one under way, of {len(sources)} registers behind the handshakes"
+        bench = benches.one_request(design, given, longest)
+        found = decided(bench, left(), longest + 2, how=how, initial=initial)
+        if found.verdict == PROVED:
+            return found
+    return None
 
 
 def _answers(own: StreamUnit, seconds: float, report: Report) -> Outcome:
@@ -287,19 +317,33 @@ def _same_answer(design: benches.Stream, given: Sequence[str], cycles: int, seco
 
 def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
     """Values of the registers that a reset sets, among which all are with which a request can be taken."""
-    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        values = registers.resets(design.verilog, design.top, Path(directory))
-    sizes = dict.fromkeys(values, 1)
-    if values and decided(benches.idle(design, values), seconds / 2).verdict != PROVED:
-        for name, (value, nbits) in values.items():
-            bench = benches.idle(design, {name: (value, nbits)})
-            sizes[name] = 1 if decided(bench, seconds / 2 / len(values)).verdict == PROVED else 1 << nbits
+    values = _reset(design)
+    settled = _settled(design, values, seconds)
+    sizes = {name: 1 if name in settled else 1 << nbits for name, (_, nbits) in values.items()}
     if math.prod(sizes.values()) > MOST_STATES:
         sizes = {name: size for name, size in sizes.items() if size == 1}  # any value
     for found in itertools.product(
         *(range(size) if size > 1 else [values[name][0]] for name, size in sizes.items())
     ):
         yield dict(zip(sizes, found, strict=True))
+
+
+def _reset(design: benches.Stream) -> dict[str, tuple[int, int]]:
+    """Registers that a reset sets: to what, and their bits."""
+    with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
+        return registers.resets(design.verilog, design.top, Path(directory))
+
+
+def _settled(design: benches.Stream, values: Mapping[str, tuple[int, int]], seconds: float) -> list[str]:
+    """Those that have the value of the reset whenever a request can be taken."""
+    if not values or decided(benches.idle(design, values), seconds / 2).verdict == PROVED:
+        return list(values)
+    share = seconds / 2 / len(values)
+    return [
+        name
+        for name, value in values.items()
+        if decided(benches.idle(design, {name: value}), share).verdict == PROVED
+    ]
 
 
 def behind(
@@ -314,7 +358,10 @@ def behind(
 def answered_at_once(design: benches.Stream) -> tuple[dict[str, int], str]:
     """Registers that an answer is read from, and inputs beside static ports that change it in their cycle."""
     sources, inputs = behind(design, ANSWER, through=False)
-    return sources, ", ".join(sorted(inputs - {name for name, _ in design.ports.statics}))
+    named = ", ".join(sorted(inputs - {name for name, _ in design.ports.statics}))
+    if named and decided(benches.at_once(design, sources), AT_ONCE_S, 1).verdict == PROVED:
+        named = ""  # there is a way from them, but not while an answer is offered
+    return sources, named
 
 
 def decided(
