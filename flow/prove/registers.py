@@ -118,7 +118,8 @@ def resets(verilog: str, top: str, work: Path) -> dict[str, tuple[int, int]]:
     values: dict[Any, str] = {}
     for cell in module["cells"].values():
         if (
-            cell["type"].startswith("$sdff")
+            cell["type"] in ("$sdff", "$sdffe")
+            and int(cell["parameters"]["SRST_POLARITY"], 2) == 1
             and cell["connections"]["SRST"] == module["ports"]["reset"]["bits"]
         ):
             value = cell["parameters"]["SRST_VALUE"]

@@ -96,11 +96,13 @@ class Microcode:
         for word, bit in itertools.product(self.words, (0, 1)):
             flow = word.flow_at(bit)
             made = {name for each, dst, *_ in word.made(bit) for name in (dst, each.also)}
-            for after in (self.words[flow.to], self.words[flow.out]):
+            again = [word] if flow.kind == "repeat" else []
+            for after in (self.words[flow.to], self.words[flow.out], *again):
                 assert after.setup is None or after.setup.src not in made, "a product that arrives"
                 # ... and nothing is sent ahead of what comes late
                 late = any(self._late(word, register) for register in self.program.registers)
                 assert not (late and (after.setup or after.made(0) or after.made(1))), "what comes late"
+        assert not self.scaled or self.refuses_silently
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -380,7 +382,9 @@ class Microcode:
         """What is moved to a register comes with a modulus, so that no product is sent ahead of it, and no conversion."""
         moving = [word for word in self.words if self._moved(word, register) is not None]
         starts = register in self.named(Setup, "src")
-        return bool(moving) and all(word.settles for word in moving) and not starts and register != "s"
+        if starts or register == "s" or self.late_to(register):
+            return False
+        return bool(moving) and all(word.settles for word in moving)
 
     def late_to(self, register: str) -> tuple[str, ...]:
         """What a register takes of which nothing is sent ahead: "left", a number that leaves the form, and "sum"."""

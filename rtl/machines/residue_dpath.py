@@ -174,7 +174,6 @@ class ResidueRegister(Component):
         if late:
             s.late = InPort()
             s.late_source = InPort(nbits)
-            assert not moves_late  # there is a conversion that sees what is moved
 
             @update
             def comes_late():

@@ -40,6 +40,7 @@ class Sequencer(Component):
 
         s.pc = Wire(pc)
         s.next_pc = Wire(pc)
+        s.meant_pc = Wire(pc)  # the next word too, but perhaps for a refusal
         s.advance = Wire()
         s.now = MicroRom(code.pc_nbits, code.now if forward else [*code.now, *code.sending])
         s.entered = MicroRom(code.pc_nbits, code.entered)
@@ -53,22 +54,11 @@ class Sequencer(Component):
             s.ahead.pc //= s.ahead_pc
             roms.append(s.ahead)
 
-            if code.scaled:
-                s.meant_pc = Wire(pc)
-
-                @update
-                def goes_ahead_as_meant():
-                    s.ahead_pc @= s.pc
-                    if s.advance:
-                        s.ahead_pc @= s.meant_pc
-
-            else:
-
-                @update
-                def goes_ahead():
-                    s.ahead_pc @= s.pc
-                    if s.advance:
-                        s.ahead_pc @= s.next_pc
+            @update
+            def goes_ahead():
+                s.ahead_pc @= s.pc
+                if s.advance:
+                    s.ahead_pc @= s.meant_pc
 
         for name in code.handed:
             rom = next(each for each in roms if hasattr(each, name))
@@ -216,50 +206,45 @@ class Sequencer(Component):
         def refuses():
             s.refused @= (s.accept & (s.in_status != 0)) | s.unequal
 
+        # who is refused goes where nothing is sent; on a scaled modulus, where a product is so short that the way from a comparison to its
+        # factors would decide, what is sent is chosen as if there were no refusal
+        s.turned_away = Wire()
         if code.scaled:
-            # who is refused goes where nothing is sent, so that what is sent is chosen as if there were no refusal: a product on a
-            # scaled modulus is so short that the way from a comparison to its factors would decide
-            assert code.loops and code.refuses_silently
+            s.turned_away //= 0
 
             @update
-            def where_it_means_to():
+            def where_to_if_refused():
+                s.next_pc @= s.meant_pc
+                if s.refused:
+                    s.next_pc @= FAILURE
+
+        else:
+            s.turned_away //= s.refused
+            s.next_pc //= s.meant_pc
+
+        if code.loops:
+
+            @update
+            def where_to_in_loops():
                 s.meant_pc @= s.now.to
-                if s.again:
+                if s.turned_away:
+                    s.meant_pc @= FAILURE
+                elif s.again:
                     s.meant_pc @= s.pc
                 elif s.to_align:
                     s.meant_pc @= ALIGN
                 elif s.out_of_loop:
                     s.meant_pc @= s.now.out
 
-            @update
-            def where_to_unless_refused():
-                s.next_pc @= s.meant_pc
-                if s.refused:
-                    s.next_pc @= FAILURE
-
-        elif code.loops:
-
-            @update
-            def where_to_in_loops():
-                s.next_pc @= s.now.to
-                if s.refused:
-                    s.next_pc @= FAILURE
-                elif s.again:
-                    s.next_pc @= s.pc
-                elif s.to_align:
-                    s.next_pc @= ALIGN
-                elif s.out_of_loop:
-                    s.next_pc @= s.now.out
-
         else:
 
             @update
             def where_to():
-                s.next_pc @= s.now.to
-                if s.refused:
-                    s.next_pc @= FAILURE
+                s.meant_pc @= s.now.to
+                if s.turned_away:
+                    s.meant_pc @= FAILURE
                 elif s.again:
-                    s.next_pc @= s.pc
+                    s.meant_pc @= s.pc
 
         # ---- sending
 

@@ -176,8 +176,8 @@ endmodule
 """
 
 
-def planted(answer: str = "value", ready: str = "", taken: str = "") -> benches.Stream:
-    text = PLANTED.replace("ANSWER", answer).replace("READY", ready).replace("TAKEN", taken)
+def planted(answer: str = "value", ready: str = "", taken: str = "", text: str = PLANTED) -> benches.Stream:
+    text = text.replace("ANSWER", answer).replace("READY", ready).replace("TAKEN", taken)
     return benches.Stream(text, "planted", Ports(Message(4), Message(4), ()))
 
 
@@ -198,11 +198,23 @@ def test_one_request_after_the_other() -> None:
     """An answer that comes late or twice, a unit that is not ready again or takes a second request: none is one at a time."""
 
     def found(cycles: int = 8, **changes: str) -> bool:
-        outcome = one_by_one(planted(**changes), (), cycles, SECONDS)
-        return outcome is not None and outcome.verdict == PROVED
+        return one_by_one(planted(**changes), (), cycles, SECONDS) is not None
 
     assert found() and found(2)  # as it is within four times as many
     assert not found(1) and not found(ready="&& !dead") and not found(ready="|| at == 1")
+    counting = "count <= count + 1; value <= value + 1; if (count == 3) at <= 2;"
+    for text, instead in (
+        (counting, f"if (ostream__rdy) begin {counting} end"),  # waits for who waits for it
+        (counting, f"{counting} if (count == 1 && !ostream__rdy) at <= 0;"),  # loses a request
+        (
+            "if (istream__val READY)",
+            "if (istream__val && ostream__rdy)",
+        ),  # does not see one that it has taken
+    ):
+        assert text in PLANTED
+        blind = planted(text=PLANTED.replace(text, instead))
+        assert one_by_one(blind, (), 8, SECONDS) is None
+        assert protocol(blind, (), 8, 1, SECONDS).verdict == REFUTED
     again = replace(
         planted(), verilog=planted().verilog.replace("at <= 0; dead <= 1;", "at <= dead ? 0 : 2; dead <= 1;")
     )
@@ -385,17 +397,46 @@ def test_two_copies_of_which_the_secret_differs() -> None:
     """What takes as long as the secret says, or as its highest 1: told apart side by side."""
     request = Message(6, (("other", 3), ("exp", 3)))
 
-    def found(cycles: str, lengths: bool = False) -> tuple[str, str]:
+    def found(cycles: str, lengths: bool = False) -> tuple[str, ...]:
         text = TAKING.replace("CYCLES", cycles)
         design = benches.Stream(text, "taking", Ports(request, Message(1), ()))
         from_reset = decided(benches.same_time(design, "exp", lengths), SECONDS)
-        return from_reset.verdict, same_pace(design, lengths, SECONDS).verdict
+        alone = one_by_one(design, (), 8, SECONDS)
+        assert alone is not None
+        unrolled = alone.same_time(design, "exp", lengths, SECONDS)
+        return from_reset.verdict, same_pace(design, lengths, SECONDS).verdict, unrolled.verdict
 
-    proved, refuted = (PROVED, PROVED), (REFUTED, REFUTED)
+    proved, refuted = (PROVED,) * 3, (REFUTED, UNDECIDED, UNDECIDED)
     assert found("4") == found("istream__msg[5:3]") == proved
     assert found("istream__msg[2:0]") == refuted
     highest = "istream__msg[2] ? 3 : istream__msg[1] ? 2 : istream__msg[0]"
     assert (found(highest), found(highest, lengths=True)) == (refuted, proved)
+
+
+def test_a_secret_that_is_taken_in_while_reset_is_on() -> None:
+    text = TAKING.replace(
+        "if (reset) busy <= 0;", "if (reset) begin busy <= 0; first <= istream__msg[2:0]; end"
+    )
+    text = text.replace("reg busy;", "reg busy; reg [2:0] first;").replace("CYCLES", "first")
+    design = benches.Stream(text, "taking", Ports(Message(6, (("other", 3), ("exp", 3))), Message(1), ()))
+    assert same_pace(design, False, SECONDS).verdict == UNDECIDED
+    assert decided(benches.same_time(design, "exp", False), SECONDS).verdict == REFUTED
+
+
+def test_where_a_proof_begins_is_where_a_reset_ends() -> None:
+    """A unit that is dead when it is asked in its first cycle: no state behind a reset is one from which it is unrolled."""
+    text = PLANTED.replace("reg dead;", "reg dead; reg x;").replace("at == 0 READY", "at == 0 && !x && !dead")
+    text = (
+        text.replace("READY", "&& !x && !dead")
+        .replace("dead <= 1;", "")
+        .replace("TAKEN", "")
+        .replace("ANSWER", "value")
+    )
+    text = text.replace("free <= free + 1;", "free <= free + 1; if (!reset) x <= 0; else x <= istream__val;")
+    text = text.replace("at <= 0; dead <= 0; end", "at <= 0; dead <= 0; end else if (x) dead <= 1;", 1)
+    design = benches.Stream(text, "planted", Ports(Message(4), Message(4), ()))
+    assert one_by_one(design, (), 8, SECONDS) is None
+    assert protocol(design, (), 8, 1, SECONDS).verdict == REFUTED
 
 
 def test_a_machine_by_what_its_handshakes_hang_on() -> None:

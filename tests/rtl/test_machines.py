@@ -31,7 +31,7 @@ CONVERTING = ("mont-001", "scaled")
 EVERY_SCHEDULE = ("mont-001",)
 # what a control has, or is built alike into all units: on these designs in `make test`
 SHOWN_BY = {
-    "forward": ("naive", "mont", "scaled"),
+    "forward": ("naive", "mont", "heap"),
     "scan": ("mont-ct", "heap", "fold"),
     "gated": ("mont-001",),
 }

@@ -5,7 +5,7 @@
                  answer in so many cycles, and where nothing is under way room for a request in as many
     held         while an answer is not taken, it stays, as the registers do that it is read from
     alone        two copies in any two states take the same request: the registers that decide what comes are the same then
-    at_once      two copies in the same state: while they offer an answer, it is the same, whatever their streams say
+    at_once      two copies with the same in the registers that an answer is read from: they offer the same, whatever their streams say
     idle         when a request can be taken, these registers have the values of a reset
     same_answer  two copies in any two states take the same request: they answer the same, in the same cycle, of so many
     one_request  from where a request can be taken: it is answered in so many cycles, no other is taken before, and then one can be again
@@ -13,6 +13,7 @@
     steady       two copies in the same state, at work: what their streams say makes no difference to these registers
     same         a unit and another text of it, in the same state: what they show is the same, and the state that they come to
     same_time    two copies from reset, whose requests differ in one field: both answer in the same cycles
+    same_latency the same from where a request can be taken to its answer
     same_pace    the same of two copies in any two states that are the same in some registers, which are so in the next cycle, too
 
 Static ports may change whenever nothing is under way. A machine is reset in the first cycle, and not again.
@@ -153,23 +154,13 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int) -> 
 
     The same count runs where nothing is under way and no request would be taken: who never answers again is late too.
     """
-    statics = list(design.statics())
-    inputs = [f"input {bits} next_{name}" for name, bits in statics]
-    count = _range(room.bit_length() + 1)
+    unit, inputs = _counted(design, room)
     body = [
-        RESET,
-        *(f"  reg {bits} {name};" for name, bits in statics),
+        *unit,
         *design.fields(),
-        design.instance("unit", "request"),
-        "  wire takes = request_val & request_rdy & !reset, gives = answer_val & answer_rdy & !reset;",
-        f"  reg {count} under_way = 0;",
         f"  reg {_range(cycles.bit_length() + 1)} waited = 0;",
-        f"  wire {count} left = under_way - gives;",
-        "  always @(posedge clk) begin",
-        "    under_way <= left + takes;",
+        "  always @(posedge clk)",
         "    waited <= reset | answer_val | (under_way == 0 & request_rdy) ? 0 : waited + 1;",
-        *(f"    if (left == 0 && !takes) {name} <= next_{name};" for name, _ in statics),
-        "  end",
         *always(
             [f"!takes || ({each})" for each in given],
             [
@@ -182,36 +173,55 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int) -> 
     return design.module(inputs, body)
 
 
-def held(design: Stream, registers: Mapping[str, int], *, from_reset: bool) -> str:
-    """By the registers that an answer is read from, or by the answer if there are none given; static ports keep their values.
+def held(design: Stream, registers: Mapping[str, int], room: int = 0) -> str:
+    """By the registers that an answer is read from, or by the answer if there are none given.
 
-    In two cycles from any state, or for ever from reset.
+    In two cycles from any state, in which static ports keep their values; or, with at most `room` requests under way, for ever from reset.
     """
     words = {f"unit.{name}": nbits for name, nbits in registers.items()} or {
         "answer_val": 1,
         "answer": design.ports.response.nbits,
     }
+    alone = ["  wire reset = 0;", *_kept(design), design.instance("unit", "request")]
+    unit, inputs = _counted(design, room) if room else (alone, [])
     body = [
-        *([RESET] if from_reset else ["  wire reset = 0;"]),
-        *_kept(design),
-        design.instance("unit", "request"),
+        *unit,
         "  reg offered = 0;",
         *_now(words),
-        *(f"  word_{i} kept_{i};" for i in range(len(words))),
+        *(f"  word_now_{i} kept_{i};" for i in range(len(words))),
         "  always @(posedge clk) begin",
         "    offered <= answer_val & !answer_rdy & !reset;",
         *(f"    kept_{i} <= now_{i};" for i in range(len(words))),
         "  end",
         *always([], [f"!offered || now_{i} == kept_{i}" for i in range(len(words))]),
     ]
-    return design.module([], body)
+    return design.module(inputs, body)
 
 
 def _now(words: Mapping[str, int], now: str = "now") -> Iterator[str]:
     """now_0, ... of registers with their bits, each as one word: it may be a list of them."""
     for i, (name, nbits) in enumerate(words.items()):
-        word = f"word_{i}" if now == "now" else f"word_{now}_{i}"
+        word = f"word_{now}_{i}"
         yield f"  typedef logic {_range(nbits)} {word};\n  {word} {now}_{i};\n  assign {now}_{i} = {word}'({name});"
+
+
+def _counted(design: Stream, room: int) -> tuple[list[str], list[str]]:
+    """A copy whose requests under way are counted, up to so many; where there is none static ports may change, by inputs for that."""
+    statics = list(design.statics())
+    count = _range(room.bit_length() + 1)
+    body = [
+        RESET,
+        *(f"  reg {bits} {name};" for name, bits in statics),
+        design.instance("unit", "request"),
+        "  wire takes = request_val & request_rdy & !reset, gives = answer_val & answer_rdy & !reset;",
+        f"  reg {count} under_way = 0;",
+        f"  wire {count} left = under_way - gives;",
+        "  always @(posedge clk) begin",
+        "    under_way <= left + takes;",
+        *(f"    if (left == 0 && !takes) {name} <= next_{name};" for name, _ in statics),
+        "  end",
+    ]
+    return body, [f"input {bits} next_{name}" for name, bits in statics]
 
 
 def _kept(design: Stream) -> list[str]:
@@ -258,20 +268,22 @@ def steady(design: Stream, registers: Mapping[str, int]) -> str:
             [f"!busy || one.{name} == two.{name}" for name in registers],
         ),
     ]
-    return design.module(
-        ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"], body
-    )
+    return design.module(_other(design), body)
 
 
 def idle(design: Stream, values: Mapping[str, tuple[int, int]]) -> str:
-    """For ever from reset, whatever the static ports do; the values and bits of registers."""
+    """For ever from reset, and right behind it, whatever the static ports do; the values and bits of registers."""
     body = [
         RESET,
+        "  reg begins = 0;\n  always @(posedge clk) begins <= reset;",
         design.instance("unit", "request"),
         *_now({f"unit.{name}": nbits for name, (_, nbits) in values.items()}),
         *always(
             [],
-            [f"reset || !request_rdy || now_{i} == {value}" for i, (value, _) in enumerate(values.values())],
+            [
+                f"reset || !(begins || request_rdy) || now_{i} == {value}"
+                for i, (value, _) in enumerate(values.values())
+            ],
         ),
     ]
     return design.module([f"input {bits} {name}" for name, bits in design.statics()], body)
@@ -308,9 +320,7 @@ def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[
             ],
         ),
     ]
-    return design.module(
-        ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"], body
-    )
+    return design.module(_other(design), body)
 
 
 def at_once(design: Stream, registers: Mapping[str, int]) -> str:
@@ -327,15 +337,13 @@ def at_once(design: Stream, registers: Mapping[str, int]) -> str:
             ["answer_val_1 == answer_val_2", "!answer_val_1 || answer_1 == answer_2"],
         ),
     ]
-    return design.module(
-        ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"], body
-    )
+    return design.module(_other(design), body)
 
 
 def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
-    """In so many cycles, from states in which a request can be taken; answers are taken at once.
+    """In so many cycles, from states in which a request can be taken; an answer that is offered is taken, all else is open.
 
-    Whether there is a request is open in the first cycle; where there is none, one can be taken in the second.
+    Where there is no request in the first cycle, one can be taken in the second.
     """
     body = [
         "  wire reset = 0;",
@@ -343,8 +351,7 @@ def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
         *design.fields(),
         "  reg first = 1, paired = 0, ready = 0;",
         f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
-        "  wire request_val_now = request_val, answer_rdy_now = 1;",
-        design.instance("unit", "request", given="_now"),
+        design.instance("unit", "request"),
         "  always @(posedge clk) begin",
         "    first <= 0;",
         "    age <= age + 1;",
@@ -352,7 +359,7 @@ def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
         "    ready <= first ? !request_val : paired & answer_val;",
         "  end",
         *always(
-            [f"!first || !request_val || ({each})" for each in given],
+            ["!answer_val || answer_rdy", *(f"!first || !request_val || ({each})" for each in given)],
             [
                 "!first || (request_rdy && !answer_val)",
                 "!ready || (request_rdy && !answer_val)",
@@ -386,7 +393,7 @@ def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
         ]
     holds += _joined(before, ["answer_val_1", "answer_rdy", "answer_1 == answer_2"])
     return design.module(
-        ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"],
+        _other(design),
         [*body, *always([], holds)],
     )
 
@@ -441,21 +448,21 @@ def same_pace(
     secret: str,
     lengths: bool,
     registers: Mapping[str, int],
-    same: tuple[Sequence[str], Sequence[str]],
-    shown: Sequence[str],
+    relation: tuple[Sequence[str], Sequence[str]],
+    shown: str = "",
 ) -> str:
     """The same in two cycles, from any two states in which registers are equal, and others have their highest 1 at the same place.
 
-    registers: with their bits. shown: those that are asked to be so in the second cycle, too; if these are all, the handshakes are as well.
+    registers: with their bits; those without a reset begin alike. shown: one that is asked to be so in the second cycle, too; else all
+    are, and the handshakes. A reset may come in any cycle, to both.
     """
     requests, inputs = _two_secrets(design, secret)
-    equal, alike = same
-    numbers = {name: f"{i}" for i, name in enumerate(registers)}
+    equal, alike = relation
+    numbers = {name: i for i, name in enumerate(registers)}
     kept = {name: f"one_{numbers[name]} == two_{numbers[name]}" for name in equal}
     kept |= {name: _alike(f"one_{numbers[name]}", f"two_{numbers[name]}") for name in alike}
     handshakes = ["request_rdy_1 == request_rdy_2", "answer_val_1 == answer_val_2"]
     body = [
-        "  wire reset = 0;",
         *requests,
         *_now({f"one.{name}": nbits for name, nbits in registers.items()}, "one"),
         *_now({f"two.{name}": nbits for name, nbits in registers.items()}, "two"),
@@ -466,15 +473,44 @@ def same_pace(
                 *(f"begun || {each}" for each in kept.values()),
             ],
             [
-                *(handshakes if kept.keys() == set(shown) else []),
-                *(f"!begun || {kept[name]}" for name in shown),
+                *([] if shown else handshakes),
+                *(f"!begun || {each}" for name, each in kept.items() if shown in ("", name)),
             ],
+        ),
+    ]
+    return design.module(["input reset", *inputs], body)
+
+
+def same_latency(design: Stream, secret: str, lengths: bool) -> str:
+    """The same from states in which a request is taken, until it is answered; an answer that is offered is taken, all else is open."""
+    requests, inputs = _two_secrets(design, secret, given="_now")
+    body = [
+        "  wire reset = 0;",
+        *_kept(design),
+        "  reg first = 1, paired = 0;",
+        "  wire request_val_now = first | request_val, answer_rdy_now = answer_rdy;",
+        *requests,
+        "  always @(posedge clk) begin",
+        "    first <= 0;",
+        "    paired <= first ? 1 : paired & !answer_val_1;",
+        "  end",
+        *always(
+            [
+                "!(answer_val_1 || answer_val_2) || answer_rdy",
+                *([_alike("secret", "other")] if lengths else []),
+            ],
+            ["!first || (request_rdy_1 && request_rdy_2)", "!paired || answer_val_1 == answer_val_2"],
         ),
     ]
     return design.module(inputs, body)
 
 
-def _two_secrets(design: Stream, secret: str) -> tuple[list[str], list[str]]:
+def _other(design: Stream) -> list[str]:
+    """The inputs of a second copy whose streams say something else."""
+    return ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"]
+
+
+def _two_secrets(design: Stream, secret: str, given: str = "") -> tuple[list[str], list[str]]:
     """Two copies whose requests differ in this field, which are called secret and other; and the inputs for that."""
     high, low = design.field(secret)
     other = ["other"]
@@ -485,8 +521,8 @@ def _two_secrets(design: Stream, secret: str) -> tuple[list[str], list[str]]:
     body = [
         f"  wire {design.request} request_other = {{{', '.join(other)}}};",
         f"  wire {_range(high - low + 1)} secret = request[{high}:{low}];",
-        design.instance("one", "request", "_1"),
-        design.instance("two", "request_other", "_2"),
+        design.instance("one", "request", "_1", given=given),
+        design.instance("two", "request_other", "_2", given=given),
     ]
     return body, [f"input {_range(high - low + 1)} other"]
 

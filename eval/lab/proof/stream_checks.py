@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymtl3 import Component
 
+from ....fl.errors import BadInput
 from ....flow.prove import assertions, registers
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.base import Options
@@ -217,47 +218,67 @@ def protocol(design: benches.Stream, given: Sequence[str], cycles: int, room: in
     sources, inputs = answered_at_once(design)
     if inputs:
         return Outcome(UNDECIDED, f"the answer depends on {inputs} at once", spent() - began)
-    kept = decided(benches.held(design, sources, from_reset=False), max(1.0, seconds / 4), 2)
+    kept = decided(benches.held(design, sources), max(1.0, seconds / 4), 2)
     if kept.verdict != PROVED:  # in states that are never reached, perhaps
-        kept = decided(benches.held(design, sources, from_reset=True), max(1.0, seconds / 2))
+        kept = decided(benches.held(design, sources, room), max(1.0, seconds / 2))
     if kept.verdict == REFUTED:  # a register that the answer does not show may move
-        kept = decided(benches.held(design, {}, from_reset=True), max(1.0, seconds / 2))
+        kept = decided(benches.held(design, {}, room), max(1.0, seconds / 2))
     if kept.verdict != PROVED:
         return replace(kept, how=f"an answer that is not taken: {kept.how}")
-    found = one_by_one(design, given, cycles, seconds / 3) if room == 1 else None
+    if room == 1 and (alone := one_by_one(design, given, cycles, seconds / 3)) is not None:
+        return replace(alone.outcome, seconds=spent() - began)
     for longest in (cycles, MORE * cycles):  # what was measured is perhaps not the longest
-        if found is not None and found.verdict != REFUTED:
-            break
         bench = benches.handshakes(design, given, longest, room)
         how = f"within {longest} cycles, {room} under way"
         found = decided(bench, max(1.0, seconds - (spent() - began)), how=how)
-    assert found is not None
+        if found.verdict != REFUTED:
+            break
     return replace(found, seconds=spent() - began)
 
 
-def one_by_one(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> Outcome | None:
-    """Of a stream with one request under way at a time, without the data: from where a request can be taken to where one can be again.
+@dataclass(frozen=True)
+class OneByOne:
+    """Of a stream with one request under way at a time: from where a request can be taken to where one can be again, without the data.
 
     The handshakes hang on few registers. Those that a reset sets, and that have these values whenever a request can be taken, are where
-    it begins, and all others have any value; and as none of them moves while an answer waits, it is enough to take it at once.
+    it begins, and all others have any value; and as none of them moves while an answer waits, it may be taken as soon as it is offered.
     """
+
+    begins: Mapping[str, int]  # registers with their values
+    cycles: int  # to an answer
+    outcome: Outcome
+
+    def same_time(self, design: benches.Stream, secret: str, lengths: bool, seconds: float) -> Outcome:
+        """Two copies that take requests which differ in the secret answer in the same cycle; so they are ready in the same one again."""
+        initial = {f"{copy}.{name}": value for copy in ("one", "two") for name, value in self.begins.items()}
+        bench = benches.same_latency(design, secret, lengths)
+        found = decided(bench, seconds, self.cycles + 2, initial=initial)
+        how = f"SAT, {self.cycles + 2} cycles of two machines side by side from where they can take a request"
+        # from what a register is left with that no reset sets, perhaps
+        return replace(found, verdict=PROVED if found.verdict == PROVED else UNDECIDED, how=how)
+
+
+def one_by_one(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> OneByOne | None:
+    """None where that is not proved."""
     began = spent()
 
     def left(share: float = 1.0) -> float:
         return max(1.0, (seconds - (spent() - began)) * share)
 
-    sources, _ = behind(design, PACE, through=True)
-    if decided(benches.held(design, sources, from_reset=True), left(0.3)).verdict != PROVED:
+    sources = behind_handshakes(design)
+    if not sources or decided(benches.held(design, sources, 1), left(0.3)).verdict != PROVED:
         return None
     values = {name: value for name, value in _reset(design).items() if name in sources}
-    values = {name: values[name] for name in _settled(design, values, left(0.5))}
-    initial = {f"unit.{name}": value for name, (value, _) in values.items()}
+    begins = {name: values[name][0] for name in _settled(design, values, left(0.5))}
+    initial = {f"unit.{name}": value for name, value in begins.items()}
     for longest in (cycles, MORE * cycles):
-        how = f"within {longest} cycles, one under way, of {len(sources)} registers behind the handshakes"
         bench = benches.one_request(design, given, longest)
-        found = decided(bench, left(), longest + 2, how=how, initial=initial)
-        if found.verdict == PROVED:
-            return found
+        if decided(bench, left(), longest + 2, initial=initial).verdict == PROVED:
+            how = (
+                f"SAT, {longest + 2} cycles from where a request can be taken, by invariants (PDR) of {len(sources)} registers "
+                f"behind the handshakes; within {longest} cycles, one under way"
+            )
+            return OneByOne(begins, longest, Outcome(PROVED, how, spent() - began))
     return None
 
 
@@ -326,6 +347,14 @@ def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
         *(range(size) if size > 1 else [values[name][0]] for name, size in sizes.items())
     ):
         yield dict(zip(sizes, found, strict=True))
+
+
+def behind_handshakes(design: benches.Stream) -> dict[str, int]:
+    """The registers that they hang on, with their bits; none if one of them has no name to be spoken of."""
+    try:
+        return behind(design, PACE, through=True)[0]
+    except BadInput:
+        return {}
 
 
 def _reset(design: benches.Stream) -> dict[str, tuple[int, int]]:
