@@ -24,6 +24,7 @@ from modexlab.eval.lab.proof.stream_checks import (
     StreamUnit,
     behind,
     decided,
+    in_a_row,
     one_by_one,
     protocol,
 )
@@ -421,6 +422,33 @@ def test_a_secret_that_is_taken_in_while_reset_is_on() -> None:
     design = benches.Stream(text, "taking", Ports(Message(6, (("other", 3), ("exp", 3))), Message(1), ()))
     assert same_pace(design, False, SECONDS).verdict == UNDECIDED
     assert decided(benches.same_time(design, "exp", False), SECONDS).verdict == REFUTED
+
+
+ROW = """
+module row (input clk, input reset, input [3:0] istream__msg, input istream__val, output istream__rdy,
+    output [3:0] ostream__msg, output ostream__val, input ostream__rdy);
+  wire [3:0] msg; wire val, rdy;
+  planted one(.clk(clk), .reset(reset), .istream__msg(istream__msg), .istream__val(istream__val), .istream__rdy(istream__rdy),
+    .ostream__msg(msg), .ostream__val(val), .ostream__rdy(rdy));
+  planted two(.clk(clk), .reset(reset), .istream__msg(msg), .istream__val(JOINED), .istream__rdy(rdy),
+    .ostream__msg(ostream__msg), .ostream__val(ostream__val), .ostream__rdy(ostream__rdy));
+endmodule
+"""
+
+
+def test_units_in_a_row() -> None:
+    """Each keeps its handshakes, and what leaves one is what the next one takes."""
+
+    def found(joined: str, **changes: str) -> bool:
+        unit = planted(**changes)
+        design = replace(unit, verilog=unit.verilog + ROW.replace("JOINED", joined), top="row")
+        return (
+            in_a_row(design, [(name, replace(design, top="planted")) for name in ("one", "two")], 8, SECONDS)
+            is not None
+        )
+
+    assert found("val")
+    assert not found("val & msg[0]") and not found("val", ready="&& !dead")
 
 
 def test_where_a_proof_begins_is_where_a_reset_ends() -> None:

@@ -9,6 +9,7 @@
     idle         when a request can be taken, these registers have the values of a reset
     same_answer  two copies in any two states take the same request: they answer the same, in the same cycle, of so many
     one_request  from where a request can be taken: it is answered in so many cycles, no other is taken before, and then one can be again
+    passed_on    units in a row: the stream that leaves one is that which the next one takes
     row          units in a row, of which each gets the answer of the one before, and nothing else but static ports
     steady       two copies in the same state, at work: what their streams say makes no difference to these registers
     same         a unit and another text of it, in the same state: what they show is the same, and the state that they come to
@@ -396,6 +397,25 @@ def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
         _other(design),
         [*body, *always([], holds)],
     )
+
+
+def passed_on(design: Stream, parts: Sequence[str]) -> str:
+    """In one cycle from any state: the streams between units of these names are joined, from the request to the answer."""
+    body = [
+        "  wire reset = 0;",
+        *_kept(design),
+        design.instance("unit", "request"),
+    ]
+    before, holds = ("request_val", "request_rdy", "request"), []
+    ends = [(f"unit.{name}.istream", f"unit.{name}.ostream") for name in parts]
+    pins = ("val", "rdy", "msg")
+    for into, out in ends:
+        holds += [f"{one} == {into}__{pin}" for one, pin in zip(before, pins, strict=True)]
+        before = tuple(f"{out}__{pin}" for pin in pins)
+    holds += [
+        f"{one} == {two}" for one, two in zip(before, ("answer_val", "answer_rdy", "answer"), strict=True)
+    ]
+    return design.module([], [*body, *always([], holds)])
 
 
 def _joined(source: Sequence[str], sink: Sequence[str]) -> list[str]:

@@ -100,12 +100,7 @@ class StreamUnit:
     @property
     def parts(self) -> list[tuple[str, benches.Stream]]:
         """The units in a row, each as it is in this text."""
-        found = []
-        for name in self.said.parts:
-            modules = re.findall(INSTANCE.format(name), self.verilog, re.MULTILINE)
-            (module,) = set(modules)
-            found.append((name, benches.Stream(self.verilog, module, Ports.of(getattr(self.unit, name)))))
-        return found
+        return parts_of(self.unit, self.verilog, self.said.parts)
 
     @property
     def too_many(self) -> str:
@@ -143,6 +138,15 @@ class StreamUnit:
             )
             _, latencies = simulation.answers(last)
         return max(latest, int(latencies.max())), sum(each < stalled.done[0] for each in stalled.accepted)
+
+
+def parts_of(hardware: Component, verilog: str, names: Sequence[str]) -> list[tuple[str, benches.Stream]]:
+    """Units of these names in it, each as it is in this text."""
+    found = []
+    for name in names:
+        (module,) = set(re.findall(INSTANCE.format(name), verilog, re.MULTILINE))
+        found.append((name, benches.Stream(verilog, module, Ports.of(getattr(hardware, name)))))
+    return found
 
 
 def _end(sweep: Sweep, count: int) -> Sweep:
@@ -234,6 +238,31 @@ def protocol(design: benches.Stream, given: Sequence[str], cycles: int, room: in
         if found.verdict != REFUTED:
             break
     return replace(found, seconds=spent() - began)
+
+
+def in_a_row(
+    design: benches.Stream, parts: Sequence[tuple[str, benches.Stream]], cycles: int, seconds: float
+) -> Outcome | None:
+    """Of units in a row, each with one request under way at a time; None where that is not proved.
+
+    Static ports of a unit in a row change while it is at work: they may have nothing to do with what its streams say.
+    """
+    began = spent()
+    if (
+        not parts
+        or decided(benches.passed_on(design, [name for name, _ in parts]), seconds / 4, 1).verdict != PROVED
+    ):
+        return None
+    for _, part in parts:
+        named = behind(part, PACE, through=True)[1] | behind(part, ANSWER, through=False)[1]
+        if named.intersection(name for name, _ in part.ports.statics):
+            return None
+        if protocol(part, (), cycles, 1, max(1.0, seconds - (spent() - began))).verdict != PROVED:
+            return None
+    names = ", ".join(name for name, _ in parts)
+    return Outcome(
+        PROVED, f"a row of {names}, each by itself, within {MORE * cycles} cycles", spent() - began
+    )
 
 
 @dataclass(frozen=True)
