@@ -6,6 +6,7 @@ at small widths. A machine whose time depends on the exponent is refuted with tw
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pymtl3 import Component
 
+from ....fl.errors import BadInput
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
 from ....rtl.sim.ports import Ports
 from ....rtl.sim.translation.translate import top_name, translate
@@ -37,10 +39,27 @@ def machine_checks(machine: Machine) -> Iterator[Check]:
     yield Check(PROTOCOL, PROTOCOL, promised, lambda seconds, _: _protocol(machine, seconds))
     yield bus_check(machine)
     if not machine.keyed:
-        which = "all exponents" if machine.plan.full_scan else "all exponents of a length"
-        yield Check(TIME, TIME, f"as many cycles for {which}", lambda seconds, _: _time(machine, seconds))
+        yield _time_check(TIME, machine)
+        for schedule, sibling in _of_other_schedules(machine):
+            yield _time_check(f"{TIME} schedule={schedule}", sibling)
     yield Check(NETLIST, NETLIST, "the netlist does what the RTL says", lambda *_: _netlist(machine))
     yield Check(PLACED, PLACED, "the placed netlist does what the netlist does", lambda *_: _placed(machine))
+
+
+def _time_check(name: str, machine: Machine) -> Check:
+    which = "all exponents" if machine.plan.full_scan else "all exponents of a length"
+    return Check(name, TIME, f"as many cycles for {which}", lambda seconds, _: _time(machine, seconds))
+
+
+def _of_other_schedules(machine: Machine) -> Iterator[tuple[str, Machine]]:
+    """Of one that has its design's own schedule: with each other one whose time is said to be the same for all exponents of a length."""
+    from ...designs.control import SCHEDULE
+
+    own = machine.parameters.get(SCHEDULE)
+    for schedule in machine.design.constant_schedules if own == machine.design.schedule else ():
+        if schedule != own:
+            with contextlib.suppress(BadInput):  # it does not go with the other settings
+                yield schedule, machine.design.at(machine.nbits, **{**machine.parameters, SCHEDULE: schedule})
 
 
 def stream(machine: Machine) -> benches.Stream:
