@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from pymtl3 import Component
 
@@ -174,17 +175,24 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int) -> 
     return design.module(inputs, body)
 
 
-def held(design: Stream, registers: Mapping[str, int], room: int = 0) -> str:
+def held(
+    design: Stream,
+    registers: Mapping[str, int],
+    room: int = 0,
+    known: Mapping[str, int] = MappingProxyType({}),
+) -> str:
     """By the registers that an answer is read from, or by the answer if there are none given.
 
     In two cycles from any state, in which static ports keep their values; or, with at most `room` requests under way, for ever from reset.
+    known: registers of which it is proved, so that no state is looked at in which they would move.
     """
-    words = {f"unit.{name}": nbits for name, nbits in registers.items()} or {
+    words = {f"unit.{name}": nbits for name, nbits in {**known, **registers}.items()} or {
         "answer_val": 1,
         "answer": design.ports.response.nbits,
     }
     alone = ["  wire reset = 0;", *_kept(design), design.instance("unit", "request")]
     unit, inputs = _counted(design, room) if room else (alone, [])
+    stays = [f"!offered || now_{i} == kept_{i}" for i in range(len(words))]
     body = [
         *unit,
         "  reg offered = 0;",
@@ -194,7 +202,7 @@ def held(design: Stream, registers: Mapping[str, int], room: int = 0) -> str:
         "    offered <= answer_val & !answer_rdy & !reset;",
         *(f"    kept_{i} <= now_{i};" for i in range(len(words))),
         "  end",
-        *always([], [f"!offered || now_{i} == kept_{i}" for i in range(len(words))]),
+        *always(stays[: len(known)], stays[len(known) :]),
     ]
     return design.module(inputs, body)
 
