@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -291,6 +291,34 @@ def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface:
     xcel = Xcel(design, 32 if nbits is None else nbits, settings_of(design, settings), interface)
     _ = xcel.machine  # refuses what makes no machine, before anything is built
     return xcel
+
+
+def add_flow(parser: argparse._ActionsContainer, which: str) -> None:
+    """`--flow PARAM=VALUE`."""
+    parser.add_argument(
+        "--flow",
+        metavar="PARAM=VALUE",
+        action="append",
+        default=[],
+        dest="other",
+        help=f"{which} parameter of the graph, such as glitches=False (an unknown one is answered with their list)",
+    )
+
+
+def flow_of(given: list[str], options: Collection[str], command: str) -> dict[str, str]:
+    """The values of `--flow`; those of `options` have an option of their own in this command."""
+    from ...flow.graph import graph
+
+    own = {*options, *graph.declaration("rtl").parameters}
+    values = {}
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise BadInput(f"--flow {text}: write PARAM=VALUE, as in --flow glitches=False")
+        if name in own:
+            raise BadInput(f"--flow {name}: it has an option of its own; see `modexlab {command} --help`")
+        values[name] = value
+    return values
 
 
 def settings_of(design: Design, given: list[str]) -> dict[str, Any]:

@@ -416,6 +416,8 @@ def test_without_a_search(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPa
     """One synthesis each, where a clock is known; nothing is made for those that were searched."""
     asked: list[Point] = []
     monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points))
+    known = {("heap", "unit", 32): 1.5, ("heap", "machine", 32): 2.45}
+    monkeypatch.setattr("modexlab.eval.lab.comparison.field.clocks", lambda: known)
     command = ("compare", "cores", "heap", "serial", "--nbits", 32, "--measure", "--no-search", "--json")
     said = cli(*command).err
     assert {(each.subject, each.interface) for each in asked} == {("heap", "unit"), ("heap", "stream")}

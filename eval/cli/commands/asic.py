@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from ...progress import Progress
 from ..arguments import (
     Commands,
     add_command,
+    add_flow,
     add_interface,
     add_json,
     add_manifests,
@@ -27,6 +28,7 @@ from ..arguments import (
     add_width,
     answer,
     find_design,
+    flow_of,
     one_design,
     refuse_with_verilog,
     settings_of,
@@ -128,14 +130,7 @@ def add(commands: Commands) -> None:
         metavar="SHARE",
         help="of the placement (default: 0.7)",
     )
-    flow.add_argument(
-        "--flow",
-        metavar="PARAM=VALUE",
-        action="append",
-        default=[],
-        dest="other",
-        help="any other parameter of the graph, such as glitches=False (an unknown one is answered with their list)",
-    )
+    add_flow(flow, "any other")
     flow.add_argument(
         "--fmax",
         action="store_true",
@@ -232,7 +227,7 @@ def _settings(design: Design | None, given: list[str]) -> dict[str, Any]:
 def _parameters(args: argparse.Namespace) -> dict[str, Any]:
     """The parameters of the graph."""
     flow = {"clock_period": args.clock, "style": args.style, "density": args.density, "fmax": args.fmax}
-    return check_flow(flow | _other(args.other, flow))
+    return check_flow(flow | flow_of(args.other, flow, "asic"))
 
 
 def _source(args: argparse.Namespace) -> Source:
@@ -261,22 +256,6 @@ def _kit(given: str | None) -> Path | None:
     from ....flow.kit import kit
 
     return None if given is None else kit.named(given)
-
-
-def _other(given: list[str], options: Mapping[str, Any]) -> dict[str, str]:
-    """The values of `--flow`."""
-    from ....flow.graph import graph
-
-    own = {*options, *graph.declaration("rtl").parameters}
-    values = {}
-    for text in given:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not name:
-            raise BadInput(f"--flow {text}: write PARAM=VALUE, as in --flow glitches=False")
-        if name in own:
-            raise BadInput(f"--flow {name}: it has an option of its own; see `modexlab asic --help`")
-        values[name] = value
-    return values
 
 
 def _wanted(args: argparse.Namespace) -> list[str]:

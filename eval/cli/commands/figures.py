@@ -15,11 +15,13 @@ from ...progress import Progress
 from ..arguments import (
     Commands,
     add_command,
+    add_flow,
     add_interface,
     add_json,
     add_settings,
     add_width,
     answer,
+    flow_of,
     settings_of,
 )
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from ...lab.second_opinion import Opinion
 
 DEFAULT_NBITS = 32
+CLOCK = "clock_period"
 DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
 # of the table of a space: head, and the beginning of what the figure is called
 SLACKS = (
@@ -45,7 +48,7 @@ the metal connects, which must be what the netlist says. Where figures are furth
 
 The exit code is 1 if something differs and no cause was found."""
 EXAMPLES = """\
-  modexlab figures mont --nbits 8
+  modexlab figures mont --nbits 8 --flow adders=sklansky
   modexlab figures mont --nbits 8 --layout --json
   modexlab figures mont-001 --interface xcel --clock 3.25
   modexlab figures --space course"""
@@ -76,6 +79,7 @@ def add(commands: Commands) -> None:
         default=DEFAULT_CLOCK_NS,
         help=f"clock period (default: {DEFAULT_CLOCK_NS} ns)",
     )
+    add_flow(parser, "a")
     parser.add_argument(
         "--layout", action="store_true", help="place and route, and look at the layout as well"
     )
@@ -102,6 +106,8 @@ def execute(args: argparse.Namespace) -> int:
     if (args.design is None) == (args.space is None):
         raise BadInput("give either a DESIGN or --space SPACE")
     if args.space is not None:
+        if args.other:
+            raise BadInput("--flow with --space: the points of a space have their own; drop one of them")
         from ...lab.space import Space
 
         chosen = points(Space.load(args.space))
@@ -131,7 +137,7 @@ def _point(args: argparse.Namespace) -> Point:
         tuple(sorted(settings.items())),
         args.interface,
         stage=stage,
-        flow=(("clock_period", args.clock),),
+        flow=tuple({CLOCK: args.clock, **flow_of(args.other, (CLOCK,), "figures")}.items()),
     )
 
 

@@ -151,20 +151,30 @@ def with_module(verilog: str, module: str, text: str) -> str:
     return changed
 
 
-def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int) -> str:
+def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, stays: bool = False) -> str:
     """`given` is assumed of a request that is taken; an answer comes within `cycles`, with at most `room` requests under way.
 
+    stays: a request that is offered is so until it is taken, as an answer is, and only where there is one need it be taken.
     The same count runs where nothing is under way and no request would be taken: who never answers again is late too.
     """
     unit, inputs = _counted(design, room)
+    idle = "request_rdy | !request_val" if stays else "request_rdy"
     body = [
         *unit,
         *design.fields(),
         f"  reg {_range(cycles.bit_length() + 1)} waited = 0;",
         "  always @(posedge clk)",
-        "    waited <= reset | answer_val | (under_way == 0 & request_rdy) ? 0 : waited + 1;",
+        f"    waited <= reset | answer_val | (under_way == 0 & ({idle})) ? 0 : waited + 1;",
+        f"  reg refused = 0; reg {design.request} request_before;",
+        "  always @(posedge clk) begin",
+        "    refused <= request_val & !request_rdy & !reset;",
+        "    request_before <= request;",
+        "  end",
         *always(
-            [f"!takes || ({each})" for each in given],
+            [
+                *(["!refused || (request_val && request == request_before)"] if stays else []),
+                *(f"!takes || ({each})" for each in given),
+            ],
             [
                 "reset || !answer_val || under_way != 0",
                 f"reset || under_way <= {room}",
@@ -414,12 +424,13 @@ def passed_on(design: Stream, parts: Sequence[str]) -> str:
         *_kept(design),
         design.instance("unit", "request"),
     ]
-    before, holds = ("request_val", "request_rdy", "request"), []
+    before = ["request_val", "request_rdy", "request"]
+    holds: list[str] = []
     ends = [(f"unit.{name}.istream", f"unit.{name}.ostream") for name in parts]
     pins = ("val", "rdy", "msg")
     for into, out in ends:
         holds += [f"{one} == {into}__{pin}" for one, pin in zip(before, pins, strict=True)]
-        before = tuple(f"{out}__{pin}" for pin in pins)
+        before = [f"{out}__{pin}" for pin in pins]
     holds += [
         f"{one} == {two}" for one, two in zip(before, ("answer_val", "answer_rdy", "answer"), strict=True)
     ]
