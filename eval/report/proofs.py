@@ -14,7 +14,9 @@ from ..lab.verdicts import Verdict
 from .metrics import shown
 from .tables import SIGN, Cell, Column, Table, line, words
 
-ALONE = tuple(each for each in KINDS if each != UNITS)  # checks of which a machine has one
+ALONE = tuple(
+    each for each in KINDS if each != UNITS
+)  # checks of which a machine has one, but for time one a schedule
 TITLES = {AXI: "AXI4-Lite"}
 MOST_OPEN = 3  # checks that are not proved, by name
 
@@ -61,13 +63,20 @@ def _units(machine: Proven) -> Cell:
 
 
 def _alone(machine: Proven, kind: str) -> Cell:
-    """A check of which there is one."""
+    """A check of which there is one, or one for each schedule, the machine's own first."""
     found = machine.of(kind)
     if not found:
         return Cell("-", tone="quiet")
-    (verdict,) = found
-    tones: dict[str, str] = {PROVED: "good", REFUTED: "quiet" if verdict.by_nature else "bad", UNDECIDED: ""}
-    return Cell(f"{verdict.verdict}, {verdict.seconds:.1f} s", verdict.seconds, tone=tones[verdict.verdict])
+    own = next((each for each in found if each.name == kind), found[0])
+    others = [each for each in found if each is not own]
+    tones: dict[str, str] = {PROVED: "good", REFUTED: "quiet" if own.by_nature else "bad", UNDECIDED: ""}
+    tone = tones[own.verdict] if all(each.verdict != REFUTED for each in others) else "bad"
+    more = (
+        f"; other schedules {sum(each.verdict == PROVED for each in others)} of {len(others)}"
+        if others
+        else ""
+    )
+    return Cell(f"{own.verdict}, {own.seconds:.1f} s{more}", own.seconds, tone=tone)
 
 
 def _open(machine: Proven) -> Cell:

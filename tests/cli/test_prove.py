@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from modexlab.eval.lab.ledger import Ledger
 from modexlab.eval.lab.proof import checks
+from modexlab.eval.lab.verdicts import Verdict
 from modexlab.eval.report import proofs
+from modexlab.eval.report.tables import Cell
 
 from ..command_line import Cli
 
@@ -107,3 +109,26 @@ def test_ctrl_c_keeps_what_is_proved(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
 def test_refused(cli: Cli, arguments: tuple[object, ...], message: str) -> None:
     told = cli("prove", *arguments)
     assert told.code == 2 and message in told.err
+
+
+def test_time_of_other_schedules_is_in_the_same_place_of_the_table() -> None:
+    """One that is refuted where the design says that it is constant is a fault, and one where it does not is none."""
+
+    def told(name: str, verdict: str) -> Verdict:
+        settings = {"schedule": "right-to-left-2"}
+        return Verdict("key", "ssmm-004", "SSMM", 8, settings, name, "time", verdict, "SAT", 2.0, "")
+
+    def cell(*found: Verdict) -> Cell:
+        (line,) = proofs.table([proofs.Proven(found, stale=False)]).lines
+        return next(
+            each for each, column in zip(line.cells, proofs.COLUMNS, strict=True) if column.head == "Time"
+        )
+
+    own, other = told("time", "refuted"), told("time schedule=ladder", "proved")
+    assert (cell(own).text, cell(own).tone) == ("refuted, 2.0 s", "quiet")
+    assert (cell(other, own).text, cell(other, own).tone) == (
+        "refuted, 2.0 s; other schedules 1 of 1",
+        "quiet",
+    )
+    broken = told("time schedule=ladder", "refuted")
+    assert cell(own, broken).tone == "bad" and own.by_nature and not broken.by_nature

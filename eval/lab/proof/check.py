@@ -15,6 +15,7 @@ Report = Callable[[int, int], None]
 
 UNITS, PROTOCOL, AXI, TIME, NETLIST, PLACED = "units", "protocol", "axi4lite", "time", "netlist", "placed"
 KINDS = (UNITS, PROTOCOL, AXI, TIME, NETLIST, PLACED)  # of a design
+OTHER_SCHEDULE = " schedule="  # in the name of a check of the time of another schedule than the machine's
 PROCESSOR = "processor"  # all of a processor
 PROC = "proc"  # the processor, by its name
 

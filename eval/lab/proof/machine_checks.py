@@ -21,7 +21,7 @@ from ....rtl.sim.ports import Ports
 from ....rtl.sim.translation.translate import top_name, translate
 from . import benches
 from .bus_check import bus_check
-from .check import NETLIST, PLACED, PROTOCOL, TIME, Check, Outcome, spent
+from .check import NETLIST, OTHER_SCHEDULE, PLACED, PROTOCOL, TIME, Check, Outcome, spent
 from .stream_checks import behind_handshakes, decided, in_a_row, one_by_one, parts_of, protocol
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def machine_checks(machine: Machine) -> Iterator[Check]:
     if not machine.keyed:
         yield _time_check(TIME, machine)
         for schedule, sibling in _of_other_schedules(machine):
-            yield _time_check(f"{TIME} schedule={schedule}", sibling)
+            yield _time_check(f"{TIME}{OTHER_SCHEDULE}{schedule}", sibling)
     yield Check(NETLIST, NETLIST, "the netlist does what the RTL says", lambda *_: _netlist(machine))
     yield Check(PLACED, PLACED, "the placed netlist does what the netlist does", lambda *_: _placed(machine))
 
