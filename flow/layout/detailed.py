@@ -208,7 +208,7 @@ def route_detailed(
         why = f"{left} nets found no way of their own in {rounds} rounds: a lower density gives more room"
         return Detailed(False, why, seconds, rounds, {})
     wires = {
-        netlist.nets[net]: list(_wires(grid, pins, found, meets[net]))
+        netlist.nets[net]: joined(list(_wires(grid, pins, found, meets[net])), grid)
         for (net, pins), found in zip(nets, trees, strict=True)
     }
     return Detailed(True, "", seconds, rounds, wires)
@@ -339,6 +339,34 @@ def _wires(grid: Grid, pins: list[list[Node]], found: Found, vias: dict[Node, st
         if node in vias:
             x, y = grid.at(node[1], node[2])
             yield Wire(grid.routing.pin_layer, x, y, x, y, vias[node])
+
+
+def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
+    """With a wire wherever metal of the net ends on a track and begins again nearer than the layer's spacing: no other fits between."""
+    metal: dict[tuple[int, int], list[tuple[int, int, int, int]]] = defaultdict(list)  # by layer and track
+    for wire in wires:
+        shapes = grid.lef.vias[wire.via] if wire.via else {wire.layer: None}
+        for name, box in shapes.items():
+            if name not in grid.layers:
+                continue
+            index = grid.layers.index(name)
+            axis = 1 - index % 2  # along the tracks of this layer
+            (a, b), (track, other) = ((wire.x0, wire.x1), (wire.y0, wire.y1))[:: 1 - 2 * axis]
+            half = dbu(grid.lef.layers[name].width / 2)
+            before, behind = (-half, half) if box is None else (dbu(box[axis]), dbu(box[axis + 2]))
+            if track == other:
+                metal[index, track].append((min(a, b) + before, max(a, b) + behind, min(a, b), max(a, b)))
+    more = []
+    for (index, track), pieces in metal.items():
+        name = grid.layers[index]
+        end, last = None, 0
+        for begins, ends, first, place in sorted(pieces):
+            if end is not None and 0 < begins - end < dbu(grid.lef.layers[name].spacing):
+                (x0, y0), (x1, y1) = ((at, track)[:: 2 * (index % 2) - 1] for at in (last, first))
+                more.append(Wire(name, x0, y0, x1, y1))
+            if end is None or ends > end:
+                end, last = ends, place
+    return [*wires, *more]
 
 
 def check(gds: Path, placement: Placement, netlist: Netlist, *, adk: Path | None = None) -> list[str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from modexlab.flow import going
 from modexlab.flow.kit import kit
-from modexlab.flow.kit.lef import DBU
+from modexlab.flow.kit.def_ import Wire
+from modexlab.flow.kit.lef import DBU, dbu
 from modexlab.flow.layout import detailed, global_routing, route, searching
 from modexlab.flow.layout.placement import Place, Placement, PortPin, Row
 from modexlab.flow.netlist.netlist import Instance, Netlist, connected
@@ -231,3 +232,18 @@ def test_nets_that_want_the_same_tracks_keep_their_distance(grid: detailed.Grid)
     for (layer, _), places in on_track.items():
         for (a, net), (b, other) in itertools.pairwise(sorted(places)):
             assert net == other or b - a >= grid.clear(layer)
+
+
+def test_metal_of_a_net_that_ends_too_near_to_itself_is_joined(grid: detailed.Grid) -> None:
+    """Two ends with a via down, along a track: as far as the pads leave the spacing between them nothing is to be done."""
+    pads, spacing = grid.lef.vias["via2_5"], dbu(grid.lef.layers["metal3"].spacing)
+    reach = dbu(pads["metal3"][2] - pads["metal3"][0])  # of both ends
+
+    def found(apart: int) -> list[Wire]:
+        ends = [Wire("metal2", at, 700, at, 700, "via2_5") for at in (2000, 2000 + apart)]
+        wires = [Wire("metal3", 1000, 700, 2000, 700), Wire("metal3", 2000 + apart, 700, 4000, 700), *ends]
+        return detailed.joined(wires, grid)[len(wires) :]
+
+    near = reach + spacing
+    assert found(near) == found(reach) == []
+    assert found(near - 1) == [Wire("metal3", 2000, 700, 2000 + near - 1, 700)] and found(reach + 1)
