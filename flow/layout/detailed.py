@@ -351,7 +351,9 @@ def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
                 continue
             index = grid.layers.index(name)
             axis = 1 - index % 2  # along the tracks of this layer
-            (a, b), (track, other) = ((wire.x0, wire.x1), (wire.y0, wire.y1))[:: 1 - 2 * axis]
+            (a, b), (track, other) = (wire.x0, wire.x1), (wire.y0, wire.y1)
+            if axis:
+                (a, b), (track, other) = (track, other), (a, b)
             half = dbu(grid.lef.layers[name].width / 2)
             before, behind = (-half, half) if box is None else (dbu(box[axis]), dbu(box[axis + 2]))
             if track == other:
@@ -362,8 +364,9 @@ def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
         end, last = None, 0
         for begins, ends, first, place in sorted(pieces):
             if end is not None and 0 < begins - end < dbu(grid.lef.layers[name].spacing):
-                (x0, y0), (x1, y1) = ((at, track)[:: 2 * (index % 2) - 1] for at in (last, first))
-                more.append(Wire(name, x0, y0, x1, y1))
+                horizontal = index % 2 == 1
+                ends_at = (last, track, first, track) if horizontal else (track, last, track, first)
+                more.append(Wire(name, *ends_at))
             if end is None or ends > end:
                 end, last = ends, place
     return [*wires, *more]

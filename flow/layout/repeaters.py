@@ -61,13 +61,13 @@ def with_repeaters(
         if wire.net in clock_nets:
             continue
         module = buffers.module(wire.net, wire.terminals[1:])
-        todo = [(piece, wire.net) for piece in _pieces(wire, netlist, library, buffer)]
-        while todo:
-            piece, net = todo.pop()
-            (name, _), behind = buffers.insert(buffer.name, net, module)
+        uncut = [(piece, wire.net) for piece in _pieces(wire, netlist, library, buffer)]
+        while uncut:
+            piece, net = uncut.pop()
+            (name, _), output = buffers.insert(buffer.name, net, module)
             rows.insert(name, buffer.name, *piece.at)
-            buffers.hang(piece.readers, behind)
-            todo += [(each, behind) for each in piece.behind]
+            buffers.hang(piece.readers, output)
+            uncut += [(each, output) for each in piece.behind]
     return buffers.connected(), buffers.owners
 
 

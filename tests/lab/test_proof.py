@@ -432,7 +432,7 @@ module row (input clk, input reset, input [3:0] istream__msg, input istream__val
   wire [3:0] msg; wire val, rdy;
   planted one(.clk(clk), .reset(reset), .istream__msg(istream__msg), .istream__val(istream__val), .istream__rdy(istream__rdy),
     .ostream__msg(msg), .ostream__val(val), .ostream__rdy(rdy));
-  planted two(.clk(clk), .reset(reset), .istream__msg(msg), .istream__val(JOINED), .istream__rdy(rdy),
+  planted two(.clk(clk), .istream__msg(msg), .istream__rdy(rdy), .istream__val(JOINED),
     .ostream__msg(ostream__msg), .ostream__val(ostream__val), .ostream__rdy(ostream__rdy));
 endmodule
 """
@@ -449,8 +449,9 @@ def test_units_in_a_row() -> None:
             is not None
         )
 
-    assert found("val")
-    assert not found("val & msg[0]") and not found("val", ready="&& !dead")
+    assert found("val), .reset(reset")
+    assert not found("val), .reset(1'b0") and not found("val & msg[0]), .reset(reset")
+    assert not found("val), .reset(reset", ready="&& !dead")
 
 
 def test_where_a_proof_begins_is_where_a_reset_ends() -> None:

@@ -159,17 +159,20 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, sta
     """
     unit, inputs = _counted(design, room)
     idle = "request_rdy | !request_val" if stays else "request_rdy"
+    before = [
+        f"  reg refused = 0; reg {design.request} request_before;",
+        "  always @(posedge clk) begin",
+        "    refused <= request_val & !request_rdy & !reset;",
+        "    request_before <= request;",
+        "  end",
+    ]
     body = [
         *unit,
         *design.fields(),
         f"  reg {_range(cycles.bit_length() + 1)} waited = 0;",
         "  always @(posedge clk)",
         f"    waited <= reset | answer_val | (under_way == 0 & ({idle})) ? 0 : waited + 1;",
-        f"  reg refused = 0; reg {design.request} request_before;",
-        "  always @(posedge clk) begin",
-        "    refused <= request_val & !request_rdy & !reset;",
-        "    request_before <= request;",
-        "  end",
+        *(before if stays else []),
         *always(
             [
                 *(["!refused || (request_val && request == request_before)"] if stays else []),
@@ -411,21 +414,17 @@ def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
             f"one.{name}.ostream__msg == two.{name}.ostream__msg",
         ]
     holds += _joined(before, ["answer_val_1", "answer_rdy", "answer_1 == answer_2"])
-    return design.module(
-        _other(design),
-        [*body, *always([], holds)],
-    )
+    return design.module(_other(design), [*body, *always([], holds)])
 
 
 def passed_on(design: Stream, parts: Sequence[str]) -> str:
-    """In one cycle from any state: the streams between units of these names are joined, from the request to the answer."""
+    """In one cycle from any state: units of these names are joined by their streams, from the request to the answer, and by the reset."""
     body = [
-        "  wire reset = 0;",
         *_kept(design),
         design.instance("unit", "request"),
     ]
     before = ["request_val", "request_rdy", "request"]
-    holds: list[str] = []
+    holds = [f"unit.{name}.reset == reset" for name in parts]
     ends = [(f"unit.{name}.istream", f"unit.{name}.ostream") for name in parts]
     pins = ("val", "rdy", "msg")
     for into, out in ends:
@@ -434,7 +433,7 @@ def passed_on(design: Stream, parts: Sequence[str]) -> str:
     holds += [
         f"{one} == {two}" for one, two in zip(before, ("answer_val", "answer_rdy", "answer"), strict=True)
     ]
-    return design.module([], [*body, *always([], holds)])
+    return design.module(["input reset"], [*body, *always([], holds)])
 
 
 def _joined(source: Sequence[str], sink: Sequence[str]) -> list[str]:
