@@ -182,6 +182,11 @@ class Microcode:
         return bool(self.program.find(Stretch))
 
     @cached_property
+    def shielded(self) -> bool:
+        """No word of the memory shows while others are read: a number of the key would, though its use is blinded."""
+        return bool(self.program.random_nbits)
+
+    @cached_property
     def skips(self) -> bool:
         """Blocks of the exponent are skipped."""
         return bool(self.program.find(Skip))
@@ -278,7 +283,7 @@ class Microcode:
     def refuses_silently(self) -> bool:
         """The word to which a refusal goes makes no product and no conversion, and reads no memory."""
         word = self.words[self.program.failure]
-        return not (word.products or word.setup) and self._read_at(word) is None and not word.find(Pick)
+        return not (word.products or word.setup or self._reads(word))
 
     @cached_property
     def handed(self) -> tuple[str, ...]:
@@ -512,8 +517,12 @@ class Microcode:
         """Of the memory that is read for the word that is entered, or for the one at hand if none is."""
         return [
             self._flag("picks", lambda word: word.find(Pick)),
+            *([self._flag("reads", self._reads)] if self.shielded else []),
             self._each("read_at", self._read_at, self.address_nbits),
         ]
+
+    def _reads(self, word: Word) -> bool:
+        return self._read_at(word) is not None or bool(word.find(Pick))
 
     def _makes(self, at: int, word: Word, bit: int) -> Value:
         """The product at this place."""

@@ -508,8 +508,7 @@ class ResidueDpath(Component):
                 s.scan_read = InPort()
             if code.counts:
                 s.index = InPort(code.index_nbits)
-            # where an exponent is blinded, it must not show beside that while other words are read
-            memory = ShieldedMemory if program.random_nbits else ResidueMemory
+            memory = ShieldedMemory if code.shielded else ResidueMemory
             s.memory = memory(program.depth, nbits)
             s.memory.data //= s.data
             s.memory.write //= s.store
@@ -538,6 +537,14 @@ class ResidueDpath(Component):
                     if s.scan_reads:
                         s.memory.read_at @= zext(s.scan_at, address.nbits)
 
+                if code.shielded:
+                    s.fetches = Wire()
+                    connect(s.fetches, told("reads"))
+
+                    @update
+                    def read_or_scan():
+                        s.memory.read @= s.fetches | s.scan_reads
+
                 @update_ff
                 def follow_scan():
                     s.read_entry <<= s.scan_at
@@ -559,6 +566,8 @@ class ResidueDpath(Component):
                 s.memory.read_at //= choose(s, "read_choice", places, told("picks"), address.nbits)
             else:
                 s.memory.read_at //= s.fetched_at
+            if code.shielded and not code.scans:
+                connect(s.memory.read, told("reads"))
 
         # ---- sums
 

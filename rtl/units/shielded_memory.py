@@ -1,11 +1,14 @@
-"""ShieldedMemory: a ResidueMemory in which a word that is not read moves nothing behind it.
+"""ShieldedMemory: a ResidueMemory in which a word that is not read moves nothing behind it, nor one that is not written anything before it.
 
 The words of a plain one stand before a multiplexer, which moves by what all of them hold whenever another address is read: a number of the
-key that lies there shows on a netlist, though nobody asks for it (`modexlab leak --netlist`). Here each word has a gate of its own, which
-its address opens, and what is chosen is the OR of all. On an FPGA that is flip-flops, and no block RAM.
+key that lies there shows on a netlist, though nobody asks for it (`modexlab leak --netlist`). Here each word has a gate of its own, and what
+is chosen is the OR of all. Flip-flops open the gates, to read and to write, and not the addresses themselves: these change bit by bit, and
+would open others for a moment. While nothing is read, all are shut. On an FPGA that is flip-flops, and no block RAM.
 
-Ports: read_at -> data, in the next cycle; write, write_at, in_data. What is read in the cycle in which it is written is the old word.
-Area order: depth * nbits flip-flops with a gate each, and a register of nbits bits behind the port.
+Ports: read, read_at -> data, in the next cycle (0 if nothing was read); write, write_at, in_data. What is read in the cycle in which it is
+written is the old word.
+Area order: depth * nbits flip-flops with a gate each, two flip-flops for each word, and a register of nbits bits behind the port that writes.
+Data comes out of the words' flip-flops by a gate and an OR of depth words.
 """
 
 from pymtl3 import *
@@ -14,6 +17,7 @@ from pymtl3 import *
 class ShieldedMemory(Component):
     def construct(s, depth, nbits):
         at = mk_bits(max(1, clog2(depth)))
+        s.read = InPort()
         s.read_at = InPort(at)
         s.data = OutPort(nbits)
         s.write = InPort()
@@ -21,20 +25,26 @@ class ShieldedMemory(Component):
         s.in_data = InPort(nbits)
 
         s.words = [Wire(nbits) for _ in range(depth)]
-        s.opened = [Wire() for _ in range(depth)]
+        s.opened = [Wire() for _ in range(depth)]  # the word that is read
         s.gated = [Wire(nbits) for _ in range(depth)]
         s.chosen = [Wire(nbits) for _ in range(depth + 1)]  # the OR of those before
+        s.taking = [Wire() for _ in range(depth)]  # the word that is written at the end of the cycle
+        s.arrived = Wire(nbits)  # what it takes
 
         @update
         def choose():
             s.chosen[0] @= 0
             for i in range(depth):
-                s.opened[i] @= s.read_at == i
                 s.gated[i] @= s.words[i] & sext(s.opened[i], nbits)
                 s.chosen[i + 1] @= s.chosen[i] | s.gated[i]
+            s.data @= s.chosen[depth]
 
         @update_ff
         def ports():
-            s.data <<= s.chosen[depth]
             if s.write:
-                s.words[s.write_at] <<= s.in_data
+                s.arrived <<= s.in_data
+            for i in range(depth):
+                s.opened[i] <<= s.read & (s.read_at == i)
+                s.taking[i] <<= s.write & (s.write_at == i)
+                if s.taking[i]:
+                    s.words[i] <<= s.arrived

@@ -402,7 +402,7 @@ CONTRACTS: dict[type[Component], Callable[[Any], Contract]] = {
     AdderFront: fold.adder_front,
     AdderBack: fold.adder_back,
     ResidueMemory: serial.residue_memory,
-    ShieldedMemory: serial.residue_memory,
+    ShieldedMemory: serial.shielded_memory,
     DigitMemory: serial.digit_memory,
     DigitInverse: serial.digit_inverse,
     DigitProcessor: serial.digit_processor,

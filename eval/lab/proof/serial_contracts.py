@@ -35,6 +35,25 @@ def residue_memory(unit: Component) -> Contract:
     )
 
 
+def shielded_memory(unit: Component) -> Contract:
+    """What a word holds is what arrived, if it is about to take that."""
+    depth = arguments(unit)["depth"]
+    words, taking = ([word(f"{each}[{i}]") for i in range(depth)] for each in ("words", "taking"))
+    before, after = (
+        [f"({old}{takes} ? {old}arrived : {old}{each})" for each, takes in zip(words, taking, strict=True)]
+        for old in ("old_", "")
+    )
+    written = [
+        f"{now} == (old_write && old_write_at == {i} ? old_in_data : {was})"
+        for i, (was, now) in enumerate(zip(before, after, strict=True))
+    ]
+    return Contract(
+        "data is what the word at read_at held in the cycle before, 0 if none was read; a word holds what was written there last",
+        (f"data == (old_read ? {_read(before, 'old_read_at')} : 0)", *written),
+        registers=tuple(f"{each}[{i}]" for each in ("words", "taking") for i in range(depth)) + ("arrived",),
+    )
+
+
 def digit_memory(unit: Component) -> Contract:
     """Read in the cycle in which its index stands."""
     ndigits = arguments(unit)["ndigits"]
