@@ -293,8 +293,11 @@ def steady(design: Stream, registers: Mapping[str, int]) -> str:
     return design.module(_other(design), body)
 
 
-def idle(design: Stream, values: Mapping[str, tuple[int, int]]) -> str:
-    """For ever from reset, and right behind it, whatever the static ports do; the values and bits of registers."""
+def idle(design: Stream, values: Mapping[str, tuple[int, int]], never: bool = False) -> str:
+    """When a request can be taken, for ever from reset, and right behind it, whatever the static ports do.
+
+    values, and bits, that registers have then; or, with `never`, do not have.
+    """
     body = [
         RESET,
         "  reg begins = 0;\n  always @(posedge clk) begins <= reset;",
@@ -303,7 +306,7 @@ def idle(design: Stream, values: Mapping[str, tuple[int, int]]) -> str:
         *always(
             [],
             [
-                f"reset || !(begins || request_rdy) || now_{i} == {value}"
+                f"reset || !(begins || request_rdy) || now_{i} {'!=' if never else '=='} {value}"
                 for i, (value, _) in enumerate(values.values())
             ],
         ),

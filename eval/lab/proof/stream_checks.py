@@ -43,6 +43,7 @@ ROOM_SAMPLE = 12  # requests that are offered while no answer is taken
 STALLED = 400  # cycles of that
 HANG = 1_000_000  # cycles without an answer
 MOST_STATES = 8  # of a control in which a request can be taken
+MOST_NARROW = 4  # bits of a register whose values are looked at one by one
 SOME, MOST = 64, 4096  # requests that are timed of a modulus, and of the last one
 MORE = 4  # times the cycles that were measured, before a unit is said to be too late
 ANSWER = ("ostream__val", "ostream__msg")
@@ -375,16 +376,24 @@ def _same_answer(design: benches.Stream, given: Sequence[str], cycles: int, seco
 
 
 def _states(design: benches.Stream, seconds: float) -> Iterator[dict[str, int]]:
-    """Values of the registers that a reset sets, among which all are with which a request can be taken."""
+    """Values of the registers that a reset sets, among which all are with which a request can be taken; one that is not there has any."""
     values = _reset(design)
-    settled = _settled(design, values, seconds)
-    sizes = {name: 1 if name in settled else 1 << nbits for name, (_, nbits) in values.items()}
-    if math.prod(sizes.values()) > MOST_STATES:
-        sizes = {name: size for name, size in sizes.items() if size == 1}  # any value
-    for found in itertools.product(
-        *(range(size) if size > 1 else [values[name][0]] for name, size in sizes.items())
-    ):
-        yield dict(zip(sizes, found, strict=True))
+    found = {name: [values[name][0]] for name in _settled(design, values, seconds / 2)}
+    narrow = {
+        name: nbits for name, (_, nbits) in values.items() if name not in found and nbits <= MOST_NARROW
+    }
+    share = seconds / 2 / max(1, sum(1 << nbits for nbits in narrow.values()))
+    for name, nbits in narrow.items():
+        found[name] = [
+            value
+            for value in range(1 << nbits)
+            if decided(benches.idle(design, {name: (value, nbits)}, never=True), share).verdict != PROVED
+        ]
+    for name in sorted(narrow, key=lambda each: -len(found[each])):
+        if math.prod(map(len, found.values())) > MOST_STATES:
+            del found[name]
+    for each in itertools.product(*found.values()):
+        yield dict(zip(found, each, strict=True))
 
 
 def behind_handshakes(design: benches.Stream) -> dict[str, int]:
