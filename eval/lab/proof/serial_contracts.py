@@ -50,7 +50,7 @@ def shielded_memory(unit: Component) -> Contract:
     return Contract(
         "data is what the word at read_at held in the cycle before, 0 if none was read; a word holds what was written there last",
         (f"data == (old_read ? {_read(before, 'old_read_at')} : 0)", *written),
-        registers=tuple(f"{each}[{i}]" for each in ("words", "taking") for i in range(depth)) + ("arrived",),
+        registers=(*(f"{each}[{i}]" for each in ("words", "taking") for i in range(depth)), "arrived"),
     )
 
 
