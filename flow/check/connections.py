@@ -1,8 +1,8 @@
 """Layout against netlist: which pins the metal in the GDS connects (extracted by KLayout), and which the netlist says.
 
-A probe is put on every pin of every cell, where the LEF has it, and on every port. Each net must be one piece of metal with all of its
-pins on it (else it is open), and no piece may have pins of two nets (else they are shorted), nor of a net and a rail. Rails are a piece
-each, as nothing joins them: the kit says nothing of straps.
+A label is put on every pin of every cell, where the LEF has it, and on every port; KLayout says which labels lie on a piece of metal.
+Each net must be one piece with all of its pins on it (else it is open), and no piece may have pins of two nets (else they are shorted),
+nor of a net and a rail. Rails are a piece each, as nothing joins them: the kit says nothing of straps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .shapes import tool
 
 CHECK = "connections"
 SHOWN = 3
-Probe = tuple[str, str, str, float, float]  # net, what is probed, layer, and where in um
+Probe = tuple[str, str, str, float, float]  # net, what is asked for, layer, and where in um
 
 
 def wired(layout_def: Path) -> bool:
@@ -51,26 +51,28 @@ def faults(gds: Path, layout: Def, netlist: Netlist, kit: Kit) -> tuple[list[str
     extracted = db.LayoutToNetlist(top.name, content.dbu)
     layers = [layer.name for layer in lef.layers.values() if layer.kind in ("ROUTING", "CUT")]
     layers = [name for name in layers if name in lef.kit.layers.gds]
-    regions = {}
+    probes = list(_probes(layout, netlist, lef))
+    regions, labels = {}, {name: db.Texts() for name in layers}
+    for at, (_, _, layer, x, y) in enumerate(probes):
+        labels[layer].insert(db.Text(str(at), db.DTrans(x, y).to_itype(content.dbu)))
     for name in layers:
         regions[name] = db.Region(top.begin_shapes_rec(content.layer(lef.kit.layers.gds[name], 0)))
         extracted.register(regions[name], name)
+        extracted.register(labels[name], f"labels on {name}")
         extracted.connect(regions[name])
+        extracted.connect(regions[name], labels[name])
     for below, above in itertools.pairwise(layers):
         extracted.connect(regions[below], regions[above])
     extracted.extract_netlist()
     pieces: dict[str, set[int]] = defaultdict(set)
     names: dict[int, set[str]] = defaultdict(set)
-    bare: list[str] = []
-    probed = 0
-    for net, what, layer, x, y in _probes(layout, netlist, lef):
-        probed += 1
-        piece = extracted.probe_net(regions[layer], db.DPoint(x, y))
-        if piece is None:
-            bare.append(what)
-            continue
-        pieces[net].add(piece.cluster_id)
-        names[piece.cluster_id].add(net)
+    bare = {at: what for at, (_, what, *_) in enumerate(probes)}
+    for piece in extracted.netlist().circuit_by_name(top.name).each_net():
+        for at in map(int, filter(None, piece.name.split(","))):
+            net = probes[at][0]
+            pieces[net].add(piece.cluster_id)
+            names[piece.cluster_id].add(net)
+            bare.pop(at, None)
     rails = set(layout.special)
     opens = [
         f"{net} is in {len(found)} pieces"
@@ -78,7 +80,7 @@ def faults(gds: Path, layout: Def, netlist: Netlist, kit: Kit) -> tuple[list[str
         if len(found) > 1 and net not in rails
     ]
     shorts = [" and ".join(sorted(found)) for found in names.values() if len(found) > 1]
-    return sorted(opens), sorted(shorts), bare, probed
+    return sorted(opens), sorted(shorts), list(bare.values()), len(probes)
 
 
 def _probes(layout: Def, netlist: Netlist, lef: Lef) -> Iterator[Probe]:
