@@ -66,8 +66,8 @@ class Adapter(Protocol):
     def version(self) -> str:
         """The version of the step's tool; BadInput with the remedy if it is missing."""
 
-    def run(self, job: Job) -> None:
-        """Make the outputs."""
+    def run(self, job: Job) -> tuple[str, str] | None:
+        """Make the outputs; and say what made them, by name and version, where that is not the step's tool."""
 
 
 def _read(name: str) -> Declaration:

@@ -67,13 +67,13 @@ def execute(name: str, inputs: Mapping[str, Path], parameters: Mapping[str, Any]
             out = Path(out_name)
             try:
                 given = {declared.own_name(file): path for file, path in inputs.items()}
-                graph.adapter(name).run(Job(given, parameters, out))
+                other = graph.adapter(name).run(Job(given, parameters, out))
             except (BadInput, ToolError) as error:
                 message = str(error)
                 for file, path in inputs.items():
                     message = message.replace(str(path), file)
                 raise type(error)(_with_logs(message, out, entry)) from None
-            StepRun.of(name, graph.tool(name), start).write(out, declared.run_file)
+            StepRun.of(name, other or graph.tool(name), start).write(out, declared.run_file)
             for file in declared.outputs:
                 made = out / declared.own_name(file)
                 if not made.exists():

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.flow import going
+from modexlab.flow import going, product
+from modexlab.flow.graph import graph
+from modexlab.flow.graph.job import ADK, Job
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.lef import DBU, Lef
 from modexlab.flow.layout import coriolis_job, place, placer, route, wires
@@ -192,7 +194,10 @@ def test_it_says_how_far_it_is(
 def test_less_wire_than_coriolis(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A whole machine by both, from the netlist to global routing: the wires of ours are shorter, and there is room for them."""
+    """A whole machine by both, from the netlist to global routing: the wires of ours are shorter, and there is room for them.
+
+    The step says who did it.
+    """
     pytest.importorskip("coriolis")
     assert Cli(capsys)("asic", "mont", "--nbits", 32, "--to", "synthesis", "-o", tmp_path).code == 0
     found: dict[str, Placement] = {}
@@ -201,8 +206,11 @@ def test_less_wire_than_coriolis(
         monkeypatch.setattr(placer, "LEAST_CELLS", least)
         out = tmp_path / name
         out.mkdir()
-        source = tmp_path / "synthesis"
-        found[name] = place.place(source / "netlist.json", source / "hierarchy.json", out)
+        files = ("design.json", "netlist.json", "hierarchy.json")
+        inputs = {each: next(tmp_path.rglob(each)) for each in files} | {ADK: kit.find().lib.parent}
+        by = graph.adapter("place").run(Job(inputs, {"density": 0.7, "clock_period": 3.0}, out))
+        assert (by is None) == (name == "Coriolis")
+        found[name] = product.read(out / Placement.FILE, Placement)
         routing = route.route(out / "placement.json", out / "netlist_placed.json", out, in_detail=False)
         assert routing.success
         lengths[name] = routing.length_um

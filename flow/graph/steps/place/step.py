@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....kit import kit
 from ....layout import coriolis_job
+from ... import tools
 from ...job import Job
 
 
@@ -12,13 +13,13 @@ def version() -> str:
     return coriolis_job.version()
 
 
-def run(job: Job) -> None:
-    """Make the outputs of the step."""
-    from ....layout.place import place
+def run(job: Job) -> tuple[str, str] | None:
+    """Make the outputs of the step, with our own placer where there are many cells."""
+    from ....layout.place import OURS, place
     from ....netlist import document, hierarchy
     from ....synth.area import PLACED, area
 
-    place(
+    placement = place(
         job.inputs["netlist.json"],
         job.inputs["hierarchy.json"],
         job.out,
@@ -32,3 +33,4 @@ def run(job: Job) -> None:
     known = hierarchy.load(job.out / hierarchy.PLACED)
     netlist = document.module(job.out / "netlist_placed.json", job.design.top)
     area(netlist, known.cells, known.modules, library).write(job.out, PLACED)
+    return (OURS, tools.ours()) if placement.tool == OURS else None
