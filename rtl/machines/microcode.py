@@ -393,17 +393,16 @@ class Microcode:
 
     def late_to(self, register: str) -> tuple[str, ...]:
         """What a register takes of which nothing is sent ahead: "left", a number that leaves the form, and "sum"."""
-        found = (self._late(word, register) for word in self.words)
-        return tuple(dict.fromkeys(each for each in found if each is not None))
+        return self._sources(self._late, register)
 
     def moves_to(self, register: str) -> tuple[str, ...]:
         """What else a register takes at the end of a word: registers, constants, fields, "setup", "sum", "memory"."""
-        named: dict[str, None] = {}
-        for word in self.words:
-            source = self._moved(word, register)
-            if source is not None:
-                named[source] = None
-        return tuple(named)
+        return self._sources(self._moved, register)
+
+    def _sources(self, taken: Callable[[Word, str], str | None], register: str) -> tuple[str, ...]:
+        """All that words take so, in their order."""
+        found = (taken(word, register) for word in self.words)
+        return tuple(dict.fromkeys(each for each in found if each is not None))
 
     def _late(self, word: Word, register: str) -> str | None:
         """A product on a scaled modulus is so short that no sum, and no such number, may go before it in its first cycle."""
@@ -576,37 +575,37 @@ class Microcode:
             self._flag("holds_entry", lambda word: word.needs_entry and not word.products),
         ]
         for register in program.registers:
-            sources = self.moves_to(register)
 
             def takes(word: Word, bit: int, register: str = register) -> Value:
                 return self._takes(word, bit, register)
 
             fields.append(self._by_bit(f"{register}_takes", takes, self.positions))
 
-            def moved(word: Word, reg: str = register, sources: tuple = sources) -> Value:
-                source = self._moved(word, reg)
-                return None if source is None else sources.index(source)
-
-            def moves(word: Word, reg: str = register) -> bool:
-                return self._moved(word, reg) is not None
-
-            late = self.late_to(register)
-
-            def is_late(word: Word, reg: str = register) -> bool:
-                return self._late(word, reg) is not None
-
-            def from_late(word: Word, reg: str = register, late: tuple = late) -> Value:
-                source = self._late(word, reg)
-                return None if source is None else late.index(source)
-
+            moves, source = self._choice(self._moved, register)
+            late, late_source = self._choice(self._late, register)
             fields.append(self._flag(f"{register}_moves", moves))
-            fields.append(self._flag(f"{register}_late", is_late))
-            fields.append(self._each(f"{register}_late_from", from_late))
-            fields.append(self._each(f"{register}_from", moved))
+            fields.append(self._flag(f"{register}_late", late))
+            fields.append(self._each(f"{register}_late_from", late_source))
+            fields.append(self._each(f"{register}_from", source))
         fields += self._of_memory()
         fields += self._of_exponent()
         fields += self._of_checks()
         return fields
+
+    def _choice(
+        self, taken: Callable[[Word, str], str | None], register: str
+    ) -> tuple[Callable[[Word], bool], Callable[[Word], Value]]:
+        """Whether a word takes something so, and which of the sources."""
+        sources = self._sources(taken, register)
+
+        def takes(word: Word) -> bool:
+            return taken(word, register) is not None
+
+        def source(word: Word) -> Value:
+            found = taken(word, register)
+            return None if found is None else sources.index(found)
+
+        return takes, source
 
     def _takes(self, word: Word, bit: int, register: str) -> Value:
         """A bit for each product of which the register becomes the value; nobody looks where none arrives."""
