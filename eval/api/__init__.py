@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from modexlab.eval.designs.machine import Machine
     from modexlab.eval.lab.comparison.compare import Comparison, LeftOut
     from modexlab.eval.lab.explore import Sweep
-    from modexlab.eval.lab.ledger import Ledger
+    from modexlab.eval.lab.ledger.ledger import Ledger
     from modexlab.eval.lab.metrics import Measurement
     from modexlab.eval.lab.point import Point
     from modexlab.eval.lab.rows import Row
@@ -114,7 +114,7 @@ def measure(
 
 def ledger(path: str | Path | None = None) -> Ledger:
     """The ledger in this file, by default the one that the commands use; `.rows(...)` and `.frame(...)` read it."""
-    from modexlab.eval.lab.ledger import Ledger
+    from modexlab.eval.lab.ledger.ledger import Ledger
 
     return Ledger(path)
 
@@ -134,7 +134,7 @@ def explore(
     `points` and `seed` are for the methods random and nsga2. The sweep has the measured points, the failed ones and the fronts.
     """
     from modexlab.eval.lab.explore import Sweep
-    from modexlab.eval.lab.ledger import Ledger
+    from modexlab.eval.lab.ledger.ledger import Ledger
     from modexlab.eval.lab.schedulers import Local
     from modexlab.eval.lab.search import make_search
     from modexlab.eval.lab.space import Space
@@ -171,7 +171,7 @@ def front(
 def compare(*papers: str, ledger: Ledger | None = None) -> list[Comparison | LeftOut]:
     """The published figures of these works ("001"), by default of all, beside what the ledger has."""
     from modexlab.eval.lab.comparison.compare import compare
-    from modexlab.eval.lab.ledger import Ledger
+    from modexlab.eval.lab.ledger.ledger import Ledger
     from modexlab.eval.papers.published import figures, paper
 
     wanted = [figure for number in papers for figure in paper(number).figures()] if papers else figures()

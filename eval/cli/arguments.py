@@ -21,7 +21,7 @@ from ..json_values import json_value as json_value
 if TYPE_CHECKING:
     from ..designs.design import Design
     from ..designs.param import Param
-    from ..lab.ledger import Ledger
+    from ..lab.ledger.ledger import Ledger
 
 MOST_DIGITS = 1234  # of a decimal number: the digits of 2^4096 - 1
 
@@ -252,7 +252,7 @@ def add_ledger(parser: argparse._ActionsContainer) -> None:
 
 def ledger_of(args: argparse.Namespace, *, read_only: bool = False) -> Ledger:
     """The ledger of `--ledger`; a named one that is only read must be there."""
-    from ..lab.ledger import Ledger
+    from ..lab.ledger.ledger import Ledger
 
     if args.ledger is not None:
         check_directory("--ledger", args.ledger)

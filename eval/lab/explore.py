@@ -33,7 +33,7 @@ from .stages import IMPLEMENTED, STAGES
 
 if TYPE_CHECKING:
     from ..progress import Progress
-    from .ledger import Ledger
+    from .ledger.ledger import Ledger
     from .metrics import Figure
     from .point import Point
     from .schedulers import Outcome, Scheduler

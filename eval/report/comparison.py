@@ -20,7 +20,7 @@ from ..lab.comparison.compare import (
     missing,
     notes,
 )
-from ..lab.ledger import Ledger, family_of
+from ..lab.ledger.ledger import Ledger, family_of
 from ..papers.published import Paper, papers
 from ..papers.published import Table as PaperTable
 from .metrics import of_paper, shown

@@ -14,7 +14,7 @@ from ..designs import catalogue
 from ..designs.interfaces import INTERFACES, SYSTEM
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..lab.comparison.cores import Core
-from ..lab.ledger import Failure, Ledger
+from ..lab.ledger.ledger import Failure, Ledger
 from . import charts, cores, datasets, proofs, protections, tables
 from .captions import CHARTS
 from .charts import Chart

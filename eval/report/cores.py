@@ -9,7 +9,7 @@ from ...fl.cost import counting_floor
 from ..designs.interfaces import UNIT
 from ..designs.systems import HARDWARE
 from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, cores
-from ..lab.ledger import Ledger
+from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title
 from .metrics import shown
 from .tables import Cell, Column, Line, Table, line, own, words

@@ -14,7 +14,7 @@ from ..designs.systems import HARDWARE
 from ..lab import stages
 from ..lab.comparison.compare import STALE
 from ..lab.flow_settings import FLOW_DEFAULTS
-from ..lab.ledger import Row
+from ..lab.ledger.ledger import Row
 from .metrics import metric
 
 INTERFACES = interfaces.titles()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..designs.catalogue import designs
-from ..lab.ledger import Ledger
+from ..lab.ledger.ledger import Ledger
 from .entries import Entry
 
 MOST_BYTES = 4_500_000  # of all pictures: the page stays below 10 MB, base64 and all

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...flow.prove.report import PROVED, REFUTED, UNDECIDED
-from ..lab.ledger import Ledger
+from ..lab.ledger.ledger import Ledger
 from ..lab.proof.check import AXI, KINDS, PROCESSOR, UNITS
 from ..lab.verdicts import Verdict
 from .metrics import shown

@@ -14,7 +14,7 @@ from typing import Any
 from ..designs.interfaces import DEFAULT, SYSTEM
 from ..designs.systems import SOFTWARE
 from ..lab.comparison.compare import label
-from ..lab.ledger import family_of
+from ..lab.ledger.ledger import family_of
 from ..papers import published
 from ..papers.published import Published
 from .entries import INTERFACES

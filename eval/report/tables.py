@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from ..lab import stages
 from ..lab.comparison.compare import CLOSE, GLITCHES
-from ..lab.ledger import Failure
+from ..lab.ledger.ledger import Failure
 from ..lab.stages import FORMULA
 from .entries import INTERFACES, SILICON, Entry
 from .metrics import METRICS, ratio, shown

@@ -11,7 +11,7 @@ from typing import Any
 
 import modexlab
 import pytest
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 
 from tests.paths import ROOT
 

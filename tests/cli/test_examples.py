@@ -34,7 +34,7 @@ from modexlab.eval.cli.commands import (
     systems,
     verilog,
 )
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.fl.rsa_keys import RSAKey

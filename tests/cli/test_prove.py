@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.proof import checks
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.eval.report import proofs

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from modexlab.eval.cli.commands.report import PAGE, chosen
 from modexlab.eval.lab import space
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.stages import FLOW, IMPLEMENTED, LAYOUT

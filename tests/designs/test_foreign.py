@@ -10,7 +10,7 @@ from modexlab.eval.designs.foreign.foreign import ForeignMachine, Unanswered
 from modexlab.eval.designs.foreign.manifest import PROTOCOLS, Manifest
 from modexlab.eval.designs.foreign.template import template
 from modexlab.eval.designs.foreign.toml_lines import TomlLines
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space

@@ -28,8 +28,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from modexlab.eval.lab.ledger import Ledger
-from modexlab.eval.lab.ledger_salvage import verify
+from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.ledger.salvage import verify
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space

@@ -26,7 +26,7 @@ from modexlab.eval.lab.comparison.compare import (
     missing,
 )
 from modexlab.eval.lab.explore import Sweep
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published

@@ -22,7 +22,7 @@ from modexlab.eval.lab.comparison import cores as lab
 from modexlab.eval.lab.comparison import field
 from modexlab.eval.lab.comparison.cores import Core, cores, in_steps, long, missing, wanted
 from modexlab.eval.lab.explore import Sweep, goals_at
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import METRICS, Measurement, figure
 from modexlab.eval.lab.pareto import goals_of
 from modexlab.eval.lab.point import Point

@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 from modexlab.eval.cli import main as cli_module
 from modexlab.eval.cli.commands import explore as explore_command
-from modexlab.eval.lab import ledger as ledger_module
 from modexlab.eval.lab import schedulers, space
 from modexlab.eval.lab.explore import Estimate, Work, duration
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger import ledger as ledger_module
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.schedulers import Outcome, Scheduler

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from modexlab.eval.errors import NoMeasurement
-from modexlab.eval.lab import ledger as ledger_file
-from modexlab.eval.lab import ledger_schema
-from modexlab.eval.lab.ledger import Ledger, Row
+from modexlab.eval.lab.ledger import ledger as ledger_file
+from modexlab.eval.lab.ledger import schema
+from modexlab.eval.lab.ledger.ledger import Ledger, Row
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.fl.errors import BadInput
 
@@ -345,7 +345,7 @@ def test_a_file_of_version_1_loses_nothing(tmp_path: Path) -> None:
         "PRAGMA user_version",
         *(f"SELECT * FROM {n} WHERE id < {m}" for n, m in (("measurement", 3), ("figure", 4))),
     )
-    assert (version, after) == ([(ledger_schema.VERSION,)], before)
+    assert (version, after) == ([(schema.VERSION,)], before)
 
 
 def test_a_migration_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,9 +353,7 @@ def test_a_migration_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch:
     connection = sqlite3.connect(path)
     connection.executescript((DATA / "ledger_v1.sql").read_text())
     connection.close()
-    monkeypatch.setattr(
-        ledger_schema, "STEPS", (*ledger_schema.STEPS[:1], "CREATE TABLE half (x);\nCREATE NONSENSE;\n")
-    )
+    monkeypatch.setattr(schema, "STEPS", (*schema.STEPS[:1], "CREATE TABLE half (x);\nCREATE NONSENSE;\n"))
     with pytest.raises(sqlite3.OperationalError, match="NONSENSE"):
         Ledger(path).rows()
     assert sql(path, "PRAGMA user_version", "SELECT name FROM sqlite_master WHERE name = 'half'") == [
@@ -377,25 +375,25 @@ def test_the_version_is_read_at_one_moment(tmp_path: Path) -> None:
             tried.append(statement)
             other = sqlite3.connect(tmp_path / "new.sqlite", isolation_level=None, timeout=0)
             with suppress(sqlite3.OperationalError):
-                ledger_schema.migrate(other, tmp_path)
+                schema.migrate(other, tmp_path)
             other.close()
 
     connection.set_trace_callback(meanwhile)
-    assert ledger_schema.version_of(connection, tmp_path) == 0 and tried
+    assert schema.version_of(connection, tmp_path) == 0 and tried
     connection.close()
 
 
 def test_a_newer_version_is_refused(ledger: Ledger) -> None:
     ledger.record(point(), WHOLE)
     ledger.close()
-    sql(ledger.path, f"PRAGMA user_version = {ledger_schema.VERSION + 1}")
+    sql(ledger.path, f"PRAGMA user_version = {schema.VERSION + 1}")
     for use in (ledger.rows, lambda: ledger.record(point(), WHOLE)):
         with pytest.raises(
             BadInput,
-            match=f"has version {ledger_schema.VERSION + 1}, from a newer modexlab, and this one knows {ledger_schema.VERSION}; update",
+            match=f"has version {schema.VERSION + 1}, from a newer modexlab, and this one knows {schema.VERSION}; update",
         ):
             use()
-    sql(ledger.path, f"PRAGMA user_version = {ledger_schema.VERSION}")
+    sql(ledger.path, f"PRAGMA user_version = {schema.VERSION}")
     assert len(ledger.rows()) == 2
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from modexlab.eval.lab import ledger as ledgers
-from modexlab.eval.lab.ledger import Ledger
-from modexlab.eval.lab.ledger_join import compare, join
+from modexlab.eval.lab.ledger import ledger as ledgers
+from modexlab.eval.lab.ledger.join import compare, join
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
 
 from tests.command_line import Cli

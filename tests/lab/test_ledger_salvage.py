@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.cli.main import main
-from modexlab.eval.lab.ledger import Ledger
-from modexlab.eval.lab.ledger_join import join
-from modexlab.eval.lab.ledger_salvage import salvage, verify
+from modexlab.eval.lab.ledger.join import join
+from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.ledger.salvage import salvage, verify
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.fl.errors import BadInput
 

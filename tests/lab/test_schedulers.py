@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from modexlab.eval.lab import measure, schedulers
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.schedulers import (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab import space
 from modexlab.eval.lab.comparison.compare import compare, missing
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import METRICS, Figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space, by_operation

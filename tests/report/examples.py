@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
 

@@ -19,7 +19,7 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.protection import BY_CRT, PROGRAMS, costs
 from modexlab.eval.lab.comparison.compare import CLOSE
-from modexlab.eval.lab.ledger import Failure, Ledger
+from modexlab.eval.lab.ledger.ledger import Failure, Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from modexlab.eval.lab.ledger import Ledger
+from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.report import html, text
 from modexlab.eval.report.charts import filled
 from modexlab.eval.report.content import Content, gather

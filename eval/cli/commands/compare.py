@@ -33,7 +33,7 @@ from .ledger import value_text
 if TYPE_CHECKING:
     from ...lab.comparison.compare import Comparison, LeftOut, Side
     from ...lab.explore import Sweep
-    from ...lab.ledger import Ledger
+    from ...lab.ledger.ledger import Ledger
     from ...lab.point import Point
     from ...papers.published import Published, Table
 

@@ -16,7 +16,7 @@ from ..arguments import check_directory, json_number, ledger_of, print_json, war
 if TYPE_CHECKING:
     from ...lab.comparison.cores import Check, Core
     from ...lab.explore import Sweep
-    from ...lab.ledger import Ledger
+    from ...lab.ledger.ledger import Ledger
     from ...lab.point import Point
 
 WORD = "cores"

@@ -30,7 +30,7 @@ from ..arguments import (
 
 if TYPE_CHECKING:
     from ...lab.explore import Estimate, Measured, Member, Sweep, Work
-    from ...lab.ledger import Ledger
+    from ...lab.ledger.ledger import Ledger
     from ...lab.pareto import Front
     from ...lab.point import Point
     from ...lab.search import Search

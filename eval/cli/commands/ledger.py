@@ -26,9 +26,9 @@ from ..arguments import (
 )
 
 if TYPE_CHECKING:
-    from ...lab.ledger import Failure, Ledger, Row
-    from ...lab.ledger_join import Comparison, Joined
-    from ...lab.ledger_salvage import Found
+    from ...lab.ledger.join import Comparison, Joined
+    from ...lab.ledger.ledger import Failure, Ledger, Row
+    from ...lab.ledger.salvage import Found
     from ...lab.metrics import Measurement
 
 TEXT = """\
@@ -193,7 +193,7 @@ def _share(text: str) -> float:
 
 def _other(path: str) -> Ledger:
     """A ledger that must be there."""
-    from ...lab.ledger import Ledger
+    from ...lab.ledger.ledger import Ledger
 
     ledger = Ledger(path)
     if not ledger.exists:
@@ -203,8 +203,8 @@ def _other(path: str) -> Ledger:
 
 def _diff(args: argparse.Namespace) -> int:
     """Figures of two ledgers, matched by what they say."""
-    from ...lab.ledger_export import record
-    from ...lab.ledger_join import compare
+    from ...lab.ledger.export import record
+    from ...lab.ledger.join import compare
 
     old, *new = args.targets
     with _other(old) as before, _other(new[0]) if new else ledger_of(args, read_only=True) as after:
@@ -256,7 +256,7 @@ def _differences(found: Comparison) -> Iterator[str]:
 
 def _merge(args: argparse.Namespace) -> int:
     """Other ledgers into this one."""
-    from ...lab.ledger_join import join
+    from ...lab.ledger.join import join
 
     others = [_other(path) for path in args.targets]
     with ledger_of(args) as ledger:
@@ -293,7 +293,7 @@ def _joined(joined: Sequence[Joined]) -> Iterator[str]:
 
 def _verify(args: argparse.Namespace) -> int:
     """All of a ledger is read."""
-    from ...lab.ledger_salvage import verify
+    from ...lab.ledger.salvage import verify
 
     with _other(args.targets[0]) if args.targets else ledger_of(args, read_only=True) as ledger:
         if not ledger.exists:
@@ -307,7 +307,7 @@ def _verify(args: argparse.Namespace) -> int:
 
 def _salvage(args: argparse.Namespace) -> int:
     """What is whole goes into the ledger."""
-    from ...lab.ledger_salvage import salvage
+    from ...lab.ledger.salvage import salvage
 
     into = ledger_of(args)
     path = Path(args.targets[0]) if args.targets else into.path
@@ -500,7 +500,7 @@ def _failure_as_json(failure: Failure) -> dict[str, Any]:
 
 def row_as_json(row: Row) -> dict[str, Any]:
     """A figure for scripts."""
-    from ...lab.ledger_export import record
+    from ...lab.ledger.export import record
 
     return {**record(row), "stale": row.stale}
 

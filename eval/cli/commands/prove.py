@@ -28,7 +28,7 @@ from ..arguments import (
 from .leak import machine_of
 
 if TYPE_CHECKING:
-    from ...lab.ledger import Ledger
+    from ...lab.ledger.ledger import Ledger
     from ...lab.proof.check import Check, Outcome
     from ...lab.proof.checks import Proof
     from ...lab.proof.planted import Search

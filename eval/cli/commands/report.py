@@ -28,7 +28,7 @@ from ..arguments import (
 
 if TYPE_CHECKING:
     from ...lab.explore import Sweep
-    from ...lab.ledger import Ledger
+    from ...lab.ledger.ledger import Ledger
     from ...lab.point import Point
     from ...report.content import Content
     from ...report.tables import Cell, Table

@@ -19,7 +19,7 @@ from ..arguments import Commands, add_command, add_json, add_ledger, answer, led
 from .ledger import row_number, value_text
 
 if TYPE_CHECKING:
-    from ...lab.ledger import Row
+    from ...lab.ledger.ledger import Row
     from ...lab.metrics import Measurement
 
 TEXT = """\

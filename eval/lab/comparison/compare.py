@@ -29,7 +29,7 @@ from ...designs.mixes import DECRYPT, ENCRYPT, PRODUCT
 from ...designs.systems import HARDWARE, SOFTWARE
 from ...papers.published import Published, Table, paper
 from ..flow_settings import FLOW_DEFAULTS, optional_flow
-from ..ledger import Ledger, Row
+from ..ledger.ledger import Ledger, Row
 from ..point import Point
 from ..stages import CL, FLOW, FORMULA, FPGA, LAYOUT, NATIVE, PYTHON, RTL, VERILOG
 

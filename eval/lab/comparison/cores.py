@@ -40,7 +40,7 @@ from .compare import CLOCK_NS, LedgerRows, label
 
 if TYPE_CHECKING:
     from ...papers.published import Published
-    from ..ledger import Ledger
+    from ..ledger.ledger import Ledger
     from ..rows import Row
 
 SPACE = "cores"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from ...fl.errors import BadInput
+from ....fl.errors import BadInput
 
 APPLICATION_ID = 0x6D786C67  # "mxlg", in the header of the file: this is ours
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from .verdicts import Verdict
+from ..verdicts import Verdict
 
 DIGEST_SIZE = 16
 Select = Callable[..., list[tuple[Any, ...]]]  # asks SQLite

@@ -19,11 +19,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ...fl.errors import BadInput
-from . import ledger_schema
+from ....fl.errors import BadInput
+from . import schema
+from .join import Joined, add_all
 from .ledger import Ledger, Whole, whole_of
-from .ledger_join import Joined, add_all
-from .ledger_notes import TABLES, Kept, Note, Stored, note_of
+from .notes import TABLES, Kept, Note, Stored, note_of
 
 PAGE_SIZE_AT, PAGES_AT = (
     16,
@@ -154,9 +154,9 @@ class _copy:
     def _prepare(self) -> None:
         """The tables as they are today; BadInput where nothing tells what the file is."""
         try:
-            version = ledger_schema.version_of(self._connection, self._path)
-            if version < ledger_schema.VERSION:
-                ledger_schema.migrate(self._connection, self._path)
+            version = schema.version_of(self._connection, self._path)
+            if version < schema.VERSION:
+                schema.migrate(self._connection, self._path)
         except sqlite3.DatabaseError as error:
             raise BadInput(
                 f"{self._path}: its first page, which says what the others are, cannot be read ({error}); restore a copy of it"

@@ -15,10 +15,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...fl.errors import unknown
-from ...flow.files import replacing
-from ..json_values import json_value
-from .rows import Row
+from ....fl.errors import unknown
+from ....flow.files import replacing
+from ...json_values import json_value
+from ..rows import Row
 
 if TYPE_CHECKING:
     import pyarrow

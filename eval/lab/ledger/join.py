@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .ledger import Ledger, Whole
-from .ledger_notes import VERDICT, Note
+from .notes import VERDICT, Note
 
 if TYPE_CHECKING:
-    from .rows import Row
+    from ..rows import Row
 
 What = tuple[str, str, str]  # the point as JSON, operation, metric
 

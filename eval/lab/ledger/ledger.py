@@ -3,7 +3,7 @@
 A measurement is one transaction, written as soon as it is made, and nothing is ever overwritten: the newest measurement of a point
 is the one that counts, older ones stay as its history. Any number of processes may read while one writes (write-ahead log); a
 second writer waits for its turn. They have to be on one machine, as the log is in shared memory: workers of a cluster hand what they
-measured to the process that writes. The file has a version (ledger_schema.py); an older one is brought up to date when it is opened.
+measured to the process that writes. The file has a version (schema.py); an older one is brought up to date when it is opened.
 """
 
 from __future__ import annotations
@@ -22,10 +22,14 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from ...fl.errors import BadInput, unknown
-from ..errors import NoMeasurement
-from . import ledger_schema
-from .ledger_notes import (
+from ....fl.errors import BadInput, unknown
+from ...errors import NoMeasurement
+from ..metrics import METRICS, Figure, Measurement
+from ..point import Point
+from ..rows import Failure, Row, Source
+from ..verdicts import Verdict
+from . import schema
+from .notes import (
     DIGEST_SIZE,
     FAILURE,
     VERDICT,
@@ -37,10 +41,6 @@ from .ledger_notes import (
     digest_of,
     note_of,
 )
-from .metrics import METRICS, Figure, Measurement
-from .point import Point
-from .rows import Failure, Row, Source
-from .verdicts import Verdict
 
 WAIT_SECONDS = 30.0  # for another writer, whose transactions take milliseconds
 PAUSE_SECONDS = 0.02
@@ -326,7 +326,7 @@ class Ledger:
 
     def export(self, format: str, path: str | Path, *, history: bool = False, **filters: Any) -> int:
         """Write rows to a file, whole or not at all: csv, jsonl or parquet; returns how many."""
-        from .ledger_export import write
+        from .export import write
 
         found = self.rows(history=history, **filters)
         write(found, format, Path(path))
@@ -336,7 +336,7 @@ class Ledger:
 
     def frame(self, **filters: Any) -> Any:
         """The rows as a table: a DataFrame where pandas is installed, else a table of Arrow. Filters are those of `rows`."""
-        from .ledger_export import frame
+        from .export import frame
 
         return frame(self.rows(**filters))
 
@@ -364,7 +364,7 @@ class Ledger:
 
     @contextmanager
     def joining(self) -> Iterator[Joining]:
-        """One transaction for what comes from another ledger (ledger_join.py)."""
+        """One transaction for what comes from another ledger (join.py)."""
         with self._writing() as connection:
             yield Joining(connection)
 
@@ -417,10 +417,10 @@ class Ledger:
             raise BadInput(f"the ledger {self.path} cannot be made: {error.strerror}; {ANOTHER}") from None
         connection = self._connect(self.path)
         try:
-            version = ledger_schema.version_of(connection, self.path)
+            version = schema.version_of(connection, self.path)
             connection.execute("PRAGMA journal_mode = WAL")  # readers and the writer do not hinder each other
-            if version < ledger_schema.VERSION:
-                ledger_schema.migrate(connection, self.path)
+            if version < schema.VERSION:
+                schema.migrate(connection, self.path)
         except BaseException:
             connection.close()
             raise
@@ -431,11 +431,11 @@ class Ledger:
         log = self.path.with_name(self.path.name + "-wal")
         connection = self._connect(f"{self.path.as_uri()}?mode=ro{'' if log.exists() else '&immutable=1'}")
         try:
-            version = ledger_schema.version_of(connection, self.path)
-            if version < ledger_schema.VERSION:
+            version = schema.version_of(connection, self.path)
+            if version < schema.VERSION:
                 raise BadInput(
                     f"the ledger {self.path} has version {version} and may not be written; copy it to a place where you may, "
-                    f"so that it can be brought to version {ledger_schema.VERSION}"
+                    f"so that it can be brought to version {schema.VERSION}"
                 )
         except BaseException:
             connection.close()
@@ -497,11 +497,11 @@ _INHERITED: list[sqlite3.Connection] = []
 
 def family_of(subject: str) -> str:
     """The family of multipliers that does the work in a design or a system; "software" if none does."""
-    from ..designs.systems import HARDWARE, SOFTWARE
+    from ...designs.systems import HARDWARE, SOFTWARE
 
     if subject.startswith(SOFTWARE):
         return "software"
-    from ..designs.catalogue import find
+    from ...designs.catalogue import find
 
     return find(subject.removeprefix(HARDWARE)).family
 
