@@ -179,7 +179,7 @@ endmodule
 
 def planted(answer: str = "value", ready: str = "", taken: str = "", text: str = PLANTED) -> benches.Stream:
     text = text.replace("ANSWER", answer).replace("READY", ready).replace("TAKEN", taken)
-    return benches.Stream(text, "planted", Ports(Message(4), Message(4), ()))
+    return benches.Stream(text, "planted", Ports(Message(4, (("all", 4),)), Message(4), ()))
 
 
 def kept(design: benches.Stream) -> list[str]:
@@ -203,6 +203,11 @@ def test_one_request_after_the_other() -> None:
 
     assert found() and found(2)  # as it is within four times as many
     assert not found(1) and not found(ready="&& !dead") and not found(ready="|| at == 1")
+
+
+@pytest.mark.regress
+def test_what_is_not_one_request_after_the_other() -> None:
+    """The unit does what no answer is for, or twice."""
     counting = "count <= count + 1; value <= value + 1; if (count == 3) at <= 2;"
     for text, instead in (
         (counting, f"if (ostream__rdy) begin {counting} end"),  # waits for who waits for it
@@ -220,6 +225,60 @@ def test_one_request_after_the_other() -> None:
         planted(), verilog=planted().verilog.replace("at <= 0; dead <= 1;", "at <= dead ? 0 : 2; dead <= 1;")
     )
     assert one_by_one(again, (), 8, SECONDS) is None
+
+
+# it looks at a request for a cycle before it takes it, and answers in the third cycle behind that
+LOOKING = """
+module planted (input clk, input reset, input [3:0] istream__msg, input istream__val, output istream__rdy,
+    output [3:0] ostream__msg, output ostream__val, input ostream__rdy);
+  reg [2:0] at; reg [3:0] value;
+  assign istream__rdy = at == 1;
+  assign ostream__val = at == 4;
+  assign ostream__msg = value;
+  always @(posedge clk)
+    if (reset) at <= 0;
+    else case (at)
+      0: if (istream__val) at <= 1;
+      1: begin value <= istream__msg; at <= 2; end
+      2: at <= 3;
+      3: at <= 4;
+      4: if (ostream__rdy) at <= 0;
+      default: ;
+    endcase
+endmodule
+"""
+
+
+DONE = "4: if (ostream__rdy) at <= 0;"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param(DONE, DONE, id="right"),
+        pytest.param(
+            DONE, "4: if (ostream__rdy) at <= istream__val ? 5 : 0;", id="dead where a request waits"
+        ),
+        *(
+            pytest.param(old, new, id=name, marks=pytest.mark.regress)
+            for old, new, name in (
+                (DONE, "4: if (ostream__rdy) at <= istream__val ? 2 : 0;", "does not take what it answers"),
+                (DONE, "4: if (ostream__rdy | istream__val) at <= 0;", "an answer is lost"),
+                ("at == 1;", "at == 1 || at == 2;", "takes two"),
+                ("1: begin", "1: if (!istream__msg[0]) at <= 0; else begin", "forgets what it has taken"),
+                ("3: at <= 4;", "3: at <= ostream__rdy ? 4 : 3;", "waits for who waits for it"),
+            )
+        ),
+    ],
+)
+def test_a_request_that_is_looked_at_first(old: str, new: str) -> None:
+    """One request at a time, of such as stay; not of a unit that does something else where the next one waits already."""
+    assert old in LOOKING
+    design = planted(text=LOOKING.replace(old, new, 1))
+    alone = one_by_one(design, (), 5, SECONDS)
+    assert (alone is None) == (old != new)
+    if alone is not None:
+        assert alone.looks and alone.same_time(design, "all", False, SECONDS).verdict == PROVED
 
 
 @pytest.mark.regress

@@ -159,23 +159,16 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, sta
     """
     unit, inputs = _counted(design, room)
     idle = "request_rdy | !request_val" if stays else "request_rdy"
-    before = [
-        f"  reg refused = 0; reg {design.request} request_before;",
-        "  always @(posedge clk) begin",
-        "    refused <= request_val & !request_rdy & !reset;",
-        "    request_before <= request;",
-        "  end",
-    ]
     body = [
         *unit,
         *design.fields(),
         f"  reg {_range(cycles.bit_length() + 1)} waited = 0;",
         "  always @(posedge clk)",
         f"    waited <= reset | answer_val | (under_way == 0 & ({idle})) ? 0 : waited + 1;",
-        *(before if stays else []),
+        *(_refused(design) if stays else []),
         *always(
             [
-                *(["!refused || (request_val && request == request_before)"] if stays else []),
+                *([STAYS] if stays else []),
                 *(f"!takes || ({each})" for each in given),
             ],
             [
@@ -186,6 +179,20 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, sta
         ),
     ]
     return design.module(inputs, body)
+
+
+STAYS = "!refused || (request_val && request == request_before)"
+
+
+def _refused(design: Stream) -> list[str]:
+    """A request that was offered in the cycle before, and not taken; for `STAYS`."""
+    return [
+        f"  reg refused = 0; reg {design.request} request_before;",
+        "  always @(posedge clk) begin",
+        "    refused <= request_val & !request_rdy & !reset;",
+        "    request_before <= request;",
+        "  end",
+    ]
 
 
 def held(
@@ -216,6 +223,33 @@ def held(
         *(f"    kept_{i} <= now_{i};" for i in range(len(words))),
         "  end",
         *always(stays[: len(known)], stays[len(known) :]),
+    ]
+    return design.module(inputs, body)
+
+
+def between(design: Stream, looks: bool = False) -> str:
+    """For ever from reset: an answer stays until it is taken, beside it no request is, and behind it one can be at once.
+
+    looks: or it is looked at first, and stays until it is taken.
+    """
+    unit, inputs = _counted(design, 1)
+    ready = "" if looks else "request_rdy && "
+    body = [
+        *unit,
+        *(_refused(design) if looks else []),
+        "  reg offered = 0, over = 0;",
+        "  always @(posedge clk) begin",
+        "    offered <= answer_val & !answer_rdy & !reset;",
+        "    over <= answer_val & answer_rdy & !reset;",
+        "  end",
+        *always(
+            [STAYS] if looks else [],
+            [
+                "reset || !offered || answer_val",
+                f"reset || !over || ({ready}!answer_val)",
+                "reset || !(answer_val && request_rdy)",
+            ],
+        ),
     ]
     return design.module(inputs, body)
 
@@ -293,25 +327,33 @@ def steady(design: Stream, registers: Mapping[str, int]) -> str:
     return design.module(_other(design), body)
 
 
-def idle(design: Stream, values: Mapping[str, tuple[int, int]], never: bool = False) -> str:
+def idle(
+    design: Stream, values: Mapping[str, tuple[int, int]], never: bool = False, looks: bool = False
+) -> str:
     """When a request can be taken, for ever from reset, and right behind it, whatever the static ports do.
 
-    values, and bits, that registers have then; or, with `never`, do not have.
+    values, and bits, that registers have then; or, with `never`, do not have. looks: when one is not looked at yet, and none is under way.
     """
+    if looks:
+        unit, inputs = _counted(design, 1)
+        unit += [*_refused(design), "  reg over = 0;\n  always @(posedge clk) over <= gives;"]
+    else:
+        unit = [RESET, design.instance("unit", "request")]
+        inputs = [f"input {bits} {name}" for name, bits in design.statics()]
+    rests = "over || (under_way == 0 && !refused)" if looks else "request_rdy"
     body = [
-        RESET,
+        *unit,
         "  reg begins = 0;\n  always @(posedge clk) begins <= reset;",
-        design.instance("unit", "request"),
         *_now({f"unit.{name}": nbits for name, (_, nbits) in values.items()}),
         *always(
-            [],
+            [STAYS] if looks else [],
             [
-                f"reset || !(begins || request_rdy) || now_{i} {'!=' if never else '=='} {value}"
+                f"reset || !(begins || ({rests})) || now_{i} {'!=' if never else '=='} {value}"
                 for i, (value, _) in enumerate(values.values())
             ],
         ),
     ]
-    return design.module([f"input {bits} {name}" for name, bits in design.statics()], body)
+    return design.module(inputs, body)
 
 
 def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[int, int]) -> str:
@@ -390,6 +432,39 @@ def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
                 "!ready || (request_rdy && !answer_val)",
                 "!paired || !request_rdy",
                 f"!paired || age < {cycles} || answer_val",
+            ],
+        ),
+    ]
+    return design.module([], body)
+
+
+def one_looked_at(design: Stream, given: Sequence[str], cycles: int) -> str:
+    """The same from states in which a request would be looked at, and stays until it is taken."""
+    body = [
+        "  wire reset = 0;",
+        *_kept(design),
+        *design.fields(),
+        "  reg first = 1, asked = 0, under_way = 0, over = 0;",
+        f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
+        design.instance("unit", "request"),
+        *_refused(design),
+        "  always @(posedge clk) begin",
+        "    first <= 0;",
+        "    age <= age + 1;",
+        "    asked <= first ? request_val : asked;",
+        "    under_way <= request_val & request_rdy | under_way & !answer_val;",
+        "    over <= over | under_way & answer_val;",
+        "  end",
+        *always(
+            [
+                "!answer_val || answer_rdy",
+                STAYS,
+                *(f"!(request_val && request_rdy) || ({each})" for each in given),
+            ],
+            [
+                "over || under_way || !answer_val",
+                "over || !under_way || !request_rdy",
+                f"!(first ? request_val : asked) || over || age < {cycles} || (under_way && answer_val)",
             ],
         ),
     ]
@@ -522,15 +597,32 @@ def same_pace(
     return design.module(["input reset", *inputs], body)
 
 
-def same_latency(design: Stream, secret: str, lengths: bool) -> str:
-    """The same from states in which a request is taken, until it is answered; an answer that is offered is taken, all else is open."""
+def same_latency(design: Stream, secret: str, lengths: bool, looks: bool = False) -> str:
+    """The same from states in which a request is taken, until it is answered; an answer that is offered is taken, all else is open.
+
+    looks: in which it would be looked at; it stays, and is taken by both at once.
+    """
     requests, inputs = _two_secrets(design, secret, given="_now")
+    taken = (
+        "!(first || paired) || request_rdy_1 == request_rdy_2"
+        if looks
+        else "!first || (request_rdy_1 && request_rdy_2)"
+    )
+    stays = [
+        f"  reg refused = 0; reg {design.request} request_before, other_before;",
+        "  always @(posedge clk) begin",
+        "    refused <= request_val_now & !request_rdy_1;",
+        "    request_before <= request;",
+        "    other_before <= request_other;",
+        "  end",
+    ]
     body = [
         "  wire reset = 0;",
         *_kept(design),
         "  reg first = 1, paired = 0;",
         "  wire request_val_now = first | request_val, answer_rdy_now = answer_rdy;",
         *requests,
+        *(stays if looks else []),
         "  always @(posedge clk) begin",
         "    first <= 0;",
         "    paired <= first ? 1 : paired & !answer_val_1;",
@@ -538,9 +630,10 @@ def same_latency(design: Stream, secret: str, lengths: bool) -> str:
         *always(
             [
                 "!(answer_val_1 || answer_val_2) || answer_rdy",
+                *([STAYS, "!refused || request_other == other_before"] if looks else []),
                 *([_alike("secret", "other")] if lengths else []),
             ],
-            ["!first || (request_rdy_1 && request_rdy_2)", "!paired || answer_val_1 == answer_val_2"],
+            [taken, "!paired || answer_val_1 == answer_val_2"],
         ),
     ]
     return design.module(inputs, body)

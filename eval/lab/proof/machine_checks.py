@@ -127,8 +127,8 @@ def _time(machine: Machine, seconds: float) -> Outcome:
     design, lengths = stream(machine), not machine.plan.full_scan
     found = same_pace(design, lengths, seconds / 6)
     cycles, room = _measured(machine) if found.verdict != PROVED else (0, 0)
-    if room == 1 and (alone := one_by_one(design, (), cycles, seconds / 3)) is not None:
-        found = alone.same_time(design, SECRET, lengths, seconds / 3)
+    if room == 1 and (alone := one_by_one(design, (), cycles, seconds / 2)) is not None:
+        found = alone.same_time(design, SECRET, lengths, seconds / 2)
     if found.verdict != PROVED:
         bench = benches.same_time(design, SECRET, lengths)
         found = decided(bench, max(1.0, seconds - (spent() - began)), how="of two machines side by side")

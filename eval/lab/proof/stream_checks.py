@@ -236,7 +236,7 @@ def protocol(design: benches.Stream, given: Sequence[str], cycles: int, room: in
         kept = decided(benches.held(design, {}, room), max(1.0, seconds / 2))
     if kept.verdict != PROVED:
         return replace(kept, how=f"an answer that is not taken: {kept.how}")
-    if room == 1 and (alone := one_by_one(design, given, cycles, seconds / 3)) is not None:
+    if room == 1 and (alone := one_by_one(design, given, cycles, seconds)) is not None:
         return replace(alone.outcome, seconds=spent() - began)
     # what was measured is perhaps not the longest; and some look at a request in the cycles before they take it
     for longest, stays in ((cycles, False), (MORE * cycles, False), (MORE * cycles, True)):
@@ -280,17 +280,19 @@ class OneByOne:
     """Of a stream with one request under way at a time: from where a request can be taken to where one can be again, without the data.
 
     The handshakes hang on few registers. Those that a reset sets, and that have these values whenever a request can be taken, are where
-    it begins, and all others have any value; and as none of them moves while an answer waits, it may be taken as soon as it is offered.
+    it begins, and all others have any value; and as an answer waits until it is taken, and behind it a request can be taken at once, it
+    may be taken as soon as it is offered.
     """
 
     begins: Mapping[str, int]  # registers with their values
     cycles: int  # to an answer
     outcome: Outcome
+    looks: bool = False  # at a request before it is taken
 
     def same_time(self, design: benches.Stream, secret: str, lengths: bool, seconds: float) -> Outcome:
         """Two copies that take requests which differ in the secret answer in the same cycle; so they are ready in the same one again."""
         initial = {f"{copy}.{name}": value for copy in ("one", "two") for name, value in self.begins.items()}
-        bench = benches.same_latency(design, secret, lengths)
+        bench = benches.same_latency(design, secret, lengths, self.looks)
         found = decided(bench, seconds, self.cycles + 2, initial=initial)
         how = f"SAT, {self.cycles + 2} cycles of two machines side by side from where they can take a request"
         # from what a register is left with that no reset sets, perhaps
@@ -298,26 +300,45 @@ class OneByOne:
 
 
 def one_by_one(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> OneByOne | None:
-    """None where that is not proved."""
+    """None where that is not proved, neither of all requests nor of such as stay until they are taken."""
+    began = spent()
+    return _one_by_one(design, given, cycles, seconds * 2 / 3, False) or _one_by_one(
+        design, given, cycles, seconds - (spent() - began), True
+    )
+
+
+def _one_by_one(
+    design: benches.Stream, given: Sequence[str], cycles: int, seconds: float, looks: bool
+) -> OneByOne | None:
+    """looks: of requests that are looked at before they are taken, and stay until then."""
     began = spent()
 
     def left(share: float = 1.0) -> float:
         return max(1.0, (seconds - (spent() - began)) * share)
 
     sources = behind_handshakes(design)
-    if not sources or decided(benches.held(design, sources, 1), left(0.3)).verdict != PROVED:
+    # control holds it whatever data are, if one looks like the other by its width
+    data = [f"unit.{name}" for name, nbits in sources.items() if nbits > MOST_NARROW]
+    rests = benches.between(design, looks)
+    if not sources or all(
+        decided(rests, left(0.2), free=free).verdict != PROVED for free in ([data, []] if data else [[]])
+    ):
         return None
     values = {name: value for name, value in _reset(design).items() if name in sources}
-    begins = {name: values[name][0] for name in _settled(design, values, left(0.5))}
+    begins = {name: values[name][0] for name in _settled(design, values, left(0.5), looks)}
     initial = {f"unit.{name}": value for name, value in begins.items()}
-    for longest in (cycles, MORE * cycles):
-        bench = benches.one_request(design, given, longest)
-        if decided(bench, left(), longest + 2, initial=initial).verdict == PROVED:
+    for longest in (cycles, 2 * cycles, MORE * cycles):
+        bench = (benches.one_looked_at if looks else benches.one_request)(design, given, longest)
+        found = decided(bench, left(), longest + 2, initial=initial)
+        if found.verdict == UNDECIDED:
+            break
+        if found.verdict == PROVED:
             how = (
                 f"SAT, {longest + 2} cycles from where a request can be taken, by invariants (PDR) of {len(sources)} registers "
                 f"behind the handshakes; within {longest} cycles, one under way"
             )
-            return OneByOne(begins, longest, Outcome(PROVED, how, spent() - began))
+            how += ", of requests that stay until they are taken" if looks else ""
+            return OneByOne(begins, longest, Outcome(PROVED, how, spent() - began), looks)
     return None
 
 
@@ -410,15 +431,17 @@ def _reset(design: benches.Stream) -> dict[str, tuple[int, int]]:
         return registers.resets(design.verilog, design.top, Path(directory))
 
 
-def _settled(design: benches.Stream, values: Mapping[str, tuple[int, int]], seconds: float) -> list[str]:
-    """Those that have the value of the reset whenever a request can be taken."""
-    if not values or decided(benches.idle(design, values), seconds / 2).verdict == PROVED:
+def _settled(
+    design: benches.Stream, values: Mapping[str, tuple[int, int]], seconds: float, looks: bool = False
+) -> list[str]:
+    """Those that have the value of the reset whenever a request can be taken, or is not looked at yet."""
+    if not values or decided(benches.idle(design, values, looks=looks), seconds / 2).verdict == PROVED:
         return list(values)
     share = seconds / 2 / len(values)
     return [
         name
         for name, value in values.items()
-        if decided(benches.idle(design, {name: value}), share).verdict == PROVED
+        if decided(benches.idle(design, {name: value}, looks=looks), share).verdict == PROVED
     ]
 
 
@@ -446,10 +469,12 @@ def decided(
     cycles: int | None = None,
     how: str = "",
     initial: Mapping[str, int] = MappingProxyType({}),
+    free: Sequence[str] = (),
 ) -> Outcome:
-    """What flow/prove finds of a bench."""
+    """What flow/prove finds of a bench; it holds of all that nets which are free may be, and breaks perhaps for what they never are."""
     with tempfile.TemporaryDirectory(prefix="modexlab-") as directory:
-        answer = assertions.decide(bench, Path(directory), seconds=seconds, cycles=cycles, initial=initial)
+        work = Path(directory)
+        answer = assertions.decide(bench, work, seconds=seconds, cycles=cycles, initial=initial, free=free)
         return Outcome.of(answer, how)
 
 
