@@ -98,7 +98,9 @@ def decide(
     """
     began = _spent()
     (work / f"{TOP}.sv").write_text(text)
-    begin = "".join(f"setattr -set init {value} w:{name}\n" for name, value in initial.items())
+    # a bracket is one of the name, not of a pattern
+    exactly = {name.replace("[", "[[]"): value for name, value in initial.items()}
+    begin = "".join(f"setattr -set init {value} w:{name}\n" for name, value in exactly.items())
     begin += "".join(f"cutpoint w:{name}\n" for name in free)
     try:
         yosys.run(TOP, READ.format(top=TOP) + begin + CIRCUIT.format(top=TOP), work, limit=max(1.0, seconds))

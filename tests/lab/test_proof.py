@@ -19,6 +19,7 @@ from modexlab.eval.lab.proof.machine_checks import placed_outcome, same_pace
 from modexlab.eval.lab.proof.planted import first_refuted
 from modexlab.eval.lab.proof.ports import inside
 from modexlab.eval.lab.proof.stream_checks import (
+    OF_SUCH_AS_STAY,
     OUTPUTS,
     Rewritten,
     StreamUnit,
@@ -273,12 +274,85 @@ DONE = "4: if (ostream__rdy) at <= 0;"
 )
 def test_a_request_that_is_looked_at_first(old: str, new: str) -> None:
     """One request at a time, of such as stay; not of a unit that does something else where the next one waits already."""
-    assert old in LOOKING
-    design = planted(text=LOOKING.replace(old, new, 1))
+    design = looking((old, new))
     alone = one_by_one(design, (), 5, SECONDS)
     assert (alone is None) == (old != new)
     if alone is not None:
         assert alone.looks and alone.same_time(design, "all", False, SECONDS).verdict == PROVED
+
+
+def looking(*changes: tuple[str, str], statics: tuple[tuple[str, Message], ...] = ()) -> benches.Stream:
+    text = LOOKING
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    ports = "".join(f"input [{kind.nbits - 1}:0] {name}, " for name, kind in statics)
+    text = text.replace("input reset, ", f"input reset, {ports}", 1)
+    return benches.Stream(text, "planted", Ports(Message(4, (("all", 4),)), Message(4), statics))
+
+
+def test_an_answer_that_comes_because_nobody_takes_it() -> None:
+    """Time would be the same for all secrets only where each answer is taken at once."""
+    early = looking(
+        ("assign istream__rdy = at == 1;", "wire early = at == 1 && !ostream__rdy && value[0];"),
+        ("assign ostream__val = at == 4;", "assign istream__rdy = at == 0, ostream__val = at == 4 || early;"),
+        ("0: if (istream__val) at <= 1;", "0: if (istream__val) begin at <= 1; value <= istream__msg; end"),
+        ("1: begin value <= istream__msg; at <= 2; end", "1: at <= early ? 4 : 2;"),
+    )
+    assert decided(benches.same_time(early, "all", False), SECONDS).verdict == REFUTED
+    assert one_by_one(early, (), 5, SECONDS) is None
+
+
+@pytest.mark.regress
+def test_a_static_port_may_change_while_a_request_is_looked_at() -> None:
+    mode = (("mode", Message(4)),)
+    taken = "1: begin value <= istream__msg; at <= "
+    seen = (
+        ("reg [3:0] value;", "reg [3:0] value, seen;"),
+        ("0: if (istream__val) at <= 1;", "0: if (istream__val) begin at <= 1; seen <= mode; end"),
+    )
+    assert one_by_one(looking(*seen, statics=mode), (), 5, SECONDS) is not None
+    dead = looking(*seen, (f"{taken}2", f"{taken}mode == seen ? 2 : 5"), statics=mode)
+    assert one_by_one(dead, (), 5, SECONDS) is None
+    assert protocol(dead, (), 5, 1, SECONDS).verdict == REFUTED
+
+
+@pytest.mark.regress
+def test_readiness_shows_a_secret_while_nobody_asks() -> None:
+    """And one that is looked at and goes away again shows it by its time: what is proved says that requests stay."""
+    shown = looking(("at == 1;", "at == 1 || at == 0 && !istream__val && value[0];"))
+    alone = one_by_one(shown, (), 5, SECONDS)
+    assert alone is None or alone.same_time(shown, "all", False, SECONDS).verdict == UNDECIDED
+    gone = looking(
+        ("0: if (istream__val) at <= 1;", "0: if (istream__val) begin at <= 1; value <= istream__msg; end"),
+        (
+            "1: begin value",
+            "6: at <= 0;\n      1: if (!istream__val) at <= value[0] ? 6 : 0; else begin value",
+        ),
+    )
+    alone = one_by_one(gone, (), 5, SECONDS)
+    assert alone is not None
+    outcome = alone.same_time(gone, "all", False, SECONDS)
+    assert outcome.verdict == PROVED and outcome.how.endswith(OF_SUCH_AS_STAY)
+
+
+@pytest.mark.regress
+def test_a_name_is_no_pattern() -> None:
+    """g[0].r begins with what a reset leaves; g0.r does not."""
+    text = (
+        LOOKING.replace("reg [2:0] at;", "reg [2:0] at; reg dead; `NAMED")
+        .replace("if (reset) at <= 0;", "if (reset) begin at <= 0; dead <= 0; end")
+        .replace(DONE, "4: if (ostream__rdy) begin at <= 0; dead <= 1; end")
+        .replace("0: if (istream__val)", "0: if (istream__val && !dead)")
+    )
+    assert decided_from(text.replace("`NAMED", ""), "dead") == PROVED
+    assert decided_from(text.replace("`NAMED", "").replace("dead", "g0"), "g[0]") == REFUTED
+
+
+def decided_from(text: str, register: str) -> str:
+    """An answer in five cycles where this register of `planted` begins with 0."""
+    bench = benches.one_looked_at(planted(text=text), (), 5)
+    return decided(bench, SECONDS, 7, initial={"unit.at": 0, f"unit.{register}": 0}).verdict
 
 
 @pytest.mark.regress

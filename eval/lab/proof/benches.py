@@ -287,6 +287,14 @@ def _kept(design: Stream) -> list[str]:
     ]
 
 
+def _open(design: Stream, busy: str) -> tuple[list[str], list[str], list[str]]:
+    """Static ports, what changes them while not `busy`, and the inputs for that."""
+    statics = list(design.statics())
+    changes = [f"  always @(posedge clk) if (!({busy})) {name} <= next_{name};" for name, _ in statics]
+    declared = [f"  reg {bits} {name};" for name, bits in statics]
+    return declared, changes, [f"input {bits} next_{name}" for name, bits in statics]
+
+
 def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) -> str:
     """In two cycles: the same request, whatever was before, and these registers are the same, which decide all that comes.
 
@@ -440,14 +448,16 @@ def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
 
 def one_looked_at(design: Stream, given: Sequence[str], cycles: int) -> str:
     """The same from states in which a request would be looked at, and stays until it is taken."""
+    statics, changes, inputs = _open(design, "under_way || (request_val && request_rdy)")
     body = [
         "  wire reset = 0;",
-        *_kept(design),
+        *statics,
         *design.fields(),
         "  reg first = 1, asked = 0, under_way = 0, over = 0;",
         f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
         design.instance("unit", "request"),
         *_refused(design),
+        *changes,
         "  always @(posedge clk) begin",
         "    first <= 0;",
         "    age <= age + 1;",
@@ -468,7 +478,7 @@ def one_looked_at(design: Stream, given: Sequence[str], cycles: int) -> str:
             ],
         ),
     ]
-    return design.module([], body)
+    return design.module(inputs, body)
 
 
 def row(design: Stream, parts: Sequence[tuple[str, Stream]]) -> str:
@@ -600,32 +610,36 @@ def same_pace(
 def same_latency(design: Stream, secret: str, lengths: bool, looks: bool = False) -> str:
     """The same from states in which a request is taken, until it is answered; an answer that is offered is taken, all else is open.
 
-    looks: in which it would be looked at; it stays, and is taken by both at once.
+    looks: in which it would be looked at, if there is one; it stays, and is taken by both at once.
     """
     requests, inputs = _two_secrets(design, secret, given="_now")
-    taken = (
+    statics, changes, following = _open(design, "taken || (request_val && request_rdy_1)")
+    ready = (
         "!(first || paired) || request_rdy_1 == request_rdy_2"
         if looks
         else "!first || (request_rdy_1 && request_rdy_2)"
     )
     stays = [
-        f"  reg refused = 0; reg {design.request} request_before, other_before;",
+        f"  reg refused = 0, taken = 0; reg {design.request} request_before, other_before;",
         "  always @(posedge clk) begin",
-        "    refused <= request_val_now & !request_rdy_1;",
+        "    refused <= request_val & !request_rdy_1;",
+        "    taken <= request_val & request_rdy_1 | taken & !answer_val_1;",
         "    request_before <= request;",
         "    other_before <= request_other;",
         "  end",
+        *changes,
     ]
+    asked = "request_val" if looks else "(first | request_val)"
     body = [
         "  wire reset = 0;",
-        *_kept(design),
+        *(statics if looks else _kept(design)),
         "  reg first = 1, paired = 0;",
-        "  wire request_val_now = first | request_val, answer_rdy_now = answer_rdy;",
+        f"  wire request_val_now = {asked}, answer_rdy_now = answer_rdy;",
         *requests,
         *(stays if looks else []),
         "  always @(posedge clk) begin",
         "    first <= 0;",
-        "    paired <= first ? 1 : paired & !answer_val_1;",
+        "    paired <= first ? request_val_now : paired & !answer_val_1;",
         "  end",
         *always(
             [
@@ -633,10 +647,10 @@ def same_latency(design: Stream, secret: str, lengths: bool, looks: bool = False
                 *([STAYS, "!refused || request_other == other_before"] if looks else []),
                 *([_alike("secret", "other")] if lengths else []),
             ],
-            [taken, "!paired || answer_val_1 == answer_val_2"],
+            [ready, "!paired || answer_val_1 == answer_val_2"],
         ),
     ]
-    return design.module(inputs, body)
+    return design.module([*inputs, *(following if looks else [])], body)
 
 
 def _other(design: Stream) -> list[str]:

@@ -38,7 +38,8 @@ def residue_memory(unit: Component) -> Contract:
 def shielded_memory(unit: Component) -> Contract:
     """What a word holds is what arrived, if it is about to take that."""
     depth = arguments(unit)["depth"]
-    words, taking = ([word(f"{each}[{i}]") for i in range(depth)] for each in ("words", "taking"))
+    registers = ("words", "taking", "opened")
+    words, taking, opened = ([word(f"{each}[{i}]") for i in range(depth)] for each in registers)
     before, after = (
         [f"({old}{takes} ? {old}arrived : {old}{each})" for each, takes in zip(words, taking, strict=True)]
         for old in ("old_", "")
@@ -47,10 +48,23 @@ def shielded_memory(unit: Component) -> Contract:
         f"{now} == (old_write && old_write_at == {i} ? old_in_data : {was})"
         for i, (was, now) in enumerate(zip(before, after, strict=True))
     ]
+    # ... and no register moves but for the word that is meant
+    shut = [
+        f"{each} == (old_{port} && old_{port}_at == {i})"
+        for each, port, i in (
+            *((each, "read", i) for i, each in enumerate(opened)),
+            *((each, "write", i) for i, each in enumerate(taking)),
+        )
+    ]
     return Contract(
         "data is what the word at read_at held in the cycle before, 0 if none was read; a word holds what was written there last",
-        (f"data == (old_read ? {_read(before, 'old_read_at')} : 0)", *written),
-        registers=(*(f"{each}[{i}]" for each in ("words", "taking") for i in range(depth)), "arrived"),
+        (
+            f"data == (old_read ? {_read(before, 'old_read_at')} : 0)",
+            *written,
+            *shut,
+            "old_write || arrived == old_arrived",
+        ),
+        registers=(*(f"{each}[{i}]" for each in registers for i in range(depth)), "arrived"),
     )
 
 

@@ -43,6 +43,7 @@ ROOM_SAMPLE = 12  # requests that are offered while no answer is taken
 STALLED = 400  # cycles of that
 HANG = 1_000_000  # cycles without an answer
 MOST_STATES = 8  # of a control in which a request can be taken
+OF_SUCH_AS_STAY = ", of requests that stay until they are taken"
 MOST_NARROW = 4  # bits of a register whose values are looked at one by one
 SOME, MOST = 64, 4096  # requests that are timed of a modulus, and of the last one
 MORE = 4  # times the cycles that were measured, before a unit is said to be too late
@@ -241,9 +242,7 @@ def protocol(design: benches.Stream, given: Sequence[str], cycles: int, room: in
     # what was measured is perhaps not the longest; and some look at a request in the cycles before they take it
     for longest, stays in ((cycles, False), (MORE * cycles, False), (MORE * cycles, True)):
         bench = benches.handshakes(design, given, longest, room, stays)
-        how = f"within {longest} cycles, {room} under way" + (
-            ", of requests that stay until they are taken" if stays else ""
-        )
+        how = f"within {longest} cycles, {room} under way" + (OF_SUCH_AS_STAY if stays else "")
         found = decided(bench, max(1.0, seconds - (spent() - began)), how=how)
         if found.verdict != REFUTED:
             break
@@ -263,16 +262,18 @@ def in_a_row(
         or decided(benches.passed_on(design, [name for name, _ in parts]), seconds / 4, 1).verdict != PROVED
     ):
         return None
+    stays = False
     for _, part in parts:
         named = behind(part, PACE, through=True)[1] | behind(part, ANSWER, through=False)[1]
         if named.intersection(name for name, _ in part.ports.statics):
             return None
-        if protocol(part, (), cycles, 1, max(1.0, seconds - (spent() - began))).verdict != PROVED:
+        found = protocol(part, (), cycles, 1, max(1.0, seconds - (spent() - began)))
+        if found.verdict != PROVED:
             return None
+        stays = stays or OF_SUCH_AS_STAY in found.how
     names = ", ".join(name for name, _ in parts)
-    return Outcome(
-        PROVED, f"a row of {names}, each by itself, within {MORE * cycles} cycles", spent() - began
-    )
+    how = f"a row of {names}, each by itself, within {MORE * cycles} cycles"
+    return Outcome(PROVED, how + (OF_SUCH_AS_STAY if stays else ""), spent() - began)
 
 
 @dataclass(frozen=True)
@@ -295,6 +296,7 @@ class OneByOne:
         bench = benches.same_latency(design, secret, lengths, self.looks)
         found = decided(bench, seconds, self.cycles + 2, initial=initial)
         how = f"SAT, {self.cycles + 2} cycles of two machines side by side from where they can take a request"
+        how += OF_SUCH_AS_STAY if self.looks else ""
         # from what a register is left with that no reset sets, perhaps
         return replace(found, verdict=PROVED if found.verdict == PROVED else UNDECIDED, how=how)
 
@@ -317,6 +319,8 @@ def _one_by_one(
         return max(1.0, (seconds - (spent() - began)) * share)
 
     sources = behind_handshakes(design)
+    if answered_at_once(design)[1]:  # so that an answer perhaps comes because it is not taken
+        return None
     # control holds it whatever data are, if one looks like the other by its width
     data = [f"unit.{name}" for name, nbits in sources.items() if nbits > MOST_NARROW]
     rests = benches.between(design, looks)
@@ -337,7 +341,7 @@ def _one_by_one(
                 f"SAT, {longest + 2} cycles from where a request can be taken, by invariants (PDR) of {len(sources)} registers "
                 f"behind the handshakes; within {longest} cycles, one under way"
             )
-            how += ", of requests that stay until they are taken" if looks else ""
+            how += OF_SUCH_AS_STAY if looks else ""
             return OneByOne(begins, longest, Outcome(PROVED, how, spent() - began), looks)
     return None
 
