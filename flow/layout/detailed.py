@@ -30,7 +30,7 @@ from ..kit.lef import DBU, Lef, Macro, dbu
 from ..netlist.netlist import PORT, Netlist, Terminal
 from . import searching
 from .global_routing import Ways
-from .placement import Placement
+from .placement import Placement, PortPin
 from .routing import Segment
 
 SOURCE = Path(__file__).with_name("detailed_router.cpp")
@@ -202,14 +202,17 @@ def route_detailed(
     grid = Grid(placement, lef)
     nets, meets = _terminals(placement, netlist, lef, grid)
     guides = [_guide(ways.segments[net], grid) for net, _ in nets]
-    trees, left, rounds = _search(grid, [pins for _, pins in nets], guides)
+    alone = _alone(placement, grid, nets)
+    trees, left, rounds = _search(
+        grid, [*(pins for _, pins in nets), *alone], [*guides, *([] for _ in alone)]
+    )
     seconds = round(time.monotonic() - start, 2)
     if left:
         why = f"{left} nets found no way of their own in {rounds} rounds: a lower density gives more room"
         return Detailed(False, why, seconds, rounds, {})
     wires = {
         netlist.nets[net]: joined(list(_wires(grid, pins, found, meets[net])), grid)
-        for (net, pins), found in zip(nets, trees, strict=True)
+        for (net, pins), found in zip(nets, trees[: len(nets)], strict=True)
     }
     return Detailed(True, "", seconds, rounds, wires)
 
@@ -244,14 +247,25 @@ def _terminals(
     return nets, vias
 
 
+def _alone(
+    placement: Placement, grid: Grid, nets: list[tuple[int, list[list[Node]]]]
+) -> list[list[list[Node]]]:
+    """Ports that are on no net with wires, each as a net of its own: their metal is there, and other nets keep away from it."""
+    ports = (_node_of(port, grid) for port in placement.pins.values())
+    taken = {node for _, pins in nets for nodes in pins for node in nodes}
+    return [[[node]] for node in ports if node not in taken]
+
+
+def _node_of(port: PortPin, grid: Grid) -> Node:
+    return grid.layers.index(port.layer), *grid.nearest(port.x_um * DBU, port.y_um * DBU)
+
+
 def _nodes(
     placement: Placement, lef: Lef, grid: Grid, access: dict[str, Any], terminal: Terminal
 ) -> Iterator[tuple[Node, str]]:
     owner, pin = terminal
     if owner == PORT:
-        port = placement.pins[pin]
-        column, row = grid.nearest(port.x_um * DBU, port.y_um * DBU)
-        yield (grid.layers.index(port.layer), column, row), ""
+        yield _node_of(placement.pins[pin], grid), ""
         return
     each = placement.instances[owner]
     width, height = dbu(lef.macro(each.kind).width), dbu(lef.row_height)
@@ -403,7 +417,7 @@ def check(gds: Path, placement: Placement, netlist: Netlist, *, adk: Path | None
     marks = {name: db.Texts() for name in (routing.pin_layer, *_port_layers(lef))}
     expected = defaultdict(int)
     for net, driver in enumerate(netlist.driver):
-        if net in netlist.constants or driver is None or not netlist.sinks[net]:
+        if net in netlist.constants or driver is None:
             continue
         for terminal in [driver, *netlist.sinks[net]]:
             layer, x, y = _inside_pin(placement, lef, terminal)

@@ -163,6 +163,28 @@ def test_what_has_no_room_is_not_routed_in_detail(monkeypatch: pytest.MonkeyPatc
     assert why == "3 borders of the global routing are too full: a lower density gives more room"
 
 
+def test_wires_keep_away_from_a_port_that_nobody_reads() -> None:
+    """Put where the longest of them is."""
+    lef = kit.find().geometry
+    placement, netlist = star(24)
+    ground = detailed.Grid(placement, lef)
+    clear = ground.clear(ground.layers.index("metal3"))
+
+    def wires() -> list[Wire]:
+        found = detailed.route_detailed(
+            placement, netlist, lef, global_routing.route_globally(placement, netlist, lef)
+        )
+        assert found.done
+        return [wire for each in found.wires.values() for wire in each if wire.layer == "metal3"]
+
+    longest = max(wires(), key=lambda wire: wire.x1 - wire.x0)
+    x, y = ground.at(*ground.nearest((longest.x0 + longest.x1) // 2, longest.y0))
+    near = [wire for wire in wires() if wire.y0 == y and wire.x0 - clear < x < wire.x1 + clear]
+    assert near
+    placement.pins["spare"] = PortPin("spare", "input", "metal3", x / DBU, y / DBU, "W")
+    assert not [wire for wire in wires() if wire.y0 == y and wire.x0 - clear < x < wire.x1 + clear]
+
+
 @pytest.fixture(scope="module")
 def grid() -> detailed.Grid:
     return detailed.Grid(star(24)[0], kit.find().geometry)
