@@ -126,7 +126,7 @@ def add_private(
     parser.add_argument(
         "--crt",
         action="store_true",
-        help="by two exponentiations modulo the primes, put together and checked in hardware",
+        help="by two exponentiations modulo the primes, put together in hardware",
     )
     parser.add_argument(
         "--blind",

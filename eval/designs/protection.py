@@ -342,11 +342,17 @@ class Costs:
     cycles: int  # word by word
     formula: int | None  # in closed form, where there is one
     loading_cycles: int  # for which the request waits before it is taken
-    constant_time: bool
+    constant_time: bool  # for all secrets
+    same_for_a_length: bool  # for all exponents that are as long
 
     def as_json(self) -> dict[str, Any]:
         """For scripts."""
         return dict(vars(self))
+
+    @property
+    def said_of_time(self) -> str:
+        """In a table: yes, no, or for exponents of a length."""
+        return "yes" if self.constant_time else "of a length" if self.same_for_a_length else "no"
 
     def sentence(self) -> str:
         """In words."""
@@ -354,7 +360,10 @@ class Costs:
         loading = (
             f", behind {self.loading_cycles} in which the request is looked at" if self.loading_cycles else ""
         )
-        time = "the same for all secrets" if self.constant_time else "which tell of the exponent"
+        time = {
+            "yes": "the same for all secrets",
+            "of a length": "the same for all exponents of a length",
+        }.get(self.said_of_time, "which tell of the exponent")
         return f"{self.products:,} products, {self.cycles:,} cycles{formula}{loading}, {time}"
 
 
@@ -378,14 +387,14 @@ def costs(machine: Machine) -> Costs:
         formula = made.closed.keyed(*key)
     elif counted and not recipe.shape.sliding and not (recipe.fits and not recipe.shape.digit):
         formula = made.cycles(fields["base"], fields["exp"], fields["mod"])
+    alike = counted and SCHEDULES[recipe.schedule].constant_time
     return Costs(
         products=sum(len(each.made) for each in trace),
         cycles=made.timing.replayed(trace, fields["exp"]),
         formula=formula,
         loading_cycles=made.timing.loading_cycles,
-        constant_time=counted
-        and SCHEDULES[recipe.schedule].constant_time
-        and (recipe.keyed or recipe.shape.digit or recipe.full_scan),
+        constant_time=alike and bool(recipe.keyed or recipe.shape.digit or recipe.full_scan),
+        same_for_a_length=alike,
     )
 
 

@@ -110,6 +110,7 @@ def _fish_options(command: argparse.ArgumentParser) -> Iterator[str]:
         elif action.option_strings and action.nargs != 0:
             parts.append("-x")
         if action.option_strings and action.help:
-            parts.append(f"-d {shlex.quote(action.help.replace('%%', '%'))}")
+            said = action.help.replace("%(default)s", str(action.default)).replace("%%", "%")
+            parts.append(f"-d {shlex.quote(said)}")
         if parts:
             yield " ".join(parts)

@@ -78,6 +78,7 @@ def execute(args: argparse.Namespace) -> int:
                     "nbits": nbits,
                     "program": name,
                     **found.as_json(),
+                    "said_of_time": found.said_of_time,
                     "overhead_percent": round(100 * (found.cycles / base[plain] - 1), 1),
                     "words": len(program.words),
                     "registers": len(program.registers),
@@ -105,7 +106,7 @@ def _lines(design: str, rows: list[dict[str, Any]]) -> list[str]:
         [
             str(row["nbits"]),
             row["program"],
-            "yes" if row["constant_time"] else "no",
+            row["said_of_time"],
             f"{row['products']:,}",
             f"{row['cycles']:,}",
             "-" if row["formula"] is None else f"{row['formula']:,}",

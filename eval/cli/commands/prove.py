@@ -40,6 +40,8 @@ NBITS = 8
 SECONDS = 60
 LONGEST = 64  # letters of a name in the table
 TEXT = """\
+
+
 units     each unit that the design instantiates, against its mathematics: those without registers by SAT, bit
           heaps by algebra, those with streams on all of their operands, after a proof that nothing else counts
 protocol  of the whole machine at all delays: no answer without a request, none lost, doubled or changed

@@ -265,7 +265,11 @@ def _private_lines(report: dict[str, Any], interface: Interface) -> Iterator[str
     yield f"{'golden':<14}  {_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}"
     formula = f" (formula {report['formula']})" if report["formula"] is not None else ""
     yield f"{'cycles':<14}  {'none: this level has no clock' if report['cycles'] is None else str(report['cycles']) + formula}"
-    yield f"{'program':<14}  {len(report['program'])} words; `modexlab program {report['design']}` prints them"
+    words = [f"modexlab program {report['design']} --nbits {report['nbits']}"]
+    words += ["--crt"] if params["crt"] else []
+    words += [f"--blind {params['blind']}"] if params["blind"] != "no" else []
+    words += ["--verify"] if params["verify"] else []
+    yield f"{'program':<14}  {len(report['program'])} words; `{' '.join(words)}` prints them"
 
 
 def _session(args: argparse.Namespace, machine: Machine) -> Session:
