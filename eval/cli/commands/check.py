@@ -41,9 +41,9 @@ Every usable vector is computed by the design and
 judged twice: by Python's own power, and by the file (its result, or what the padding says to its verdict).
 A result that is an encoding of PKCS#1 v1.5 is opened by the unit for unpadding as well, at the same level.
 What a design cannot compute (an even modulus on a Montgomery machine, a base not below the modulus) is
-counted as skipped, with the reason.
+counted as not applicable, with the reason.
 With --crt, --blind or --verify, private operations alone are run, by a program that takes their
-key: p and q are found from d and e where a file has none. All others are counted as skipped.
+key: p and q are found from d and e where a file has none. All others are not applicable.
 A file that cannot be read is reported, and the others are checked. Exit code: 0 nothing failed,
 1 a vector failed, 2 a file cannot be read or not one vector was checked.
 

@@ -45,8 +45,8 @@ Operations with a fixed secret and with random ones come in random order; in eac
 the bits are counted that change in the registers (distance), or are 1 (weight). Where the means of both
 classes differ (Welch's t above 4.5, in both halves of the operations and with the same sign), the machine
 leaks. Not judged, but told: the cycles in which the secret comes in as it is, and what a public exponent
-does. Operations whose time depends on the secret leak by that alone. Registers are those of the design at RTL:
-wires and glitches are not seen."""
+does. Operations whose time depends on the secret leak by that alone. Registers are those of the design at RTL,
+where wires and glitches are not seen; --netlist has them."""
 EXAMPLES = """\
   modexlab leak mont-001 --nbits 16 --traces 400
   modexlab leak mont-ct --nbits 16 --traces 1000 --message fixed -o curve.svg
