@@ -349,21 +349,15 @@ class Costs:
         """For scripts."""
         return dict(vars(self))
 
-    @property
-    def said_of_time(self) -> str:
-        """In a table: yes, no, or for exponents of a length."""
-        return "yes" if self.constant_time else "of a length" if self.same_for_a_length else "no"
-
     def sentence(self) -> str:
         """In words."""
         formula = "" if self.formula is None else f" (by formula {self.formula:,})"
         loading = (
             f", behind {self.loading_cycles} in which the request is looked at" if self.loading_cycles else ""
         )
-        time = {
-            "yes": "the same for all secrets",
-            "of a length": "the same for all exponents of a length",
-        }.get(self.said_of_time, "which tell of the exponent")
+        time = "the same for all secrets" if self.constant_time else "which tell of the exponent"
+        if self.same_for_a_length and not self.constant_time:
+            time = "the same for all exponents of a length"
         return f"{self.products:,} products, {self.cycles:,} cycles{formula}{loading}, {time}"
 
 

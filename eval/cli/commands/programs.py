@@ -78,7 +78,6 @@ def execute(args: argparse.Namespace) -> int:
                     "nbits": nbits,
                     "program": name,
                     **found.as_json(),
-                    "said_of_time": found.said_of_time,
                     "overhead_percent": round(100 * (found.cycles / base[plain] - 1), 1),
                     "words": len(program.words),
                     "registers": len(program.registers),
@@ -106,7 +105,7 @@ def _lines(design: str, rows: list[dict[str, Any]]) -> list[str]:
         [
             str(row["nbits"]),
             row["program"],
-            row["said_of_time"],
+            "yes" if row["constant_time"] else "of a length" if row["same_for_a_length"] else "no",
             f"{row['products']:,}",
             f"{row['cycles']:,}",
             "-" if row["formula"] is None else f"{row['formula']:,}",

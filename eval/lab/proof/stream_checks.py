@@ -44,7 +44,7 @@ STALLED = 400  # cycles of that
 HANG = 1_000_000  # cycles without an answer
 MOST_STATES = 8  # of a control in which a request can be taken
 OF_SUCH_AS_STAY = ", of requests that stay until they are taken"
-MOST_NARROW = 4  # bits of a register whose values are looked at one by one
+MOST_NARROW = 4  # bits of a register that is taken for control, and whose values may be looked at one by one
 SOME, MOST = 64, 4096  # requests that are timed of a modulus, and of the last one
 MORE = 4  # times the cycles that were measured, before a unit is said to be too late
 ANSWER = ("ostream__val", "ostream__msg")
@@ -304,31 +304,38 @@ class OneByOne:
 def one_by_one(design: benches.Stream, given: Sequence[str], cycles: int, seconds: float) -> OneByOne | None:
     """None where that is not proved, neither of all requests nor of such as stay until they are taken."""
     began = spent()
-    return _one_by_one(design, given, cycles, seconds * 2 / 3, False) or _one_by_one(
-        design, given, cycles, seconds - (spent() - began), True
-    )
+    sources = behind_handshakes(design)
+    # one that depends on the inputs at once comes perhaps because it is not taken
+    if not sources or answered_at_once(design)[1]:
+        return None
+    values = {name: value for name, value in _reset(design).items() if name in sources}
+    for looks, share in ((False, 2 / 3), (True, 1)):
+        left = (seconds - (spent() - began)) * share
+        if (found := _one_by_one(design, given, cycles, left, (sources, values), looks)) is not None:
+            return replace(found, outcome=replace(found.outcome, seconds=spent() - began))
+    return None
 
 
 def _one_by_one(
-    design: benches.Stream, given: Sequence[str], cycles: int, seconds: float, looks: bool
+    design: benches.Stream,
+    given: Sequence[str],
+    cycles: int,
+    seconds: float,
+    registers: tuple[Mapping[str, int], Mapping[str, tuple[int, int]]],
+    looks: bool,
 ) -> OneByOne | None:
-    """looks: of requests that are looked at before they are taken, and stay until then."""
+    """registers: those behind the handshakes, and of these what a reset sets; looks: of requests that are looked at first, and stay."""
+    sources, values = registers
     began = spent()
 
     def left(share: float = 1.0) -> float:
         return max(1.0, (seconds - (spent() - began)) * share)
 
-    sources = behind_handshakes(design)
-    if answered_at_once(design)[1]:  # so that an answer perhaps comes because it is not taken
-        return None
     # control holds it whatever data are, if one looks like the other by its width
     data = [f"unit.{name}" for name, nbits in sources.items() if nbits > MOST_NARROW]
     rests = benches.between(design, looks)
-    if not sources or all(
-        decided(rests, left(0.2), free=free).verdict != PROVED for free in ([data, []] if data else [[]])
-    ):
+    if all(decided(rests, left(0.2), free=free).verdict != PROVED for free in ([data, []] if data else [[]])):
         return None
-    values = {name: value for name, value in _reset(design).items() if name in sources}
     begins = {name: values[name][0] for name in _settled(design, values, left(0.5), looks)}
     initial = {f"unit.{name}": value for name, value in begins.items()}
     for longest in (cycles, 2 * cycles, MORE * cycles):
