@@ -2,7 +2,8 @@
 # make report   set up, then the main job: measure what is missing, and write modexlab-report.html
 # make regress  set up, then the long regression: wide machines, long exponents, ten times the examples; PART=3: a tenth of it
 # make coverage the same, with the lines and branches of all rooms that no test reaches
-# make check    DESIGN=mont-001: the tests that concern a design, for the loop of change and look
+# make check    DESIGN=mont-001: the tests of a design, its multiplier, its programs and its interfaces
+# make bench    the speed of the simulators: native against hand-written C++ and PyMTL3's own
 # make setup    a virtual environment in .venv with pinned packages, and Debian packages when root
 # make format   let ruff format the sources
 # make clean    remove what make made; the cache of builds too
@@ -20,7 +21,7 @@ PYTEST   := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 # a run starts some hundred processes of Python: what they import is compiled by the first of them, whatever the environment says
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test coverage check report regress setup format lint clean
+.PHONY: test coverage check report regress bench setup format lint clean
 
 # types are checked beside the tests, and told at the end
 test: setup
@@ -34,13 +35,16 @@ coverage: setup
 
 check: setup
 	@test -n "$(DESIGN)" || { echo "make check: name a design, as in make check DESIGN=mont-001" >&2; exit 2; }
-	$(PYTEST) --tb=short -k "$(DESIGN)" tests/designs tests/fl tests/papers tests/rtl
+	$(PYTEST) --tb=short --design "$(DESIGN)" tests/designs tests/fl tests/papers tests/rtl
 
 report: setup
 	@$(BIN)/modexlab report
 
 regress: setup lint
 	MODEXLAB_EXAMPLES_FACTOR=10 $(PYTEST) -m "regress or not regress" --durations=30 $(if $(PART),--part=$(PART),$(COVERAGE))
+
+bench: setup
+	$(BIN)/python -m tests.bench.simulators
 
 lint: setup
 	$(BIN)/ruff check .

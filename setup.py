@@ -19,13 +19,13 @@ setup(
     # what is no Python: sources of other languages, data, steps of the flow, pages of the report
     package_data={
         "": ["*.cpp", "*.rdl", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
-        "modexlab.proc.software": ["driver/*"],
+        "modexlab.proc.software": ["driver/*", "mod_exp/*"],
         "modexlab.flow.synth": ["styles/*", "mapping/*"],
         "modexlab.flow.prove": ["*.v"],
         "modexlab.rtl.interfaces": ["*.sv"],
         "modexlab.flow": ["construct.py", "examples/*"],
         "modexlab.flow.graph": ["steps/**"],
-        "modexlab.eval": ["examples/**"],
+        "modexlab.eval": ["examples/**", "results/*"],
         "modexlab.eval.lab": ["spaces/*"],
         "modexlab.eval.soc": ["software/*"],
         "modexlab.eval.package": ["bench/*", "texts/*", "*.css"],

@@ -1,4 +1,4 @@
-"""ModExpCL and MontModExpCL: the cycle-level twins of the machines: an FL result after as many cycles as timing.py says."""
+"""ModExpCL and MontModExpCL: the cycle-level twins of machines, an FL result after timing.py's cycles."""
 
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
@@ -28,41 +28,16 @@ def ModExpCL(plan, unit):
     return OneAtATimeCL(mk_modexp_req(plan.nbits), Resp, serve, False)
 
 
-class MontModExpCL(Component):
-    """The twin of MontModExp: three units in a row, each with an operation of its own."""
+class ConvertedModExpCL(Component):
+    """Three units in series: conversion into the domain, exponentiation, and conversion back."""
 
-    def construct(s, plan, unit):
-        nbits = plan.nbits
-        Request, Entered = mk_modexp_req(nbits), mk_entered_req(nbits)
-        Left, Response = mk_entered_resp(nbits), mk_modexp_resp(nbits)
-        s.istream = RecvIfcRTL(Request)
-        s.ostream = SendIfcRTL(Response)
-
-        def convert_in(msg, _):
-            base, mod = int(msg.base), int(msg.mod)
-            status = operand_status(base, mod, odd_only=True, reduced_only=True)
-            one = entered = 0
-            if status == Status.OK:
-                domain = Montgomery(mod, nbits)
-                one, entered = domain.r_mod_n, domain.enter(base)
-            answer = Entered(int(status), one, entered, msg.exp, msg.mod)
-            return answer, convert_in_cycles(unit, nbits, base, mod)
-
-        def exponentiate(msg, _):
-            status, exp, mod = int(msg.status), int(msg.exp), int(msg.mod)
-            result = 0
-            if status == Status.OK:
-                domain = Montgomery(mod, nbits)
-                result = SCHEDULES[plan.schedule](int(msg.base), exp, domain.product, int(msg.one))
-            return Left(status, result, mod), given_cycles(plan, unit, exp, status)
-
-        def convert_out(msg, _):
-            result = Montgomery(int(msg.mod), nbits).leave(int(msg.result)) if msg.status == Status.OK else 0
-            return Response(msg.status, result), convert_out_cycles(unit)
-
-        s.convert_in = OneAtATimeCL(Request, Entered, convert_in, False)
+    def construct(s, nbits, wide, convert_in, exponentiate, convert_out):
+        Entered, Left = mk_entered_req(wide), mk_entered_resp(wide)
+        s.istream = RecvIfcRTL(mk_modexp_req(nbits))
+        s.ostream = SendIfcRTL(mk_modexp_resp(nbits))
+        s.convert_in = OneAtATimeCL(mk_modexp_req(nbits), Entered, convert_in, False)
         s.mod_exp = OneAtATimeCL(Entered, Left, exponentiate, False)
-        s.convert_out = OneAtATimeCL(Left, Response, convert_out, False)
+        s.convert_out = OneAtATimeCL(Left, mk_modexp_resp(nbits), convert_out, False)
         s.istream //= s.convert_in.istream
         s.convert_in.ostream //= s.mod_exp.istream
         s.mod_exp.ostream //= s.convert_out.istream
@@ -70,3 +45,33 @@ class MontModExpCL(Component):
 
     def line_trace(s):
         return "  ".join(part.line_trace() for part in (s.convert_in, s.mod_exp, s.convert_out))
+
+
+def MontModExpCL(plan, unit):
+    """The twin of MontModExp."""
+    nbits = plan.nbits
+    Entered, Left, Response = mk_entered_req(nbits), mk_entered_resp(nbits), mk_modexp_resp(nbits)
+
+    def convert_in(msg, _):
+        base, mod = int(msg.base), int(msg.mod)
+        status = operand_status(base, mod, odd_only=True, reduced_only=True)
+        one = entered = 0
+        if status == Status.OK:
+            domain = Montgomery(mod, nbits)
+            one, entered = domain.r_mod_n, domain.enter(base)
+        answer = Entered(int(status), one, entered, msg.exp, msg.mod)
+        return answer, convert_in_cycles(unit, nbits, base, mod)
+
+    def exponentiate(msg, _):
+        status, exp, mod = int(msg.status), int(msg.exp), int(msg.mod)
+        result = 0
+        if status == Status.OK:
+            domain = Montgomery(mod, nbits)
+            result = SCHEDULES[plan.schedule](int(msg.base), exp, domain.product, int(msg.one))
+        return Left(status, result, mod), given_cycles(plan, unit, exp, status)
+
+    def convert_out(msg, _):
+        result = Montgomery(int(msg.mod), nbits).leave(int(msg.result)) if msg.status == Status.OK else 0
+        return Response(msg.status, result), convert_out_cycles(unit)
+
+    return ConvertedModExpCL(nbits, nbits, convert_in, exponentiate, convert_out)

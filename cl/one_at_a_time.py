@@ -1,11 +1,13 @@
 """OneAtATimeCL: the cycle-level twin of any unit that works on one request at a time.
 
-`serve(msg, modulus)` gives the answer and the cycles it takes, from the request's handshake to the first cycle in which the
-answer is offered; both come from fl and timing.py. With `overlap`, the next request is taken in the cycle in which the answer
-leaves, otherwise in the cycle after. `waits(msg)` is for how many cycles a unit that is free looks at a request before it takes it.
+`serve(msg, modulus)` gives the answer and the cycles it takes, from the request's handshake to the first
+cycle in which the answer is offered; both come from fl and timing.py. With `overlap`, the next request is
+taken in the cycle in which the answer leaves, otherwise in the cycle after. `waits(msg)` is for how many
+cycles a unit that is free looks at a request before it takes it.
 
-Ports: those of the RTL unit: istream, ostream, and `modulus` where that has one (modulus_nbits > 0). The twin of a unit that fits the
-modulus (most_blocks > 0) has `nblocks` too, and calls serve(msg, modulus, nblocks).
+Ports: those of the RTL unit: istream, ostream, and `modulus` where that has one (modulus_nbits > 0). The twin
+of a unit that fits the modulus (most_blocks > 0) has `nblocks` too, and calls serve(msg, modulus, nblocks).
+`restart()` is called in reset, for a unit with state between requests.
 """
 
 from pymtl3 import *
@@ -13,7 +15,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 
 class OneAtATimeCL(Component):
-    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, most_blocks=0):
+    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, most_blocks=0, restart=None):
         s.istream = RecvIfcRTL(Req)
         s.ostream = SendIfcRTL(Resp)
         if modulus_nbits:
@@ -61,6 +63,8 @@ class OneAtATimeCL(Component):
         def work():
             if s.reset:
                 s.full <<= 0
+                if restart is not None:
+                    restart()
             elif s.istream.val & s.istream.rdy:
                 statics = (int(s.modulus), int(s.nblocks)) if most_blocks else (int(s.modulus),)
                 answer, cycles = serve(s.istream.msg, *statics)

@@ -1,4 +1,4 @@
-"""PseudoMulCL, PseudoSquareCL, PseudoReduceCL: the cycle-level twins of the compression-tree units, and their timing.
+"""PseudoMulCL: the cycle-level twin of the compression-tree multiplier, and its timing.
 
 One result a cycle: the unit takes operands when its register is empty or is being emptied. Ports as in rtl/units/pseudo_mul.py; the
 port `modulus` is not read, as the modulus is a parameter.
@@ -37,23 +37,3 @@ def PseudoMulCL(nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
         return Word(mul_rem(int(msg.a), int(msg.b), m)), PseudoMulTiming().fixed
 
     return OneAtATimeCL(mk_product_req(nbits), Word, serve, True, nbits)
-
-
-def PseudoSquareCL(nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-    m = modulus_of(modulus, shape, nbits).value
-    Word = mk_bits(nbits)
-
-    def serve(msg, _):
-        return Word(mul_rem(int(msg), int(msg), m)), PseudoMulTiming().fixed
-
-    return OneAtATimeCL(Word, Word, serve, True, nbits)
-
-
-def PseudoReduceCL(nbits, modulus, shape=None, strategy=BEST, adder="brent-kung"):
-    m = modulus_of(modulus, shape, nbits)
-    Residue = mk_bits(m.operand_nbits)
-
-    def serve(msg, _):
-        return Residue(mul_rem(int(msg), 1, m.value)), PseudoMulTiming().fixed
-
-    return OneAtATimeCL(mk_bits(nbits), Residue, serve, True, nbits)

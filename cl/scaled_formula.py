@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..fl.multipliers.scaled_entry import ScaledEntry
-from ..rtl.machines.mod_exp_plan import Plan
+from ..fl.program.plan import Plan
 from .program_formula import Formula
 from .timing import loop_cycles
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pymtl3 import *
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ..fl.mod_exp import operand_status
 from ..fl.multipliers.montgomery import Montgomery
 from ..fl.multipliers.scaled import ScaledMontgomery, ScaledShape
 from ..fl.status import Status
-from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_req, mk_modexp_resp, mk_product_req
+from ..rtl.messages import mk_entered_req, mk_entered_resp, mk_modexp_resp, mk_product_req
+from .mod_exp import ConvertedModExpCL
 from .one_at_a_time import OneAtATimeCL
 from .timing import Blocks
 
@@ -104,46 +104,32 @@ def ScaledMontCL(nbits, digit_nbits=16, state="propagate", fits=None):
     return OneAtATimeCL(mk_product_req(shape.wide), Product, serve, True, shape.wide, most_blocks=most_blocks)
 
 
-class ScaledModExpCL(Component):
-    """The twin of ScaledModExp: three units in a row, each with an operation of its own; N goes along as the modulus."""
+def ScaledModExpCL(core, shape, doublings_per_cycle=4, halvings_per_cycle=4):
+    """The twin of ScaledModExp; N goes along as the modulus."""
+    nbits, wide = shape.nbits, shape.wide
+    Entered, Left, Response = mk_entered_req(wide), mk_entered_resp(wide), mk_modexp_resp(nbits)
 
-    def construct(s, core, shape, doublings_per_cycle=4, halvings_per_cycle=4):
-        nbits, wide = shape.nbits, shape.wide
-        Request, Entered = mk_modexp_req(nbits), mk_entered_req(wide)
-        Left, Response = mk_entered_resp(wide), mk_modexp_resp(nbits)
-        s.istream = RecvIfcRTL(Request)
-        s.ostream = SendIfcRTL(Response)
+    def convert_in(msg, _):
+        base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
+        status = operand_status(base, mod, odd_only=True, reduced_only=True)
+        one = entered = 0
+        if status == Status.OK:
+            one, entered = (1 << wide) % mod, (base << wide) % mod
+        cycles = scaled_in_cycles(shape, doublings_per_cycle, halvings_per_cycle, base, mod)
+        return Entered(int(status), one, entered, exp, mod), cycles
 
-        def convert_in(msg, _):
-            base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
-            status = operand_status(base, mod, odd_only=True, reduced_only=True)
-            one = entered = 0
-            if status == Status.OK:
-                one, entered = (1 << wide) % mod, (base << wide) % mod
-            cycles = scaled_in_cycles(shape, doublings_per_cycle, halvings_per_cycle, base, mod)
-            return Entered(int(status), one, entered, exp, mod), cycles
+    def exponentiate(msg, _):
+        status, exp, mod = int(msg.status), int(msg.exp), int(msg.mod)
+        result = 0
+        if status == Status.OK:
+            scaled = ScaledMontgomery(mod, shape)
+            result = scaled.enter(pow(scaled.leave(int(msg.base)), exp, mod))
+        return Left(status, result, mod), core(exp, status)
 
-        def exponentiate(msg, _):
-            status, exp, mod = int(msg.status), int(msg.exp), int(msg.mod)
-            result = 0
-            if status == Status.OK:
-                scaled = ScaledMontgomery(mod, shape)
-                result = scaled.enter(pow(scaled.leave(int(msg.base)), exp, mod))
-            return Left(status, result, mod), core(exp, status)
+    def convert_out(msg, _):
+        result = 0
+        if msg.status == Status.OK:
+            result = ScaledMontgomery(int(msg.mod), shape).leave(int(msg.result))
+        return Response(msg.status, result), scaled_out_cycles(shape, halvings_per_cycle)
 
-        def convert_out(msg, _):
-            result = 0
-            if msg.status == Status.OK:
-                result = ScaledMontgomery(int(msg.mod), shape).leave(int(msg.result))
-            return Response(msg.status, result), scaled_out_cycles(shape, halvings_per_cycle)
-
-        s.convert_in = OneAtATimeCL(Request, Entered, convert_in, False)
-        s.mod_exp = OneAtATimeCL(Entered, Left, exponentiate, False)
-        s.convert_out = OneAtATimeCL(Left, Response, convert_out, False)
-        s.istream //= s.convert_in.istream
-        s.convert_in.ostream //= s.mod_exp.istream
-        s.mod_exp.ostream //= s.convert_out.istream
-        s.ostream //= s.convert_out.ostream
-
-    def line_trace(s):
-        return "  ".join(part.line_trace() for part in (s.convert_in, s.mod_exp, s.convert_out))
+    return ConvertedModExpCL(nbits, wide, convert_in, exponentiate, convert_out)

@@ -21,12 +21,13 @@ operands, the sum runs over the products instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Protocol
 
 from ..fl.mod_exp import operand_status
+from ..fl.program.plan import Plan
 from ..fl.program.schedules import SCHEDULES, Step
 from ..fl.status import Status
-from ..rtl.machines.mod_exp_plan import Plan
 from ..rtl.units.div_rem import div_rem_block_nbits
 from ..rtl.units.shift_sub import shift_sub_block_nbits
 
@@ -51,6 +52,14 @@ def multiplier_cycles(nbits: int, bits_per_cycle: int) -> int:
     return nbits // bits_per_cycle + 1 if bits_per_cycle else 1
 
 
+class Dependence(IntEnum):
+    """How cycles depend on a number."""
+
+    NONE = 0
+    LENGTH = 1  # on its bits from the highest 1 on
+    VALUE = 2
+
+
 class UnitTiming(Protocol):
     """The cycles of a product unit; `OneBlock` has what is not `fixed`, `latency` or `pair` for units that do not fit the modulus."""
 
@@ -59,6 +68,9 @@ class UnitTiming(Protocol):
 
     @property
     def fixed(self) -> int | None: ...
+
+    @property
+    def depends(self) -> Dependence: ...
 
     @property
     def block_nbits(self) -> int: ...
@@ -76,6 +88,13 @@ class OneBlock:
     """Part of the timing of a unit of one width: one block, and `fixed` cycles."""
 
     fits: bool = False
+
+    @property
+    def depends(self: UnitTiming) -> Dependence:
+        """How the cycles of a product depend on its operands: LENGTH is that of the modulus."""
+        if self.fixed is not None:
+            return Dependence.NONE
+        return Dependence.VALUE if self.product_cycles(1) is None else Dependence.LENGTH
 
     @property
     def block_nbits(self) -> int:
@@ -233,6 +252,12 @@ class ShiftSubTiming(Blocks):
     def _block(self) -> int:
         return shift_sub_block_nbits(self.nbits, self.bits_per_cycle)
 
+    @property
+    def depends(self) -> Dependence:
+        """The carry-save unit takes all bits too, and aligns the modulus first."""
+        aligns = self.until == "count" and self.carry_save
+        return Dependence.LENGTH if aligns else super().depends
+
     def product_cycles(self, nblocks: int) -> int | None:
         if self.until != "count" or self.carry_save:
             return None
@@ -302,7 +327,7 @@ def _step_cycles(plan: Plan, unit: UnitTiming, step: Step, mod: int) -> int:
 
 def setup_cycles(plan: Plan, unit: UnitTiming, mod: int) -> int:
     """From the request to the end of the conversion into the multiplier's domain."""
-    if not plan.has_setup:
+    if not plan.montgomery:
         return 0
     ov = 0 if plan.forward else 1
     if plan.conversion == "shift-sub":
@@ -333,7 +358,7 @@ def _mod_exp_cycles(plan: Plan, unit: UnitTiming, base: int, exp: int, mod: int)
     scanned = plan.full_scan or plan.steps_once or exp > 0
     if plan.forward and begin == 0 and scanned and not (plan.takes_top and not plan.reduces_top):
         begin = 1  # products are not forwarded from the request itself
-    leave = (0 if plan.forward else 1) + unit.latency(0, 0, 1) if plan.leaves else 0
+    leave = (0 if plan.forward else 1) + unit.latency(0, 0, 1) if plan.enters_one else 0
     return begin + loop_cycles(plan, unit, base, exp, mod) + leave + 1
 
 
@@ -353,7 +378,7 @@ def product_count(plan: Plan, exp: int) -> int:
     enter = 0
     if plan.conversion in ("square", "shift-sub"):
         enter = plan.squarings + (2 if plan.enters_one and plan.nunits == 1 else 1)
-    return enter + loop + (1 if plan.leaves else 0)
+    return enter + loop + (1 if plan.enters_one else 0)
 
 
 def convert_in_cycles(unit: UnitTiming, nbits: int, base: int, mod: int) -> int:

@@ -1,4 +1,4 @@
-"""Numbers as readers of JSON can take them, who may hold them as doubles."""
+"""JSON values; integers that a double cannot represent exactly are written as strings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ def json_number(value: int | None) -> int | str | None:
     if value is None or -JSON_SAFE <= value <= JSON_SAFE:
         return value
     return hex(value)
+
+
+def attributes(value: Any, *names: str) -> dict[str, Any]:
+    """These attributes by their names."""
+    return {name: getattr(value, name) for name in names}
 
 
 def json_value(value: Any) -> Any:

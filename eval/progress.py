@@ -20,6 +20,15 @@ def after(progress: Callable[[int, int], None], done: int, total: int) -> Callab
     return lambda more: progress(done + more, total)
 
 
+def duration(seconds: float) -> str:
+    """Return seconds in rounded words, such as 3 min."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
 class Progress:
     """A bar that also moves while nothing reports to it (a build), so that a user sees life.
 
@@ -98,6 +107,14 @@ class Progress:
             self._bar.write(line, file=sys.stderr)
         elif not self._quiet:
             print(line, file=sys.stderr, flush=True)
+
+    def put(self, text: str) -> None:
+        """A part of the result on stdout, above the bar."""
+        if self._terminal:
+            self._bar.write(text, file=sys.stdout)
+        else:
+            print(text)
+        sys.stdout.flush()
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()

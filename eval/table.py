@@ -1,4 +1,4 @@
-"""A table in plain text: columns as wide as they must be, numbers to the right."""
+"""Tables in Markdown, and in plain text with fitted columns and right-aligned numbers."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     rule = "  ".join("-" * width for width in widths)
     return "\n".join(text.rstrip() for text in (line(head), rule, *map(line, rows)))
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table of Markdown."""
+    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
 def _is_number(cell: str) -> bool:

@@ -1,28 +1,35 @@
 """A machine behind AXI4-Lite as its bus sees it: the register map of axi4lite.rdl, and what reads and writes of it do.
 
-An access is answered with OKAY or SLVERR. With SLVERR nothing has changed, and what was read is 0. That is the answer to
+An access is answered with OKAY or SLVERR. With SLVERR nothing has changed, and what was read is 0. That is
+the answer to
 
     an address without a register; a write to a register that is only read, a read of one that is only written
     a write to an operand, or a start, while a computation is running
     a read of the result before there is one
 
-Addresses are those of words: the last two bits do not count. Bytes without their strobe keep their value. Operands stay for the next
-computation (a modulus and its exponent are a key that is loaded once) and cannot be read. A computation ends with the interrupt, if it is
-enabled, with a result, or with a status code and no result. Zeroise clears operands and result and then the machine, by a computation on
-zeros, whose end raises the interrupt as well (busy until then); what is running goes on to its end first, without an answer.
+Addresses are those of words: the last two bits do not count. Bytes without their strobe keep their value.
+Operands stay for the next computation (a modulus and its exponent are a key that is loaded once) and cannot
+be read. A computation ends with the interrupt, if it is enabled, with a result, or with a status code and no
+result. Zeroise clears operands and result and then the machine, by a computation on zeros, whose end raises
+the interrupt as well (busy until then); what is running goes on to its end first, without an answer.
 
-What a machine takes as given is loaded as operands are, also the numbers of a private key, and the random ones that blind an operation;
-these must be new for each. Numbers whose field is shorter than an operand have zeros above it.
+What a machine takes as given is loaded as operands are, also the numbers of a private key, and the random
+ones that blind an operation; these must be new for each. Numbers whose field is shorter than an operand have
+zeros above it.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .accelerator import Shape
+from .errors import BadInput
+from .mod_exp import is_exponentiation
 from .register_map import Register, find_register, read_map
 from .status import Status
 from .xcel import MASK, MOST_GIVEN, WORD_NBITS, words_of
@@ -39,6 +46,27 @@ OPERANDS = (
     "MODULUS",
     *(f"GIVEN_{i}" for i in range(MOST_GIVEN)),
 )  # in the order of a request
+RESULT = "RESULT"
+FIXED = (
+    RESULT,
+    "ID",
+    "VERSION",
+    "CAPABILITIES",
+    "CONTROL",
+    "STATUS",
+    "IRQ_ENABLE",
+    "IRQ_STATUS",
+    "CYCLES_LOW",
+    "CYCLES_HIGH",
+)
+ABOUT_KEYS = " (a modulus and its exponent are a key that is loaded once)"  # in the text above
+MOST_WORDS = 128  # of a window
+GENERAL = {  # fields of registers whose text in the map is about exponentiations
+    "nbits": "bits of the widest field of a request",
+    "start": "compute; refused while busy",
+    "zeroise": "clear the fields, the results, and then the accelerator (busy); "
+    "a computation that is running gives no answer",
+}
 
 
 @dataclass(frozen=True)
@@ -65,22 +93,84 @@ class Traits:
 NO_TRAITS = Traits()
 
 
+def rules(shape: Shape) -> str:
+    """The text above from "An access is" on; of other accelerators without the words about keys."""
+    text = (__doc__ or "").partition("An access is")
+    told = "".join(text[1:])
+    if is_exponentiation(shape):
+        return told
+    return told.partition("\n\nWhat a machine takes")[0].replace(ABOUT_KEYS, "")
+
+
 @functools.cache
-def register_map(nbits: int, ngiven: int = 0) -> dict[str, Register]:
-    """The map for operands of so many bits, by name."""
+def _exponentiation_map(nbits: int, ngiven: int) -> dict[str, Register]:
     return read_map(MAP, {"W": words_of(nbits), "GIVEN": ngiven})
 
 
 @functools.cache
-def address_nbits(ngiven: int = 0) -> int:
+def register_map(shape: Shape) -> dict[str, Register]:
+    """The map of an accelerator by name: that of an exponentiation, with a register for each field."""
+    registers = _exponentiation_map(shape.widest, _ngiven(shape))
+    if is_exponentiation(shape):
+        return registers
+    check_registers(shape)
+    renamed = dict(zip(OPERANDS, operand_names(shape), strict=False))
+    renamed |= dict.fromkeys(OPERANDS[len(shape.request) :], "")
+    found = {}
+    for name, register in registers.items():
+        own = renamed.get(name, name)
+        if own:
+            count = words_of(shape.result_nbits) if name == RESULT else register.count
+            fields = tuple(
+                dataclasses.replace(field, text=GENERAL.get(field.name, field.text))
+                for field in register.fields
+                if name != "CAPABILITIES" or field.name == "nbits"
+            )
+            found[own] = dataclasses.replace(register, name=own, count=count, fields=fields)
+    return found
+
+
+def _ngiven(shape: Shape) -> int:
+    """Fields behind the first three."""
+    return max(0, len(shape.request) - 3)
+
+
+def check_registers(shape: Shape) -> None:
+    """BadInput if the map has no place for a shape."""
+    if len(shape.request) > len(OPERANDS):
+        raise BadInput(
+            f"a request of {len(shape.request)} fields: AXI4-Lite has registers for {len(OPERANDS)}; "
+            "give interface xcel or stream"
+        )
+    if words_of(shape.result_nbits) > MOST_WORDS:
+        raise BadInput(
+            f"results of {words_of(shape.result_nbits)} words: AXI4-Lite has registers for {MOST_WORDS}; "
+            "give interface xcel or stream"
+        )
+
+
+def operand_names(shape: Shape) -> tuple[str, ...]:
+    """The registers of the fields of a request, in their order."""
+    if is_exponentiation(shape):
+        return OPERANDS[: len(shape.request)]
+    return tuple(
+        f"{name.upper()}_FIELD" if name.upper() in FIXED else name.upper() for name, _ in shape.request
+    )
+
+
+@functools.cache
+def address_nbits(shape: Shape) -> int:
     """Bits of a byte address in the map."""
-    last = max(each.address for each in register_map(1, ngiven).values())
+    last = max(register.address for register in _exponentiation_map(1, _ngiven(shape)).values())
     return max(ADDRESS_NBITS, last.bit_length())
 
 
-def capabilities(nbits: int, ngiven: int, traits: Traits) -> int:
-    """What the register CAPABILITIES holds."""
-    values = {
+def capability_fields(shape: Shape, traits: Traits) -> dict[str, int]:
+    """The fields of the register CAPABILITIES."""
+    nbits, ngiven = shape.widest, _ngiven(shape)
+    if not is_exponentiation(shape):
+        return {"nbits": nbits}
+    return {
         "nbits": nbits,
         "given": ngiven & 3,
         "given_high": ngiven >> 2,
@@ -92,8 +182,13 @@ def capabilities(nbits: int, ngiven: int, traits: Traits) -> int:
         "exponent_blinded": int(traits.exponent_blinded),
         "checked": int(traits.checked),
     }
-    fields = register_map(nbits, ngiven)["CAPABILITIES"].fields
-    return sum(values[each.name] << each.low for each in fields)
+
+
+def capabilities(shape: Shape, traits: Traits) -> int:
+    """The register CAPABILITIES."""
+    values = capability_fields(shape, traits)
+    fields = register_map(shape)["CAPABILITIES"].fields
+    return sum(values[field.name] << field.low for field in fields)
 
 
 def strobed(old: int, new: int, strobes: int) -> int:
@@ -103,23 +198,18 @@ def strobed(old: int, new: int, strobes: int) -> int:
 
 
 class Axi4LiteFL:
-    """The registers over any machine: `compute(base, exp, mod, ...)` gives (status, result), at once.
-
-    given: bits of the numbers that the machine takes as given.
-    """
+    """The registers over any accelerator: `compute(*request)` gives its response, at once."""
 
     def __init__(
-        self,
-        nbits: int,
-        compute: Callable[..., tuple[Status, int]],
-        given: Sequence[int] = (),
-        traits: Traits = NO_TRAITS,
+        self, shape: Shape, compute: Callable[..., Sequence[int]], traits: Traits = NO_TRAITS
     ) -> None:
-        self.nbits, self.compute = nbits, compute
-        self.widths = (nbits, nbits, nbits, *given)
-        self.map = register_map(nbits, len(given))
-        self.address_nbits = address_nbits(len(given))
-        self.capabilities = capabilities(nbits, len(given), traits)
+        self.shape, self.compute = shape, compute
+        self.nbits = shape.widest
+        self.operands = operand_names(shape)
+        self.widths = [nbits for _, nbits in shape.request]
+        self.map = register_map(shape)
+        self.address_nbits = address_nbits(shape)
+        self.capabilities = capabilities(shape, traits)
         self.words: dict[tuple[str, int], int] = {}  # of operands
         self.zeroise()
         self.enabled = self.event = 0
@@ -127,7 +217,7 @@ class Axi4LiteFL:
     def zeroise(self) -> None:
         """Forget operands and result."""
         self.words.clear()
-        self.status, self.done, self.result = Status.OK, False, 0
+        self.status, self.done, self.result = int(Status.OK), False, 0
 
     @property
     def interrupt(self) -> bool:
@@ -140,7 +230,7 @@ class Axi4LiteFL:
             return SLVERR
         register, place = found
         held = strobed(0, data, strobes)
-        if register.name in OPERANDS:
+        if register.name in self.operands:
             old = self.words.get((register.name, place), 0)
             self.words[register.name, place] = strobed(old, data, strobes)
         elif register.name == "IRQ_ENABLE":
@@ -149,6 +239,8 @@ class Axi4LiteFL:
             self.event &= ~held
         elif held >> register.field("zeroise").low & 1:
             self.zeroise()
+            if not is_exponentiation(self.shape):  # which keeps nothing from one request to the next
+                self.compute(*(0 for _ in self.operands))
             self.event = 1
         elif held >> register.field("start").low & 1:
             self._start()
@@ -179,28 +271,28 @@ class Axi4LiteFL:
         count = words_of(self.nbits)
         operands = [
             sum(self.words.get((name, place), 0) << (WORD_NBITS * place) for place in range(count))
-            for name, _ in zip(OPERANDS, self.widths, strict=False)
+            for name in self.operands
         ]
         self.done, self.event, self.result = True, 1, 0
         if any(value >> nbits for value, nbits in zip(operands, self.widths, strict=True)):
             self.status = Status.TOO_WIDE
         else:
-            self.status, self.result = self.compute(*operands)
+            self.status, self.result = self.shape.packed(tuple(self.compute(*operands)))
 
 
-def as_accesses(nbits: int, operands: Sequence[int]) -> list[tuple[Any, ...]]:
+def as_accesses(shape: Shape, operands: Sequence[int]) -> list[tuple[Any, ...]]:
     """One computation as accesses {write, wait, address, data, strobes}: load, start, wait for the interrupt, read."""
-    registers = register_map(nbits, len(operands) - 3)
+    registers = register_map(shape)
     control, status, result = registers["CONTROL"], registers["STATUS"], registers["RESULT"]
     accesses = [
         (1, 0, registers[name].address + BYTES * place, value >> (WORD_NBITS * place) & MASK, ALL_BYTES)
-        for name, value in zip(OPERANDS, operands, strict=False)
-        for place in range(words_of(nbits))
+        for name, value in zip(operand_names(shape), operands, strict=True)
+        for place in range(words_of(shape.widest))
     ]
     accesses.append((1, 0, registers["IRQ_ENABLE"].address, 1, ALL_BYTES))
     accesses.append((1, 0, control.address, 1 << control.field("start").low, ALL_BYTES))
     accesses.append((0, 1, 0, 0, 0))
     accesses.append((0, 0, status.address, 0, 0))
-    accesses += [(0, 0, result.address + BYTES * place, 0, 0) for place in range(words_of(nbits))]
+    accesses += [(0, 0, result.address + BYTES * place, 0, 0) for place in range(registers["RESULT"].count)]
     accesses.append((1, 0, registers["IRQ_STATUS"].address, 1, ALL_BYTES))
     return accesses

@@ -75,7 +75,7 @@ class Axi4Lite000FL:
     def __init__(
         self,
         nbits: int,
-        compute: Callable[..., tuple[Status, int]],
+        compute: Callable[..., Sequence[int]],
         key: KeyPorts,
         random: Iterator[int] | None = None,
         *,

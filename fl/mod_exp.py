@@ -8,10 +8,23 @@
 functional level of ModExp: it refuses the operands that the hardware answers with a status other than OK.
 """
 
+from .accelerator import Fields, Shape
 from .domains import Domain, make_domain
 from .errors import BadInput, shown, unknown
 from .program.schedules import SCHEDULES, Product, Step, execute
-from .status import Status
+from .status import STATUS_NBITS, Status
+
+
+def exponentiation(nbits: int, given: Fields = ()) -> Shape:
+    """The fields of a modular exponentiation; given: numbers that come with the modulus."""
+    request = (("base", nbits), ("exp", nbits), ("mod", nbits), *given)
+    return Shape(request, (("status", STATUS_NBITS), ("result", nbits)))
+
+
+def is_exponentiation(shape: Shape) -> bool:
+    """Whether a shape is that of a modular exponentiation."""
+    nbits, given = shape.widest, shape.request[3:]
+    return shape == exponentiation(nbits, given)
 
 
 def operand_status(base: int, mod: int, *, odd_only: bool, reduced_only: bool) -> Status:

@@ -21,9 +21,6 @@ FRAME = 3  # bytes around padding and message
 LEAST_PADDING = 8
 OVERHEAD = FRAME + LEAST_PADDING
 NBYTES_MIN = OVERHEAD + 1
-SHA256_PREFIX = bytes.fromhex(
-    "3031300d060960864801650304020105000420"
-)  # DigestInfo up to the digest: RFC 8017, 9.2, note 1
 
 
 class Kind(IntEnum):
@@ -61,13 +58,6 @@ def nbytes_of(nbits: int) -> int:
 def longest(nbytes: int) -> int:
     """The bytes of the longest message (paper 000, Equation 27)."""
     return nbytes - OVERHEAD
-
-
-def sha256_info(digest: bytes) -> bytes:
-    """The DigestInfo of a SHA-256 digest: what a signature encodes."""
-    if len(digest) != 32:
-        raise BadInput(f"a digest of {len(digest)} bytes: SHA-256 has 32")
-    return SHA256_PREFIX + digest
 
 
 def pad(

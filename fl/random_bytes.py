@@ -29,27 +29,6 @@ def proportion_cutoff(entropy: float) -> int:
     return 1 + count
 
 
-class HealthFL:
-    """Both tests over bytes, one after the other."""
-
-    def __init__(self, entropy: float) -> None:
-        self.repetitions, self.proportion = repetition_cutoff(entropy), proportion_cutoff(entropy)
-        self.failed = False
-        self._last, self._run = 0, 0
-        self._first, self._equal, self._place = 0, 0, 0
-
-    def feed(self, byte: int) -> bool:
-        """Whether the source has failed, this byte included."""
-        self._run = self._run + 1 if self._run and byte == self._last else 1
-        self._last = byte
-        if self._place == 0:
-            self._first, self._equal = byte, 0
-        self._equal += byte == self._first
-        self._place = (self._place + 1) % WINDOW
-        self.failed = self.failed or self._run >= self.repetitions or self._equal >= self.proportion
-        return self.failed
-
-
 def lfsr_not_random(seed: int = LFSR_SEED) -> Iterator[int]:
     """x^32 + x^22 + x^2 + x + 1, eight steps a byte. NOT RANDOM: whoever sees four bytes knows all the others."""
     state = seed

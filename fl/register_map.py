@@ -15,6 +15,7 @@ class Field:
     low: int
     high: int
     text: str
+    reset: int | None = None  # None: the map does not say
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,16 @@ class Register:
     writable: bool
     fields: tuple[Field, ...]
     text: str
+
+    @property
+    def reset(self) -> int | None:
+        """Its value after reset; None unless the map has that of every field."""
+        total = 0
+        for field in self.fields:
+            if field.reset is None:
+                return None
+            total |= field.reset << field.low
+        return total
 
     def field(self, name: str) -> Field:
         """The field of this name."""
@@ -46,17 +57,20 @@ def read_map(path: Path, parameters: Mapping[str, int]) -> dict[str, Register]:
     for node in top.children(unroll=False):
         assert isinstance(node, RegNode)
         array = node.is_array
-        fields = tuple(
-            Field(each.inst_name, each.low, each.high, each.get_property("desc") or "")
-            for each in node.fields()
-        )
+        fields = []
+        for field in node.fields():
+            reset = field.get_property("reset")
+            number = reset if isinstance(reset, int) else None
+            fields.append(
+                Field(field.inst_name, field.low, field.high, field.get_property("desc") or "", number)
+            )
         found[node.inst_name] = Register(
             node.inst_name,
             node.raw_address_offset,
             node.array_dimensions[0] if array and node.array_dimensions else 1,
             node.has_sw_readable,
             node.has_sw_writable,
-            fields,
+            tuple(fields),
             node.get_property("name"),
         )
     return found

@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPubl
 
 from .errors import BadInput, shown, unknown
 from .factors import is_prime
+from .input_file import read_bytes
 
 ModExp = Callable[[int, int, int], int]
 
@@ -144,10 +145,7 @@ class RSAKey:
         """A key by its numbers: n, e, and for a private one d, p, q, dp, dq, qinv, decimal or as "0x..."."""
         names = [each.name for each in fields(cls)]
         try:
-            given = json.loads(data)
-            numbers = {
-                key: int(value, 0) if isinstance(value, str) else int(value) for key, value in given.items()
-            }
+            numbers = {key: _whole(key, value) for key, value in json.loads(data).items()}
         except (ValueError, AttributeError, TypeError) as error:
             raise BadInput(
                 f'{name} is no JSON object of numbers ({error}); give {{"n": .., "e": .., "d": ..}}'
@@ -200,7 +198,7 @@ class RSAKey:
     def load(cls, path: str | Path, *, unchecked: bool = False) -> "RSAKey":
         """A key from a PEM, DER or JSON file."""
         try:
-            data = Path(path).read_bytes()
+            data = read_bytes(path)
         except OSError as error:
             raise BadInput(f"key file {path}: {error.strerror}; give a file with an RSA key") from error
         return cls.from_bytes(data, f"key file {path}", unchecked=unchecked)
@@ -280,6 +278,15 @@ class RSAKey:
                 f"{what} {shown(value)} is not in 0..n-1 for n = {shown(self.n)}: cut it into smaller numbers"
             )
         return value
+
+
+def _whole(name: str, value: object) -> int:
+    """A number of a JSON key: an integer, or its digits as text."""
+    if isinstance(value, str):
+        return int(value, 0)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{name} = {json.dumps(value)} is not an integer")
+    return value
 
 
 def _pem_loader(data: bytes, name: str, unchecked: bool = False) -> Callable[[bytes], object]:

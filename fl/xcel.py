@@ -1,35 +1,34 @@
 """XcelFL: an accelerator as its processor sees it, registers of 32 bits (paper 001, section 3.1, widened to long operands).
 
-The protocol. Each access {write, addr, data} gets one answer {write, data}; operands travel as W = ceil(nbits / 32) words, least
-significant first.
+The protocol. Each access {write, addr, data} gets one answer {write, data}. Every field of a request travels
+as W words, least significant first; W = ceil(nbits / 32) of the widest field.
 
-    xr0  write  go: compute base^exp mod mod with the operands pushed since the last go; an operand of which
-                nothing was pushed keeps its value
+    xr0  write  go: compute with the words pushed since the last go; a field of which no word was pushed keeps
+                its value
          read   wait until the operation is done and pop the next word of the result
-    xr1  write  push the next word of the base
-    xr2  write  push the next word of the exponent
-    xr3  write  push the next word of the modulus
-    xr4  read   status of the last operation (modexlab.fl.status): 0 the result is valid, else why there is none
-    xr5  read   W
-    xr4 to xr11  write  push the next word of a number that the machine takes as given: the first, the second, up to the eighth of them,
-                W words each, though its field may be shorter
+    xr1  write  push the next word of the first field: of a modular exponentiation the base xr2  write  of the
+    second: the exponent xr3  write  of the third: the modulus xr4  write  of the fourth, and so on up to
+    xr31: numbers that a machine takes with the modulus xr4  read   status of the last operation: 0 the result
+    is valid, else why there is none (modexlab.fl.status) xr5  read   W
 
-Every operation ends, with a result or with a status; a result with a status other than 0 reads as W words of 0. A word popped
-when none is left reads as 0 and sets the status NO_RESULT. Reads of other registers give 0, writes to them do nothing.
-What is given may be the numbers of a private key; the random ones among them, which blind an operation, must be new for each.
-While an operation runs, accesses wait.
+Every operation ends, with a result or with a status; a result with a status other than 0 reads as words of 0.
+Several results follow one another, each in as many words as the widest has. A word popped when none is left
+reads as 0 and sets the status NO_RESULT. Reads of other registers give 0, writes to them do nothing. Random
+numbers in a request, which blind an operation, must be new for each. While an operation runs, accesses wait.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from .accelerator import WORD_NBITS, Shape
+from .errors import BadInput
 from .status import Status
 
-WORD_NBITS = 32
 GO, BASE, EXP, MOD, STATUS, WORDS = range(6)  # register numbers; GO when read is the result
 GIVEN = 4  # when written: of the first number that the machine takes as given
 MOST_GIVEN = 8
+MOST_FIELDS = 31  # registers behind xr0
 
 MASK = (1 << WORD_NBITS) - 1
 
@@ -39,10 +38,14 @@ def words_of(nbits: int) -> int:
     return -(-nbits // WORD_NBITS)
 
 
-def operand_registers(ngiven: int = 0) -> tuple[int, ...]:
-    """The registers of all that is pushed: base, exponent, modulus, and so many numbers that are given."""
-    assert ngiven <= MOST_GIVEN
-    return (BASE, EXP, MOD, *range(GIVEN, GIVEN + ngiven))
+def operand_registers(shape: Shape) -> range:
+    """The registers to which the fields of a request are pushed; BadInput if there are too few."""
+    if len(shape.request) > MOST_FIELDS:
+        raise BadInput(
+            f"a request of {len(shape.request)} fields: xcel has registers for {MOST_FIELDS}; "
+            "give interface stream"
+        )
+    return range(1, len(shape.request) + 1)
 
 
 def to_words(value: int, nbits: int) -> list[int]:
@@ -51,18 +54,15 @@ def to_words(value: int, nbits: int) -> list[int]:
 
 
 class XcelFL:
-    """The protocol over any machine: `compute(base, exp, mod, ...)` gives (status, result).
+    """The protocol over any accelerator: `compute(*request)` gives its response."""
 
-    given: bits of the numbers that the machine takes as given.
-    """
-
-    def __init__(
-        self, nbits: int, compute: Callable[..., tuple[Status, int]], given: Sequence[int] = ()
-    ) -> None:
-        self.nbits = nbits
+    def __init__(self, shape: Shape, compute: Callable[..., Sequence[int]]) -> None:
+        self.shape = shape
+        self.nbits = shape.widest
         self.compute = compute
-        self.widths = dict(zip(operand_registers(len(given)), (nbits, nbits, nbits, *given), strict=True))
-        self.status = Status.OK
+        widths = [nbits for _, nbits in shape.request]
+        self.widths = dict(zip(operand_registers(shape), widths, strict=True))
+        self.status: int = Status.OK
         self.result: list[int] = []  # the words that have not been popped
         self.pushed: dict[int, list[int]] = {addr: [] for addr in self.widths}  # since the last go
         self.held: dict[int, int | None] = dict.fromkeys(self.widths)
@@ -102,5 +102,5 @@ class XcelFL:
         ):
             self.status = Status.TOO_WIDE
         else:
-            self.status, result = self.compute(*operands)
-        self.result = to_words(result, self.nbits)
+            self.status, result = self.shape.packed(tuple(self.compute(*operands)))
+        self.result = to_words(result, self.shape.result_nbits)

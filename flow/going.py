@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 MARK = "modexlab-going "
-PAUSE_S = 1.0  # between looks at a count that grows
+PAUSE_S = 1.0  # after which the rest is estimated
 _listening = False
 
 
@@ -36,27 +33,6 @@ def heard(line: str) -> tuple[str, float | None] | None:
         return None
     what, fraction = json.loads(line.removeprefix(MARK))
     return what, fraction
-
-
-@contextmanager
-def watched(what: str, done: Callable[[], float], total: float) -> Iterator[None]:
-    """Say how far a count is while the body runs."""
-    over = threading.Event()
-
-    def look() -> None:
-        while not over.wait(PAUSE_S):
-            say(what, min(1.0, done() / total))
-
-    if not _listening or total <= 0:
-        yield
-        return
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
 
 
 class Running:

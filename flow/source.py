@@ -1,23 +1,26 @@
 """Source: where the design of a flow comes from. It writes design.sv, design.json (description.py) and workload.json (workload.py),
 and its key names what it writes. The flow knows no designs: whoever has some makes a Source of them.
 
-VerilogFiles is the source for Verilog from elsewhere: all files in one text, with the vectors that the user has.
+VerilogFiles is the source for Verilog from elsewhere: its files, preprocessed for synthesis, as one text
+(`one_text`), with the vectors that the user has.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import importlib.metadata
 import re
 import shutil
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..fl.errors import BadInput
-from ..rtl.sim import cache, sources
+from ..rtl.sim import cache, sources, toolchain
 from . import workload
 from .description import Description
 from .files import replace_json, replace_text
@@ -26,7 +29,25 @@ from .product import StepRun
 PACKAGE = "modexlab"
 STEP = "rtl"  # the name of the step that a source stands for
 DEFINE = re.compile(r"[A-Za-z_]\w*(=[^\n]*)?")
-INCLUDE = re.compile(r'^[ \t]*`include[ \t]+"([^"\n]+)"[^\n]*$', re.MULTILINE)
+# messages and output of Verilator's preprocessor
+ERROR = re.compile(
+    r"^%Error[\w-]*: (?:(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? )?(?P<text>.+)$", re.MULTILINE
+)
+MARKER = re.compile(r'^`line (?P<line>\d+) "(?P<path>[^"\n]*)" (?P<level>\d)$', re.MULTILINE)
+MODULE = re.compile(
+    r'^`line \d+ "(?P<path>[^"\n]*)" \d$|"(?:\\.|[^"\\])*"|\bextern\s+module\b|/\*.*?\*/'
+    r"|(?<![\w$\\.`])(?:macro)?module\s+(?:(?:automatic|static)\s+)?(?P<module>\\\S+|[A-Za-z_][\w$]*)",
+    re.MULTILINE,
+)
+PRAGMA = re.compile(r"(?://|/\*)\s*(?:synopsys|synthesis|pragma|xilinx|cadence)\s+(.*)")
+TRANSLATE = re.compile(r"^(?:translate|synthesis)_(off|on)\b")
+VERILATOR = re.compile(r"/\*verilator\b")
+TOKEN = re.compile(
+    r'^`line [^\n]*$|"(?:\\.|[^"\\\n])*"|\\\S+|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<end>\n)',
+    re.MULTILINE | re.DOTALL,
+)
+CASE_COMMENTS = re.compile(r"(?:/\*verilator (?:full|parallel)_case\*/[ \t]*)+")
+CASE_KEYWORD = re.compile(r"\b(?:(?:unique0?|priority)\s+)?case[xz]?\s*$")
 
 
 class Source(ABC):
@@ -96,19 +117,20 @@ class VerilogFiles(Source):
     def key(self) -> str:
         vectors = "" if self.vectors is None else _text(self.vectors)
         names = ",".join(path.name for path in self.files)
-        return cache.key(self._one_text(), names, self.top, self.clock_port or "", vectors)
+        return cache.key(self._text, names, self.top, self.clock_port or "", vectors)
 
-    def _one_text(self) -> str:
+    @functools.cached_property
+    def _text(self) -> str:
         return one_text(self.files, self.include, self.define)
 
     def write(self, directory: Path) -> None:
-        replace_text(directory / "design.sv", self._one_text())
+        replace_text(directory / "design.sv", self._text)
         files = tuple(path.name for path in self.files)
         Description(self.top, self.top, self.clock_port or None, files=files).write(directory)
         if self.vectors is None:
             replace_json(directory / "workload.json", {})
         else:
-            workload.check_names(workload.load(self.vectors), self.top, self._one_text())
+            workload.check_names(workload.load(self.vectors), self.top, self._text)
             replace_text(directory / "workload.json", _text(self.vectors))
 
 
@@ -122,42 +144,213 @@ def _text(path: Path) -> str:
 
 
 def one_text(files: Sequence[Path], include: Sequence[Path] = (), define: Sequence[str] = ()) -> str:
-    """The files one after the other; what they include stands in the place of the first `include, and is not repeated.
+    """Preprocess Verilog files and join them into one text; BadInput with file and line if that fails.
 
-    `line directives keep the files' own names and lines, by which the tools tell what is wrong.
+    The text has no comments. `line directives keep the names and lines of the files for the messages of later
+    tools, and comments such as `// synopsys full_case` become attributes.
     """
-    places = [path.absolute().parent for path in files] + [path.absolute() for path in include]
-    taken: set[Path] = set()
-    for text in define:
-        if not DEFINE.fullmatch(text):
+    for macro in define:
+        if not DEFINE.fullmatch(macro):
             raise BadInput(
-                f"--define {text!r} is no macro; write NAME or NAME=VALUE, as in --define WIDTH=32"
+                f"--define {macro!r} is no macro; write NAME or NAME=VALUE, as in --define WIDTH=32"
             )
     for directory in include:
         if not directory.is_dir():
             raise BadInput(f"--include {directory}: there is no such directory")
+    for path in files:
+        if not path.is_file():
+            raise BadInput(f"{path} cannot be read: give a Verilog file")
+    listed: dict[Path, Path] = {}
+    for path in files:
+        listed.setdefault(path.resolve(), path.absolute())
+    include = [*(path.parent for path in listed.values()), *include]
+    preprocessed = functools.partial(_preprocessed, list(listed.values()), include, define)
+    text = _with_pragmas(preprocessed(), functools.partial(preprocessed, comments=True))
+    twice = {module: paths for module, paths in _modules(text).items() if len(paths) > 1}
+    for module, (first, second, *_) in twice.items():
+        if first.resolve() == second.resolve() in listed and len(listed) > 1:  # another file includes it
+            return one_text([path for path in files if path.resolve() != first.resolve()], include, define)
+        names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
+        raise BadInput(
+            f"module {module} is defined twice, in {names[0]} and in {names[1]}: "
+            "leave one of the files out, or rename one of the modules"
+        )
+    return _case_attributes(MARKER.sub(_short_marker, text))
 
-    def read(path: Path) -> str:
-        taken.add(path.resolve())
-        try:
-            text = path.read_text(errors="replace")
-        except OSError as error:
-            raise BadInput(f"{path} cannot be read: {error.strerror}; give a Verilog file") from None
 
-        def included(match: re.Match[str]) -> str:
-            found = next(
-                (place / match[1] for place in (path.parent, *places) if (place / match[1]).is_file()), None
-            )
-            if found is None:
-                raise BadInput(
-                    f"{path.name} includes {match[1]}, which is not there: put it beside, or give --include DIRECTORY"
-                )
-            if found.resolve() in taken:
-                return ""
-            after = text.count("\n", 0, match.end()) + 2
-            return f'{read(found)}`line {after} "{path.name}" 2'
+def _preprocessed(
+    files: Sequence[Path], include: Sequence[Path], define: Sequence[str], *, comments: bool = False
+) -> str:
+    """The output of Verilator's preprocessor for synthesis; its `line directives have absolute paths.
 
-        return f'`line 1 "{path.name}" 1\n{INCLUDE.sub(included, text).rstrip()}\n'
+    With comments it is no Verilog any more: a comment in a macro hides what follows where the macro is used.
+    """
+    arguments = ["-E", "-Wno-fatal", "--relative-includes", "-UVERILATOR", "-DSYNTHESIS=1"]
+    arguments += ["--pp-comments"] if comments else []
+    arguments += [f"-D{macro}" for macro in define]
+    arguments += [f"-I{directory.absolute()}" for directory in dict.fromkeys(include)]
+    try:
+        return toolchain.preprocess([*arguments, *map(str, files)])
+    except toolchain.ToolError as error:
+        raise BadInput(_refusal(str(error))) from None
 
-    macros = "".join(f"`define {text.replace('=', ' ', 1)}\n" for text in define)
-    return macros + "\n".join(read(path) for path in files if path.resolve() not in taken)
+
+def _refusal(message: str) -> str:
+    """The first error of the preprocessor in one line."""
+    error = ERROR.search(message)
+    if error is None:
+        return f"the Verilog cannot be preprocessed: {message}"
+    place = f"{Path(error['file']).name}:{error['line']}" if error["file"] else "the Verilog"
+    if missing := re.search(r"Cannot find include file: '?([^'\n]+)'?", error["text"]):
+        remedy = "put it next to that file, or give --include DIRECTORY"
+        return f"{place} includes {missing[1]}, which does not exist: {remedy}"
+    return f"{place}: {error['text']}"
+
+
+def _modules(text: str) -> dict[str, list[Path]]:
+    """The files that define each module."""
+    found: dict[str, list[Path]] = {}
+    path = Path()
+    for match in MODULE.finditer(text):
+        if match["path"]:
+            path = Path(match["path"])
+        elif match["module"]:
+            found.setdefault(match["module"], []).append(path)
+    return found
+
+
+@dataclass
+class _PragmaLine:
+    """A line of preprocessed text with pragmas in comments."""
+
+    path: str
+    number: int
+    cases: str = ""  # comments on cases, in Verilator's form
+    # code without comments, and what switches translation between its pieces: "on" or "off"
+    pieces: list[str] = dataclasses.field(default_factory=lambda: [""])
+    switches: list[str] = dataclasses.field(default_factory=list)
+    whole: bool = True  # no comment goes on in the next line
+
+
+def _with_pragmas(text: str, commented: Callable[[], str]) -> str:
+    """Apply the pragmas in active comments; `commented` returns the same text with its comments.
+
+    Code between `// synopsys translate_off` and `translate_on` of the same file becomes blank. The
+    preprocessor keeps the full_case of some tools as a comment; that of others gets the same form.
+    """
+    paths = {Path(marker["path"]) for marker in MARKER.finditer(text)}
+    if not any(PRAGMA.search(path.read_text(errors="replace")) for path in paths if path.is_file()):
+        return text
+    pragmas = _pragma_lines(commented())
+    pragma = next(pragmas, None)
+    off: dict[str, int] = {}  # the lines of the files' open translate_off
+    lines, path, number = text.split("\n"), "", 0
+    for index, line in enumerate(lines):
+        if marker := MARKER.fullmatch(line):
+            path, number = marker["path"], int(marker["line"])
+            continue
+        skipped = bool(off)
+        if pragma is not None and (pragma.path, pragma.number) == (path, number):
+            line = _switched(line, pragma, off)
+            if pragma.cases and not CASE_COMMENTS.search(line) and not skipped:
+                line = line.rstrip() + pragma.cases
+            lines[index] = line
+            pragma = next(pragmas, None)
+        elif skipped:
+            lines[index] = ""
+        number += 1
+    if pragma is not None:
+        raise _misplaced(pragma.path, pragma.number)
+    for path, number in off.items():
+        raise BadInput(
+            f"{_place(path, number)}: translate_off without translate_on: add translate_on to the same file"
+        )
+    return "\n".join(lines)
+
+
+def _switched(line: str, pragma: _PragmaLine, off: dict[str, int]) -> str:
+    """Return what synthesis reads of a line, and bring `off` up to date."""
+    kept = [] if off else [pragma.pieces[0]]
+    skipped = bool(off)
+    for switch, piece in zip(pragma.switches, pragma.pieces[1:], strict=True):
+        if switch == "off":
+            off.setdefault(pragma.path, pragma.number)
+        else:
+            off.pop(pragma.path, None)
+        skipped = skipped or (bool(off) and bool(piece.strip()))
+        kept += [] if off else [piece]
+    return " ".join(kept) if skipped and pragma.whole else line
+
+
+def _pragma_lines(text: str) -> Iterator[_PragmaLine]:
+    """The lines of preprocessed text with pragmas in their comments, in order."""
+    path, number, end = "", 0, 0
+    line = _PragmaLine(path, number)
+    for token in TOKEN.finditer(text + "\n"):
+        line.pieces[-1] += text[end : token.start()]
+        end = token.end()
+        if comment := token["comment"]:
+            if _hides_pragma(comment, path, number):
+                raise _misplaced(path, number)
+            pragma = PRAGMA.match(comment)
+            if pragma and (switch := TRANSLATE.search(pragma[1])):
+                line.switches.append(switch[1])
+                line.pieces.append("")
+            elif pragma:
+                names = re.findall(r"\b(?:full|parallel)_case\b", pragma[1])
+                line.cases += "".join(f"/*verilator {name}*/" for name in names)
+            elif VERILATOR.match(comment):
+                line.pieces[-1] += comment
+            else:
+                line.pieces[-1] += " "
+            line.whole = line.whole and "\n" not in comment
+            number += comment.count("\n")
+        elif token["end"]:
+            if line.switches or line.cases:
+                yield line
+            number += 1
+            line = _PragmaLine(path, number)
+        elif marker := MARKER.fullmatch(token[0]):
+            path, number = marker["path"], int(marker["line"]) - 1
+        else:
+            line.pieces[-1] += token[0]
+
+
+def _hides_pragma(comment: str, path: str, number: int) -> bool:
+    """Return whether a comment is that of a macro, and a pragma behind the macro's use seems to be in it."""
+    if not comment.startswith("//") or not PRAGMA.search(comment, 2) or not Path(path).is_file():
+        return False
+    lines = Path(path).read_text(errors="replace").split("\n")
+    return not 0 < number <= len(lines) or comment.rstrip() not in lines[number - 1]
+
+
+def _misplaced(path: str, number: int) -> BadInput:
+    return BadInput(
+        f"{_place(path, number)}: this pragma cannot be told from a macro: move it to a line of its own"
+    )
+
+
+def _place(path: str, number: int) -> str:
+    return f"{Path(path).name}:{number}"
+
+
+def _short_marker(marker: re.Match[str]) -> str:
+    """A `line directive with the name of the file alone: the text is the same wherever the files are."""
+    return f'`line {marker["line"]} "{Path(marker["path"]).name}" {marker["level"]}'
+
+
+def _case_attributes(text: str) -> str:
+    """Turn comments on full and parallel cases, in Verilator's form, into attributes of the case."""
+    pieces, end = [], 0
+    for comments in CASE_COMMENTS.finditer(text):
+        head = text[end : comments.start()]
+        place, depth = len(head.rstrip()), 0
+        while place and (depth or head[place - 1] == ")"):
+            place -= 1
+            depth += {")": 1, "(": -1}.get(head[place], 0)
+        if case := CASE_KEYWORD.search(head, 0, place):
+            names = ", ".join(dict.fromkeys(re.findall(r"\w+_case", comments[0])))
+            head = f"{head[: case.start()]}(* {names} *) {head[case.start() :]}"
+        pieces.append(head)
+        end = comments.end()
+    return "".join([*pieces, text[end:]])

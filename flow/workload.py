@@ -34,7 +34,7 @@ from ..rtl.sim.harness import harness
 from ..rtl.sim.native import DRIVER, NativeSimulation
 from ..rtl.sim.nativemodel import NativeModel
 from ..rtl.sim.ports import Message, Ports
-from ..rtl.sim.protocol import BrokenPromise, Run, SimulationTimeout, UnexpectedResponse
+from ..rtl.sim.protocol import BrokenPromise, Progress, Run, SimulationTimeout, UnexpectedResponse
 from .product import Product
 
 if TYPE_CHECKING:
@@ -295,17 +295,18 @@ class TextSimulation(NativeSimulation):
     ) -> None:
         self._check(options)
         self.ports = ports
-        around = re.sub(r"\.(\w+)\(", lambda port: f".{names.get(port[1], port[1])}(", harness(top, ports))
-        self._model = NativeModel(verilog + around, DRIVER, options)
+        self._model = NativeModel(verilog + harness(ports).verilog(top, names), DRIVER, options)
 
 
-def run_streams(simulation: NativeSimulation, workload: Workload) -> Simulated:
+def run_streams(
+    simulation: NativeSimulation, workload: Workload, progress: Progress | None = None
+) -> Simulated:
     """All rows in one run, and each energy workload in one of its own: what rtl_sim.json and gate_sim.json say of them."""
     failures: list[Failure] = []
     cycles: dict[str, int] = {}
     try:
         if workload.rows:
-            _run_rows(simulation, workload.rows, workload.max_cycles, failures)
+            _run_rows(simulation, workload.rows, workload.max_cycles, failures, progress)
         for name, row in workload.energy.items():
             run = _run_rows(simulation, [row], workload.max_cycles, failures)
             if row.requests:
@@ -316,7 +317,11 @@ def run_streams(simulation: NativeSimulation, workload: Workload) -> Simulated:
 
 
 def _run_rows(
-    simulation: NativeSimulation, rows: Sequence[Row], max_cycles: int, failures: list[Failure]
+    simulation: NativeSimulation,
+    rows: Sequence[Row],
+    max_cycles: int,
+    failures: list[Failure],
+    progress: Progress | None = None,
 ) -> Run:
     """One run; what is answered wrongly goes to `failures`."""
     unpack = simulation.ports.request.unpack
@@ -328,6 +333,7 @@ def _run_rows(
         ],
         sink_delays=[row.sink_delay for row in rows for _ in row.requests],
         max_cycles=max_cycles,
+        progress=progress,
     )
     pack = simulation.ports.response.pack
     answers = [pack(response, "response") for response in run.responses]

@@ -8,6 +8,7 @@ from functools import cache
 
 from pymtl3 import clog2, mk_bits, mk_bitstruct
 
+from ..fl.mod_exp import is_exponentiation
 from ..fl.pkcs1 import nbytes_of
 from ..fl.status import STATUS_NBITS
 
@@ -126,3 +127,17 @@ def mk_unpad_resp(nbits):
     """{good, length, message}: the message of so many bytes, if the encoding is good."""
     fields = {"good": mk_bits(1), "length": _byte_count(nbits), "message": mk_bits(nbits)}
     return mk_bitstruct(f"UnpadResp_{nbits}", fields)
+
+
+def mk_request(shape):
+    """The request of an accelerator; that of an exponentiation keeps its name."""
+    if not is_exponentiation(shape):
+        return mk_message(f"Request_{sum(nbits for _, nbits in shape.request)}", shape.request)
+    given = shape.request[3:]
+    return mk_keyed_req(shape.widest, given) if given else mk_modexp_req(shape.widest)
+
+
+@cache
+def mk_message(name, fields):
+    """A message of any fields, ((name, nbits), ...), the most significant first."""
+    return mk_bitstruct(name, {field: mk_bits(nbits) for field, nbits in fields})

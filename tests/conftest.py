@@ -5,9 +5,17 @@ import signal
 import sys
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from modexlab.eval.designs.catalogue import find
+from modexlab.eval.lab import content
+from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.fl.errors import BadInput
+
+from tests.command_line import Cli
+from tests.design_tests import concerns
 
 # a shell's background job ignores Ctrl-C, and so would the programs that tests start and interrupt
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -22,11 +30,15 @@ settings.load_profile("regress" if os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1
 
 
 PARTS = 10  # of the long regression
+CONTENT_OF = content.content_of
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--part", type=int, help=f"only this part of the tests, 1 to {PARTS}: each test is in one of them"
+    )
+    parser.addoption(
+        "--design", help="only tests of this design, its multiplier, its programs and its interfaces"
     )
 
 
@@ -36,13 +48,30 @@ def part_of(name: str) -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    part = config.getoption("--part")
-    if part is None:
-        return
-    if not 1 <= part <= PARTS:
+    part, design = config.getoption("--part"), config.getoption("--design")
+    if part is not None and not 1 <= part <= PARTS:
         raise pytest.UsageError(f"--part={part}: give 1 to {PARTS}")
-    config.hook.pytest_deselected(items=[item for item in items if part_of(item.nodeid) != part])
-    items[:] = [item for item in items if part_of(item.nodeid) == part]
+    if design is not None:
+        check_design(design)
+        for item in items:  # this comes before pytest's own hook, which leaves out marked tests
+            item.own_markers[:] = [mark for mark in item.own_markers if mark.kwargs.get("of") != design]
+    kept = [
+        item
+        for item in items
+        if (part is None or part_of(item.nodeid) == part)
+        and (design is None or concerns(item.nodeid, design))
+    ]
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
+
+
+def check_design(name: str) -> None:
+    """UsageError for a name that is not in the catalogue."""
+    try:
+        find(name)
+    except BadInput as error:
+        raise pytest.UsageError(f"--design: {error}") from None
 
 
 @pytest.fixture
@@ -55,3 +84,49 @@ def untraced() -> Iterator[None]:
     sys.settrace(None)
     yield
     sys.settrace(tracer)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the user's ledger out of the tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MODEXLAB_LEDGER", str(tmp_path_factory.mktemp("ledger") / "ledger.sqlite"))
+        yield
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+    """The ledger that commands use, empty."""
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    with Ledger() as ledger:
+        yield ledger
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Call the command line in this process."""
+    return Cli(capsys)
+
+
+@pytest.fixture(scope="module")
+def untranslated() -> Iterator[None]:
+    """Translate no hardware to name figures, for modules whose figures are made up."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(content, "content_of", lambda point: "made up")
+        yield
+
+
+@pytest.fixture
+def real_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo `untranslated`: a worker process that is not a fork of this one does not have it."""
+    monkeypatch.setattr(content, "content_of", CONTENT_OF)
+
+
+@pytest.fixture(autouse=True)
+def forget_patched_code(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Forget digests of code after a test that patches code: a process keeps them otherwise."""
+    yield
+    if "monkeypatch" in request.fixturenames:
+        content._methods.cache_clear()
+        content._KNOWN.clear()
+        content._FORMULAS.clear()

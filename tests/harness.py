@@ -1,17 +1,19 @@
 """The one harness: a table of rows goes through a component at a stage, and every row is judged."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import pytest
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.design import Design
 from modexlab.fl.domains import make_domain
-from modexlab.rtl.sim import Run, Stall, simulate
+from modexlab.rtl.sim import Run, Simulation, Stall, simulate
 from pymtl3 import Component
 
 from tests.tables.rows import ModExpRow, ProductRow
 
+T = TypeVar("T")
 RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
 # the first design of each multiplier stands for it where a mechanism is tested; `make regress` has the others
 FIRST = {design.family: design for design in reversed(designs())}
@@ -27,17 +29,16 @@ def is_sibling(design: Design) -> bool:
     return FIRST[design.family] is not design or design.family in ALIKE
 
 
-def regress_if(later: bool) -> list[pytest.MarkDecorator]:
-    """The marks of a case that is perhaps left to `make regress`."""
-    return [pytest.mark.regress] if later else []
+def regress_if(later: bool, of: str = "") -> list[pytest.MarkDecorator]:
+    """The marks of a case that may be left to `make regress`; `make check` of the design `of` runs it."""
+    return [pytest.mark.regress(of=of)] if later else []
 
 
-def later(cases: list[Design], also: Collection[str] = ()) -> list:
-    """Designs as cases; siblings, and those whose trees take long, are left to `make regress`."""
-    return [
-        pytest.param(each, id=each.name, marks=regress_if(is_sibling(each) or each.name in also))
-        for each in cases
-    ]
+def one_now(cases: Iterable[T], *now: T) -> list:
+    """Cases of one mechanism: `make test` runs those of `now`, `make regress` all of them."""
+    listed = list(cases)
+    assert all(case in listed for case in now), f"not all of {now} are cases"
+    return [pytest.param(case, marks=regress_if(case not in now)) for case in listed]
 
 
 def examples(count: int) -> int:
@@ -76,7 +77,7 @@ def run_products(
             **delays(rows),
         )
     for row, answer in zip(rows, run.responses, strict=True):
-        assert answer == residue(row, domain, nbits), f"{row.name} at stage {stage}: {row} gives {answer}"
+        row.judge(answer, residue(row, domain, nbits), f"stage {stage}")
     return run
 
 
@@ -90,13 +91,23 @@ def run_mod_exps(
     **settings: object,
 ) -> Run:
     """All rows through a machine; status and result of each are compared with the row's."""
+    with simulate(machine, stage) as simulation:
+        return judged_mod_exps(simulation, rows, design, nbits, stall, **settings)
+
+
+def judged_mod_exps(
+    simulation: Simulation,
+    rows: Sequence[ModExpRow],
+    design: Design,
+    nbits: int,
+    stall: Stall | None = None,
+    **settings: object,
+) -> Run:
+    """All rows through a simulated machine; status and result of each are compared with the row's."""
     carried = design.at(nbits, **settings).carried
-    with simulate(machine, stage) as sim:
-        run = sim.run([carried(*row.request) for row in rows], stall=stall, **delays(rows))
+    run = simulation.run([carried(*row.request) for row in rows], stall=stall, **delays(rows))
     for row, answer in zip(rows, run.responses, strict=True):
-        assert answer == row.golden(design, nbits, **settings), (
-            f"{row.name} at stage {stage}: {row} gives {answer}"
-        )
+        row.judge(answer, row.golden(design, nbits, **settings), f"stage {simulation.stage}")
     return run
 
 
@@ -108,13 +119,21 @@ def stamps(run: Run) -> list[tuple[int, int]]:
 def check_fl_products(rows: Sequence[ProductRow], domain: str, nbits: int) -> None:
     """Every row at the functional level."""
     for row in rows:
-        assert make_domain(domain, row.mod, nbits).product(row.a, row.b) == residue(row, domain, nbits), row
+        row.judge(
+            make_domain(domain, row.mod, nbits).product(row.a, row.b),
+            residue(row, domain, nbits),
+            "the functional level",
+        )
 
 
 def check_fl_mod_exps(design: Design, rows: Sequence[ModExpRow], nbits: int, **settings: object) -> None:
     """Every row at the functional level."""
     for row in rows:
-        assert design.at(nbits, **settings).fl(*row.request) == row.golden(design, nbits, **settings), row
+        row.judge(
+            design.at(nbits, **settings).fl(*row.request),
+            row.golden(design, nbits, **settings),
+            "the functional level",
+        )
 
 
 def check_formula(
@@ -124,5 +143,7 @@ def check_formula(
     free = -1
     for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):
         if row.sink_delay == 0 and accepted > free:
-            assert done - accepted == design.at(nbits, **settings).cycles(*row.request), row
+            row.judge(
+                done - accepted, design.at(nbits, **settings).cycles(*row.request), "in cycles, the hardware"
+            )
         free = done

@@ -38,13 +38,49 @@ INSIDE = {
     ],
     "eval": ["", "papers", "designs", "lab", "report", "vectors", "soc", "package", "api", "cli"],
 }
+# what is of RSA alone: its arithmetic, programs, machines, workloads, keys and papers
+RSA = re.compile(
+    r"(fl\.(mod_exp|domains|rsa_keys|pkcs1|moduli|factors|program|multipliers|compression)|rtl\.machines"
+    r"|eval\.designs\.(machine|mixes|workloads|systems|protection|multipliers|control)"
+    r"|eval\.papers\.published|proc\.software\.(seeded_keys|kernels))\b"
+)
+# rooms that serve accelerators of any kind, and their files that know RSA: plug-ins, or not general yet
+GENERAL = (
+    *("rtl/sim", "rtl/interfaces", "proc/core", "proc/sim", "flow"),
+    *("eval/lab", "eval/package", "eval/report"),
+)
+RSA_PLUGINS = {
+    *(f"rtl.interfaces.{name}" for name in ("axi4lite", "axi4lite_000", "one_result")),
+    *(f"eval.lab.{name}" for name in ("content", "explore", "measure", "point", "space")),
+    *(f"eval.lab.{name}" for name in ("verdicts", "comparison.compare", "comparison.cores", "ledger.ledger")),
+    *(f"eval.lab.proof.{name}" for name in ("answers", "checks", "contract", "contracts", "guards")),
+    "eval.lab.proof.machine_checks",
+    *(f"eval.lab.security.{name}" for name in ("bellcore", "leakage", "secrets")),
+    *(f"eval.package.{name}" for name in ("exponentiation", "package", "register_rdl", "vectors")),
+    *(f"eval.report.{name}" for name in ("comparison", "content", "cores", "datasets", "drawing", "entries")),
+    *(f"eval.report.{name}" for name in ("protections", "published")),
+}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 FILES = [file for room in BELOW for file in sorted((ROOT / room).rglob("*.py"))]
-HARDWARE = [file for room in ("rtl", "cl", "proc") for file in sorted((ROOT / room).rglob("*.py"))]
 
 
 def room_of(file: Path) -> str:
     return file.relative_to(ROOT).parts[0]
+
+
+def imported_packages(file: Path) -> set[str]:
+    """Top-level names of the packages that a file imports, anywhere in it."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add((node.module or "").split(".")[0])
+    return names
+
+
+# every worker collects: only files that have the word are parsed
+HARDWARE = [file for file in FILES if "pymtl3" in file.read_text() and "pymtl3" in imported_packages(file)]
 
 
 def imported_rooms(file: Path) -> set[str]:
@@ -72,13 +108,23 @@ def test_arrows_run_upward(file: Path) -> None:
 @pytest.mark.parametrize("room", INSIDE)
 def test_arrows_run_upward_inside_a_room(room: str) -> None:
     for file in sorted((ROOT / room).rglob("*.py")):
-        if file.name == "construct.py":  # mflowgen runs it by its path, from outside
+        if file.name == "construct.py" or "examples" in file.parts:  # loaded by their paths, from outside
             continue
         module = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         for used in sources.imports(module):
             if used.split(".")[0] == room:
                 order = INSIDE[room]
                 assert order.index(inner_room(used)) <= order.index(inner_room(module)), f"{module} -> {used}"
+
+
+def test_general_code_knows_no_rsa() -> None:
+    """A file that knows RSA no more leaves the list."""
+    files = [file for room in GENERAL for file in (ROOT / room).rglob("*.py")]
+    modules = [
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in files
+    ]
+    assert len(modules) > 200
+    assert {name for name in modules if any(map(RSA.match, sources.imports(name)))} == RSA_PLUGINS
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
@@ -114,13 +160,21 @@ def inner_room(module: str) -> str:
 @pytest.mark.parametrize("room", BELOW)
 def test_every_room_says_what_is_in_it(room: str) -> None:
     for folder in {file.parent for file in (ROOT / room).rglob("*.py")}:
-        if "steps" not in folder.parts:
+        if "steps" not in folder.parts and "examples" not in folder.parts:  # as a user's folder is
             assert (folder / "__init__.py").exists(), folder
 
 
-def test_functional_level_knows_no_clock() -> None:
-    for file in (ROOT / "fl").glob("*.py"):
-        assert "pymtl3" not in file.read_text().replace("no PyMTL3", ""), file
+def users_of_pymtl3(room: Path) -> list[Path]:
+    """Files anywhere below a room that import PyMTL3."""
+    return [file for file in sorted(room.rglob("*.py")) if "pymtl3" in imported_packages(file)]
+
+
+def test_functional_level_knows_no_clock(tmp_path: Path) -> None:
+    assert users_of_pymtl3(ROOT / "fl") == []
+    planted = tmp_path / "multipliers" / "clocked.py"
+    planted.parent.mkdir()
+    planted.write_text("def late():\n    from pymtl3.datatypes import Bits8\n")
+    assert users_of_pymtl3(tmp_path) == [planted]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
@@ -129,18 +183,43 @@ def test_every_file_says_what_it_is(file: Path) -> None:
     assert not text.strip() or ast.get_docstring(ast.parse(text)), file
 
 
-@pytest.mark.parametrize("file", HARDWARE, ids=lambda file: str(file.relative_to(ROOT)))
-def test_blocks_of_a_component_have_names_of_their_own(file: Path) -> None:
-    """PyMTL3 keeps one syntax tree for each class and block name: a second block of a name would be taken for the first."""
-    for node in ast.walk(ast.parse(file.read_text())):
+def repeated_blocks(text: str) -> list[str]:
+    """Update blocks that share the name of an earlier one of their class, as `Class.block`."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ClassDef):
             blocks = [
-                each.name
-                for each in ast.walk(node)
-                if isinstance(each, ast.FunctionDef)
+                inner.name
+                for inner in ast.walk(node)
+                if isinstance(inner, ast.FunctionDef)
                 and any(
                     isinstance(mark, ast.Name) and mark.id.startswith("update")
-                    for mark in each.decorator_list
+                    for mark in inner.decorator_list
                 )
             ]
-            assert len(blocks) == len(set(blocks)), f"{file.name}, {node.name}: {sorted(blocks)}"
+            found += [f"{node.name}.{name}" for name in set(blocks) if blocks.count(name) > 1]
+    return found
+
+
+@pytest.mark.parametrize("file", HARDWARE, ids=lambda file: str(file.relative_to(ROOT)))
+def test_blocks_of_a_component_have_names_of_their_own(file: Path) -> None:
+    """PyMTL3 keeps one syntax tree per class and block name: a repeated name would run one block twice."""
+    assert repeated_blocks(file.read_text()) == []
+
+
+def test_checkers_of_the_house_find_planted_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Components outside the hardware rooms are hardware too; each checker sees its fault."""
+    assert ROOT / "eval" / "lab" / "proof" / "wrappers.py" in HARDWARE
+    block = "  @update_ff\n  def state(): pass\n"
+    assert repeated_blocks(f"class Twice(Component):\n{block}{block}") == ["Twice.state"]
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    planted = tmp_path / "fl" / "inner" / "upward.py"
+    planted.parent.mkdir(parents=True)
+    lines = (
+        "import modexlab.eval.cli",
+        "from ...rtl import sim",
+        "from ... import cl",
+        "from modexlab.flow import kit",
+    )
+    planted.write_text("\n".join(lines))
+    assert imported_rooms(planted) == {"eval", "rtl", "cl", "flow"}

@@ -56,6 +56,8 @@ def test_all_that_is_imported_is_declared() -> None:
     }
     for room in ROOMS:
         for file in (ROOT / room).rglob("*.py"):
+            if "examples" in file.parts:  # with tests of their own
+                continue
             for module in imported(file):
                 name = DISTRIBUTIONS.get(module, module).lower().replace("_", "-")
                 assert name in core | extras, (
@@ -159,6 +161,7 @@ def test_wheel_has_all_of_the_rooms(wheel: Path) -> None:
     }
     names = {name.removeprefix("modexlab/") for name in zipfile.ZipFile(wheel).namelist()}
     wanted = {name.replace("eval/api/", "") for name in wanted}  # the package itself
+    assert "py.typed" in wanted, "PEP 561: a type checker looks for it next to modexlab/__init__.py"
     assert {name for name in wanted - names if not name.endswith(".pyc")} == set()
     assert not any(name.startswith("tests/") for name in names)
 

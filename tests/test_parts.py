@@ -10,14 +10,16 @@ import pytest
 
 from tests import conftest
 from tests.conftest import PARTS
+from tests.harness import regress_if
 
 
-def left(names: list[str], part: int | None) -> list[str]:
+def left(names: list[str], part: int | None = None, design: str | None = None) -> list[str]:
     """What the hook leaves of tests with these names."""
     deselected: list[Any] = []
     hook = SimpleNamespace(pytest_deselected=lambda items: deselected.extend(items))
-    config: Any = SimpleNamespace(getoption=lambda name: part, hook=hook)
-    items: list[Any] = [SimpleNamespace(nodeid=name) for name in names]
+    options = {"--part": part, "--design": design}
+    config: Any = SimpleNamespace(getoption=options.__getitem__, hook=hook)
+    items: list[Any] = [SimpleNamespace(nodeid=name, own_markers=[]) for name in names]
     conftest.pytest_collection_modifyitems(config, items)
     kept = [item.nodeid for item in items]
     assert Counter(kept) + Counter(item.nodeid for item in deselected) == Counter(names)
@@ -36,6 +38,56 @@ def test_parts_are_a_partition() -> None:
 def test_a_part_that_is_none(part: int) -> None:
     with pytest.raises(pytest.UsageError, match=f"--part={part}: give 1 to {PARTS}"):
         left(["a"], part)
+
+
+UNIT, WIPE, BUS = (
+    "tests/rtl/test_units.py::test_formula",
+    "tests/rtl/test_program_wipe.py::test_x",
+    "tests/rtl/test_axi4lite.py",
+)
+
+
+@pytest.mark.parametrize(
+    ("design", "test", "runs"),
+    [
+        ("mont", "tests/rtl/test_machines.py::test_table[mont schedule=ladder]", True),
+        ("mont", "tests/rtl/test_machines.py::test_all_widths[mont-64]", True),
+        ("mont", "tests/rtl/test_machines.py::test_x[right-to-left-2-mont-001-5-82]", False),
+        ("mont-001", "tests/rtl/test_machines.py::test_x[right-to-left-2-mont-001-5-82]", True),
+        ("mont", "tests/rtl/test_machines.py::test_ours_meets_its_goal", False),
+        ("mont", f"{UNIT}[mont-001 nstages=2]", True),  # the same multiplier
+        ("naive", f"{UNIT}[mont-001 nstages=2]", False),
+        ("mont", f"{UNIT}_of_a_family[MontMulRem-16]", True),
+        ("mont-001", f"{WIPE}[mont modulus]", False),  # its machine executes no program
+        ("mont-ct", f"{WIPE}[mont modulus]", True),
+        ("naive", f"{BUS}::test_zeroise_forgets_everything", True),
+        ("fold", "tests/rtl/test_fold.py::test_constant_time", True),  # imports a unit of the design
+        ("mont", "tests/rtl/test_fold.py::test_constant_time", False),
+    ],
+)
+def test_tests_of_a_design(design: str, test: str, runs: bool) -> None:
+    assert left([test], design=design) == ([test] if runs else [])
+
+
+def test_long_runs_of_the_design_are_no_longer_left_out() -> None:
+    """With --design, a test that is marked as long but belongs to this design loses the mark."""
+    options = {"--part": None, "--design": "ssmm"}
+    config: Any = SimpleNamespace(getoption=options.__getitem__, hook=None)
+    tests = [f"tests/rtl/sim/test_power_up.py::test_reset[{name}]" for name in ("ssmm", "mont")]
+    items: list[Any] = [
+        SimpleNamespace(nodeid=test, own_markers=[mark.mark for mark in regress_if(True, of=name)])
+        for test, name in zip(tests, ("ssmm", "mont"), strict=True)
+    ]
+    both = list(items)
+    config.hook = SimpleNamespace(pytest_deselected=lambda items: None)
+    conftest.pytest_collection_modifyitems(config, items)
+    assert items == both[:1]
+    assert [len(item.own_markers) for item in both] == [0, 1]
+
+
+def test_no_design_of_that_name() -> None:
+    with pytest.raises(pytest.UsageError, match="--design: unknown design 'munt': did you mean 'mont'"):
+        left(["a"], design="munt")
 
 
 def test_long_runs_are_left_out_unless_asked_for(pytestconfig: pytest.Config) -> None:

@@ -22,19 +22,32 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from modexlab.eval.designs.design import Design
-    from modexlab.eval.designs.machine import Machine
+    from modexlab.eval.designs.levels import Disagreement, Passed
+    from modexlab.eval.designs.own import OwnDesign
+    from modexlab.eval.designs.runnable import Runnable
+    from modexlab.eval.designs.runnable import Runnable as Accelerator
     from modexlab.eval.lab.comparison.compare import Comparison, LeftOut
     from modexlab.eval.lab.explore import Sweep
     from modexlab.eval.lab.ledger.ledger import Ledger
     from modexlab.eval.lab.metrics import Measurement
     from modexlab.eval.lab.point import Point
-    from modexlab.eval.lab.rows import Row
+    from modexlab.eval.lab.rows import Row as LedgerRow
+    from modexlab.fl.accelerator import Row, Shape
+    from modexlab.fl.errors import BadInput
+    from modexlab.fl.param import Param
 
 __all__ = [
+    "Accelerator",
     "BadInput",
     "Comparison",
+    "Disagreement",
     "LeftOut",
     "NoMeasurement",
+    "Param",
+    "Row",
+    "Shape",
+    "accelerator",
+    "check_levels",
     "compare",
     "design",
     "designs",
@@ -43,6 +56,7 @@ __all__ = [
     "ledger",
     "measure",
     "point",
+    "register",
 ]
 
 
@@ -60,8 +74,29 @@ def design(name: str) -> Design:
     return catalogue.find(name)
 
 
+def accelerator(folder: str | Path) -> OwnDesign:
+    """The accelerator of a folder with an accelerator.py; `.at(nbits, **settings)` makes one."""
+    from modexlab.eval.designs import own
+
+    return own.by_reference(str(folder))
+
+
+def register(kind: type) -> OwnDesign:
+    """Add a class of accelerators to the catalogue of this process."""
+    from modexlab.eval.designs import own
+
+    return own.register(kind)
+
+
+def check_levels(accelerator: Runnable, stages: Sequence[str] | None = None) -> list[Passed]:
+    """Run an accelerator's table at all levels and stages; Disagreement names the first row that differs."""
+    from modexlab.eval.designs import levels
+
+    return levels.check_levels(accelerator, stages or ())
+
+
 def point(
-    machine: Machine,
+    machine: Runnable,
     workload: str = "encrypt",
     *,
     stage: str = "native",
@@ -75,15 +110,16 @@ def point(
     """
     from modexlab.eval.lab.point import Point
 
+    settings = tuple(machine.parameters.items())
     made = Point(
-        machine.design.name, machine.nbits, machine.values, interface, workload, stage, tuple(flow.items())
+        machine.design.reference, machine.nbits, settings, interface, workload, stage, tuple(flow.items())
     )
     made.check()
     return made
 
 
 def measure(
-    machine: Machine | Point,
+    machine: Runnable | Point,
     workload: str = "encrypt",
     *,
     stage: str = "native",
@@ -138,25 +174,21 @@ def explore(
     from modexlab.eval.lab.schedulers import Local
     from modexlab.eval.lab.search import make_search
     from modexlab.eval.lab.space import Space
-    from modexlab.eval.progress import Progress
 
     loaded = Space.load(space)
     search = make_search(loaded, method, points, seed)
-    sweep = Sweep(loaded, into or Ledger(), search, retry)
-    with Local(jobs) as scheduler, Progress(str(space), search.count, unit="point") as progress:
-        sweep.run(scheduler, progress)
-    return sweep
+    return Sweep(loaded, into or Ledger(), search, retry).run(Local(jobs), str(space))
 
 
 def front(
-    rows: Iterable[Row], metrics: Sequence[str] = ("time_ns", "area_um2"), operation: str = "decrypt"
-) -> list[tuple[tuple[float, ...], Row]]:
+    rows: Iterable[LedgerRow], metrics: Sequence[str] = ("time_ns", "area_um2"), operation: str = "decrypt"
+) -> list[tuple[tuple[float, ...], LedgerRow]]:
     """The Pareto front among rows of a ledger: the values of the metrics, and a row of the measurement, best first metric first."""
     from modexlab.eval.lab.metrics import METRICS, check_metric
     from modexlab.eval.lab.pareto import figures_by_operation, front_of, goals_of, to_minimise
 
     goals = goals_of({check_metric(name): METRICS[name].better for name in metrics})
-    measured: dict[int, list[Row]] = {}
+    measured: dict[int, list[LedgerRow]] = {}
     for row in rows:
         if row.comparable:
             measured.setdefault(row.measurement, []).append(row)
@@ -185,7 +217,13 @@ _CLASSES = {
     "NoMeasurement": "modexlab.eval.errors",
     "Comparison": "modexlab.eval.lab.comparison.compare",
     "LeftOut": "modexlab.eval.lab.comparison.compare",
+    "Accelerator": "modexlab.eval.designs.runnable",
+    "Disagreement": "modexlab.eval.designs.levels",
+    "Param": "modexlab.fl.param",
+    "Row": "modexlab.fl.accelerator",
+    "Shape": "modexlab.fl.accelerator",
 }
+_ATTRIBUTES = {"Accelerator": "Runnable"}  # names that are others there
 
 
 def __getattr__(name: str) -> Any:
@@ -194,5 +232,5 @@ def __getattr__(name: str) -> Any:
 
         return version("modexlab")
     if name in _CLASSES:
-        return getattr(import_module(_CLASSES[name]), name)
+        return getattr(import_module(_CLASSES[name]), _ATTRIBUTES.get(name, name))
     raise AttributeError(f"module 'modexlab' has no attribute {name!r}")

@@ -2,6 +2,9 @@
 
 import sys
 
+if not getattr(sys.flags, "safe_path", sys.flags.isolated):
+    del sys.path[0]  # the current directory, from which nothing is imported
+
 from .main import main
 
 sys.exit(main())

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
+import signal
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
+from ...fl.param import PAPER_NBITS
 from ...proc.core.parameters import DIV_BITS
-from ..designs.interfaces import DEFAULT, INTERFACES, UNIT, UNIT_SUMMARY
+from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT, UNIT_SUMMARY
 from ..designs.system import COUPLINGS, Xcel
 from ..json_values import json_number as json_number  # for the commands
 from ..json_values import json_value as json_value
 
 if TYPE_CHECKING:
+    from ...fl.param import Param
     from ..designs.design import Design
-    from ..designs.param import Param
+    from ..designs.own import OwnDesign
     from ..lab.ledger.ledger import Ledger
+    from ..lab.point import Point
 
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 MOST_DIGITS = 1234  # of a decimal number: the digits of 2^4096 - 1
 
 Commands = Any  # argparse keeps the type of its subparsers to itself
@@ -65,12 +72,31 @@ def short(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:16]}...{text[-16:]}"
 
 
+def width(text: str) -> int:
+    """A number of bits, of which `check_width` refuses those that no machine has, negative ones as well."""
+    return int(text) if re.fullmatch(r"\s*-[0-9]{1,9}\s*", text) else number(text)
+
+
 def positive(text: str) -> int:
     """A number from 1 up."""
     value = number(text)
     if value == 0:
         raise argparse.ArgumentTypeError("0 is too few; give a number from 1 up")
     return value
+
+
+def real(check: Callable[[float], float], example: str) -> Callable[[str], float]:
+    """Return a parser of decimal numbers that `check` accepts."""
+
+    def parse(text: str) -> float:
+        try:
+            return check(float(text))
+        except BadInput as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as in {example}") from None
+
+    return parse
 
 
 def add_design(parser: argparse.ArgumentParser) -> None:
@@ -82,31 +108,47 @@ def add_design(parser: argparse.ArgumentParser) -> None:
 
 def add_manifests(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
+        "--accelerator",
         "--design",
-        metavar="FILE",
+        metavar="PATH",
         action="append",
         default=[],
         dest="manifests",
-        help="Verilog of your own as a design, by its design.toml, or a folder of them (see `modexlab design --help`); may be repeated",
+        help="an accelerator of your own: the folder of its accelerator.py (see `modexlab new --help`), "
+        "or a manifest of Verilog, design.toml, or a folder of manifests (see `modexlab design --help`); "
+        "may be repeated",
     )
 
 
 def designs_of(args: argparse.Namespace) -> list[Design]:
-    """The designs that a command is for: one of the catalogue, or those of manifests."""
+    """The designs of a command for RSA machines: one of the catalogue, or those of manifests."""
     from ..designs import catalogue  # not at the top: it brings PyMTL3, and --help must be quick
+    from ..designs.own import OwnDesign
 
-    found: list[Design] = [] if args.design is None else [catalogue.find(args.design)]
-    found += catalogue.by_manifests(args.manifests)
+    found = []
+    for design in entries_of(args):
+        if isinstance(design, OwnDesign):
+            raise catalogue.no_rsa_machine(design)
+        found.append(design)
+    return found
+
+
+def entries_of(args: argparse.Namespace) -> list[Design | OwnDesign]:
+    """The same of a command for accelerators of all kinds."""
+    from ..designs import catalogue
+
+    found = [] if args.design is None else [catalogue.entry(args.design)]
+    found += catalogue.by_paths(args.manifests)
     if not found:
         raise BadInput(
-            "no design; give one of the catalogue (see `modexlab designs`), or --design FILE for your own"
+            "no design; give one of the catalogue (`modexlab designs`), or --accelerator PATH for your own"
         )
     return found
 
 
-def one_design(args: argparse.Namespace) -> Design:
+def one_entry(args: argparse.Namespace) -> Design | OwnDesign:
     """The design of a command that takes one."""
-    first, *others = designs_of(args)
+    first, *others = entries_of(args)
     if others:
         raise BadInput(
             f"{first.name} and {others[0].name}: this command takes one design at a time; name one"
@@ -114,15 +156,40 @@ def one_design(args: argparse.Namespace) -> Design:
     return first
 
 
+def flow_point(args: argparse.Namespace, stage: str, flow: Mapping[str, Any], system: bool = False) -> Point:
+    """The point of a command for the flow: a design of any kind, or a system by its name, or by `system`."""
+    from ..designs.systems import HARDWARE, SOFTWARE, find_system
+    from ..lab.point import Point
+
+    if args.design is None and not args.manifests:
+        raise BadInput(
+            "neither a design nor Verilog; give a DESIGN, --design FILE, or --verilog FILE --top NAME"
+        )
+    design: Design | OwnDesign | None
+    if args.design is not None and args.design.startswith((SOFTWARE, HARDWARE)):
+        subject, design, behind = args.design, find_system(args.design).design, True
+    else:
+        entered = one_entry(args)
+        if system and "@" in entered.reference:
+            raise BadInput(f"{entered.name} is no machine of the catalogue: drop --system")
+        subject, design, behind = entered.reference, entered, system
+    if behind and args.interface != DEFAULT.name:
+        raise BadInput("--interface with --system: a processor always has registers in front; drop it")
+    if design is None and args.settings:
+        raise BadInput(f"--set {args.settings[0]}: software on the processor has no parameters; drop it")
+    settings = () if design is None else tuple(settings_of(design, args.settings).items())
+    usual = PAPER_NBITS if design is None else design.usual_nbits
+    nbits = usual if args.nbits is None else args.nbits
+    interface = SYSTEM if behind else args.interface
+    return Point(subject, nbits, settings, interface, stage=stage, flow=tuple(flow.items()))
+
+
 def add_width(parser: argparse._ActionsContainer, default: str) -> None:
-    parser.add_argument("--nbits", type=number, metavar="N", help=f"width of the machine in bits ({default})")
+    parser.add_argument("--nbits", type=width, metavar="N", help=f"width of the machine in bits ({default})")
 
 
-def add_private(
-    parser: argparse._ActionsContainer,
-    check: str = "let the result leave only if it gives the message again; --crt and --blind do",
-) -> None:
-    """How a private operation is done, where the design executes programs; `check`: what --verify says."""
+def add_private(parser: argparse._ActionsContainer) -> None:
+    """How a private operation is done, where the design executes programs."""
     parser.add_argument(
         "--crt",
         action="store_true",
@@ -139,7 +206,8 @@ def add_private(
     parser.add_argument(
         "--verify",
         action="store_true",
-        help=check,
+        help="release the result only if the public exponent turns it back into the message; implied by "
+        "--crt and --blind unless --set verify=false",
     )
 
 
@@ -250,6 +318,14 @@ def add_ledger(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_jobs(parser: argparse._ActionsContainer, which: str = "processes") -> None:
+    parser.add_argument("--jobs", type=positive, metavar="N", help=f"{which} (default: one for each core)")
+
+
+def jobs_of(args: argparse.Namespace) -> int:
+    return args.jobs or len(os.sched_getaffinity(0))
+
+
 def ledger_of(args: argparse.Namespace, *, read_only: bool = False) -> Ledger:
     """The ledger of `--ledger`; a named one that is only read must be there."""
     from ..lab.ledger.ledger import Ledger
@@ -287,9 +363,15 @@ def xcel_of(name: str | None, nbits: int | None, settings: list[str], interface:
         if settings:
             raise BadInput("--set without an accelerator; name one with --xcel DESIGN")
         return Xcel()
-    design = find_design(name)
-    xcel = Xcel(design, 32 if nbits is None else nbits, settings_of(design, settings), interface)
-    _ = xcel.machine  # refuses what makes no machine, before anything is built
+    from ..designs import catalogue
+
+    design = catalogue.entry(name)
+    xcel = Xcel(
+        design, design.usual_nbits if nbits is None else nbits, settings_of(design, settings), interface
+    )
+    design.at(xcel.nbits, **xcel.settings).interface(
+        interface
+    )  # refuses what cannot be there, before anything is built
     return xcel
 
 
@@ -321,7 +403,7 @@ def flow_of(given: list[str], options: Collection[str], command: str) -> dict[st
     return values
 
 
-def settings_of(design: Design, given: list[str]) -> dict[str, Any]:
+def settings_of(design: Design | OwnDesign, given: list[str]) -> dict[str, Any]:
     """The values of `--set`; names that the design does not have are left for its own check."""
     known = {param.name: param for param in design.params}
     settings: dict[str, Any] = {}
@@ -367,6 +449,22 @@ def answer(
     print(told if isinstance(told, str) else "\n".join(told))
 
 
+def answer_all(args: argparse.Namespace, answered: Sequence[tuple[Any, Iterable[str]]]) -> None:
+    """The results for several designs, each for scripts and in lines; one alone is no list."""
+    reports = [report for report, _ in answered]
+    answer(
+        args,
+        lambda: reports if len(reports) > 1 else reports[0],
+        lambda: [line for _, lines in answered for line in lines],
+    )
+
+
+def described(accelerator: Any) -> dict[str, Any]:
+    """An accelerator for scripts: its name, width and parameters."""
+    params = {name: json_value(value) for name, value in accelerator.parameters.items()}
+    return {"design": accelerator.design.name, "nbits": accelerator.nbits, "params": params}
+
+
 def check_directory(option: str, path: str) -> None:
     """BadInput if there is no place for a file that will be written at the end of long work."""
     if Path(path).name in ("", "..") or path.endswith("/"):
@@ -377,25 +475,64 @@ def check_directory(option: str, path: str) -> None:
 
 
 @contextmanager
+def sigterm_as_ctrl_c() -> Iterator[None]:
+    """End the block and its processes on SIGTERM, which `timeout` sends, as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():  # elsewhere there are no signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
 def writing(path: str) -> Iterator[Callable[[str], object]]:
-    """Write a text file whole or not at all: it gets its name when the block ends well."""
+    """Write a text file whole or not at all: it gets its name when the block ends well.
+
+    Only errors of the file itself are reported as such; those of the block are left to its caller.
+    """
+    from ...flow.files import replacing
+
     target = Path(path).resolve()  # a link stays one
     special = target.exists() and not target.is_file()  # a device or a pipe, which must not be replaced
-    partial = target if special else target.with_name(f".{target.name}.partial")
+    with ExitStack() as stack:
+        with _file_errors(path):
+            target.parent.stat()  # a missing directory is not made
+            part = target if special else stack.enter_context(replacing(target))
+            file = part.open("w", encoding="utf-8")
+
+        def write(text: str) -> object:
+            with _file_errors(path):
+                return file.write(text)
+
+        try:
+            yield write
+        except BaseException:
+            with suppress(OSError):  # what it still holds may not fit on the disk
+                file.close()
+            raise
+        with _file_errors(path):
+            file.close()
+            stack.close()
+
+
+@contextmanager
+def _file_errors(path: str) -> Iterator[None]:
     try:
-        with partial.open("w", encoding="utf-8") as file:
-            yield file.write
-        if not special:
-            partial.replace(target)
+        yield
     except OSError as error:
         raise BadInput(
             f"{path}: cannot be written: {error.strerror}; give a file in a directory of yours"
         ) from None
-    finally:
-        if not special:
-            with suppress(OSError):  # then there was none
-                partial.unlink(missing_ok=True)
 
 
 def warn(message: str) -> None:
     print(f"modexlab: warning: {message}", file=sys.stderr)
+
+
+def interrupted(kept: str) -> int:
+    """Print the results kept by an interrupted run and how to resume it; return the exit code."""
+    warn(f"interrupted: {kept}; the same command goes on from there")
+    return INTERRUPTED

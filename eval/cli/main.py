@@ -12,14 +12,16 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from ...fl.errors import BadInput
+from ...fl.errors import BadInput, unknown
+from .arguments import INTERRUPTED
 from .commands import (
     asic,
-    bench,
     check,
     compare,
     completion,
@@ -33,6 +35,7 @@ from .commands import (
     fpga,
     leak,
     ledger,
+    new,
     package,
     papers,
     proc,
@@ -50,7 +53,6 @@ from .commands import (
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 DESCRIPTION = "A laboratory for modular-exponentiation hardware (RSA): one design at three levels."
@@ -74,7 +76,6 @@ DISTRIBUTIONS = {
     "yaml": "PyYAML",
     "PIL": "pillow",
     "vl_convert": "vl-convert-python",
-    "coriolis": "coriolis-eda",
     "systemrdl": "systemrdl-compiler",
 }
 
@@ -84,6 +85,31 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message}; see `{self.prog} --help`")
+
+    def parse_known_args(  # type: ignore[override]  # an overload for each kind of namespace
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse unknown arguments here: the parser of a command knows its own help, its parent does not."""
+        found, extra = super().parse_known_args(args, namespace)
+        if extra:
+            self.error(f"unrecognized arguments: {' '.join(extra)}{self._hint(extra[0], [*(args or ())])}")
+        return found, extra
+
+    def _hint(self, unrecognized: str, args: list[str]) -> str:
+        """A remedy for an unrecognized argument, in parentheses, if there is one."""
+        place = args.index(unrecognized) if unrecognized in args else 0
+        option, value = args[place - 2 : place] if place >= 2 else ("", "")
+        if isinstance(self._option_string_actions.get(option), argparse._AppendAction):
+            return f" (repeat the option: {option} {value} {option} {unrecognized})"
+        known = {option.strip("-"): option for option in self._option_string_actions}
+        nearest = get_close_matches(unrecognized.partition("=")[0].strip("-"), known, n=1)
+        return f" (did you mean {known[nearest[0]]}?)" if nearest else ""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As argparse does it, but an unknown command gets the nearest one as a suggestion."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            self.error(str(unknown("command", value, action.choices)))
+        super()._check_value(action, value)
 
     def print_help(self, file: Any = None) -> None:
         """As argparse does it, but an output that cannot be written is an error."""
@@ -108,9 +134,10 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version, and exit")
-    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
+    parser.set_defaults(execute=_help)
     for command in (
-        *(designs, design, run, cycles, program, programs, verilog, check, bench, report),
+        *(designs, design, new, run, cycles, program, programs, verilog, check, report),
         *(proc, systems, soc, package),
         *(asic, figures, fpga),
         *(prove, leak, faults),
@@ -119,6 +146,12 @@ def build_parser() -> argparse.ArgumentParser:
     ):
         command.add(commands)
     return parser
+
+
+def _help(args: argparse.Namespace) -> int:
+    """A bare `modexlab`."""
+    args.parser.print_help()
+    return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -133,6 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser = build_parser()
             args = parser.parse_args(argv)
             args.parser = parser  # for completion, which describes all commands
+            args.command = shlex.join([PACKAGE, *(sys.argv[1:] if argv is None else argv)])
         except SystemExit as done:  # --help
             code = int(done.code or 0)
         else:
@@ -143,13 +177,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BadInput as error:
         return _refused(str(error))
     except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:
         _discard_output()
         return EXIT_BROKEN_PIPE
     except ModuleNotFoundError as error:
-        raise_unless_optional(error)
-        return _refused(missing(error))
+        distribution = _distribution(error)
+        if not (extra := _extra_of(distribution)):
+            raise  # a module that no extra of ours has is a bug: show it whole
+        return _refused(f"{distribution} is not installed: run `pip install '{PACKAGE}[{extra}]'`")
     except OSError as error:
         reason = error.strerror or str(error)
         what = f"{error.filename}: {reason}" if error.filename else f"the output cannot be written: {reason}"
@@ -162,30 +198,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_FAILED
 
 
-def raise_unless_optional(error: ModuleNotFoundError) -> None:
-    """A module that no extra of ours has is a bug: show it whole."""
-    if not _extra_of(error):
-        raise error
-
-
-def missing(error: ModuleNotFoundError) -> str:
-    """What to do about a package that only an extra brings."""
-    return f"{_distribution(error)} is not installed: run `pip install '{PACKAGE}[{_extra_of(error)}]'`"
-
-
 def _distribution(error: ModuleNotFoundError) -> str:
     top = (error.name or "").split(".")[0]
     return DISTRIBUTIONS.get(top, top.replace("_", "-"))
 
 
-def _extra_of(error: ModuleNotFoundError) -> str:
-    """The extra that brings a module, or nothing."""
+def _extra_of(distribution: str) -> str:
+    """The extra that brings a distribution, or nothing."""
     from importlib.metadata import requires
 
-    wanted = re.compile(
-        rf"{re.escape(_distribution(error))}\b.*extra == ['\"](flow|report|soc)['\"]", re.IGNORECASE
-    )
-    found = (wanted.match(each) for each in requires(PACKAGE) or ())
+    wanted = re.compile(rf"{re.escape(distribution)}\b.*extra == ['\"](flow|report|soc)['\"]", re.IGNORECASE)
+    found = (wanted.match(requirement) for requirement in requires(PACKAGE) or ())
     return next((match[1] for match in found if match), "")
 
 

@@ -8,25 +8,21 @@ a private key (protection.py) has the private operation of its key, with keys wh
 from __future__ import annotations
 
 import functools
-import importlib.metadata
-import json
+import itertools
 import random
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...fl.accelerator import DELAYS, Message, Row
 from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
 from ...fl.status import Status
-from ...flow.description import Description, Published
-from ...flow.files import replace_json, replace_text
-from ...flow.source import Source
-from ...rtl.sim import cache, sources
+from ...flow.description import Published
 from ..papers.published import by_name, paper
-from .interfaces import DEFAULT, SYSTEM, UNIT, Carried, Operands
+from .chip import AcceleratorChip, Exchange
+from .interfaces import SYSTEM, UNIT, Carried, Operands
 from .interfaces import find as find_interface
 from .mixes import has_key, operations, parts_of
 from .system import Xcel
@@ -35,7 +31,6 @@ from .widths import check_width
 from .workloads import some_operands
 
 if TYPE_CHECKING:
-    from ...rtl.sim.ports import Ports
     from .design import Design
     from .machine import Machine
     from .workloads import Workload
@@ -55,25 +50,19 @@ DRAWN = 10  # operations on drawn operands, for the spread of the energy
 MOST_DRAWN_CYCLES = (
     10_000  # of all of them: fewer where an operation takes long, and none where two would be too long
 )
-DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
-SPARE_CYCLES = 1000
 BEHIND_PROCESSOR = ", behind the processor"
 
 
 @dataclass(frozen=True)
-class Chip(Source):
+class Chip(AcceleratorChip):
     """What goes through the flow: a machine at a width, bare, behind registers, or behind a processor.
 
     Without a design it is the processor alone, which does the work in software, by `kernel`.
     """
 
-    ROOT: ClassVar[str] = "eval.designs.asic"  # the module whose sources decide on what is written
-    CORE: ClassVar[str] = ""  # the instance whose figures count, where it is not the whole
+    ROOT: ClassVar[str] = "eval.designs.asic"
 
     design: Design | None
-    nbits: int
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    interface: str = DEFAULT.name
     system: bool = False
     kernel: str = BY_XCEL
 
@@ -115,51 +104,19 @@ class Chip(Source):
             return "processor"
         if self.system:
             return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}_{SYSTEM}")
-        return self.machine.top(find_interface(self.interface))
+        return self.machine.top(self.carrier)
 
     @property
     def place(self) -> str:
         """What a sentence says of where it is."""
-        return BEHIND_PROCESSOR if self.system else find_interface(self.interface).behind
-
-    # ---- as a source of the flow
-
-    has_vectors = True
+        return BEHIND_PROCESSOR if self.system else self.carrier.behind
 
     @property
-    def tool(self) -> tuple[str, str]:
-        return "PyMTL3", importlib.metadata.version("pymtl3")
+    def described_interface(self) -> str:
+        return SYSTEM if self.system else self.interface
 
-    def key(self) -> str:
-        self.check()
-        said = [self.name, self.nbits, self.parameters, self.interface, self.system, self.kernel, self.tool]
-        return cache.key(json.dumps(said, sort_keys=True), sources.digest(self.ROOT))
-
-    def write(self, directory: Path) -> None:
-        """Write the three files."""
-        self.check()
-        component = self._component()
-        replace_text(directory / "design.sv", self._verilog_of(component))
-        design = self.design
-        Description(
-            name=self.name,
-            top=self.top,
-            clock_port="clk",
-            reset_port="reset",
-            interface=SYSTEM if self.system else self.interface,
-            place=self.place,
-            nbits=self.nbits,
-            parameters={
-                name: hex(value) if isinstance(value, int) and value > 2**53 else value
-                for name, value in self.parameters.items()
-            },
-            paper=design.paper if design is not None else "",
-            published=self._published(),
-            core=self.CORE,
-            core_top=self._core_top,
-        ).write(directory)
-        work = self._programs() if self.system else self._streams(component)
-        replace_json(directory / "workload.json", work)
+    def _decides(self) -> list[Any]:
+        return [self.name, self.nbits, self.parameters, self.interface, self.system, self.kernel, self.tool]
 
     def _published(self) -> Published | None:
         """Energies by operation that paper 001 has of this system, or of the one of its kind, and where they stand.
@@ -173,32 +130,16 @@ class Chip(Source):
             return None
         return Published(paper("001").table("3").source, "paper 001", found)
 
-    def verilog(self) -> str:
-        """The text of design.sv."""
-        return self._verilog_of(self._component())
-
-    def _verilog_of(self, component: Any) -> str:
-        from ...rtl.sim import translate
-
-        return translate(component, self.top, unique=True)
-
     def _component(self) -> Any:
         if self.system:
             from ...proc.core.proc import Proc
             from ...proc.core.proc_xcel import ProcXcel
 
             return ProcXcel(partial(Proc, 1, 2), Xcel(self.design, self.nbits, self.settings).rtl)
-        return self.machine.wrapped(find_interface(self.interface))
+        return super()._component()
 
-    @property
-    def _core_top(self) -> str:
-        """The module that is the core alone, where the top module is more."""
-        return ""
-
-    def _ports(self, component: Any) -> Ports:
-        from ...rtl.sim.ports import Ports
-
-        return Ports.of(component)
+    def _workload(self, component: Any) -> dict[str, Any]:
+        return self._programs() if self.system else super()._workload(component)
 
     # ---- what it is asked
 
@@ -260,7 +201,7 @@ class Chip(Source):
     @property
     def _fixed_length(self) -> bool:
         """All exponents take the same cycles: those of a machine that scans them whole, by digits, or by a key that it holds."""
-        if self.design is None or self.machine.measured:
+        if self.design is None:
             return False
         programmed = self.machine.build.programmed
         by_digits = programmed is not None and programmed.recipe.shape.digit
@@ -270,7 +211,7 @@ class Chip(Source):
     def _whole_cycles(self) -> int:
         """The cycles of an operation where all take as many."""
         if not self.machine.keyed:
-            return self.machine.cycles(*some_operands(self.machine))
+            return self.machine.counted(*some_operands(self.machine))
         from .protection import costs
 
         return costs(self.machine).cycles
@@ -371,7 +312,7 @@ class Chip(Source):
     def _window(self, work: Workload) -> tuple[Operands, int]:
         """What of an operation is simulated as gates, and the cycles of the whole if that is not all."""
         base, exp, mod = work.operands
-        whole = self.machine.cycles(base, exp, mod)
+        whole = self.machine.counted(base, exp, mod)
         most = self._affordable(MOST_ENERGY_CYCLES)
         if whole <= most:
             return work.operands, 0
@@ -381,7 +322,7 @@ class Chip(Source):
         fitting = (
             exp >> (length - bits)
             for bits in range(length, 1, -1)
-            if self.machine.cycles(base, exp >> (length - bits), mod) <= most
+            if self.machine.counted(base, exp >> (length - bits), mod) <= most
         )
         return (base, next(fitting, 1), mod), whole
 
@@ -404,48 +345,31 @@ class Chip(Source):
             assert d is not None and result == pow(base, d, mod), f"{self.name}: the program is wrong"
         return status, result
 
-    def _streams(self, component: Any) -> dict[str, Any]:
-        from ...flow.workload import STREAM, ports_json
+    def _table(self) -> list[tuple[Row, Message]]:
+        delays = itertools.cycle(DELAYS)
+        return [
+            (Row(name, request, *next(delays)), self._expected(*request)) for name, request in self.requests()
+        ]
 
-        ports = self._ports(component)
-        machine = self.machine
-        interface = machine.interface(self.interface)
+    def _operations(self, exchange: Exchange) -> dict[str, Any]:
+        def carried(operands: Operands) -> dict[str, Any]:
+            request = self.machine.carried(*operands)
+            return exchange([request], [self._expected(*request)])
 
-        def messages(request: Carried) -> dict[str, list[str]]:
-            requests = interface.requests(self.nbits, request)
-            answers = interface.respond(self.nbits, self._expected, requests, machine.given_fields)
-            return {
-                "requests": [hex(ports.request.pack(each, "request")) for each in requests],
-                "expected": [hex(ports.response.pack(tuple(map(int, each)), "answer")) for each in answers],
-            }
-
-        rows: list[dict[str, Any]] = []
-        for index, (name, request) in enumerate(self.requests()):
-            source, sink = DELAYS[index % len(DELAYS)]
-            rows.append({"name": name, **messages(request), "source_delay": source, "sink_delay": sink})
-        energy = {}
-        windows = [self._window(work) for work in self.energy()]
-        for work, (operands, whole) in zip(self.energy(), windows, strict=True):
-            energy[work.name] = messages(machine.carried(*operands)) | self._counted(whole)
-        count = sum(len(row["requests"]) for row in rows)
-        drawn = {
-            work.name: [messages(machine.carried(*each)) for each in self._drawn(work)]
-            for work in self.energy()
-        }
-        cycles = self._most_cycles([operands for operands, _ in windows])
+        works = self.energy()
+        windows = {work.name: self._window(work) for work in works}
+        drawn = {work.name: [carried(operands) for operands in self._drawn(work)] for work in works}
         return {
-            "protocol": STREAM,
-            "ports": ports_json(ports),
-            "max_cycles": 2 * cycles + 100 * count + SPARE_CYCLES,
-            "rows": rows,
-            "energy": energy,
-            "drawn": {name: each for name, each in drawn.items() if each},
+            "energy": {
+                name: carried(operands) | self._counted(whole) for name, (operands, whole) in windows.items()
+            },
+            "drawn": {name: operations for name, operations in drawn.items() if operations},
         }
 
     def _drawn(self, work: Workload) -> list[Operands]:
         """The same operation on other messages, as many as can be simulated with delays."""
         _, exp, mod = work.operands
-        cycles = max(1, self.machine.cycles(*work.operands))
+        cycles = max(1, self.machine.counted(*work.operands))
         count = min(self._affordable(DRAWN), self._affordable(MOST_DRAWN_CYCLES) // cycles)
         generator = random.Random(f"{work.name}, {self.nbits} bits")
         return [(generator.randrange(mod), exp, mod) for _ in range(count)] if count > 1 else []
@@ -457,13 +381,15 @@ class Chip(Source):
         window = {"window_cycles": self._affordable(MOST_ENERGY_CYCLES)} if self._fixed_length else {}
         return {"whole_cycles": whole, **window}
 
-    def _most_cycles(self, energy: list[Operands]) -> int:
-        """Cycles that all rows take, and these operations."""
+    def _most_cycles(self) -> int:
+        energy = [self._window(work)[0] for work in self.energy()]
         if self.machine.keyed:
             return self._whole_cycles * (len(self.requests()) + len(energy))
         asked = [*(operands for _, operands in self.rows()), *energy]
         # the formula is only asked for what the machine takes
-        return self.machine.most_cycles([each for each in asked if self._expected(*each)[0] == Status.OK])
+        return self.machine.most_cycles(
+            [operands for operands in asked if self._expected(*operands)[0] == Status.OK]
+        )
 
     def _programs(self) -> dict[str, Any]:
         """Each operation as a program that calls the accelerator, and the dummy that does all but that."""

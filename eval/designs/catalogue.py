@@ -1,7 +1,7 @@
 """The catalogue: the one list of designs. Tests, command line, sweeps, flow and report all iterate over it.
 
-A design is multiplier x domain x control; the control has the schedule, the interface comes when a machine is asked for.
-To add one, append an entry to DESIGNS.
+A design is multiplier x domain x control; the control has the schedule, the interface comes when a machine is
+asked for. To add one, append an entry to DESIGNS.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...fl.errors import BadInput, unknown
+from . import own
 from .control import (
     BARE,
     CONVERTED,
@@ -34,7 +35,8 @@ from .control import (
 )
 from .design import Design
 from .foreign.foreign import ForeignDesign
-from .foreign.manifest import FILE
+from .foreign.function_core import design_of
+from .foreign.manifest import FILE, Manifest
 from .multipliers import one_modulus, shift_sub
 from .multipliers.digit_serial import DIGIT_SERIAL, WORD_SERIAL
 from .multipliers.gating import GATED
@@ -45,6 +47,7 @@ from .multipliers.row_fold import ROW_FOLD
 from .multipliers.scaled_mont import SCALED_MONT
 from .multipliers.serial_mont import MM_MUL, MM_RED
 from .multipliers.systolic import SCALED_SYSTOLIC, SYSTOLIC
+from .own import OwnDesign
 from .scaled_control import SCALED_PROGRAM, of_core
 
 
@@ -113,7 +116,7 @@ DESIGNS = (
         MUL_REM,
         "identity",
         DIRECT_CT,
-        "the naive machine as a Montgomery ladder: as many cycles for all exponents of a length",
+        "the naive machine as a Montgomery ladder over all bits: as many cycles for all exponents",
     ),
     Design(
         "mont",
@@ -127,8 +130,8 @@ DESIGNS = (
         mont_mul_rem(8, 1, "textbook"),
         "montgomery",
         CONVERTED_CT,
-        "the Montgomery machine as a ladder, R^2 mod n by doublings and squarings: "
-        "as many cycles for all exponents of a length",
+        "the Montgomery machine as a ladder over all bits, R^2 mod n by doublings and squarings: "
+        "as many cycles for all exponents",
     ),
     Design(
         "fold",
@@ -180,7 +183,7 @@ DESIGNS = (
         shift_sub.SHIFT_SUB_CT,
         "residue",
         DIRECT_CT,
-        "shift-sub as a Montgomery ladder, all bits of every factor: as many cycles for all exponents of a length",
+        "shift-sub as a Montgomery ladder, all bits of every number: as many cycles for all exponents",
     ),
     *designs_000(),
     Design(
@@ -246,16 +249,47 @@ def designs() -> list[Design]:
 
 
 def find(name: str) -> Design:
-    """The design with this name; or, where the name is that of a file or a folder, or NAME@FILE, the design of that manifest."""
+    """Find an RSA design by its name, the path of its manifest, or its reference NAME@PATH."""
+    found = entry(name)
+    if isinstance(found, OwnDesign):
+        raise no_rsa_machine(found)
+    return found
+
+
+def no_rsa_machine(design: OwnDesign) -> BadInput:
+    """The error of whatever is for RSA machines alone."""
+    return BadInput(
+        f"{design.name} is no RSA machine, and this is for RSA machines; "
+        "give a design of the catalogue (`modexlab designs`)"
+    )
+
+
+def entry(name: str) -> Design | OwnDesign:
+    """The same, accelerators of other kinds included."""
     if name in _BY_NAME:
         return _BY_NAME[name]
     _, at, path = name.partition("@")
-    if at or name.endswith(".toml") or "/" in name:
-        return by_manifest(Path(path if at else name))
-    raise unknown("design", name, _BY_NAME)
+    if at or name.endswith((".toml", ".py")) or "/" in name:
+        return by_path(path if at else name)
+    known = own.entries()
+    if name in known:
+        return known[name]
+    if own.is_folder(Path(name)):
+        return by_path(name)
+    raise unknown("design", name, [*_BY_NAME, *known])
 
 
-def by_manifest(path: Path) -> ForeignDesign:
+def by_path(origin: str) -> Design | OwnDesign:
+    """The design of a manifest, or the accelerator of a folder; names of the catalogue are refused."""
+    if not (":" in origin or own.is_folder(Path(origin))):
+        return by_manifest(Path(origin))
+    design = own.by_reference(origin)
+    if design.name in _BY_NAME:
+        raise BadInput(f"{origin}: name {design.name!r} is that of a design of the catalogue; give another")
+    return design
+
+
+def by_manifest(path: Path) -> ForeignDesign | OwnDesign:
     """The design of a manifest, which must not have the name of one here; read once, unless the file changes."""
     file = (path / FILE if path.is_dir() else path).absolute()
     stamp = file.stat().st_mtime_ns if file.is_file() else 0
@@ -263,28 +297,42 @@ def by_manifest(path: Path) -> ForeignDesign:
 
 
 @functools.lru_cache(256)
-def _loaded(file: Path, stamp: int) -> ForeignDesign:
-    design = ForeignDesign.load(file)
-    if design.name in _BY_NAME:
-        raise design.manifest.error(
-            ("name",), f"name {design.name!r} is that of a design of the catalogue; give another"
-        )
-    return design
+def _loaded(file: Path, stamp: int) -> ForeignDesign | OwnDesign:
+    manifest = Manifest.load(file)
+    if (name := manifest.of.name) in _BY_NAME:
+        raise manifest.error(("name",), f"name {name!r} is that of a design of the catalogue; give another")
+    return design_of(manifest) if manifest.of.function else ForeignDesign.of(manifest)
 
 
 def by_manifests(paths: Sequence[str]) -> list[ForeignDesign]:
-    """The designs of manifests, and of all in folders; BadInput for a name that two of them have."""
-    found: dict[str, ForeignDesign] = {}
+    """The RSA designs of manifests and folders; BadInput for the path of an accelerator of another kind."""
+    named = {str(Path(path).absolute()) for path in paths}
+    found = by_paths(paths)
+    for design in found:
+        if isinstance(design, OwnDesign) and (design.origin in named or own.is_folder(Path(design.origin))):
+            raise no_rsa_machine(design)
+    return [design for design in found if isinstance(design, ForeignDesign)]
+
+
+def by_paths(paths: Sequence[str]) -> list[Design | OwnDesign]:
+    """The designs of manifests, of folders of manifests, and of accelerators; each name once."""
+    found: dict[str, Design | OwnDesign] = {}
     for name in paths:
         path = Path(name)
+        if own.is_folder(path):
+            design = by_path(name)
+            if found.setdefault(design.name, design) is not design:
+                raise BadInput(f"{name}: name {design.name!r} is that of another one too; give another")
+            continue
         folder = path.is_dir() and not (path / FILE).is_file()
         files = sorted({*path.glob(f"*/{FILE}"), *path.glob("*.toml")}) if folder else [path]
         if not files:
             raise BadInput(f"{name}: there is no {FILE} in this folder or in one below it; give a manifest")
         for file in files:
-            design = by_manifest(file)
-            if (other := found.setdefault(design.name, design)) is not design:
-                raise design.manifest.error(
-                    ("name",), f"name {design.name!r} is that of {other.manifest.path} too; give another"
+            core = by_manifest(file)
+            if (other := found.setdefault(core.name, core)) is not core:
+                raise Manifest.load(file).error(
+                    ("name",),
+                    f"name {core.name!r} is that of {other.reference.partition('@')[2]} too; give another",
                 )
     return list(found.values())

@@ -29,6 +29,7 @@ from ...cl.systolic import (
     systolic_mod_exp_cycles,
 )
 from ...cl.timing import (
+    Dependence,
     UnitTiming,
     fixed_mod_exp_cycles,
     given_cycles,
@@ -39,11 +40,12 @@ from ...cl.timing import (
 from ...fl.domains import DOMAINS
 from ...fl.mod_exp import operand_status
 from ...fl.multipliers.scaled import ScaledShape
+from ...fl.param import BOOLS, Count, Param, largest_divisor, must_divide
+from ...fl.program.plan import Plan
 from ...fl.program.schedules import BINARY, SCHEDULES
 from ...fl.status import Status
 from ...rtl.machines.fixed_mod_exp import FixedModExp
 from ...rtl.machines.fold_exp import FoldExp
-from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.mont_mod_exp import MontModExp
 from ...rtl.machines.program_exp import planned_exp
 from ...rtl.machines.scaled_mod_exp import ScaledModExp
@@ -51,15 +53,14 @@ from ...rtl.machines.serial_exp import SerialExp
 from ...rtl.machines.serial_mod_exp import SerialModExp
 from ...rtl.machines.systolic_exp import SystolicExp
 from ...rtl.machines.systolic_mod_exp import SystolicModExp
-from .given import Given
-from .machine import Build
+from .machine import Build, Given
 from .multipliers import digit_serial, one_modulus, row_fold
 from .multipliers.gating import GATED
 from .multipliers.heap_mont import QUOTIENT_DELAY
 from .multipliers.multiplier import Unit
 from .multipliers.scaled_mont import DIGIT_NBITS
 from .multipliers.systolic import shape_of
-from .param import BOOLS, Count, Param, largest_divisor, must_divide
+from .promises import Timing, timing_of
 from .protection import PROTECTIONS, program_exp
 
 if TYPE_CHECKING:
@@ -72,7 +73,6 @@ SINGLE_UNIT = tuple(
     schedule.name for schedule in HARDWARE if schedule.multipliers == 1 and not schedule.windows
 )
 TWO_UNITS = tuple(schedule.name for schedule in HARDWARE if schedule.multipliers == 2)
-CONSTANT_TIME = tuple(schedule.name for schedule in HARDWARE if schedule.constant_time)
 
 SCHEDULE = "schedule"  # the parameter that each design has
 FORWARD = Param(
@@ -84,6 +84,7 @@ SCAN = Param(
     ("length", "full"),
     "the exponent bits that are scanned: from the highest 1 on, or all, which hides the length too, as windows do either way",
 )
+FULL_SCAN = replace(SCAN, standard="full")  # of designs that promise the same time for every exponent
 DOUBLINGS_PER_CYCLE = "doublings_per_cycle"
 
 
@@ -100,7 +101,7 @@ def schedule_param(default: str = "right-to-left-2", legal: tuple[str, ...] | No
 
 ANY_SCHEDULE = schedule_param()
 ANY_PROGRAM = schedule_param(legal=tuple(schedule.name for schedule in HARDWARE))
-HIDING = schedule_param("ladder", CONSTANT_TIME)  # schedules that do not show the exponent
+HIDING = schedule_param("ladder", tuple(schedule.name for schedule in HARDWARE if schedule.full_scan))
 
 
 def mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
@@ -115,6 +116,7 @@ def mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> 
         partial(MontModExp, plan, unit.rtl, gated=values.get(GATED.name, True)),
         partial(MontModExpCL, plan, timing),
         partial(mont_mod_exp_cycles, plan, timing),
+        time=timing_of(plan, timing, conversion=Dependence.LENGTH),  # its divider aligns the modulus
         products=lambda exp: product_count(plan, exp) + 2,  # into the domain and out of it
     )
 
@@ -130,7 +132,6 @@ class Control:
     first: tuple[Param, ...] = ()  # parameters named before the multiplier's
     last: tuple[Param, ...] = ()  # and behind them
     machine: Callable[[int, str, Plan, Unit, Values], Build] = mod_exp
-    alike: bool = False  # products are made for a 0 of the exponent as for a 1, whatever the schedule says
 
 
 # ---- machines whose operands are in the domain as they come
@@ -149,7 +150,7 @@ def direct_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> 
 
 BARE = Control(ANY_SCHEDULE, direct_plan)
 DIRECT = Control(ANY_PROGRAM, direct_plan, last=(FORWARD, *PROTECTIONS), machine=program_exp)
-DIRECT_CT = Control(HIDING, direct_plan, (SCAN,), (FORWARD, *PROTECTIONS), machine=program_exp)
+DIRECT_CT = Control(HIDING, direct_plan, (FULL_SCAN,), (FORWARD, *PROTECTIONS), machine=program_exp)
 
 
 # ---- into Montgomery form
@@ -200,7 +201,7 @@ CONVERTED = Control(
     ANY_PROGRAM, converted_plan, last=(*conversion_params("double"), *PROTECTIONS), machine=program_exp
 )
 CONVERTED_CT = Control(
-    HIDING, converted_plan, (SCAN,), (*conversion_params("square"), *PROTECTIONS), machine=program_exp
+    HIDING, converted_plan, (FULL_SCAN,), (*conversion_params("square"), *PROTECTIONS), machine=program_exp
 )
 
 
@@ -293,25 +294,13 @@ def scaled_options(values: Values) -> dict[str, int]:
 def scaled_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
     """As wide as its digits make it."""
     wide = scaled_shape(nbits, values).wide
-    return Plan(wide, values[SCHEDULE], "given", forward=values[FORWARD.name])
+    return Plan(wide, values[SCHEDULE], "given", forward=values.get(FORWARD.name, False))
 
 
 def scaled_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
     """A ScaledModExp, whose converters do as much in a cycle as divides its width."""
-    shape = scaled_shape(nbits, values)
-    chains = {
-        DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, values[DOUBLINGS_PER_CYCLE]),
-        "halvings_per_cycle": largest_divisor(shape.digit_nbits, 4),
-    }
-    core = partial(given_cycles, plan, unit.timing)
-    return Build(
-        plan,
-        unit,
-        partial(ScaledModExp, plan, unit.rtl, shape, **chains),
-        partial(ScaledModExpCL, core, shape, **chains),
-        partial(scaled_mod_exp_cycles, core, shape, **chains),
-        domain_options=scaled_options(values),
-    )
+    shape, core = scaled_shape(nbits, values), partial(given_cycles, plan, unit.timing)
+    return _scaled(plan, unit, values, core, shape, 4, partial(ScaledModExp, plan, unit.rtl, shape))
 
 
 def scaled_core(
@@ -324,20 +313,32 @@ def scaled_core(
     values: Values,
 ) -> Build:
     """A ScaledModExp with another machine in the middle, whose products are square and multiply always."""
-    digit = values[DIGIT_NBITS.name]
-    shape = ScaledShape(nbits, digit)
+    shape = scaled_shape(nbits, values)
+    rtl = partial(ScaledModExp, plan, None, shape, mk_core=mk_core)
+    return _scaled(plan, unit, values, mk_cycles(shape), shape, values[DOUBLINGS_PER_CYCLE], rtl)
+
+
+def _scaled(
+    plan: Plan,
+    unit: Unit,
+    values: Values,
+    core: Callable[[int, int], int],
+    shape: ScaledShape,
+    most_halvings: int,
+    rtl: Callable[..., Component],
+) -> Build:
+    """Converters around a core, which chain as many doublings and halvings as divide their widths."""
     chains = {
         DOUBLINGS_PER_CYCLE: largest_divisor(shape.wide, values[DOUBLINGS_PER_CYCLE]),
-        "halvings_per_cycle": largest_divisor(digit, values[DOUBLINGS_PER_CYCLE]),
+        "halvings_per_cycle": largest_divisor(shape.digit_nbits, most_halvings),
     }
-    core = mk_cycles(shape)
     return Build(
         plan,
         unit,
-        partial(ScaledModExp, plan, None, shape, mk_core=mk_core, **chains),
+        partial(rtl, **chains),
         partial(ScaledModExpCL, core, shape, **chains),
         partial(scaled_mod_exp_cycles, core, shape, **chains),
-        domain_options={"digit_nbits": digit},
+        domain_options=scaled_options(values),
     )
 
 
@@ -352,11 +353,6 @@ SCALED = Control(
 )
 
 
-def core_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
-    """As wide as its digits make it."""
-    return Plan(ScaledShape(nbits, values[DIGIT_NBITS.name]).wide, values[SCHEDULE], "given")
-
-
 ALWAYS = schedule_param("always", ("always",))
 CHAINS = Param(
     DOUBLINGS_PER_CYCLE,
@@ -366,14 +362,14 @@ CHAINS = Param(
 )
 SYSTOLIC_CORE = Control(
     ALWAYS,
-    core_plan,
+    scaled_plan,
     last=(CHAINS,),
     machine=partial(scaled_core, SystolicExp, lambda shape: partial(systolic_exp_cycles, shape)),
 )
 
 
-def serial_exp_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
-    """The machine brings its operands into the domain."""
+def given_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
+    """Operands are brought into the domain by the machine itself, or by what is given."""
     return Plan(nbits, values[SCHEDULE], "given")
 
 
@@ -391,7 +387,7 @@ def serial_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) 
     )
 
 
-SERIAL = Control(ALWAYS, serial_exp_plan, machine=serial_exp)
+SERIAL = Control(ALWAYS, given_plan, machine=serial_exp)
 
 
 # ---- with numbers that are given, as published
@@ -407,11 +403,6 @@ def r2_mod_n(r_nbits: int, nbits: int) -> Given:
     return Given(
         "square", nbits, lambda mod: (1 << 2 * r_nbits) % mod if mod else 0, f"2^{2 * r_nbits} mod n"
     )
-
-
-def given_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
-    """Papers 002 and 003: residues are made from what is given."""
-    return Plan(nbits, values[SCHEDULE], "given")
 
 
 def systolic_mod_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) -> Build:
@@ -487,6 +478,8 @@ def fold_exp(nbits: int, domain: str, plan: Plan, unit: Unit, values: Values) ->
         partial(FoldExp, shape, full),
         partial(FoldExpCL, shape, full),
         partial(fold_exp_cycles, shape, full),
+        time=Timing(Dependence.NONE if full else Dependence.LENGTH),
+        regular=True,
         product_cycles=1,
         products=lambda exp: 2 * scanned(shape, full, exp),
     )
@@ -497,6 +490,5 @@ FOLD = Control(
     fold_plan,
     (SCAN,),
     machine=fold_exp,
-    alike=True,
 )
-FOLD_CT = replace(FOLD, first=(replace(SCAN, standard="full"),))
+FOLD_CT = replace(FOLD, first=(FULL_SCAN,))

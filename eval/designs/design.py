@@ -6,17 +6,19 @@ Machine, by which everything else is asked.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ...fl.domains import DOMAINS
-from ...fl.errors import unknown
-from ...fl.program.schedules import SCHEDULES
+from ...fl.errors import BadInput, unknown
+from ...fl.param import PAPER_NBITS, Param
 from .control import Control
 from .machine import Machine
 from .multipliers.multiplier import Multiplier
-from .param import PAPER_NBITS, Param
+from .promises import Promises
 from .widths import check_width, width_for
 
 MOST_PLANNED = 1024  # machines that are kept
@@ -57,6 +59,20 @@ class Design:
         )
         return _planned(self, nbits, *values)
 
+    def planned(self, nbits: int, values: tuple[tuple[str, Any], ...]) -> Machine:
+        """A machine with these values of all parameters."""
+        chosen = dict(values)
+        unit = self.multiplier.unit(nbits, chosen)
+        plan = self.control.plan(nbits, self.domain, unit.timing, chosen)
+        build = self.control.machine(nbits, self.domain, plan, unit, chosen)
+        if not plan.screened and (plan.odd_only, plan.reduced_only) != (self.odd_only, self.reduced_only):
+            raise ValueError(
+                f"{self.name}: domain {self.domain} has odd_only, reduced_only = "
+                f"{self.odd_only}, {self.reduced_only}, "
+                f"but the hardware checks {plan.odd_only}, {plan.reduced_only}: see Plan.reduced_only"
+            )
+        return Machine(self, nbits, values, build)
+
     @property
     def usual_nbits(self) -> int:
         """The width that it has where none is asked for."""
@@ -82,16 +98,16 @@ class Design:
         return self.control.schedule.default
 
     @property
-    def constant_schedules(self) -> tuple[str, ...]:
-        """Those by which it takes as many cycles for all exponents of a length."""
-        legal = self.control.schedule.legal
-        assert isinstance(legal, tuple)
-        return tuple(name for name in legal if self.control.alike or SCHEDULES[name].constant_time)
+    def promises(self) -> Promises:
+        """The promises of its default machine."""
+        return self.at(self.usual_nbits).promises
 
-    @property
-    def constant_time(self) -> bool:
-        """With whichever schedule it may have."""
-        return self.constant_schedules == self.control.schedule.legal
+    def alternatives(self) -> Iterator[tuple[Param, Any, Promises]]:
+        """The default machine with one parameter changed: each listed value of each parameter."""
+        for param in self.params:
+            for value in param.legal if isinstance(param.legal, tuple) else ():
+                with contextlib.suppress(BadInput):  # some want another schedule as well
+                    yield param, value, self.at(self.usual_nbits, **{param.name: value}).promises
 
     @property
     def odd_only(self) -> bool:
@@ -116,16 +132,7 @@ class Design:
 
 @functools.lru_cache(MOST_PLANNED, typed=True)
 def _planned(design: Design, nbits: int, *values: Any) -> Machine:
-    """The machine with these values of the parameters."""
-    named = tuple((param.name, value) for param, value in zip(design.params, values, strict=True))
-    chosen = dict(named)
-    unit = design.multiplier.unit(nbits, chosen)
-    plan = design.control.plan(nbits, design.domain, unit.timing, chosen)
-    build = design.control.machine(nbits, design.domain, plan, unit, chosen)
-    if not plan.screened and (plan.odd_only, plan.reduced_only) != (design.odd_only, design.reduced_only):
-        raise ValueError(
-            f"{design.name}: domain {design.domain} has odd_only, reduced_only = "
-            f"{design.odd_only}, {design.reduced_only}, "
-            f"but the hardware checks {plan.odd_only}, {plan.reduced_only}: see Plan.reduced_only"
-        )
-    return Machine(design, nbits, named, build)
+    """The machine with these values of the parameters, made once."""
+    return design.planned(
+        nbits, tuple((param.name, value) for param, value in zip(design.params, values, strict=True))
+    )

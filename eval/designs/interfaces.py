@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...fl import axi4lite_000
-from ...fl.axi4lite import NO_TRAITS, OKAY, Axi4LiteFL, Traits, as_accesses
+from ...fl.accelerator import Message, Shape
+from ...fl.axi4lite import NO_TRAITS, OKAY, Axi4LiteFL, Traits, as_accesses, check_registers
 from ...fl.axi4lite_000 import KEY, Axi4Lite000FL, KeyPorts, is_padded, push_key
 from ...fl.errors import BadInput, unknown
+from ...fl.mod_exp import is_exponentiation
 from ...fl.random_bytes import lfsr_not_random
-from ...fl.status import Status
+from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import GIVEN, GO, STATUS, WORD_NBITS, XcelFL, operand_registers, to_words, words_of
 from .verilog_header import PROTOCOL, bus, messages, paper_bus, registers
 
@@ -26,9 +28,8 @@ if TYPE_CHECKING:
 
 Operands = tuple[int, int, int]  # base, exponent, modulus
 Carried = tuple[int, ...]  # those three, and what the machine takes as given
-Message = tuple[int, ...]  # the fields of a request or a response
-MakeMachine = Callable[[], "Component"]  # a machine, istream {base, exp, mod} -> ostream {status, result}
-Compute = Callable[..., tuple[Status, int]]  # status and result of what is carried
+Make = Callable[[], "Component"]  # a component of the shape
+Compute = Callable[..., Any]  # the response to a request
 GivenFields = tuple[tuple[str, int], ...]  # names and bits of what a machine takes as given
 
 
@@ -40,6 +41,7 @@ class Interface(ABC):
     title: str  # for readers: what a figure is one of
     summary: str  # for --help
     counts_accesses: bool = False  # an operation takes several requests, which a user wants to see counted
+    request_cycles: int = 1  # from request to response at most, without the machine's own cycles
 
     @property
     def suffix(self) -> str:
@@ -51,7 +53,7 @@ class Interface(ABC):
         """What a sentence says of a machine with this interface."""
         return f", {self.title}"
 
-    def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
+    def protocol(self, component: Component, shape: Shape) -> list[str]:
         """Messages and protocol for the header of the Verilog."""
         return [*messages(component), "", *PROTOCOL.split("\n")]
 
@@ -64,10 +66,10 @@ class Interface(ABC):
         """The sentence before the list of statuses."""
         return "Statuses:"
 
-    def require(self, traits: Traits) -> None:  # noqa: B027
-        """BadInput if such a machine cannot be behind it; most take all."""
+    def require(self, shape: Shape, traits: Traits) -> None:  # noqa: B027
+        """BadInput if such an accelerator cannot be behind it."""
 
-    def more_statuses(self, nbits: int, given: GivenFields = ()) -> Collection[Status]:
+    def more_statuses(self, shape: Shape) -> Collection[Status]:
         """The statuses that the interface adds to those of the machine."""
         return ()
 
@@ -75,60 +77,50 @@ class Interface(ABC):
         """Codes of the interface's own, beside the statuses of machines, with their meaning."""
         return {}
 
-    def transfers(self, nbits: int, operands: Carried) -> int:
+    def transfers(self, shape: Shape, request: Message) -> int:
         """How many requests an operation takes of who uses the hardware."""
-        return len(self.requests(nbits, operands))
+        return len(self.requests(shape, request))
 
     @abstractmethod
-    def wrap(
-        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
-    ) -> Component:
+    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
         """A new machine in hardware, behind this interface; it has istream, ostream and no other ports."""
 
-    def exported(
-        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
-    ) -> Component:
+    def exported(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
         """The same as others take it: without what drives it here."""
-        return self.wrap(nbits, mk_machine, given, traits)
+        return self.wrap(shape, make, traits)
 
     @abstractmethod
-    def requests(self, nbits: int, operands: Carried) -> list[Message]:
+    def requests(self, shape: Shape, request: Message) -> list[Message]:
         """The requests of one operation, in order; each is answered by one response."""
 
     @abstractmethod
-    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
+    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
         """Status and result of one operation, from the responses to its requests."""
 
     @abstractmethod
-    def respond(
-        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
-    ) -> list[Message]:
+    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
         """The functional level: the responses to the requests of one operation."""
 
 
-class _Stream(Interface):
-    """The machine's own streams."""
+class Stream(Interface):
+    """The accelerator's own streams."""
 
     suffix = ""
     behind = ""
     statuses = "A status other than 0 says why there is no result, which then reads as 0:"
 
-    def wrap(
-        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
-    ) -> Component:
-        return mk_machine()
+    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
+        return make()
 
-    def requests(self, nbits: int, operands: Carried) -> list[Message]:
-        return [operands]
+    def requests(self, shape: Shape, request: Message) -> list[Message]:
+        return [request]
 
-    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
-        ((status, result),) = responses
-        return Status(status), result
+    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
+        (response,) = responses
+        return tuple(response)
 
-    def respond(
-        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
-    ) -> list[Message]:
-        return [compute(*request) for request in requests]
+    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+        return [tuple(compute(*request)) for request in requests]
 
 
 class _Registers(Interface):
@@ -138,33 +130,33 @@ class _Registers(Interface):
     W writes more for each number that the machine takes as given, of whatever length it is.
     """
 
-    def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
-        return [*super().protocol(component, nbits), *registers()]
+    def protocol(self, component: Component, shape: Shape) -> list[str]:
+        return [*super().protocol(component, shape), *registers()]
 
-    def more_statuses(self, nbits: int, given: GivenFields = ()) -> Collection[Status]:
-        return (Status.WORD_COUNT, Status.NO_RESULT, *_too_wide(nbits, given))
+    def require(self, shape: Shape, traits: Traits) -> None:
+        operand_registers(shape)
+        _check_status(self.name, shape)
 
-    def wrap(
-        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
-    ) -> Component:
-        from ...rtl.interfaces.rsa_xcel import RSAXcel
+    def more_statuses(self, shape: Shape) -> Collection[Status]:
+        return (Status.WORD_COUNT, Status.NO_RESULT, *_too_wide(shape))
 
-        return RSAXcel(nbits, lambda _: mk_machine(), given)
+    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
+        from ...rtl.interfaces.xcel import Xcel
 
-    def requests(self, nbits: int, operands: Carried) -> list[Message]:
-        pushed = zip(operand_registers(len(operands) - 3), operands, strict=True)
-        writes = [(1, addr, word) for addr, value in pushed for word in to_words(value, nbits)]
-        return [*writes, (1, GO, 0), *([(0, GO, 0)] * words_of(nbits)), (0, STATUS, 0)]
+        return Xcel(shape, make)
 
-    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
+    def requests(self, shape: Shape, request: Message) -> list[Message]:
+        pushed = zip(operand_registers(shape), request, strict=True)
+        writes = [(1, addr, word) for addr, value in pushed for word in to_words(value, shape.widest)]
+        return [*writes, (1, GO, 0), *([(0, GO, 0)] * words_of(shape.result_nbits)), (0, STATUS, 0)]
+
+    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
         *words, status = [data for write, data in responses if not write]
-        assert len(words) == words_of(nbits), responses
-        return Status(status), sum(word << (WORD_NBITS * i) for i, word in enumerate(words))
+        assert len(words) == words_of(shape.result_nbits), responses
+        return shape.unpacked(status, _number(words))
 
-    def respond(
-        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
-    ) -> list[Message]:
-        registers = XcelFL(nbits, compute, [wide for _, wide in given])
+    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+        registers = XcelFL(shape, compute)
         responses: list[Message] = []
         for write, addr, data in requests:
             if write:
@@ -181,44 +173,42 @@ class _Bus(Interface):
     In simulation a master stands before the slave (rtl/interfaces/axi4lite_system.py); what is exported is the slave.
     """
 
-    def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
-        return bus(nbits, given)
+    def protocol(self, component: Component, shape: Shape) -> list[str]:
+        return bus(shape)
 
     def place_of_given(self, number: int) -> str:
         return f"in GIVEN_{number}"
 
-    def more_statuses(self, nbits: int, given: GivenFields = ()) -> Collection[Status]:
-        return _too_wide(nbits, given)
+    def require(self, shape: Shape, traits: Traits) -> None:
+        check_registers(shape)
+        _check_status(self.name, shape)
 
-    def wrap(
-        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
-    ) -> Component:
+    def more_statuses(self, shape: Shape) -> Collection[Status]:
+        return _too_wide(shape)
+
+    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
         from ...rtl.interfaces.axi4lite_system import Axi4LiteSystem
 
-        return Axi4LiteSystem(nbits, lambda _: mk_machine(), given, traits)
+        return Axi4LiteSystem(shape, make, traits)
 
-    def exported(
-        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
-    ) -> Component:
+    def exported(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
         from ...rtl.interfaces.axi4lite import Axi4Lite
 
-        return Axi4Lite(nbits, lambda _: mk_machine(), given, traits)
+        return Axi4Lite(shape, make, traits)
 
-    def requests(self, nbits: int, operands: Carried) -> list[Message]:
-        return as_accesses(nbits, operands)
+    def requests(self, shape: Shape, request: Message) -> list[Message]:
+        return as_accesses(shape, request)
 
-    def transfers(self, nbits: int, operands: Carried) -> int:
-        return sum(not wait for _, wait, *_ in self.requests(nbits, operands))
+    def transfers(self, shape: Shape, request: Message) -> int:
+        return sum(not wait for _, wait, *_ in self.requests(shape, request))
 
-    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
+    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
         # status and result are read after the wait, before the last write
-        status, *words = [data for write, data, _ in responses[-2 - words_of(nbits) : -1]]
-        return Status(status >> 8), sum(word << (WORD_NBITS * i) for i, word in enumerate(words))
+        status, *words = [data for write, data, _ in responses[-2 - words_of(shape.result_nbits) : -1]]
+        return shape.unpacked(status >> 8, _number(words))
 
-    def respond(
-        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
-    ) -> list[Message]:
-        return answers(Axi4LiteFL(nbits, compute, [wide for _, wide in given]), requests)
+    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
+        return answers(Axi4LiteFL(shape, compute), requests)
 
 
 class _PaperBus(_Bus):
@@ -227,7 +217,7 @@ class _PaperBus(_Bus):
     The key, which the paper has in hardware, is pushed first.
     """
 
-    def protocol(self, component: Component, nbits: int, given: GivenFields = ()) -> list[str]:
+    def protocol(self, component: Component, shape: Shape) -> list[str]:
         return paper_bus()
 
     def place_of_given(self, number: int) -> str:
@@ -236,67 +226,82 @@ class _PaperBus(_Bus):
     def further_codes(self, nbits: int) -> Mapping[int, str]:
         return axi4lite_000.MEANING if is_padded(nbits) else {}
 
-    def require(self, traits: Traits) -> None:
+    def require(self, shape: Shape, traits: Traits) -> None:
+        if not is_exponentiation(shape):
+            raise BadInput(
+                f"interface {self.name}: paper 000's registers are those of an exponentiation; "
+                "give xcel, axi4lite or stream"
+            )
         if traits.keyed:
             raise BadInput(
                 f"interface {self.name}: paper 000's registers have no place for the numbers of a private key, which a machine with CRT, "
                 "blinding or a check takes; give the interface xcel, axi4lite or stream"
             )
 
-    def more_statuses(self, nbits: int, given: GivenFields = ()) -> Collection[Status]:
+    def more_statuses(self, shape: Shape) -> Collection[Status]:
         return ()
 
-    def wrap(
-        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
-    ) -> Component:
+    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
         from ...rtl.interfaces.axi4lite_000_system import Axi4Lite000System
 
-        self.require(traits)
-        is_padded(nbits)
-        return Axi4Lite000System(nbits, lambda _: mk_machine(), given)
+        return self._made(Axi4Lite000System, shape, make, traits)
 
-    def exported(
-        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
-    ) -> Component:
+    def exported(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Component:
         from ...rtl.interfaces.axi4lite_000 import Axi4Lite000
 
-        self.require(traits)
-        is_padded(nbits)
-        return Axi4Lite000(nbits, lambda _: mk_machine(), given)
+        return self._made(Axi4Lite000, shape, make, traits)
 
-    def requests(self, nbits: int, operands: Carried) -> list[Message]:
-        base, exp, mod, *given = operands
+    def _made(self, kind: Callable[..., Component], shape: Shape, make: Make, traits: Traits) -> Component:
+        self.require(shape, traits)
+        is_padded(shape.widest)  # refuses widths that are no whole bytes
+        return kind(shape.widest, lambda _: make(), shape.request[3:])
+
+    def requests(self, shape: Shape, request: Message) -> list[Message]:
+        base, exp, mod, *given = request
+        nbits = shape.widest
         key = push_key(nbits, (mod, exp, 0, *given))
         return [*key, *axi4lite_000.as_accesses(nbits, base, nbits // 8, raw=True)]
 
-    def transfers(self, nbits: int, operands: Carried) -> int:
+    def transfers(self, shape: Shape, request: Message) -> int:
         # the key comes by ports
-        return sum(not wait and address < KEY for _, wait, address, *_ in self.requests(nbits, operands))
+        return sum(not wait and address < KEY for _, wait, address, *_ in self.requests(shape, request))
 
-    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
-        code, _, value = axi4lite_000.outcome(nbits, responses)
-        return Status(code), value
+    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
+        code, _, value = axi4lite_000.outcome(shape.widest, responses)
+        return code, value
 
-    def respond(
-        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
-    ) -> list[Message]:
+    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
         pushes = [each for each in requests if each[0] and each[2] >= KEY]
-        numbers = [0] * (3 + len(given))
+        numbers = [0] * len(shape.request)
         for _, _, address, data, _ in reversed(pushes):
             number = (address - KEY) // 4
             numbers[number] = numbers[number] << WORD_NBITS | data
         modulus, public, private, *more = numbers
         model = Axi4Lite000FL(
-            nbits, compute, KeyPorts(modulus, public, private, more), lfsr_not_random(), has_raw=True
+            shape.widest, compute, KeyPorts(modulus, public, private, more), lfsr_not_random(), has_raw=True
         )
         rest = requests[len(pushes) :]
         return [*([(1, 0, 0)] * len(pushes)), *answers(model, rest)]
 
 
-def _too_wide(nbits: int, given: GivenFields) -> tuple[Status, ...]:
+def _too_wide(shape: Shape) -> tuple[Status, ...]:
     """The status of ones above a field, if words have more bits than some field."""
-    room = WORD_NBITS * words_of(nbits)
-    return (Status.TOO_WIDE,) if any(wide < room for _, wide in (("", nbits), *given)) else ()
+    room = WORD_NBITS * words_of(shape.widest)
+    return (Status.TOO_WIDE,) if any(nbits < room for _, nbits in shape.request) else ()
+
+
+def _number(words: Sequence[int]) -> int:
+    """The number of words, the least significant first."""
+    return sum(word << (WORD_NBITS * place) for place, word in enumerate(words))
+
+
+def _check_status(name: str, shape: Shape) -> None:
+    """BadInput for a status that the register of statuses does not hold."""
+    if shape.has_status and shape.response[0][1] > STATUS_NBITS:
+        raise BadInput(
+            f"interface {name}: a status of {shape.response[0][1]} bits; give it at most {STATUS_NBITS}, "
+            "or take interface stream"
+        )
 
 
 def answers(model: Axi4LiteFL | Axi4Lite000FL, requests: Sequence[Message]) -> list[Message]:
@@ -313,16 +318,30 @@ def answers(model: Axi4LiteFL | Axi4Lite000FL, requests: Sequence[Message]) -> l
     return responses
 
 
-STREAM = _Stream("stream", "machine alone", "a request and its response")
+STREAM = Stream("stream", "machine alone", "a request and its response")
 XCEL = _Registers(
-    "xcel", "behind registers", "accelerator registers of 32 bits in front", counts_accesses=True
+    "xcel",
+    "behind registers",
+    "accelerator registers of 32 bits in front",
+    counts_accesses=True,
+    request_cycles=2,
 )
-AXI4LITE = _Bus("axi4lite", "behind AXI4-Lite", "an AXI4-Lite slave with an interrupt", counts_accesses=True)
+BUS_CYCLES = (
+    6  # of an access: a state a cycle in the master (rtl/interfaces/axi4lite_master.py), two in the slave
+)
+AXI4LITE = _Bus(
+    "axi4lite",
+    "behind AXI4-Lite",
+    "an AXI4-Lite slave with an interrupt",
+    counts_accesses=True,
+    request_cycles=BUS_CYCLES,
+)
 AXI4LITE_000 = _PaperBus(
     "axi4lite-000",
     "behind paper 000's registers",
     "paper 000's AXI4-Lite registers, the key at ports, padding",
     counts_accesses=True,
+    request_cycles=BUS_CYCLES,
 )
 INTERFACES: dict[str, Interface] = {each.name: each for each in (STREAM, XCEL, AXI4LITE, AXI4LITE_000)}
 DEFAULT = STREAM

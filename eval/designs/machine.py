@@ -7,32 +7,44 @@ from __future__ import annotations
 
 import functools
 import random
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from ...cl.timing import UnitTiming, product_count
+from ...fl.accelerator import Shape
 from ...fl.axi4lite import Traits
 from ...fl.domains import Domain, make_domain
 from ...fl.errors import BadInput, shown
-from ...fl.mod_exp import mod_exp, operand_status
+from ...fl.mod_exp import exponentiation, mod_exp, operand_status
+from ...fl.program.plan import Plan
+from ...fl.program.schedules import SCHEDULES
 from ...fl.status import MEANING, Status
-from ...rtl.machines.mod_exp_plan import Plan
-from .given import Given
-from .interfaces import DEFAULT, Carried, GivenFields, Interface, Operands
-from .interfaces import find as find_interface
+from .interfaces import Carried, GivenFields, Operands
 from .multipliers.multiplier import Unit
+from .promises import Promises, Timing, timing_of
+from .runnable import Runnable
+from .workloads import some_operands
 
 if TYPE_CHECKING:
     from pymtl3 import Component
 
     from ...fl.rsa_keys import RSAKey
-    from ...rtl.sim import Simulation
     from .design import Design
     from .protection import Draw, Programmed
-    from .session import Session
+
+
+@dataclass(frozen=True)
+class Given:
+    """A number that software makes from the modulus, as papers 002 and 003 have it.
+
+    It follows the three operands in the request; for moduli that the machine refuses it is 0.
+    """
+
+    name: str  # of the field in the request
+    nbits: int
+    of: Callable[[int], int]  # the modulus
+    meaning: str  # for readers
 
 
 @dataclass(frozen=True)
@@ -43,18 +55,22 @@ class Build:
     unit: Unit
     rtl: Callable[[], Component]  # the machine
     cl: Callable[[], Component]
-    cycles: Callable[[int, int, int], int]  # of base, exp, mod
+    cycles: Callable[[int, int, int], int]  # of base, exp, mod; a core by a manifest returns None
     modulus: int = 0  # the only one that the machine takes; 0: any
     modulus_nbits: int = 0  # of the longest that it takes; 0: those of its width
     given: tuple[Given, ...] = ()
+    time: Timing | None = None  # where it is not that of plan and unit
+    regular: bool = False  # the same products for a 0 of the exponent as for a 1, whatever the schedule
     product_cycles: int | None = None  # from product to product, where that is not the unit's latency
-    products: Callable[[int], int] | None = None  # of an exponent, where that is not what the plan says
+    products: Callable[[int], int | None] | None = (
+        None  # of an exponent, where that is not what the plan says
+    )
     domain_options: Mapping[str, Any] = field(default_factory=dict)
     programmed: Programmed | None = None  # of a machine that executes a program
 
 
 @dataclass(frozen=True, eq=False)
-class Machine:
+class Machine(Runnable):
     """One machine, not yet elaborated."""
 
     design: Design
@@ -64,7 +80,14 @@ class Machine:
     held: RSAKey | None = field(default=None, repr=False)  # the key of a machine that takes one
     draw: Draw | None = field(default=None, repr=False)  # where its random numbers come from
 
-    measured: ClassVar[bool] = False  # there is no formula: cycles are counted by running it
+    @property
+    def name(self) -> str:
+        return self.design.name
+
+    @property
+    def shape(self) -> Shape:
+        """The fields of a request and its response."""
+        return exponentiation(self.nbits, self.given_fields)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -152,7 +175,40 @@ class Machine:
         draw = self.draw or random.Random(f"{key.n} {base}").randrange
         return self.programmed.operands(key, base, draw)
 
-    # ---- preconditions
+    def drawn(self, generator: random.Random) -> Carried:
+        """A private operation of the key that the machine holds; else one with an exponent of full length."""
+        if self.keyed:
+            key = self.key
+            return self.programmed.operands(key, generator.randrange(2, key.n - 1), generator.randrange)
+        _, exp, mod = some_operands(self)
+        return self.carried(generator.randrange(2, mod - 1), exp, mod)
+
+    # ---- promises and preconditions
+
+    @functools.cached_property
+    def promises(self) -> Promises:
+        """The guarantees of this machine."""
+        build, design = self.build, self.design
+        time = build.time or timing_of(self.plan, self.timing)
+        regular = build.regular or SCHEDULES[self.plan.schedule].regular
+        if not self.keyed:
+            return Promises(time, regular, design.odd_only, design.reduced_only, self.modulus)
+        recipe = self.programmed.recipe
+        return Promises(
+            time,
+            regular,
+            design.odd_only or recipe.crt,  # primes are odd
+            design.reduced_only or recipe.verify,  # a larger base is not the one that the result gives again
+            key="crt" if recipe.crt else "d",
+            message_blinded=recipe.blind_message,
+            exponent_blinded=recipe.blind_exponent,
+            checked=recipe.verify,
+        )
+
+    @property
+    def constant_time(self) -> bool:
+        """Whether cycles show at most the length of the exponent."""
+        return self.promises.constant_time
 
     def check(self, base: int, exp: int, mod: int) -> Status:
         """The status that the machine answers to these operands."""
@@ -229,30 +285,21 @@ class Machine:
         """Hardware: istream {base, exp, mod} -> ostream {status, result}."""
         return self.build.rtl()
 
-    def wrapped(self, interface: Interface) -> Component:
-        """The hardware behind an interface."""
-        return interface.wrap(self.nbits, self.build.rtl, self.given_fields, self.traits)
-
-    def exported(self, interface: Interface) -> Component:
-        """The same as others take it: without what drives it here."""
-        return interface.exported(self.nbits, self.build.rtl, self.given_fields, self.traits)
-
     @property
     def traits(self) -> Traits:
-        """What it says of itself on a bus."""
-        design = self.design
-        said = (design.constant_time, design.odd_only, design.reduced_only)
-        if not self.keyed:
-            return Traits(*said, self.modulus or 1)
-        recipe = self.programmed.recipe
-        # modulus 0 is refused, and then the machine overwrites all that it holds, as at each end
+        """The promises as a bus states them, and the modulus by which zeroise clears the machine."""
+        made = self.promises
         return Traits(
-            *said, 0, recipe.crt, recipe.blind_message, recipe.blind_exponent, checked=recipe.verify
+            made.constant_time,
+            made.odd_only,
+            made.reduced_only,
+            # modulus 0 is refused, and then a machine with a key overwrites all that it holds, as at each end
+            0 if made.key else made.modulus or 1,
+            made.key == "crt",
+            made.message_blinded,
+            made.exponent_blinded,
+            made.checked,
         )
-
-    def top(self, interface: Interface) -> str:
-        """The name of the top module of that."""
-        return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}{interface.suffix}")
 
     def cycles(self, base: int, exp: int, mod: int) -> int:
         """Cycles from request to answer, by the closed formula; of a program whose products have none, word by word."""
@@ -266,45 +313,8 @@ class Machine:
         """Cycles that these operations take at most."""
         return sum(self.cycles(*each) for each in operands)
 
-    def interface(self, name: str) -> Interface:
-        """The interface of this name, as this machine has it; BadInput if it has no place for what this machine takes."""
-        found = find_interface(name)
-        found.require(self.traits)
-        return found
-
-    def simulation(
-        self,
-        interface: Interface,
-        level: str,
-        stage: str,
-        *,
-        vcd: Path | None = None,
-        trace: Callable[[int, str], None] | None = None,
-    ) -> Simulation:
-        """This machine behind an interface, in simulation."""
-        from ...rtl.sim import simulate
-
-        wrapped = interface.wrap(
-            self.nbits, self.cl if level == "cl" else self.rtl, self.given_fields, self.traits
-        )
-        return simulate(wrapped, stage, vcd=vcd, trace=trace)
-
-    def session(
-        self,
-        *,
-        level: str = "rtl",
-        stage: str | None = None,
-        interface: str = DEFAULT.name,
-        vcd: Path | None = None,
-        trace: Callable[[int, str], None] | None = None,
-    ) -> Session:
-        """This machine made at a level and stage, ready to compute."""
-        from .session import Session
-
-        return Session(self, level=level, stage=stage, interface=interface, vcd=vcd, trace=trace)
-
-    def products(self, exp: int) -> int:
-        """Products that follow one another in an exponentiation; two side by side count once."""
+    def products(self, exp: int) -> int | None:
+        """Products in series of an exponentiation, two side by side counting once; None: unknown."""
         return self.build.products(exp) if self.build.products else product_count(self.plan, exp)
 
     @property

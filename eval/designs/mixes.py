@@ -21,7 +21,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
@@ -29,6 +29,7 @@ from .systems import NBITS_001, OPERATIONS, private_operation, workloads
 from .workloads import WORKLOADS, Workload, some_operands
 
 if TYPE_CHECKING:
+    from ...fl.accelerator import Accelerator, Message
     from .machine import Machine
 
 ENCRYPT, DECRYPT, CRT = "encrypt", "decrypt", "crt"
@@ -47,11 +48,37 @@ MOST_CRT_KEY_NBITS = 4096  # longer ones take minutes to make
 
 
 @dataclass(frozen=True)
-class Part:
-    """An exponentiation of a workload, and how often it is done."""
+class OwnWork:
+    """An operation of an accelerator of another kind: its requests and the responses of its function."""
 
-    work: Workload
+    name: str
+    requests: tuple[Message, ...]
+    responses: tuple[Message, ...]
+
+    def as_json(self) -> dict[str, str]:
+        """The requests in hexadecimal."""
+        return {
+            f"request {index}": " ".join(map(hex, request)) for index, request in enumerate(self.requests)
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """An operation of a workload, and how often it is done."""
+
+    work: Any
     times: int = 1
+
+
+def own_operation(accelerator: Accelerator, workload: str) -> str:
+    """The name of an operation, which figures must share to be compared."""
+    return f"{accelerator.name} {workload}"
+
+
+def own_part(accelerator: Accelerator, workload: str) -> Part:
+    """The operation of this workload, of an accelerator of another kind."""
+    requests = tuple(accelerator.workloads()[workload])
+    return Part(OwnWork(own_operation(accelerator, workload), requests, tuple(accelerator.answers(requests))))
 
 
 def check_name(name: str) -> str:
@@ -121,10 +148,10 @@ def parts_of(name: str, machine: Machine | None, nbits: int, *, system: bool = F
     return Part(decrypt), Part(encrypt, int(match[1]))
 
 
-def cycles_of(name: str, machine: Machine, work: Workload) -> int:
-    """The cycles of an exponentiation of a workload by formula; of PRODUCT those of one product, BadInput where operands decide."""
+def cycles_of(name: str, machine: Any, work: Any) -> int:
+    """Cycles of a part of a workload; of PRODUCT those of a product, BadInput if operands decide."""
     if name != PRODUCT:
-        return machine.cycles(*work.operands)
+        return sum(machine.counted(*request) for request in work.requests)
     if machine.product_cycles is None:
         raise BadInput(
             f"the products of {machine.design.name} take as long as their operands make them: give workload {ENCRYPT}"

@@ -17,21 +17,22 @@ from typing import TYPE_CHECKING, Any
 from ...cl.program import ProgramExpCL, ProgramTiming
 from ...cl.program_formula import Formula
 from ...cl.scaled_formula import ScaledFormula
-from ...cl.timing import UnitTiming, mod_exp_cycles, product_count
+from ...cl.timing import Dependence, UnitTiming, mod_exp_cycles, product_count
 from ...fl.errors import BadInput
 from ...fl.mod_exp import operand_status
 from ...fl.multipliers.scaled_entry import ScaledEntry
+from ...fl.param import BOOLS, Param
+from ...fl.program.plan import Plan
 from ...fl.program.program import Program
 from ...fl.program.program_run import Arithmetic, Executed, Outcome, run
 from ...fl.program.programs import Recipe
 from ...fl.program.schedules import BINARY, SCHEDULES
 from ...fl.rsa_keys import RSAKey
 from ...fl.status import Status
-from ...rtl.machines.mod_exp_plan import Plan
 from ...rtl.machines.program_exp import ProgramExp
 from .machine import Build
 from .multipliers.multiplier import Unit
-from .param import BOOLS, Param
+from .promises import Promises, timing_of
 
 if TYPE_CHECKING:
     from .design import Design
@@ -179,6 +180,14 @@ class Programmed:
         return kind(self.recipe, self.unit, self.plan.forward)
 
     @property
+    def scanned(self) -> dict[str, Dependence]:
+        """How the scan depends on the exponent, where a key or skipped digits overrule the plan."""
+        recipe = self.recipe
+        if recipe.keyed and not recipe.shape.right:
+            return {"exponent": Dependence.NONE}
+        return {"exponent": Dependence.LENGTH} if recipe.skips else {}
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The fields of the request."""
         return ("base", "exp", "mod", *(name for name, _ in self.program.fields))
@@ -211,8 +220,14 @@ class Programmed:
     def trace(self, operands: tuple[int, ...]) -> list[Executed]:
         """The words that are executed."""
         fields = self.named(operands)
+        return self.executed(fields, self.arithmetic, self.inspect(fields))
+
+    def executed(
+        self, fields: Mapping[str, int], arithmetic: Arithmetic | None, status: Status = Status.OK
+    ) -> list[Executed]:
+        """The words that are executed for these fields; without arithmetic, none of the numbers decides."""
         trace: list[Executed] = []
-        run(self.program, fields, self.arithmetic, self.inspect(fields), trace)
+        run(self.program, fields, arithmetic, status, trace)
         return trace
 
     def cycles(self, *operands: int) -> int:
@@ -233,9 +248,7 @@ class Programmed:
         if self.recipe.schedule in BINARY:
             return product_count(self.plan, exp)
         fields = {"base": 1, "exp": exp, "mod": (1 << self.recipe.nbits) - 1}
-        trace: list[Executed] = []
-        run(self.program, fields, None, Status.OK, trace)
-        return sum(len(each.made) for each in trace)
+        return sum(len(word.made) for word in self.executed(fields, None))
 
     # ---- keys
 
@@ -325,6 +338,7 @@ def program_exp(
         ),
         lambda: ProgramExpCL(made.timing, made.arithmetic, made.inspect),
         made.cycles,
+        time=timing_of(plan, unit.timing, **made.scanned),
         products=made.products,
         programmed=made,
         **more,
@@ -342,12 +356,12 @@ class Costs:
     cycles: int  # word by word
     formula: int | None  # in closed form, where there is one
     loading_cycles: int  # for which the request waits before it is taken
-    constant_time: bool  # for all secrets
-    same_for_a_length: bool  # for all exponents that are as long
+    promises: Promises
 
     def as_json(self) -> dict[str, Any]:
         """For scripts."""
-        return dict(vars(self))
+        figures = {name: value for name, value in vars(self).items() if name != "promises"}
+        return figures | self.promises.as_json()
 
     def sentence(self) -> str:
         """In words."""
@@ -355,10 +369,13 @@ class Costs:
         loading = (
             f", behind {self.loading_cycles} in which the request is looked at" if self.loading_cycles else ""
         )
-        time = "the same for all secrets" if self.constant_time else "which tell of the exponent"
-        if self.same_for_a_length and not self.constant_time:
-            time = "the same for all exponents of a length"
-        return f"{self.products:,} products, {self.cycles:,} cycles{formula}{loading}, {time}"
+        time = (
+            "the same for all secrets",
+            "the same for all exponents of a length",
+            "which depend on the exponent",
+        )
+        counts = f"{self.products:,} products, {self.cycles:,} cycles{formula}{loading}"
+        return f"{counts}, {time[self.promises.time.exponent]}"
 
 
 def costs(machine: Machine) -> Costs:
@@ -374,21 +391,18 @@ def costs(machine: Machine) -> Costs:
         key = (real.n, real.d, real.e, real.p or 0, real.q or 0)
         operands = made.operands(real, 3, random.Random(1).randrange) if recipe.keyed else (3, real.d, real.n)
         fields = made.named(operands)
-    trace: list[Executed] = []
-    run(made.program, fields, None if counted else made.arithmetic, Status.OK, trace)
+    trace = made.executed(fields, None if counted else made.arithmetic)
     formula = None
     if counted and recipe.keyed:
         formula = made.closed.keyed(*key)
     elif counted and not recipe.shape.sliding and not (recipe.fits and not recipe.shape.digit):
         formula = made.cycles(fields["base"], fields["exp"], fields["mod"])
-    alike = counted and SCHEDULES[recipe.schedule].constant_time
     return Costs(
         products=sum(len(each.made) for each in trace),
         cycles=made.timing.replayed(trace, fields["exp"]),
         formula=formula,
         loading_cycles=made.timing.loading_cycles,
-        constant_time=alike and bool(recipe.keyed or recipe.shape.digit or recipe.full_scan),
-        same_for_a_length=alike,
+        promises=machine.promises,
     )
 
 

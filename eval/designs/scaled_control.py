@@ -9,8 +9,9 @@ from ...fl.domains import Domain, make_domain
 from ...fl.errors import BadInput
 from ...fl.multipliers.scaled import ScaledShape
 from ...fl.multipliers.scaled_entry import ScaledEntry
+from ...fl.param import Count, Param
+from ...fl.program.plan import Plan
 from ...fl.program.schedules import SCHEDULES
-from ...rtl.machines.mod_exp_plan import Plan
 from .control import (
     DOUBLINGS_PER_CYCLE,
     FORWARD,
@@ -23,7 +24,6 @@ from .control import (
 )
 from .machine import Build
 from .multipliers.multiplier import Multiplier, Unit
-from .param import Count, Param
 from .protection import BLIND, CRT, VERIFY, WINDOW, program_exp
 
 HALVINGS_PER_CYCLE = "halvings_per_cycle"
@@ -73,7 +73,7 @@ def _entry(nbits: int, cycles: int, per_cycle: int, values: Values) -> ScaledEnt
 
 def scaled_program_plan(nbits: int, domain: str, timing: UnitTiming, values: Values) -> Plan:
     """The schedule, and how many doublings are chained."""
-    if values[SCAN.name] == "full" and not SCHEDULES[values[SCHEDULE]].constant_time:
+    if values[SCAN.name] == "full" and not SCHEDULES[values[SCHEDULE]].full_scan:
         raise BadInput(
             f"scan = full with schedule = {values[SCHEDULE]}, which shows the exponent all the same; "
             "give schedule=always, ladder or fixed-window"

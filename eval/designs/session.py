@@ -7,19 +7,19 @@ is an Interface (interfaces.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
-from ...fl.status import MEANING, Status
+from ...fl.status import Status
 from .interfaces import DEFAULT, Carried, Message, Operands
 
 if TYPE_CHECKING:
     from ...fl.rsa_keys import RSAKey
     from ...rtl.sim import Simulation
-    from .machine import Machine
 
 LEVELS = ("fl", "cl", "rtl")
 RTL_STAGE = "native"  # of the hardware, where none is asked for
@@ -48,21 +48,20 @@ class NoResult(ArithmeticError):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a machine answered to one request; cycles is None where there is no clock.
-
-    accesses: of the processor to registers, each a cycle at least, which are among the cycles.
-    """
+    """The answer of a machine to one request; cycles is None where there is no clock."""
 
     status: Status
     result: int
     cycles: int | None
-    accesses: int = 0
 
-    def value(self) -> int:
-        """The result, if there is one."""
-        if self.status is not Status.OK:
-            raise NoResult(f"the machine answered status {int(self.status)}: {MEANING[self.status]}")
-        return self.result
+
+@dataclass(frozen=True)
+class Operated:
+    """The responses to the requests of one operation, and its cycles; None where there is no clock."""
+
+    responses: list[Message]
+    cycles: int | None
+    accesses: int = 0  # of the processor to registers, each a cycle at least, which are among the cycles
 
 
 class Session:
@@ -70,7 +69,7 @@ class Session:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: Any,
         *,
         level: str = "rtl",
         stage: str | None = None,
@@ -82,9 +81,6 @@ class Session:
         self.level = level
         self.stage = stage_at(level, stage)
         self.interface = machine.interface(interface)
-        self.cycles: list[int] = []
-        self.works: list[int] = []  # cycles of a core's own work among them, of designs that tell them apart
-        self.accesses = 0
         self._simulation: Simulation | None = None
         if self.stage is None:
             if vcd is not None or trace is not None:
@@ -98,7 +94,7 @@ class Session:
         """All exponentiations in one run of the simulation, in order; each lasts from its first request to its last response."""
         machine = self.machine
         carried = [machine.carried(*each) for each in operands]
-        return self._run(carried, lambda: machine.most_cycles(operands), progress)
+        return self._answers(carried, lambda: machine.most_cycles(operands), progress)
 
     def run_with_keys(
         self, operations: Sequence[tuple[int, RSAKey]], progress: Callable[[int, int], None] | None = None
@@ -108,55 +104,61 @@ class Session:
         each_with = {key: machine.with_key(key, machine.draw) for _, key in operations}
         parts = [(each_with[key], (message, key.d or 0, key.n)) for message, key in operations]
         carried = [keyed.carried(*operands) for keyed, operands in parts]
-        return self._run(carried, lambda: sum(keyed.cycles(*operands) for keyed, operands in parts), progress)
+        return self._answers(
+            carried, lambda: sum(keyed.cycles(*operands) for keyed, operands in parts), progress
+        )
 
-    def _run(
+    def _answers(
         self,
         carried: Sequence[Carried],
         longest: Callable[[], int],
         progress: Callable[[int, int], None] | None,
     ) -> list[Answer]:
-        """The operations that are carried, which take so many cycles at the longest."""
-        sequences = [self.interface.requests(self.machine.nbits, each) for each in carried]
+        return [
+            Answer(Status(status), result, done and done - accepted)
+            for (status, result), accepted, done, _ in self._exchanged(carried, longest, progress)
+        ]
+
+    def operate(self, operations: Sequence[Sequence[Message]]) -> list[Operated]:
+        """Operations, each from reset and timed from its first request to its last response."""
+        accelerator, found = self.machine, []
+        for requests in operations:
+            carried = [accelerator.carried(*request) for request in requests]
+            exchanged = [*self._exchanged(carried, functools.partial(accelerator.most_cycles, requests))]
+            responses, accepted, done, accesses = zip(*exchanged, strict=True)
+            count = sum(accesses) if self.interface.counts_accesses else 0
+            found.append(Operated(list(responses), done[-1] and done[-1] - accepted[0], count))
+        return found
+
+    def _exchanged(
+        self,
+        carried: Sequence[Message],
+        longest: Callable[[], int],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Iterator[tuple[Message, int, int | None, int]]:
+        """Responses from reset on, the cycles of both handshakes (None without a clock), and the accesses.
+
+        longest: cycles that all take at most.
+        """
+        interface, shape = self.interface, self.machine.shape
+        sequences = [interface.requests(shape, request) for request in carried]
         if self._simulation is None:
-            return self._functional(sequences, progress)
-        # long operations are no hang: the formula says how long they may take
+            respond = self.machine.responder()
+            for number, sequence in enumerate(sequences):
+                if progress is not None:
+                    progress(number, len(sequences))
+                responses = interface.respond(shape, lambda *request: respond(request), sequence)
+                yield interface.outcome(shape, responses), 0, None, len(sequence)
+            return
+        # a long run is not a hang: the machine's formula and the bus accesses bound it
         flat = [request for sequence in sequences for request in sequence]
-        most = 2 * (longest() + len(flat)) + 1000
+        most = 2 * (longest() + interface.request_cycles * len(flat)) + 1000
         run = self._simulation.run(flat, progress=progress, max_cycles=most)
-        answers = []
         end = 0
         for sequence in sequences:
             start, end = end, end + len(sequence)
-            cycles = run.done[end - 1] - run.accepted[start]
-            answers.append(self._answer(run.responses[start:end], cycles))
-        return answers
-
-    def _functional(
-        self, sequences: Sequence[Sequence[Message]], progress: Callable[[int, int], None] | None
-    ) -> list[Answer]:
-        """On Python integers, by the interface's own model."""
-        machine = self.machine
-        answers = []
-        for done, sequence in enumerate(sequences):
-            if progress is not None:
-                progress(done, len(sequences))
-            responses = self.interface.respond(machine.nbits, machine.fl, sequence, machine.given_fields)
-            answers.append(self._answer(responses, None))
-        return answers
-
-    def _answer(self, responses: Sequence[Any], cycles: int | None) -> Answer:
-        status, result = self.interface.outcome(self.machine.nbits, responses)
-        return Answer(status, result, cycles, len(responses) if self.interface.counts_accesses else 0)
-
-    def mod_exp(self, base: int, exp: int, mod: int) -> int:
-        """One exponentiation, as `modexlab.fl.rsa_keys` wants it; its cycles are added to `cycles`."""
-        self.machine.require(base, exp, mod)
-        answer = self.run([(base, exp, mod)])[0]
-        if answer.cycles is not None:
-            self.cycles.append(answer.cycles)
-        self.accesses += answer.accesses
-        return answer.value()
+            outcome = interface.outcome(shape, run.responses[start:end])
+            yield outcome, run.accepted[start], run.done[end - 1], end - start
 
     def close(self) -> None:
         """Free the simulation and finish its waveform file."""

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ...proc.sim import MemoryTiming
     from ...proc.software.elf import Program
     from .design import Design
-    from .machine import Machine
+    from .own import OwnDesign
+    from .runnable import Runnable
 
 LEVELS = ("fl", "rtl")
 COUPLINGS = (
@@ -39,9 +40,9 @@ COUPLINGS = (
 
 @dataclass(frozen=True)
 class Xcel:
-    """What is behind the accelerator port, or on the bus: a design of the catalogue at a width, or the null accelerator at the port."""
+    """An accelerator at the port or on the bus of a processor; without a design the null accelerator."""
 
-    design: Design | None = None
+    design: Design | OwnDesign | None = None
     nbits: int = 32
     settings: Mapping[str, Any] = field(default_factory=dict)
     interface: str = PROCESSOR_PORT.name
@@ -64,14 +65,24 @@ class Xcel:
         return self.design.name if self.design is not None else "null"
 
     @property
-    def machine(self) -> Machine | None:
-        """The machine that the design makes; BadInput if it makes none."""
+    def machine(self) -> Runnable | None:
+        """The accelerator that the design makes; BadInput if it makes none."""
         return self.design.at(self.nbits, **self.settings) if self.design is not None else None
 
     @property
     def parameters(self) -> dict[str, Any]:
         """All parameters of the design; BadInput if they make no machine."""
         return self.machine.parameters if self.machine is not None else {}
+
+    def header(self) -> dict[str, str]:
+        """The C header by which a program calls it, by file name."""
+        from ...proc.software.call_header import call_header, identifier
+
+        machine = self.machine
+        if machine is None:
+            return {}
+        text = call_header(machine.name, machine.nbits, machine.shape, on_bus=self.on_bus)
+        return {f"{identifier(machine.name)}.h": text}
 
     def fl(self) -> Accelerator:
         """A new one, as the instruction-set simulator takes it."""
@@ -80,7 +91,7 @@ class Xcel:
         machine = self.machine
         if machine is None or self.on_bus:
             return NullXcelFL()
-        return XcelFL(self.nbits, machine.fl, [wide for _, wide in machine.given_fields])
+        return XcelFL(machine.shape, machine.computing())
 
     def bus(self) -> Bus | None:
         """What is on the bus, as the instruction-set simulator takes it."""
@@ -90,8 +101,7 @@ class Xcel:
         from ...fl.axi4lite import Axi4LiteFL
         from ...proc.iss.bus import Axi4LiteBus
 
-        given = [wide for _, wide in machine.given_fields]
-        return Axi4LiteBus(Axi4LiteFL(self.nbits, machine.fl, given, machine.traits))
+        return Axi4LiteBus(Axi4LiteFL(machine.shape, machine.computing(), machine.traits))
 
     def rtl(self) -> Component:
         """A new one in hardware, as it is behind the accelerator port."""
@@ -104,11 +114,13 @@ class Xcel:
         from ...proc.core.proc import Proc
 
         machine = self.machine
+        if machine is not None:
+            machine.require_ports()
         if machine is None or not self.on_bus:
             from ...proc.core.proc_xcel import ProcXcel
 
             return ProcXcel(partial(Proc, mul_latency, div_bits), self.rtl, observed=observed)
-        from ...proc.core.axi4lite_slave import Axi4LiteSlave
+        from ...proc.core.bus.axi4lite_slave import Axi4LiteSlave
         from ...proc.core.proc_bus import ProcBus
 
         slave = partial(Axi4LiteSlave, partial(machine.exported, AXI4LITE))

@@ -162,20 +162,23 @@ def workloads(nbits: int) -> tuple[Workload, Workload]:
     from ...proc.software.seeded_keys import seeded_key
 
     if nbits == NBITS_001:
-        message, e, d, n = MESSAGE_001, 65537, 0x3A48D459, MODULUS_001
-    else:
-        key = seeded_key(nbits)
-        assert key.d is not None
-        e, d, n = key.e, key.d, key.n
-        message = random.Random(nbits).randrange(n)
-    return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
+        return _there_and_back(MESSAGE_001, 65537, 0x3A48D459, MODULUS_001)
+    return key_operations(nbits, seeded_key(nbits))
+
+
+def key_operations(nbits: int, key: RSAKey) -> tuple[Workload, Workload]:
+    """Encryption of a message and decryption of its ciphertext with a key."""
+    assert key.d is not None
+    return _there_and_back(random.Random(nbits).randrange(key.n), key.e, key.d, key.n)
 
 
 def private_operation(nbits: int, key: RSAKey) -> Workload:
     """The decryption of a message's ciphertext with a key."""
-    assert key.d is not None
-    message = random.Random(nbits).randrange(key.n)
-    return Workload("decrypt", pow(message, key.e, key.n), key.d, key.n)
+    return key_operations(nbits, key)[1]
+
+
+def _there_and_back(message: int, e: int, d: int, n: int) -> tuple[Workload, Workload]:
+    return Workload("encrypt", message, e, n), Workload("decrypt", pow(message, e, n), d, n)
 
 
 def _workload(nbits: int, operation: str) -> Workload:

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .asic import DELAYS, DRAWN, RANDOM_ROWS, SPARE_CYCLES, Chip
+from ...fl.accelerator import DELAYS, Row
+from ...fl.errors import BadInput
+from .asic import DRAWN, RANDOM_ROWS, Chip
+from .chip import AcceleratorChip, Exchange
 from .foreign.foreign import ForeignDesign
-from .foreign.foreign_chip import ForeignChip
+from .foreign.foreign_chip import CoreChip, ForeignChip
+from .foreign.function_core import FunctionCore
 from .interfaces import DEFAULT, UNIT, UNIT_TITLE, Operands
 from .mixes import PRODUCT
+from .own import OwnDesign
+from .verilog.machine import unit_top
 from .widths import check_width
 from .workloads import Workload
 
 if TYPE_CHECKING:
+    from ...fl.accelerator import Message
+    from ...rtl.sim.ports import Ports
     from .design import Design
 
 MODULUS = "modulus"  # the static port that all units have
@@ -28,14 +35,20 @@ Product = tuple[str, int, int, int]  # name, factors, modulus
 
 
 def chip(
-    design: Design | None,
+    design: Design | OwnDesign | None,
     nbits: int,
     settings: Mapping[str, Any],
     interface: str = DEFAULT.name,
     system: bool = False,
     **kernel: str,
-) -> Chip:
-    """What goes through the flow: a machine, its multiplier alone, or the core of a manifest."""
+) -> AcceleratorChip:
+    """An accelerator for the flow: a machine, its multiplier alone, a core by a manifest, or one's own."""
+    if isinstance(design, OwnDesign):
+        if system or interface == UNIT:
+            asked = "--system" if system else f"--interface {interface}"
+            raise BadInput(f"{design.name} is no RSA machine: drop {asked}")
+        own = CoreChip if issubclass(design.kind, FunctionCore) else AcceleratorChip
+        return own(design, nbits, settings, interface)
     kind = UnitChip if interface == UNIT else Chip
     if isinstance(design, ForeignDesign):
         kind = ForeignChip
@@ -56,7 +69,7 @@ class UnitChip(Chip):
     @property
     def top(self) -> str:
         assert self.design is not None
-        return re.sub(r"\W", "_", f"{self.design.name}_{self.nbits}_{UNIT}")
+        return unit_top(self.design.name, self.nbits)
 
     @property
     def place(self) -> str:
@@ -111,37 +124,29 @@ class UnitChip(Chip):
             named.append((f"random {index}", generator.randrange(mod), generator.randrange(mod), mod))
         return named
 
-    def _streams(self, component: Any) -> dict[str, Any]:
-        from ...flow.workload import STREAM, ports_json
-        from ...rtl.sim.ports import Ports
+    def _table(self) -> list[tuple[Row, Message]]:
+        """Factors and modulus; the product follows from the domain."""
+        delays = itertools.cycle(DELAYS)
+        return [(Row(name, (a, b, mod), *next(delays)), ()) for name, a, b, mod in self.products()]
 
-        ports = Ports.of(component)
-        machine = self.machine
-
-        def asked(a: int, b: int, mod: int) -> dict[str, Any]:
-            space = machine.unit_space(mod)
-            known = {MODULUS: space.unit_modulus} | {each.name: each.of(mod) for each in machine.given}
-            return {
-                "requests": [hex(ports.request.pack((a, b), "request"))],
-                "expected": [hex(space.product(a, b))],
-                "statics": {name: hex(known[name]) for name, _ in ports.statics},
-            }
-
-        products = self.products()
-        rows = [
-            {"name": name, **asked(*factors), "source_delay": source, "sink_delay": sink}
-            for (name, *factors), (source, sink) in zip(products, itertools.cycle(DELAYS), strict=False)
-        ]
-        cycles = sum(machine.timing.latency(a, b, mod) for _, a, b, mod in products)
+    def _exchange(self, ports: Ports, requests: Sequence[Message], *_: Any) -> dict[str, Any]:
+        """A product under its modulus at the static ports."""
+        ((a, b, mod),) = requests
+        space = self.machine.unit_space(mod)
+        known = {MODULUS: space.unit_modulus} | {number.name: number.of(mod) for number in self.machine.given}
         return {
-            "protocol": STREAM,
-            "ports": ports_json(ports),
-            "max_cycles": 2 * cycles + 100 * len(rows) + SPARE_CYCLES,
-            "rows": rows,
-            "energy": {work.name: asked(*work.operands) for work in self.energy()},
-            "drawn": {
-                work.name: [asked(*each) for each in drawn]
-                for work in self.energy()
-                if (drawn := self._drawn(work))
-            },
+            "requests": [hex(ports.request.pack((a, b), "request"))],
+            "expected": [hex(space.product(a, b))],
+            "statics": {name: hex(known[name]) for name, _ in ports.statics},
         }
+
+    def _operations(self, exchange: Exchange) -> dict[str, Any]:
+        works = self.energy()
+        drawn = {work.name: [exchange([factors], ()) for factors in self._drawn(work)] for work in works}
+        return {
+            "energy": {work.name: exchange([work.operands], ()) for work in works},
+            "drawn": {name: operations for name, operations in drawn.items() if operations},
+        }
+
+    def _most_cycles(self) -> int:
+        return sum(self.machine.timing.latency(a, b, mod) for _, a, b, mod in self.products())

@@ -6,6 +6,8 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...fl.status import Status
+
 if TYPE_CHECKING:
     from .machine import Machine
 
@@ -28,8 +30,22 @@ class Workload:
         return self.base, self.exp, self.mod
 
     @property
+    def requests(self) -> tuple[tuple[int, int, int]]:
+        """Its only request."""
+        return (self.operands,)
+
+    @property
     def golden(self) -> int:
         return pow(self.base, self.exp, self.mod)
+
+    @property
+    def responses(self) -> tuple[tuple[Status, int]]:
+        """The only response."""
+        return ((Status.OK, self.golden),)
+
+    def as_json(self) -> dict[str, str]:
+        """The operands in hexadecimal, as they are longer than JSON's numbers."""
+        return {name: hex(getattr(self, name)) for name in ("base", "exp", "mod")}
 
 
 MODULUS_001 = 2603398711

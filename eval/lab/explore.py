@@ -26,13 +26,15 @@ from ..designs.interfaces import DEFAULT
 from ..designs.mixes import EXPONENTS
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..errors import NoMeasurement
+from ..progress import Progress, duration
 from . import pareto
 from .metrics import METRICS
+from .point import key_in
+from .schedulers import PAUSE
 from .search import Judged
 from .stages import IMPLEMENTED, STAGES
 
 if TYPE_CHECKING:
-    from ..progress import Progress
     from .ledger.ledger import Ledger
     from .metrics import Figure
     from .point import Point
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     from .search import Search
     from .space import Space
 
-PAUSE = 0.5  # seconds between looks at Ctrl-C, and at the time left
 LONG_SECONDS = 2.0  # a point that takes longer gets a line of its own
 AGAIN = "the same command goes on from there"
 
@@ -114,9 +115,8 @@ class Estimate:
     """
 
     def __init__(self) -> None:
-        self._seconds: dict[tuple[Any, ...], float] = {}
-        self._nbits: Counter[tuple[Any, ...]] = Counter()
-        self._count: Counter[tuple[Any, ...]] = Counter()
+        # of each kind of points the sums of seconds and bits, and how many they are
+        self._taken: dict[tuple[Any, ...], tuple[float, int, int]] = {}
 
     @staticmethod
     def _kinds(stage: str, subject: str, nbits: int, searched: bool) -> tuple[tuple[Any, ...], ...]:
@@ -124,21 +124,21 @@ class Estimate:
 
     def learn(self, stage: str, subject: str, seconds: float, nbits: int = 0, searched: bool = False) -> None:
         for kind in self._kinds(stage, subject, nbits, searched):
-            self._seconds[kind] = self._seconds.get(kind, 0.0) + seconds
-            self._nbits[kind] += nbits
-            self._count[kind] += 1
+            total, width, count = self._taken.get(kind, (0.0, 0, 0))
+            self._taken[kind] = total + seconds, width + nbits, count + 1
 
     def seconds(self, stage: str, subject: str, nbits: int = 0, searched: bool = False) -> float:
         for kind in self._kinds(stage, subject, nbits, searched):
-            if count := self._count[kind]:
-                wider = nbits * count / self._nbits[kind] if nbits and self._nbits[kind] else 1.0
-                return self._seconds[kind] / count * (wider if stage in IMPLEMENTED else 1.0)
+            if kind in self._taken:
+                total, width, count = self._taken[kind]
+                wider = nbits * count / width if nbits and width and stage in IMPLEMENTED else 1.0
+                return total / count * wider
         system = subject.startswith((SOFTWARE, HARDWARE)) and stage in IMPLEMENTED
         return STAGES[stage].seconds * (SYSTEM_FACTOR if system else 1.0) * (SEARCHES if searched else 1.0)
 
     def knows(self, stage: str) -> bool:
         """It has seen a point of this stage."""
-        return self._count[(stage, False)] + self._count[(stage, True)] > 0
+        return (stage, False) in self._taken or (stage, True) in self._taken
 
 
 def kind_of(point: Point) -> tuple[str, str, int, bool]:
@@ -176,7 +176,6 @@ class Sweep:
     measured: dict[str, Measured] = field(default_factory=dict)  # by key
     failed: dict[str, Failed] = field(default_factory=dict)
     fronts: dict[Work, pareto.Front[Member]] = field(default_factory=dict)
-    dropped: int = 0  # points under way when it was interrupted
     interrupted: bool = False
     shared: bool = False  # another sweep measures points of this one
     seconds: float = 0.0
@@ -194,22 +193,36 @@ class Sweep:
         return goals_at(self.goals, stage)
 
     @property
+    def dropped(self) -> int:
+        """Points under way when it was interrupted."""
+        return len(self._begun)
+
+    @property
     def new(self) -> int:
         """Points measured now."""
         return sum(not each.reused for each in self.measured.values())
 
     # ---- the run
 
-    def run(self, scheduler: Scheduler, progress: Progress) -> None:
+    def run(self, scheduler: Scheduler, name: str, *, quiet: bool = False) -> Sweep:
         """Measure until the search is over, or Ctrl-C; BadInput if something makes it senseless to go on."""
         start = time.monotonic()
+        told = False
         try:
-            with _asked_to_end() as stopped:
+            with (
+                scheduler,
+                Progress(name, self.search.count, unit="point", quiet=quiet) as progress,
+                _asked_to_end() as stopped,
+            ):
                 while not stopped():
                     batch = {point.key: point for point in self.search.ask()}
                     if not batch:
                         break
                     waiting = self._look_up(batch)
+                    if waiting and not told:
+                        count, place = self.search.count, self.ledger.path
+                        progress.say(f"{name}: {count} points, {scheduler.name}; the ledger is {place}")
+                        told = True
                     self._show(scheduler, progress)
                     self._measure(waiting, scheduler, progress, stopped)
                     if not stopped():
@@ -217,14 +230,15 @@ class Sweep:
                 self.interrupted = stopped()
         finally:
             self.seconds = time.monotonic() - start
+        return self
 
     def _look_up(self, batch: Mapping[str, Point]) -> deque[Point]:
         """Take from the ledger what it has; the rest is to be measured."""
         for each in read(self.ledger, batch):
             self._add(each)
         if not self.retry:
-            for failure in self.ledger.failures(list(batch)):
-                self.failed[failure.key] = Failed(batch[failure.key], failure.message, earlier=True)
+            for key, message in failures(self.ledger, batch).items():
+                self.failed[key] = Failed(batch[key], message, earlier=True)
         waiting = deque(
             point for key, point in batch.items() if key not in self.measured and key not in self.failed
         )
@@ -234,46 +248,41 @@ class Sweep:
     def _measure(
         self, waiting: deque[Point], scheduler: Scheduler, progress: Progress, stopped: Callable[[], bool]
     ) -> None:
-        under_way = 0
         shown = 0.0
         try:
-            while waiting or under_way:
-                while waiting and under_way < scheduler.slots:
-                    point = waiting.popleft()
-                    if self._measured_meanwhile(point):
-                        if not self.shared:  # the other sweep came from this end
-                            waiting.reverse()
-                        self.shared = True
-                        self._left[kind_of(point)] -= 1
-                        continue
-                    scheduler.submit(point)
-                    self._begun[point.key] = point, time.monotonic()
-                    under_way += 1
-                outcomes = scheduler.collect(0.0 if stopped() else PAUSE)
-                for outcome in sorted(outcomes, key=lambda each: each.fatal):  # what is good is written first
-                    under_way -= 1
+            for outcomes in scheduler.outcomes(self._begin(waiting, stopped), stopped):
+                # what is good is written first
+                for outcome in sorted(outcomes, key=lambda ended: ended.fatal):
                     self._take(outcome, progress)
                 if time.monotonic() - shown > PAUSE:
                     self._show(scheduler, progress)
                     shown = time.monotonic()
-                if stopped() and not outcomes:
-                    break
-                if stopped():
-                    waiting.clear()
         finally:
-            self.dropped = under_way
             self._show(scheduler, progress)
+
+    def _begin(self, waiting: deque[Point], stopped: Callable[[], bool]) -> Iterator[Point]:
+        """Yield the points that are still to be measured, each when a worker is free for it."""
+        while waiting and not stopped():
+            point = waiting.popleft()
+            if self._measured_meanwhile(point):
+                if not self.shared:  # the other sweep came from this end
+                    waiting.reverse()
+                self.shared = True
+                self._left[kind_of(point)] -= 1
+                continue
+            self._begun[point.key] = point, time.monotonic()
+            yield point
 
     def _take(self, outcome: Outcome, progress: Progress) -> None:
         """Write down what became of a point."""
-        point = outcome.point
+        point = outcome.task
         if outcome.fatal:
             raise BadInput(f"{outcome.error}; {self.new} points of this run are in the ledger, and {AGAIN}")
         self._left[kind_of(point)] -= 1
         self._begun.pop(point.key, None)
         error = outcome.error
-        if outcome.measurement is not None:
-            measurement = outcome.measurement
+        if outcome.result is not None:
+            measurement = outcome.result
             try:
                 number = self.ledger.record_first(point, measurement)
             except NoMeasurement as refused:
@@ -297,11 +306,10 @@ class Sweep:
 
     def _measured_meanwhile(self, point: Point) -> bool:
         """By another sweep with the same ledger: it is taken from there."""
-        if not self.ledger.done([point.key]):
-            return False
-        for each in read(self.ledger, {point.key: point}):
-            self._add(each)
-        return True
+        found = read(self.ledger, {point.key: point})
+        for measured in found:
+            self._add(measured)
+        return bool(found)
 
     def _add(self, measured: Measured) -> None:
         """Take a point in, and onto the fronts where it belongs."""
@@ -411,24 +419,36 @@ def read(ledger: Ledger, points: Mapping[str, Point]) -> list[Measured]:
     """Those of the points, by key, that have been measured, with their newest figures."""
     from .metrics import Figure
 
-    done = ledger.done(list(points))
+    present = _present(ledger, points)
     rows: dict[str, list[Any]] = {}
-    for row in ledger.rows(history=True, key=list(done)) if done else []:
+    for row in ledger.rows(history=True, key=list(present)) if present else []:
         of_key = rows.setdefault(row.key, [])
         if of_key and of_key[0].measurement != row.measurement:  # an older one
             of_key.clear()
         of_key.append(row)
     return [
         Measured(
-            points[key],
-            tuple(Figure(row.metric, row.value, row.unit, row.operation) for row in each),
-            each[0].marks,
-            each[0].seconds,
-            each[0].measurement,
+            present[name],
+            tuple(Figure(row.metric, row.value, row.unit, row.operation) for row in of_key),
+            of_key[0].marks,
+            of_key[0].seconds,
+            of_key[0].measurement,
             reused=True,
         )
-        for key, each in rows.items()
+        for name, of_key in rows.items()
     ]
+
+
+def failures(ledger: Ledger, points: Mapping[str, Point]) -> dict[str, str]:
+    """Return why points failed on the present hardware, by key."""
+    present = _present(ledger, points)
+    return {present[failure.key].key: failure.message for failure in ledger.failures(list(present))}
+
+
+def _present(ledger: Ledger, points: Mapping[str, Point]) -> dict[str, Point]:
+    """The points that the ledger may know, by the names that they have now: only those are translated."""
+    known = set(map(key_in, ledger.names()))
+    return {point.version: point for key, point in points.items() if key in known}
 
 
 # ---- words
@@ -445,12 +465,3 @@ def front_in_words(fronts: Mapping[Work, pareto.Front[Member]], goals: Sequence[
     best = [min(column) for column in zip(*front.vectors, strict=True)]
     told = [f"{goal.metric} {goal.sign * value:,.6g}" for goal, value in zip(goals, best, strict=True)]
     return f"{len(front)} on the front, best {' and '.join(told)}"
-
-
-def duration(seconds: float) -> str:
-    """In words that one takes in at a glance."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

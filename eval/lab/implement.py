@@ -7,7 +7,6 @@ unless a point asks for it (it takes longer than all else, and the rows have run
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from ...flow.graph.runner import Event, Outcome
     from ...flow.source import Source, VerilogFiles
     from ...flow.timing.report import TimingReport
+    from ...rtl.sim.translation.translated import Digests
     from .point import Point
 
 SKIPPED = "left out by --skip"
@@ -36,7 +36,7 @@ OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz",
 OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
 DETAILS = (
     *("parameters", "style", "tests", "equivalence", "area_by_module", "worst_path", "caveats"),
-    *("before_layout", "after_layout", "left_out", "paper", "core", "period_ns", "trials"),
+    *("before_layout", "after_layout", "left_out", "paper", "core", "met_ns", "period_ns", "trials"),
 )
 NOT_PROVED = "equivalence of netlist and design was not proved in this run; the tests ran on the netlist"
 PICTURES = ("amoeba.png", "density.png", "layout.png")
@@ -161,11 +161,18 @@ def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     flow = dict(point.flow)
     proof = flow.pop(EQUIVALENCE)
     wanted = targets(layout=point.stage == LAYOUT, skip=() if proof else (EQUIVALENCE,))
-    chip = point.chip()
     start = time.monotonic()
-    outcome, summary = run_asic(wanted, chip, check_flow(flow), _teller(point, say), jobs=jobs)
-    seconds = time.monotonic() - start
+    outcome, summary = run_asic(wanted, point.chip(), check_flow(flow), _teller(point, say), jobs=jobs)
+    return asic_measurement(point, wanted, outcome, summary, time.monotonic() - start)
+
+
+def asic_measurement(
+    point: Point, wanted: Collection[str], outcome: Outcome, summary: Summary, seconds: float
+) -> Measurement:
+    """The figures of a point from a run of these steps; NoMeasurement if a step or a test failed."""
     _require_done(point, summary, wanted)
+    chip = point.chip()
+    proof = dict(point.flow)[EQUIVALENCE]
     files = outcome.files()
     told = msgspec.json.decode(msgspec.json.encode(summary))
     details = {key: told[key] for key in DETAILS if told[key] is not None}
@@ -176,19 +183,18 @@ def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
         ],
         "energy_by_mode_nj": _last(summary).energy_by_mode_nj,
         "slack_histogram": msgspec.to_builtins(_timing(files).histogram),
-        "exponentiations": [
-            {"name": work.name, **{each: hex(getattr(work, each)) for each in ("base", "exp", "mod")}}
-            for work in chip.energy()
-        ],
+        "exponentiations": [{"name": work.name, **work.as_json()} for work in chip.energy()],
     }
     notes = [] if proof else [NOT_PROVED]
     details["caveats"] = [*summary.caveats, *notes, *filter(None, [chip.note, chip.limits])]
     tools = {each.tool: each.version for each in summary.steps}
+    digests = _digests(files)
     return Measurement(
         figures=tuple(_asic_figures(summary, point.stage)),
         seconds=seconds,
         tools=tools,
-        verilog_hash=_digest(files["design.sv"]),
+        verilog_hash=digests.text,
+        content=digests.hardware,
         tests=_tests(summary.tests),
         marks=tuple(summary.marks),
         details=details,
@@ -198,7 +204,9 @@ def _asic(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
 
 def _asic_figures(summary: Summary, stage: str) -> list[Figure]:
     """What was measured; a netlist without registers has no slack."""
-    counted = summary.core or summary  # a core by a manifest counts without its adapter
+    counted = (
+        summary.core or summary
+    )  # a core by a manifest counts without its wrapper, if its instance there is called `core`
     of_netlist = {name: getattr(counted, name, getattr(summary, name)) for name in OF_NETLIST}
     figures = [figure("clock_ns", summary.clock_ns)]
     figures += [figure(name, value) for name, value in of_netlist.items() if value is not None]
@@ -251,8 +259,11 @@ def _timing(files: Mapping[str, Path]) -> TimingReport:
     return product.read(files.get("timing_post.json") or files["timing.json"], TimingReport)
 
 
-def _digest(design_sv: Path) -> str:
-    return hashlib.sha256(design_sv.read_bytes()).hexdigest()
+def _digests(files: Mapping[str, Path]) -> Digests:
+    """Digests of the Verilog that the flow took."""
+    from ...rtl.sim.translation.translated import Digests
+
+    return Digests.of(files["design.sv"].read_text(encoding="utf-8"))
 
 
 def _teller(point: Point, say: Callable[[str], None]) -> Callable[[Any], None]:
@@ -300,6 +311,7 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
     counts = {metric: device.count(name) for name, metric in COUNTS.items()}
     figures = [figure(metric, count) for metric, count in counts.items() if count is not None]
     tools = {"Yosys": device.tool, **point.tools}
+    digests = _digests(files)
     if device.pnr is not None:
         figures.append(figure("fmax_mhz", device.pnr.fmax_mhz))
     caveats = [device.counting, "flat, before packing"]
@@ -307,7 +319,8 @@ def _fpga(point: Point, say: Callable[[str], None], jobs: int) -> Measurement:
         figures=tuple(figures),
         seconds=time.monotonic() - start,
         tools=tools,
-        verilog_hash=_digest(files["design.sv"]),
+        verilog_hash=digests.text,
+        content=digests.hardware,
         tests=f"{simulated.tests_passed} rows at RTL",
         marks=(*marks, *([] if device.fits else [f"it does not fit the {device.part}"])),
         details={"parameters": point.resolved, "caveats": caveats, "device": msgspec.to_builtins(device)},

@@ -1,23 +1,40 @@
-"""On what a figure depends beside what is measured: digests of our own sources, and the versions of the tools."""
+"""Cache-key inputs other than the point itself: the code and the tools that compute a figure, and the kit.
+
+The thing that is measured has a digest of its own (content.py). So code that only makes hardware, or
+describes it, is left out here: a new design or unit leaves the figures of all others valid.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from pathlib import Path
 
 from ...fl.errors import BadInput
-from .stages import CL, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, PYTHON, VERILOG
+from .stages import CL, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, PYTHON, VERILOG
 
-# what figures come from: these modules and all that they import; what is published changes no figure of ours
+# seeds: these modules and all that they import
 _MACHINES = ("eval.designs.catalogue", "eval.designs.session", "eval.designs.mixes", "eval.designs.workloads")
-_SYSTEMS = ("eval.designs.systems",)
-_FLOW = ("eval.designs.asic", "eval.lab.implement", "flow.graph.step")
-_MEASURE = "measure.py"
+_SIMULATORS = ("rtl.sim", "eval.designs.session")
+_SYSTEMS = ("rtl.sim", "eval.designs.systems")
+_FLOW = ("eval.lab.implement", "flow.graph.step")
+_OPERANDS = ("eval.designs.mixes",)
 _PROOFS = "eval.lab.proof.checks"
 _PROCESSOR_PROOFS = "eval.lab.proof.processor.processor_checks"
+# modules that count alone: they import all designs
+_MEASURE = ("eval.lab.measure",)
+_CHIPS = (
+    *("eval.designs.asic", "eval.designs.chip", "eval.designs.unit_chip"),
+    "eval.designs.foreign.foreign_chip",
+)
+# rooms and modules that are left out: published figures and names change none of ours,
 _NO_FIGURES = ("eval.papers", "eval.lab.point")
-_LAYOUT = "flow.layout"  # makes no figure before layout: the summary has it imported for what a layout says of itself
+# the flow imports the layout only for the words of its summary,
+_LAYOUT = "flow.layout"
+# and the digest of the Verilog, or of the model, says what comes from these
+_HARDWARE = (
+    *("rtl.units", "rtl.machines", "rtl.interfaces", "rtl.sim.translation", "proc.core", "cl"),
+    *("eval.designs.catalogue", "eval.designs.verilog_header"),
+)
 
 
 def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
@@ -30,16 +47,51 @@ def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
 
 @functools.cache
 def sources_of(system: bool, stage: str) -> str:
-    """Digest of the sources on which a measurement at a stage depends."""
-    from ...rtl.sim import cache, sources
+    """Digest of the code that computes the figures of a stage from the thing measured."""
+    from ...rtl.sim import sources
 
-    flow = flow_modules(stage) if stage in IMPLEMENTED else ()
-    seeds = (*_MACHINES, *(_SYSTEMS if system else ()), *flow)
-    without = _NO_FIGURES if stage == LAYOUT else (*_NO_FIGURES, _LAYOUT)
-    alone = cache.file_digest(
-        Path(__file__).with_name(_MEASURE)
-    )  # what it imports besides takes figures, and makes none
-    return cache.key(sources.digest(*seeds, without=without), alone)
+    seeds: tuple[str, ...] = _SYSTEMS if system else ()
+    if stage in IMPLEMENTED:
+        seeds += flow_modules(stage)
+    elif stage != FORMULA and not system:
+        seeds += _SIMULATORS
+    without = (*_NO_FIGURES, *_HARDWARE, *(() if stage == LAYOUT else (_LAYOUT,)))
+    alone = (*_MEASURE, *(_CHIPS if stage in IMPLEMENTED else ()))
+    return _key(sources.digest(*seeds, without=without), *map(sources.module_digest, alone))
+
+
+@functools.cache
+def sources_of_operands() -> str:
+    """Digest of the code that chooses the operands of workloads."""
+    from ...rtl.sim import sources
+
+    return sources.digest(*_OPERANDS, without=(*_NO_FIGURES, *_HARDWARE))
+
+
+@functools.cache
+def sources_of_answers() -> str:
+    """Digest of the code behind the answers of all machines at all levels."""
+    from ...rtl.sim import sources
+
+    return sources.digest(*_MACHINES, without=_NO_FIGURES)
+
+
+def kit_of(stage: str) -> str:
+    """Digest of the kit behind figures of a stage; empty if there is none, or if files of it are missing."""
+    from ...flow.kit import kit
+
+    if stage not in NETLIST:
+        return ""
+    try:
+        return kit.find().digest
+    except BadInput:
+        return ""
+
+
+def _key(*parts: str) -> str:
+    from ...rtl.sim import cache
+
+    return cache.key(*parts)
 
 
 @functools.cache
@@ -47,7 +99,7 @@ def sources_of_proofs() -> str:
     """Digest of the sources on which a verdict of `modexlab prove` depends."""
     from ...rtl.sim import sources
 
-    return sources.digest(*_MACHINES, *flow_modules(), _PROOFS, without=_NO_FIGURES)
+    return sources.digest(*_MACHINES, *_CHIPS, *flow_modules(), _PROOFS, without=_NO_FIGURES)
 
 
 @functools.cache

@@ -11,19 +11,20 @@ A figure belongs to a functional run of the same hardware: where a result is wro
 from __future__ import annotations
 
 import functools
-import hashlib
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ...fl.status import MEANING, Status
 from ..designs.interfaces import SYSTEM
 from ..designs.mixes import CRT, cycles_of
 from ..errors import NoMeasurement
+from .content import verilog_digests
 from .metrics import Measurement, figure
-from .stages import CL, FLOW, FORMULA, IMPLEMENTED
+from .stages import CL, FORMULA, IMPLEMENTED
 
 if TYPE_CHECKING:
+    from ...fl.accelerator import Message
     from ..designs.mixes import Part
     from .point import Point
 
@@ -47,50 +48,48 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
         return _system(point, start)
     parts = point.parts()
     for part in parts:
-        point.machine.require(*part.work.operands)
+        for request in part.work.requests:
+            point.machine.require(*request)
     counts, tests = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
-    marks = _corners(point) if point.kind is None and point.machine.measured else ()
-    note = point.chip().note
+    chip = point.chip()
+    failed = chip.failed_rows()
+    marks = (f"the design fails {len(failed)} of its tests: {', '.join(failed)}",) if failed else ()
+    note = chip.note
     details = {
         "parameters": point.resolved,
         "caveats": [note] if note and point.workload != CRT else [],
         "exponentiations": [
-            {"name": part.work.name, "times": part.times, "cycles": cycles, **_operands(part)}
+            {"name": part.work.name, "times": part.times, "cycles": cycles, **part.work.as_json()}
             for part, cycles in zip(parts, counts, strict=True)
         ],
     }
     total = sum(part.times * cycles for part, cycles in zip(parts, counts, strict=True))
     return Measurement(
-        figures=(figure("cycles", total, point.workload),),
+        figures=(figure("cycles", total, point.operation),),
         seconds=time.monotonic() - start,
         tools=point.tools,
-        verilog_hash="" if point.stage in (FORMULA, CL) else verilog_hash(point),
+        verilog_hash="" if point.stage in (FORMULA, CL) else verilog_digests(point).text,
+        content=point.content,
         tests=tests,
         marks=marks,
         details=details,
     )
 
 
-def _corners(point: Point) -> tuple[str, ...]:
-    """A mark with the rows that a core by a manifest fails, if it fails any."""
-    from ..designs.foreign.corners import corners
-    from ..designs.foreign.foreign import ForeignMachine
-
-    machine = point.machine
-    assert isinstance(machine, ForeignMachine)
-    failed = [row.name for row in corners(machine) if row.failed]
-    return (f"the design fails {len(failed)} of its tests: {', '.join(failed)}",) if failed else ()
-
-
 def _formula(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
     """Cycles of each part, and what was checked: no hardware runs, but its function does."""
     machine = point.machine
-    counts = []
     for part in parts:
-        status, result = machine.fl(*machine.carried(*part.work.operands))
-        _require_right(point, part, status, result)
-        counts.append(cycles_of(point.workload, machine, part.work))
-    return counts, f"{_results(parts)} of the functional level (FL) checked against pow; no hardware ran"
+        if point.own and None in (machine.cycles(*request) for request in part.work.requests):
+            raise NoMeasurement(f"{point}: {machine.name} has no formula; define cycles()")
+        _require_right(
+            point, part, machine.answers([machine.carried(*request) for request in part.work.requests])
+        )
+    counts = [cycles_of(point.workload, machine, part.work) for part in parts]
+    return (
+        counts,
+        f"{_results(parts)} of the functional level (FL) checked against {_oracle(point)}; no hardware ran",
+    )
 
 
 def _simulated(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
@@ -99,31 +98,31 @@ def _simulated(point: Point, parts: tuple[Part, ...]) -> tuple[list[int], str]:
     counts = []
     with point.machine.session(level=level, stage=stage, interface=point.interface) as session:
         for part in parts:
-            (answer,) = session.run([part.work.operands])
-            _require_right(point, part, answer.status, answer.result)
-            assert answer.cycles is not None
-            counts.append(answer.cycles)
+            (operated,) = session.operate([part.work.requests])
+            _require_right(point, part, operated.responses)
+            counts.append(operated.cycles)
     what = "cycle-level model" if level == "cl" else f"RTL ({point.stage})"
-    return counts, f"{_results(parts)} of the {what} checked against pow"
+    return counts, f"{_results(parts)} of the {what} checked against {_oracle(point)}"
 
 
 def _results(parts: tuple[Part, ...]) -> str:
     return "result" if len(parts) == 1 else f"{len(parts)} results"
 
 
-def _require_right(point: Point, part: Part, status: Status, result: int) -> None:
+def _oracle(point: Point) -> str:
+    return "fl" if point.own else "pow"
+
+
+def _require_right(point: Point, part: Part, responses: Sequence[Message]) -> None:
     """NoMeasurement for a status, and for a wrong result."""
-    if status != Status.OK:
+    if tuple(responses) == part.work.responses:
+        return
+    status = next((response[0] for response in responses if response[0]), 0)
+    if status and not point.own:
         raise NoMeasurement(
             f"{point}: {part.work.name} was answered with status {int(status)}: {MEANING[Status(status)]}"
         )
-    if result != part.work.golden:
-        raise NoMeasurement(f"{point}: the result of {part.work.name} is wrong, so its cycles mean nothing")
-
-
-def _operands(part: Part) -> dict[str, str]:
-    """In hexadecimal: longer ones than JSON's numbers hold."""
-    return {name: hex(getattr(part.work, name)) for name in ("base", "exp", "mod")}
+    raise NoMeasurement(f"{point}: the result of {part.work.name} is wrong, so its cycles mean nothing")
 
 
 # ---- systems
@@ -145,7 +144,7 @@ def _system(point: Point, start: float) -> Measurement:
         "parameters": point.resolved,
         "caveats": [each for each in (point.chip().note, kind.caveat) if each],
         "exponentiations": [
-            {"name": part.work.name, "times": 1, "cycles": row.normalised, **_operands(part)}
+            {"name": part.work.name, "times": 1, "cycles": row.normalised, **part.work.as_json()}
         ],
         "window": {
             "cycles": row.cycles,
@@ -159,7 +158,8 @@ def _system(point: Point, start: float) -> Measurement:
         figures=(figure("cycles", row.normalised, point.workload),),
         seconds=time.monotonic() - start,
         tools=point.tools,
-        verilog_hash=verilog_hash(point),
+        verilog_hash=verilog_digests(point).text,
+        content=point.content,
         tests=f"result of the program on the RTL ({point.stage}) checked against pow",
         details=details,
     )
@@ -171,20 +171,3 @@ def _dummy(nbits: int, operation: str, stage: str) -> int:
     from ..designs import systems
 
     return systems.Measurement(stage).overhead(nbits, operation)
-
-
-# ---- the hardware
-
-
-def verilog_hash(point: Point) -> str:
-    """SHA-256 of its Verilog, as the flow takes it: the same at all stages of the same hardware."""
-    settings = tuple(sorted(point.all_settings.items()))
-    return _verilog_hash(point.subject, point.nbits, settings, point.interface)
-
-
-@functools.lru_cache(maxsize=256)
-def _verilog_hash(subject: str, nbits: int, settings: tuple[tuple[str, Any], ...], interface: str) -> str:
-    from .point import Point
-
-    text = Point(subject, nbits, settings, interface, stage=FLOW).chip().verilog()
-    return hashlib.sha256(text.encode()).hexdigest()

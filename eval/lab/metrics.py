@@ -12,9 +12,6 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from .stages import CYCLES, FPGA, LAYOUT, NETLIST
 
-COUNTED = tuple(CYCLES)  # stages that count cycles and nothing else
-MADE = tuple(NETLIST)
-
 
 @dataclass(frozen=True)
 class Metric:
@@ -43,19 +40,19 @@ class Metric:
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("cycles", "Cycles", "cycles", (*COUNTED, *MADE), axis=True),
-        Metric("time_ns", "Time", "ns", MADE, axis=True),
-        Metric("area_um2", "Area", "um2", MADE, per_operation=False, axis=True),
-        Metric("energy_nj", "Energy", "nJ", MADE, axis=True),
-        Metric("energy_with_glitches_nj", "Energy with glitches", "nJ", MADE, axis=True),
-        Metric("energy_inertial_nj", "Energy with glitches as far as they go", "nJ", MADE),
-        Metric("power_mw", "Power", "mW", MADE, per_operation=False, axis=True),
-        Metric("clock_ns", "Clock period", "ns", MADE, per_operation=False, better=""),
-        Metric("fmax_mhz", "Highest clock", "MHz", (*MADE, FPGA), per_operation=False, better="max"),
-        Metric("wns_ns", "Slack", "ns", MADE, per_operation=False, better="max"),
-        Metric("hold_wns_ns", "Hold slack", "ns", MADE, per_operation=False, better="max"),
-        Metric("cells", "Cells", "cells", MADE, per_operation=False, axis=True, counted=True),
-        Metric("flops", "Flip-flops", "cells", MADE, per_operation=False, axis=True, counted=True),
+        Metric("cycles", "Cycles", "cycles", (*CYCLES, *NETLIST), axis=True),
+        Metric("time_ns", "Time", "ns", NETLIST, axis=True),
+        Metric("area_um2", "Area", "um2", NETLIST, per_operation=False, axis=True),
+        Metric("energy_nj", "Energy", "nJ", NETLIST, axis=True),
+        Metric("energy_with_glitches_nj", "Energy with glitches", "nJ", NETLIST, axis=True),
+        Metric("energy_inertial_nj", "Energy with glitches as far as they go", "nJ", NETLIST),
+        Metric("power_mw", "Power", "mW", NETLIST, per_operation=False, axis=True),
+        Metric("clock_ns", "Clock period", "ns", NETLIST, per_operation=False, better=""),
+        Metric("fmax_mhz", "Highest clock", "MHz", (*NETLIST, FPGA), per_operation=False, better="max"),
+        Metric("wns_ns", "Slack", "ns", NETLIST, per_operation=False, better="max"),
+        Metric("hold_wns_ns", "Hold slack", "ns", NETLIST, per_operation=False, better="max"),
+        Metric("cells", "Cells", "cells", NETLIST, per_operation=False, axis=True, counted=True),
+        Metric("flops", "Flip-flops", "cells", NETLIST, per_operation=False, axis=True, counted=True),
         Metric("die_um2", "Die", "um2", (LAYOUT,), per_operation=False),
         Metric("wire_um", "Wire", "um", (LAYOUT,), per_operation=False),
         Metric("lut", "LUT", "LUT", (FPGA,), per_operation=False, counted=True),
@@ -106,6 +103,9 @@ class Measurement:
     marks: tuple[str, ...] = ()  # why the figures must not be compared (a missed clock)
     details: Mapping[str, Any] = field(default_factory=dict)  # JSON: areas by module, the worst path, caveats
     artifacts: Mapping[str, bytes] = field(default_factory=dict)  # pictures, by the name of their file
+    content: str = (
+        ""  # digest of the hardware or the model that was measured; empty: that of the point (content.py)
+    )
 
     def value(self, metric: str, operation: str = "") -> float | int:
         """One figure; the operation may be left out where the metric has a single one."""

@@ -1,4 +1,4 @@
-"""Pareto fronts: which points nothing else beats in every objective at once, and how large a front is.
+"""Pareto fronts: the points that no other point dominates.
 
 Inside, every objective is minimised: a figure to be maximised enters with its sign turned. Points are compared only
 within one operation, since an encryption and a decryption are different work: figures without an operation (an area)
@@ -98,25 +98,3 @@ def front_of(points: Iterable[tuple[Vector, T]]) -> Front[T]:
     for vector, item in points:
         front.add(vector, item)
     return front
-
-
-def hypervolume(vectors: Iterable[Vector], reference: Vector) -> float:
-    """The volume between a front and a reference that is worse in everything: the larger, the better the front.
-
-    Zitzler and Thiele, "Multiobjective evolutionary algorithms", IEEE Trans. Evol. Comput. 3(4), 1999, there "size of
-    the dominated space". By slices along the last objective: exact, and quick enough for fronts of some hundred points.
-    """
-    inside = [vector for vector in vectors if all(a < b for a, b in zip(vector, reference, strict=True))]
-    if not inside:
-        return 0.0
-    if len(reference) == 1:
-        return reference[0] - min(vector[0] for vector in inside)
-    inside.sort(key=lambda vector: vector[-1])
-    ends = [vector[-1] for vector in inside[1:]] + [reference[-1]]
-    volume = 0.0
-    slab: Front[None] = Front()
-    for vector, end in zip(inside, ends, strict=True):
-        slab.add(vector[:-1], None)
-        if end > vector[-1]:
-            volume += (end - vector[-1]) * hypervolume(slab.vectors, reference[:-1])
-    return volume

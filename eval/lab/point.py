@@ -1,9 +1,10 @@
 """Point: one thing to measure, and the name under which the ledger keeps what came out.
 
-A point is a design of the catalogue, or a system of `modexlab systems`, at a width, with parameters, at a stage, with a workload or
-with settings of the flow. Points that say the same are equal: parameters that have their default value anyway are dropped, settings
-of the flow that are not given are filled in. `key` is a digest of everything that decides on the figures, `command` what a user
-types to measure them.
+A point is a design of the catalogue, or a system of `modexlab systems`, at a width, with parameters, at a
+stage, with a workload or with settings of the flow. Equivalent points are equal: parameters with their
+default value are dropped, and settings of the flow that are not given are filled in. `key` is a digest of
+everything that decides on the figures except the hardware, and `version` includes the hardware; `command`
+is what a user types to measure them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from ..designs.mixes import (
     check_workload,
     cycles_of,
     operations,
+    own_operation,
+    own_part,
     parts_of,
 )
 from ..designs.systems import (
@@ -38,15 +41,28 @@ from ..designs.systems import (
 from ..designs.widths import MAX_NBITS, check_width
 from . import keys
 from .flow_settings import FLOW_DEFAULTS, SHOWN, check_point_flow, optional_flow
-from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, STAGES
+from .stages import CL, FLOW, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, STAGES
 
 if TYPE_CHECKING:
-    from ..designs.asic import Chip
-    from ..designs.design import Design
-    from ..designs.machine import Machine
+    from ..designs.chip import AcceleratorChip
 
 
 MOST_OPERAND_NBITS = 256  # with which a key is made at once
+
+
+def version_of(key: str, content: str) -> str:
+    """The name of a measurement in the ledger: the key of its point, and the content that was measured."""
+    return f"{key}-{content}"
+
+
+def key_in(version: str) -> str:
+    """The key of the point in such a name."""
+    return version.partition("-")[0]
+
+
+def content_in(version: str) -> str:
+    """The digest of the content in such a name."""
+    return version.partition("-")[2]
 
 
 @dataclass(frozen=True)
@@ -72,15 +88,15 @@ class Point:
             raise unknown("stage", self.stage, STAGES)
         if self.interface not in (*INTERFACES, SYSTEM, UNIT):
             raise unknown("interface", self.interface, (*INTERFACES, SYSTEM, UNIT))
-        values: dict[str, Any] = {}
         if self.subject.startswith((SOFTWARE, HARDWARE)):
-            values["interface"] = SYSTEM
+            object.__setattr__(self, "interface", SYSTEM)
         elif self.interface == SYSTEM:
-            values["subject"] = f"{HARDWARE}{self.subject}"
+            object.__setattr__(self, "subject", f"{HARDWARE}{self.subject}")
         if self.stage in IMPLEMENTED:
-            values["workload"] = ""
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, "workload", "")
+        elif self.workload == ENCRYPT and self.own:
+            known = self.machine.workloads()  # the default of the field is one of RSA's
+            object.__setattr__(self, "workload", ENCRYPT if ENCRYPT in known else next(iter(known)))
         object.__setattr__(self, "settings", self._without_defaults())
         object.__setattr__(self, "flow", self._whole_flow())
 
@@ -132,16 +148,16 @@ class Point:
         return find_system(self.subject, dict(self.settings)) if self.interface == SYSTEM else None
 
     @property
-    def design(self) -> Design | None:
-        """The design of the catalogue; software has none."""
+    def design(self) -> Any:
+        """The design of the catalogue, or an accelerator of another kind; software has none."""
         if self.kind is not None:
             return self.kind.design
-        from ..designs.catalogue import find  # not at the top: it brings PyMTL3
+        from ..designs.catalogue import entry  # not at the top: it brings PyMTL3
 
-        return find(self.subject)
+        return entry(self.subject)
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> Any:
         """The machine that the design makes, or that is in its system; BadInput if it makes none. Software has no machine."""
         assert self.design is not None
         return self.design.at(self.nbits, **self.all_settings)
@@ -164,24 +180,35 @@ class Point:
         check_key_width(self.nbits)
         return dict(self.kind.xcel(self.nbits, workloads(self.nbits)[0].mod).settings)
 
+    @functools.cached_property
+    def own(self) -> bool:
+        """Whether it is an accelerator of another kind than RSA's."""
+        from ..designs.own import OwnDesign
+
+        return isinstance(self.design, OwnDesign)
+
     @property
     def modulus(self) -> int:
         """The only modulus that the machine takes; 0: any, or that of any key."""
-        return self.machine.modulus if self.design is not None and not self.keyed else 0
+        known = self.design is not None and not self.own and not self.keyed
+        return self.machine.modulus if known else 0
 
     @property
     def keyed(self) -> bool:
         """It does the private operations of a key, and nothing else."""
-        return self.design is not None and self.machine.keyed
+        return self.design is not None and not self.own and self.machine.keyed
 
     def check(self) -> None:
         """BadInput, with the remedy, if there is no such machine, or nothing to measure on it."""
+        if self.own:
+            self._check_own()
+            return
         check_width(self.nbits)
         if self.kind is not None:
             self._check_system()
         _ = self.resolved  # refuses what makes no machine
-        if self.kind is None and self.machine.measured:
-            self._check_foreign()
+        if self.kind is None and self.design is not None:
+            self._check_stage()
         if self.keyed:
             _ = self.machine.key  # refuses widths of which there is none
         if self.stage in IMPLEMENTED:
@@ -206,14 +233,25 @@ class Point:
                 f"{self.interface}, or stage native"
             )
 
-    def _check_foreign(self) -> None:
-        """What is known of a core by a manifest is what its RTL does."""
-        self.machine.interface(self.interface)
-        if self.stage not in (NATIVE, *IMPLEMENTED):
+    def _check_own(self) -> None:
+        """An accelerator of another kind: its workloads are its own."""
+        accelerator = self.machine
+        accelerator.interface(self.interface)
+        self._check_stage()
+        if self.stage in IMPLEMENTED:
+            self.chip().check()
+        elif self.workload not in (workloads := accelerator.workloads()):
+            raise unknown(f"workload of {accelerator.name}", self.workload, workloads)
+
+    def _check_stage(self) -> None:
+        """BadInput for a stage at which its machine does not exist: a core by a manifest is RTL alone."""
+        stages = (*self.machine.stages, *IMPLEMENTED)
+        if self.stage not in stages and not (self.stage == FORMULA and CL in stages):
             raise BadInput(
-                f"{self.label} at stage {self.stage}: a design by a manifest is measured at {NATIVE}, {FLOW}, {LAYOUT} or {FPGA}"
+                f"{self.label} at stage {self.stage}: it is measured at {', '.join(stages)}; give one of them"
             )
-        self.chip().check()
+        if CL not in stages:
+            self.chip().check()  # ports and interface
 
     def _check_system(self) -> None:
         if self.design is None or self.stage not in IMPLEMENTED:
@@ -232,10 +270,17 @@ class Point:
 
     def parts_for(self, workload: str) -> tuple[Part, ...]:
         """The same of another one that its machine does."""
+        if self.own:
+            return (own_part(self.machine, workload),)
         machine = self.machine if self.design is not None else None
         return parts_of(workload, machine, self.nbits, system=self.interface == SYSTEM)
 
-    def chip(self) -> Chip:
+    @property
+    def operation(self) -> str:
+        """The name of its workload among the operations of all accelerators."""
+        return own_operation(self.machine, self.workload) if self.own else self.workload
+
+    def chip(self) -> AcceleratorChip:
         """As the flow wants it."""
         from ..designs.unit_chip import chip
 
@@ -286,27 +331,57 @@ class Point:
 
     @functools.cached_property
     def key(self) -> str:
-        """Digest of what it is, of its operands, and of the sources and the tools that its figures come from."""
+        """Digest of the point, its operands, and the code, tools and kit that compute its figures.
+
+        It leaves out the hardware, whose digest takes longer: see `version`.
+        """
         from ...rtl.sim import cache  # not at the top: it brings PyMTL3, and --help must be quick
 
         identity = {**self.as_json(), "settings": self.resolved, "operands": self._operands()}
         if self.kind is None and self.design is not None:
             identity["subject"] = self.design.identity
         digest = keys.sources_of(self.interface == SYSTEM, self.stage)
-        return cache.key(json.dumps(identity, sort_keys=True), digest, json.dumps(self.tools, sort_keys=True))
+        tools = json.dumps(self.tools, sort_keys=True)
+        return cache.key(json.dumps(identity, sort_keys=True), digest, tools, keys.kit_of(self.stage))
 
-    def _operands(self) -> list[list[str]]:
-        """The operands of all exponentiations that count, and how often each does. For long keys the list is empty: making the keys
-        takes as long as measuring by formula, and the code that makes them is among the sources of the key."""
-        if self.nbits > MOST_OPERAND_NBITS:
-            return []
+    @functools.cached_property
+    def content(self) -> str:
+        """Digest of the hardware or the model that it measures."""
+        from .content import content_of  # not at the top: it imports this module
+
+        return content_of(self)
+
+    @property
+    def version(self) -> str:
+        """The name of its figures or its failure in the ledger: digests of all that decides on them."""
+        try:
+            content = self.content
+        except Exception:  # hardware that cannot be translated fails with whatever PyMTL3 raises
+            content = ""
+        return version_of(self.key, content)
+
+    def _operands(self) -> list[Any]:
+        """The operands of all exponentiations that count, and how often each does.
+
+        For long keys the code that chooses them takes their place: generating the keys takes as long as
+        measuring by formula. Where energy is measured, the cycles by formula decide how much of an operation
+        is simulated; for long keys the code of the formula takes their place too.
+        """
+        if self.own:
+            return []  # its workloads are in the digest of its sources
         machine = self.machine if self.design is not None else None
+        by_formula = (
+            self.stage in NETLIST and self.kind is None and machine is not None and CL in machine.stages
+        )
+        if self.nbits > MOST_OPERAND_NBITS:
+            formula = [self.at(stage=FORMULA, flow=(), interface=DEFAULT.name).content] if by_formula else []
+            return [keys.sources_of_operands(), *formula]
         names = operations(machine) if self.stage in IMPLEMENTED else (self.workload,)
-        return [
-            [str(part.times), *map(hex, part.work.operands)]
-            for name in names
-            for part in self.parts_for(name)
-        ]
+        works = [part for name in names for part in self.parts_for(name)]
+        operands: list[Any] = [[str(part.times), *map(hex, part.work.operands)] for part in works]
+        if by_formula and machine is not None:
+            operands += [machine.counted(*part.work.operands) for part in works]
+        return operands
 
     @property
     def tools(self) -> Mapping[str, str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 from ...fl.errors import BadInput
-from .point import Point
+from ..json_values import json_value
+from .point import Point, key_in
 
 
 class Source:
@@ -19,8 +21,11 @@ class Source:
 
     @cached_property
     def stale(self) -> bool:
+        """The hardware, or the code, the tools or the kit behind its figures, have changed since."""
         try:
-            return Point.from_json(self._point).key != self._key
+            point = Point.from_json(self._point)
+            # the key first: it is quicker
+            return key_in(self._key) != point.key or point.version != self._key
         except BadInput:  # a design or a parameter that is no more
             return True
 
@@ -61,8 +66,25 @@ class Row:
 
     @property
     def stale(self) -> bool:
-        """Measured with other sources or tools than the present ones. Asking needs the catalogue, which is slow to load."""
+        """Measured on other hardware, or by other code or tools. Asking loads the catalogue."""
         return self.source.stale
+
+
+COLUMNS = tuple(field.name for field in fields(Row) if field.name != "source")
+
+
+def record(row: Row) -> dict[str, Any]:
+    """The row as JSON has it; numbers that readers would round become hexadecimal text."""
+    columns = {name: getattr(row, name) for name in COLUMNS}
+    return {**_exact(columns), "command": shlex.join(row.command)}
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _exact(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_exact(item) for item in value]
+    return json_value(value)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
-"""Where points are measured: worker processes on this computer, or those of a Dask cluster.
+"""Where the tasks of a campaign run: worker processes on this computer, or those of a Dask cluster.
 
-A scheduler takes points, and gives an Outcome for each, in the order in which they end. Only the process that has the scheduler
-writes results down. A worker measures one point at a time, because elaborating hardware is nothing that threads can share.
+A scheduler takes tasks (points of a sweep, chunks of test vectors), and gives an Outcome for each, in the
+order in which they end. Only the process that has the scheduler writes results down. A worker does one task
+at a time, because elaborating hardware is nothing that threads can share.
 
-Local workers are forks of the parent, made before it has a second thread: they have all that it has loaded, and start at once. One
-that takes the place of a worker that has crashed comes from Python's fork server, because by then there is a thread that draws the
-progress. Each leads a process group of its own: Ctrl-C in a terminal reaches the parent alone, and with a worker end the tools
-that it has started. A worker whose parent is gone, however that came about, ends at once.
+Local workers are forks of the parent as long as it has one thread: they share its loaded modules and start at
+once. Afterwards, when a thread draws the progress, they come from Python's fork server, as do replacements
+of crashed workers. Each worker leads its own process group: Ctrl-C in a terminal reaches the parent alone,
+and the tools of a worker end with it. A worker ends as soon as its parent is gone.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import functools
 import importlib
+import itertools
 import logging
 import multiprocessing
 import os
@@ -26,20 +29,21 @@ import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...fl.errors import BadInput
+from ...flow import isolated
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from .metrics import Measurement
     from .point import Point
 
+PAUSE = 0.5  # seconds between looks at Ctrl-C, and at the time left
 CONNECT_SECONDS = 10.0
 LOOK_SECONDS = 2.0  # between looks at how many workers a cluster has
 KILL_SECONDS = 5.0  # for processes that have been killed to be gone
@@ -53,29 +57,27 @@ PRELOAD = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a point: figures, or the reason why there are none."""
+    """The result of a task, or the reason why there is none."""
 
-    point: Point
-    measurement: Measurement | None
+    task: Any
+    result: Any
     error: str = ""
     seconds: float = 0.0
-    fatal: bool = False  # the reason holds for any point: it makes no sense to go on
+    fatal: bool = False  # the reason holds for any task: it makes no sense to go on
+    refused: bool = False  # the reason is the input's: BadInput
 
 
-Work = Callable[["Point"], Outcome]
+Work = Callable[[Any], Outcome]
 
 
-def attempt(point: Point) -> Outcome:
-    """Measure a point, whatever may happen; this runs in a worker."""
-    from .measure import measure
-
+def attempt(run: Callable[[Any], Any], task: Any) -> Outcome:
+    """Run a task in a worker and report any failure as an Outcome."""
     start = time.perf_counter()
-    fatal = False
+    fatal = refused = False
     try:
-        measurement = measure(point, jobs=1)  # the cores are taken by points
-        return Outcome(point, measurement, seconds=time.perf_counter() - start)
+        return Outcome(task, run(task), seconds=time.perf_counter() - start)
     except BadInput as error:
-        message = str(error)
+        message, refused = str(error), True
         fatal = os.strerror(errno.ENOSPC) in message  # the cache cannot be written
     except OSError as error:
         message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
@@ -84,7 +86,14 @@ def attempt(point: Point) -> Outcome:
         message = _said(error)
     except Exception as error:  # a bug in one corner of the space must not cost the rest of it
         message = _said(error, where=True)
-    return Outcome(point, None, " ".join(message.split()), time.perf_counter() - start, fatal)
+    return Outcome(task, None, " ".join(message.split()), time.perf_counter() - start, fatal, refused)
+
+
+def measure_point(point: Point) -> Outcome:
+    """Measure a point of a sweep."""
+    from . import measure
+
+    return attempt(functools.partial(measure.measure, jobs=1), point)  # the cores are taken by points
 
 
 def _said(error: Exception, where: bool = False) -> str:
@@ -97,23 +106,23 @@ def _said(error: Exception, where: bool = False) -> str:
 
 
 class Scheduler(ABC):
-    """A place where points are measured."""
+    """An executor of tasks."""
 
     name: str  # for people
 
     @property
     @abstractmethod
     def slots(self) -> int:
-        """How many points may be under way at once, so that no worker waits; it may change."""
+        """The number of tasks in flight that keeps every worker busy; it may change."""
 
     @property
     @abstractmethod
     def workers(self) -> int:
-        """How many measure now."""
+        """How many work now."""
 
     @abstractmethod
-    def submit(self, point: Point) -> None:
-        """Begin a point."""
+    def submit(self, task: Any) -> None:
+        """Begin a task."""
 
     @abstractmethod
     def collect(self, timeout: float) -> list[Outcome]:
@@ -122,6 +131,23 @@ class Scheduler(ABC):
     @abstractmethod
     def close(self) -> None:
         """End all workers that are ours, with what is under way."""
+
+    def outcomes(
+        self, tasks: Iterator[Any], stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[list[Outcome]]:
+        """Do all tasks. Yield the outcomes as they come, or none after a PAUSE, until `stopped`."""
+        under_way = 0
+        while True:
+            for task in itertools.islice(tasks, max(0, self.slots - under_way)):
+                self.submit(task)
+                under_way += 1
+            if not under_way:
+                return
+            ended = self.collect(0.0 if stopped() else PAUSE)
+            under_way -= len(ended)
+            yield ended
+            if stopped() and not ended:
+                return
 
     def __enter__(self) -> Scheduler:
         return self
@@ -133,18 +159,19 @@ class Scheduler(ABC):
 # ---- processes on this computer
 
 
-def _serve(pipe: connection.Connection, work: Work) -> None:
-    """A worker: point after point."""
+def _serve(pipe: connection.Connection, work: Work, directory: Path) -> None:
+    """Run tasks in the parent's working directory, so that a relative cache path stays valid."""
     os.setsid()
+    os.chdir(directory)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.dup2(2, 1)  # what a tool prints is no part of the parent's output
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
-            point = pipe.recv()
+            task = pipe.recv()
         except EOFError:
             return
-        pipe.send(work(point))
+        pipe.send(work(task))
 
 
 def _end_with_parent() -> None:
@@ -155,31 +182,30 @@ def _end_with_parent() -> None:
 
 
 class _Worker:
-    """A process, and the point that it has."""
+    """A process, and the task that it has."""
 
-    def __init__(self, work: Work, method: str) -> None:
+    def __init__(self, work: Work, method: str, directory: Path) -> None:
         context: Any = multiprocessing.get_context(method)  # the stub has no Process in it
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+        self.process = context.Process(target=_serve, args=(theirs, work, directory), daemon=True)
         self.process.start()
         theirs.close()
-        self.point: Point | None = None
+        self.task: Any = None
         self.begun = 0.0
 
-    def begin(self, point: Point) -> None:
-        self.point, self.begun = point, time.perf_counter()
+    def begin(self, task: Any) -> None:
+        self.task, self.begun = task, time.perf_counter()
         with contextlib.suppress(BrokenPipeError):  # it has ended meanwhile; `outcome` will see
-            self.pipe.send(point)
+            self.pipe.send(task)
 
     def outcome(self) -> Outcome:
         """What it has sent; if it has ended instead, that."""
-        assert self.point is not None
         try:
             outcome = self.pipe.recv()
         except (EOFError, OSError):  # before a word, or in the middle of one
             seconds = time.perf_counter() - self.begun
-            outcome = Outcome(self.point, None, f"the worker {self._ending()}", seconds)
-        self.point = None
+            outcome = Outcome(self.task, None, f"the worker {self._ending()}", seconds)
+        self.task = None
         return outcome
 
     def _ending(self) -> str:
@@ -213,8 +239,9 @@ class _Worker:
 class Local(Scheduler):
     """Worker processes here."""
 
-    def __init__(self, jobs: int, work: Work = attempt) -> None:
+    def __init__(self, jobs: int, work: Work = measure_point) -> None:
         self._jobs, self._work = jobs, work
+        self._directory = Path.cwd()
         self._workers: list[_Worker] = []
         self.name = f"{jobs} process{'es' if jobs > 1 else ''} here"
 
@@ -222,7 +249,7 @@ class Local(Scheduler):
         if threading.active_count() == 1:
             for module in PRELOAD:
                 importlib.import_module(module)
-            self._workers = [_Worker(self._work, "fork") for _ in range(self._jobs)]
+            self._workers = [_Worker(self._work, "fork", self._directory) for _ in range(self._jobs)]
         return self
 
     def _another(self) -> _Worker:
@@ -231,10 +258,11 @@ class Local(Scheduler):
         set_forkserver_preload(list(PRELOAD))
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # Ctrl-C is the parent's
         try:
-            ensure_running()
+            with isolated.workers():
+                ensure_running()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        worker = _Worker(self._work, "forkserver")
+        worker = _Worker(self._work, "forkserver", self._directory)
         self._workers.append(worker)
         return worker
 
@@ -246,13 +274,13 @@ class Local(Scheduler):
     def workers(self) -> int:
         return self._jobs
 
-    def submit(self, point: Point) -> None:
-        idle = next((worker for worker in self._workers if worker.point is None), None)
-        (idle or self._another()).begin(point)
+    def submit(self, task: Any) -> None:
+        idle = next((worker for worker in self._workers if worker.task is None), None)
+        (idle or self._another()).begin(task)
 
     def collect(self, timeout: float) -> list[Outcome]:
         busy: dict[Any, _Worker] = {
-            worker.pipe: worker for worker in self._workers if worker.point is not None
+            worker.pipe: worker for worker in self._workers if worker.task is not None
         }
         outcomes = []
         for pipe in connection.wait(list(busy), timeout):
@@ -274,22 +302,29 @@ class Local(Scheduler):
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def attempt_there(work: Work, described: Mapping[str, Any], key: str) -> Outcome:
+def stamp(point: Point) -> str:
+    """The key of a point and the digest of all hardware, which a worker elsewhere must share."""
+    from . import keys
+
+    return f"{point.key} {keys.sources_of_answers()}"
+
+
+def attempt_there(work: Work, described: Mapping[str, Any], expected: str) -> Outcome:
     """The same on a worker of Dask, whose sources and tools must be ours: else its figures would be another point's."""
     from .point import Point
 
     with _ONE_AT_A_TIME:  # whatever the number of threads with which it was started
-        point = Point.from_json(described)  # made here, so that its key is made here
-        if point.key != key:
+        point = Point.from_json(described)  # its key is computed here
+        if stamp(point) != expected:
             message = "has other sources of modexlab, or other tools; give it the same, and start it again"
             return Outcome(point, None, f"a worker on {os.uname().nodename} {message}", fatal=True)
         return work(point)
 
 
 class Cluster(Scheduler):
-    """The workers of a Dask scheduler. A point whose worker dies is given to another, by Dask, some times."""
+    """The workers of a Dask scheduler, for points. If a worker dies, Dask gives its point to another."""
 
-    def __init__(self, client: Client, name: str, work: Work = attempt, cluster: Any = None) -> None:
+    def __init__(self, client: Client, name: str, work: Work = measure_point, cluster: Any = None) -> None:
         self._client, self._work, self._cluster = client, work, cluster
         self.name = name
         self._ended: queue.SimpleQueue[tuple[Point, float, Future]] = queue.SimpleQueue()
@@ -309,19 +344,19 @@ class Cluster(Scheduler):
     def slots(self) -> int:
         return 2 * max(self.workers, 1)  # one in hand, one on its way
 
-    def submit(self, point: Point) -> None:
+    def submit(self, task: Point) -> None:
         self._count += 1
         begun = time.perf_counter()
         future = self._client.submit(
             attempt_there,
             self._work,
-            point.as_json(),
-            point.key,
+            task.as_json(),
+            stamp(task),
             key=f"modexlab-{os.getpid()}-{self._count}",
             pure=False,
         )
         self._futures[future] = None
-        future.add_done_callback(lambda ended: self._ended.put((point, begun, ended)))
+        future.add_done_callback(lambda ended: self._ended.put((task, begun, ended)))
 
     def collect(self, timeout: float) -> list[Outcome]:
         outcomes = []
@@ -357,7 +392,7 @@ class Cluster(Scheduler):
             self._cluster.close(timeout=KILL_SECONDS)
 
 
-def connect(address: str, work: Work = attempt, timeout: float | None = None) -> Cluster:
+def connect(address: str, work: Work = measure_point, timeout: float | None = None) -> Cluster:
     """The Dask scheduler at an address, if it answers (in CONNECT_SECONDS) and has workers."""
     from distributed import Client  # takes its time, which is not the scheduler's
 
@@ -412,6 +447,9 @@ def make_queue(kind: str, options: Sequence[str]) -> Any:
     values.update(given)
     values.setdefault("processes", values["cores"])
     exports = [f"export {name}={os.environ[name]}" for name in ENVIRONMENT if name in os.environ]
+    exports.append(
+        "export PYTHONSAFEPATH=1"
+    )  # from Python 3.11, nothing is imported from the directory of the job
     values["job_script_prologue"] = [*exports, *values.get("job_script_prologue", [])]
     try:
         return getattr(dask_jobqueue, QUEUES[kind][0])(**values)
@@ -438,7 +476,7 @@ def _option(text: str) -> tuple[str, Any]:
     return name, int(value) if value.isdigit() else value
 
 
-def start_queue(kind: str, jobs: int, options: Sequence[str], work: Work = attempt) -> Cluster:
+def start_queue(kind: str, jobs: int, options: Sequence[str], work: Work = measure_point) -> Cluster:
     """Hand in jobs whose workers come to a scheduler in this process."""
     command = QUEUES[kind][1]
     if shutil.which(command) is None:

@@ -112,21 +112,16 @@ def _drawn(space: Space, count: int, generator: random.Random, refused: dict[str
 
 def draw(space: Space, generator: random.Random, refused: dict[str, str]) -> Point | None:
     """A random point, unless it is impossible: then `refused` has the reason."""
+    return _sample(space, lambda _, values: generator.choice(values), refused)
+
+
+def _sample(space: Space, pick: Callable[[str, Sequence[Any]], Any], refused: dict[str, str]) -> Point | None:
     chosen: dict[str, Any] = {}
 
     def choose(name: str, values: Sequence[Any]) -> Any:
-        chosen[name] = generator.choice(values)
+        chosen[name] = pick(name, values)
         return chosen[name]
 
-    return _sample(space, choose, chosen, refused)
-
-
-def _sample(
-    space: Space,
-    choose: Callable[[str, Sequence[Any]], Any],
-    chosen: Mapping[str, Any],
-    refused: dict[str, str],
-) -> Point | None:
     try:
         return space.sample(choose)
     except BadInput as error:
@@ -170,13 +165,7 @@ class Nsga2(Search):
         self._asked: list[tuple[Any, str]] = []  # trials of this generation, with the keys of their points
 
     def _point(self, genes: Mapping[str, int]) -> Point | None:
-        chosen: dict[str, Any] = {}
-
-        def choose(name: str, values: Sequence[Any]) -> Any:
-            chosen[name] = values[genes.get(name, 0)]
-            return chosen[name]
-
-        return _sample(self._space, choose, chosen, self.refused)
+        return _sample(self._space, lambda name, values: values[genes.get(name, 0)], self.refused)
 
     def ask(self) -> list[Point]:
         """A generation, as far as it is new."""

@@ -55,12 +55,15 @@ def points(space: Space) -> list[Point]:
 def opinions(
     chosen: Sequence[Point], say: Callable[[str], None], done: Callable[[int, int], None]
 ) -> Iterator[Opinion]:
-    """One after the other; a point that cannot be made does not keep the others."""
+    """Yield the opinions in order; an impossible point or a failing tool does not end the run, a bug does."""
+    from ...flow.graph.runner import FlowError  # not at the top: it brings the flow
+    from ...rtl.sim import ToolError
+
     for number, point in enumerate(chosen):
         done(number, len(chosen))
         try:
             yield Opinion(point, compared(point, say))
-        except (BadInput, RuntimeError) as error:
+        except (BadInput, FlowError, ToolError) as error:
             yield Opinion(point, None, str(error))
     done(len(chosen), len(chosen))
 

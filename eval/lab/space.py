@@ -6,7 +6,7 @@
     constraints = ["nstages * steps_per_stage <= 32", "area_um2 < 20000"]
 
     [[part]]                                  # any number of parts; what two of them have in common is measured once
-    designs = ["mont", "procxcel-mont"]       # or "all", or {family = ["MontMulRem"], domain = ["montgomery"]}; manifests by path
+    designs = ["mont", "procxcel-mont"]       # or "all", {domain = ["scaled"], constant_time = true}, paths
     nbits = [32, 64]                          # or {from = 8, to = 64, step = 8}, or {from = 32, to = 4096, factor = 2}
     workloads = ["encrypt", "sign+9verify"]   # mixes.py; default: encrypt
     stages = ["native", "flow"]               # point.py; default: native
@@ -30,11 +30,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ...fl.errors import BadInput, shown, unknown
+from ...fl.input_file import read_text
 from ...flow import typed_toml
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
 from ..designs.mixes import check_name
@@ -46,20 +47,22 @@ from .metrics import METRICS, check_metric
 from .pareto import goals_of
 from .point import Point
 from .stages import DEFAULT as DEFAULT_STAGE
-from .stages import FPGA, IMPLEMENTED, STAGES
+from .stages import IMPLEMENTED, NETLIST, STAGES
 
 if TYPE_CHECKING:
     from ..designs.design import Design
+    from ..designs.own import OwnDesign
     from .metrics import Figure
 
 SPACES = Path(__file__).with_name("spaces")
-SELECTORS = ("family", "domain", "schedule", "paper", "constant_time")
+SELECTORS = ("family", "domain", "schedule", "paper")  # of a design
+CONSTANT_TIME = "constant_time"  # of a machine
 MOST_VALUES = 100_000  # of a range
 MOST_NUMBER_BITS = 5000  # a modulus has 4096 at most
 DEFAULT_OBJECTIVES = {"cycles": "min"}
 # what a constraint may name beside parameters, settings of the flow and metrics
 ABOUT = (
-    *("design", "subject", "family", "domain", "schedule", "paper", "constant_time"),
+    *("design", "subject", *SELECTORS, CONSTANT_TIME),
     *("nbits", "interface", "workload", "stage"),
 )
 
@@ -82,6 +85,13 @@ class Part:
     interfaces: tuple[str, ...]
     settings: Mapping[str, tuple[Any, ...]]
     flow: Mapping[str, tuple[Any, ...]]
+    constant_time: tuple[bool, ...] = ()  # the promises of machines that belong to it; empty: any
+
+    def excludes(self, point: Point) -> str:
+        """The selector of machines that keeps this point out; empty if none does."""
+        if not self.constant_time or about(point).get(CONSTANT_TIME) in self.constant_time:
+            return ""
+        return f"{CONSTANT_TIME} = {str(self.constant_time[0]).lower()}"
 
     def settings_of(self, subject: str) -> Mapping[str, tuple[Any, ...]]:
         """The values of those parameters that this design has."""
@@ -130,16 +140,16 @@ class Part:
 
     def axes(self, prefix: str) -> dict[str, tuple[Any, ...]]:
         """Names and values of what can be chosen."""
-        plain = {
+        axes = {
             "design": self.subjects,
             "nbits": self.nbits,
             "interface": self.interfaces,
             "stage": self.stages,
             "workload": self.workloads,
+            **{f"set.{name}": values for name, values in self.settings.items()},
+            **{f"flow.{name}": values for name, values in self.flow.items()},
         }
-        chosen = {**{f"set.{name}": values for name, values in self.settings.items()}}
-        chosen |= {f"flow.{name}": values for name, values in self.flow.items()}
-        return {f"{prefix}{name}": values for name, values in {**plain, **chosen}.items()}
+        return {f"{prefix}{name}": values for name, values in axes.items()}
 
     def chosen(self, prefix: str, choose: Choose) -> dict[str, Any]:
         """The fields of the point that `choose` makes; it is asked for what matters to that point alone."""
@@ -183,7 +193,7 @@ class Space:
                 error = unknown("space", str(name), names())
                 raise BadInput(f"{error}; or give a file, SPACE.toml")
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_text(path)
         except OSError as error:
             raise BadInput(
                 f"{path} cannot be read: {error.strerror}; give a space ({', '.join(names())}) or a file"
@@ -198,7 +208,7 @@ class Space:
     @classmethod
     def parse(cls, text: str) -> Space:
         """The space that this TOML says."""
-        return _Reader().space(typed_toml.parse(text, SpaceFile))
+        return _read_space(typed_toml.parse(text, SpaceFile))
 
     def with_designs(self, references: Sequence[str]) -> Space:
         """The same with these designs in every part."""
@@ -215,6 +225,15 @@ class Space:
 
     def points(self) -> Iterator[Point]:
         """All points that there can be and that the constraints allow, one at a time; BadInput at the end if there is none."""
+        empty = True
+        for point in self.possible():
+            empty = False
+            yield point
+        if empty:
+            raise BadInput(self._empty())
+
+    def possible(self) -> Iterator[Point]:
+        """The same points, of which there may be none."""
         self.impossible, self.left_out = [], Counter()
         seen: set[Point] = set()
         for part in self.parts:
@@ -227,13 +246,11 @@ class Space:
                 except BadInput as error:
                     self.impossible.append((_in_words(fields), str(error)))
                     continue
-                refused = self.before(point)
+                refused = [*filter(None, [part.excludes(point)]), *self.before(point)]
                 self.left_out.update(refused[:1])
                 if not refused:
                     seen.add(point)
                     yield point
-        if not seen:
-            raise BadInput(self._empty())
 
     def _empty(self) -> str:
         """Why no point is left."""
@@ -256,13 +273,13 @@ class Space:
     def sample(self, choose: Choose) -> Point:
         """The point that choose(name, values) -> value makes. BadInput: there can be none such, or a constraint refuses it."""
         if len(self.parts) == 1:
-            fields = self.parts[0].chosen("", choose)
+            part, prefix = self.parts[0], ""
         else:
             index = choose("part", range(len(self.parts)))
-            fields = self.parts[index].chosen(f"{index}.", choose)
-        point = Point(**fields)
+            part, prefix = self.parts[index], f"{index}."
+        point = Point(**part.chosen(prefix, choose))
         point.check()
-        if refused := self.before(point):
+        if refused := [*filter(None, [part.excludes(point)]), *self.before(point)]:
             raise BadInput(f'{point}: the constraint "{refused[0]}" refuses it')
         return point
 
@@ -309,7 +326,8 @@ def about(point: Point) -> dict[str, Any]:
         "stage": point.stage,
     }
     if design is not None:
-        values |= {name: getattr(design, name) for name in SELECTORS}
+        values |= {name: getattr(design, name) for name in SELECTORS if hasattr(design, name)}
+        values[CONSTANT_TIME] = point.machine.traits.constant_time
     return values | dict(point.flow) | point.resolved
 
 
@@ -330,13 +348,13 @@ def _metric(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _design(subject: str) -> Design | None:
-    """The design of the catalogue in a subject."""
+def _design(subject: str) -> Design | OwnDesign | None:
+    """The design in a subject."""
     if subject.startswith((SOFTWARE, HARDWARE)):
         return find_system(subject).design
-    from ..designs.catalogue import find
+    from ..designs.catalogue import entry
 
-    return find(subject)
+    return entry(subject)
 
 
 def _reference(subject: str) -> str:
@@ -402,203 +420,208 @@ class SpaceFile(msgspec.Struct, forbid_unknown_fields=True):
     part: list[PartFile] = []
 
 
-class _Reader:
-    """A file to a Space; says where something is wrong."""
-
-    def __init__(self) -> None:
-        self._where = ""
-
-    def _refuse(self, message: str) -> NoReturn:
-        raise BadInput(f"{self._where}{message}")
-
-    def space(self, file: SpaceFile) -> Space:
-        self._numbers(msgspec.to_builtins(file))
-        if not file.part:
-            self._refuse("a space without a part; add [[part]] with designs = [...] and nbits = [...]")
-        parts = []
-        for number, part in enumerate(file.part, 1):
-            self._where = f"part {number}: " if len(file.part) > 1 else ""
-            parts.append(self._part(part))
-        self._where = ""
-        self._check_objectives(file.objectives, parts)
-        constraints = tuple(map(Expression, _words(file.constraints)))
-        known = self._known(parts)
-        for constraint in constraints:
-            constraint.require(known)
-        return Space(file.title, file.description, file.objectives, constraints, tuple(parts))
-
-    def _numbers(self, value: Any, name: str = "") -> None:
-        """No number in the whole file is one that nothing can be done with."""
-        if isinstance(value, dict):
-            for key, each in value.items():
-                self._numbers(each, key)
-        elif isinstance(value, list):
-            for each in value:
-                self._numbers(each, name)
-        elif isinstance(value, float) and not math.isfinite(value):
-            self._refuse(f"{name}: {value} is no number to measure at; give a finite one")
-        elif isinstance(value, int) and value.bit_length() > MOST_NUMBER_BITS:
-            self._refuse(f"{name}: {shown(value)} is too long; give at most {MOST_NUMBER_BITS} bits")
-
-    def _check_objectives(self, value: Mapping[str, str], parts: Sequence[Part]) -> None:
-        if not value:
-            self._refuse('objectives = {}: give a direction for each metric, as in {time_ns = "min"}')
-        stages = {stage for part in parts for stage in part.stages}
-        for metric in value:
-            check_metric(metric)
-            if not any(stage in METRICS[metric].stages for stage in stages):
-                having = [stage for stage in STAGES if stage in METRICS[metric].stages]
-                self._refuse(
-                    f"objective {metric}: no stage of this space ({', '.join(sorted(stages))}) measures it; "
-                    f"add one of stages {', '.join(having)}"
-                )
-        goals_of(value)
-
-    def _known(self, parts: Sequence[Part]) -> set[str]:
-        """The names that constraints may have."""
-        designs = [_design(subject) for part in parts for subject in part.subjects]
-        parameters = {param.name for design in designs if design is not None for param in design.params}
-        flow = {name for part in parts for stage in part.stages for name in _flow_names(stage)}
-        of_work = {f"cycles.{name}" for part in parts for name in part.workloads}
-        of_run = {f"{metric}.{operation}" for metric in OF_OPERATION for operation in OPERATIONS}
-        in_runs = any(stage in IMPLEMENTED and stage != FPGA for part in parts for stage in part.stages)
-        return {*ABOUT, *METRICS, *parameters, *flow, *of_work, *(of_run if in_runs else ())}
-
-    # ---- a part
-
-    def _part(self, part: PartFile) -> Part:
-        subjects = self._subjects(part.designs)
-        stages = self._names("stage", part.stages, STAGES)
-        interfaces = self._names("interface", part.interfaces, (*INTERFACES, SYSTEM, UNIT))
-        workloads = tuple(dict.fromkeys(_words(part.workloads)))
-        for name in workloads:
-            self._said(check_name, name)
-        if not workloads:
-            self._refuse("workloads is empty; give one, such as encrypt")
-        nbits = self._values("nbits", part.nbits)
-        if not all(isinstance(value, int) and not isinstance(value, bool) for value in nbits):
-            self._refuse(f"nbits = {part.nbits!r}: widths are whole numbers")
-        settings = {name: self._values(name, value) for name, value in part.set.items()}
-        flow = {name: self._values(name, value) for name, value in part.flow.items()}
-        self._check_settings(subjects, settings)
-        self._check_flow(stages, flow)
-        return Part(subjects, nbits, workloads, stages, interfaces, settings, flow)
-
-    def _said(self, check: Callable[[Any], Any], value: Any) -> Any:
+def _read_space(file: SpaceFile) -> Space:
+    _check_numbers(msgspec.to_builtins(file))
+    if not file.part:
+        raise BadInput("a space without a part; add [[part]] with designs = [...] and nbits = [...]")
+    parts = []
+    for number, part in enumerate(file.part, 1):
         try:
-            return check(value)
+            parts.append(_read_part(part))
         except BadInput as error:
-            self._refuse(str(error))
+            raise BadInput(f"part {number}: {error}" if len(file.part) > 1 else str(error)) from None
+    _check_objectives(file.objectives, parts)
+    constraints = tuple(map(Expression, _words(file.constraints)))
+    known = _known_names(parts)
+    for constraint in constraints:
+        constraint.require(known)
+    return Space(file.title, file.description, file.objectives, constraints, tuple(parts))
 
-    def _names(self, kind: str, value: Words, known: Collection[str]) -> tuple[str, ...]:
-        given = tuple(dict.fromkeys(_words(value)))
-        for name in given:
-            if name not in known:
-                self._refuse(str(unknown(kind, name, known)))
-        if not given:
-            self._refuse(f"{kind}s is empty; give one of {', '.join(known)}")
-        return given
 
-    def _subjects(self, value: Any) -> tuple[str, ...]:
-        from ..designs.catalogue import designs
+def _check_numbers(value: Any, name: str = "") -> None:
+    """Raise BadInput for an unusable number anywhere in the file."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            _check_numbers(entry, key)
+    elif isinstance(value, list):
+        for entry in value:
+            _check_numbers(entry, name)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise BadInput(f"{name}: {value} is no number to measure at; give a finite one")
+    elif isinstance(value, int) and value.bit_length() > MOST_NUMBER_BITS:
+        raise BadInput(f"{name}: {shown(value)} is too long; give at most {MOST_NUMBER_BITS} bits")
 
-        if value == "all":
-            return tuple(design.name for design in designs())
-        if isinstance(value, dict):
-            return self._selected(value, designs())
-        given = tuple(dict.fromkeys(_words(value)))
-        if not given:
-            self._refuse('designs is empty; give some, as in designs = ["mont"]')
-        return tuple(self._said(_reference, name) for name in given)
 
-    def _selected(self, selectors: Mapping[str, Any], designs: Sequence[Design]) -> tuple[str, ...]:
-        """Designs that have one of the values in each of the selectors."""
-        wanted = {}
-        for key, value in selectors.items():
-            if key not in SELECTORS:
-                self._refuse(str(unknown("selector of designs", key, SELECTORS)))
-            wanted[key] = value if isinstance(value, list) else [value]
-            there = list(dict.fromkeys(getattr(design, key) for design in designs))
-            for each in wanted[key]:
-                if each not in there:
-                    self._refuse(str(unknown(key, str(each), [str(one) for one in there])))
-        found = [
-            design.name
-            for design in designs
-            if all(getattr(design, key) in values for key, values in wanted.items())
-        ]
-        if not found:
-            said = ", ".join(f"{key} = {value!r}" for key, value in selectors.items())
-            self._refuse(f"no design has {said}; `modexlab designs` lists them")
-        return tuple(found)
+def _check_objectives(value: Mapping[str, str], parts: Sequence[Part]) -> None:
+    if not value:
+        raise BadInput('objectives = {}: give a direction for each metric, as in {time_ns = "min"}')
+    stages = {stage for part in parts for stage in part.stages}
+    for metric in value:
+        check_metric(metric)
+        having = METRICS[metric].stages
+        if stages.isdisjoint(having):
+            raise BadInput(
+                f"objective {metric}: no stage of this space ({', '.join(sorted(stages))}) measures it; "
+                f"add one of stages {', '.join(stage for stage in STAGES if stage in having)}"
+            )
+    goals_of(value)
 
-    def _values(self, name: str, value: Axis) -> tuple[Any, ...]:
-        """Of an axis: a list, one value, or a range."""
-        if isinstance(value, Range):
-            return self._range(name, value)
-        values = value if isinstance(value, list) else [value]
-        if not values:
-            self._refuse(f"{name} is empty; give at least one value")
-        return tuple({(type(each), each): each for each in values}.values())
 
-    def _range(self, name: str, value: Range) -> tuple[Any, ...]:
-        if value.step is not None and value.factor is not None:
-            self._refuse(f"{name}: a range goes up by step or by factor, not both")
-        step = 1 if value.step is None else value.step
+def _known_names(parts: Sequence[Part]) -> set[str]:
+    """The names that constraints may have."""
+    designs = [_design(subject) for part in parts for subject in part.subjects]
+    parameters = {param.name for design in designs if design is not None for param in design.params}
+    flow = {name for part in parts for stage in part.stages for name in _flow_names(stage)}
+    of_work = {f"cycles.{name}" for part in parts for name in part.workloads}
+    of_run = {f"{metric}.{operation}" for metric in OF_OPERATION for operation in OPERATIONS}
+    in_runs = any(stage in NETLIST for part in parts for stage in part.stages)
+    return {*ABOUT, *METRICS, *parameters, *flow, *of_work, *(of_run if in_runs else ())}
+
+
+def _read_part(part: PartFile) -> Part:
+    chosen = dict(part.designs) if isinstance(part.designs, dict) else part.designs
+    promised = chosen.pop(CONSTANT_TIME, []) if isinstance(chosen, dict) else []
+    wanted = promised if isinstance(promised, list) else [promised]
+    constant_time = tuple(value for value in wanted if isinstance(value, bool))
+    if len(constant_time) < len(wanted):
+        raise BadInput(f"{CONSTANT_TIME} = {promised!r}: give true, or false")
+    subjects = _subjects(chosen)
+    stages = _checked_names("stage", part.stages, STAGES)
+    interfaces = _checked_names("interface", part.interfaces, (*INTERFACES, SYSTEM, UNIT))
+    workloads = tuple(dict.fromkeys(_words(part.workloads)))
+    own = {name for subject in subjects for name in _own_workloads(subject)}
+    for name in workloads:
+        if name not in own:
+            check_name(name)
+    if not workloads:
+        raise BadInput("workloads is empty; give one, such as encrypt")
+    nbits = _values("nbits", part.nbits)
+    if not all(isinstance(value, int) and not isinstance(value, bool) for value in nbits):
+        raise BadInput(f"nbits = {part.nbits!r}: widths are whole numbers")
+    settings = {name: _values(name, value) for name, value in part.set.items()}
+    flow = {name: _values(name, value) for name, value in part.flow.items()}
+    _check_settings(subjects, settings)
+    _check_flow(stages, flow)
+    return Part(subjects, nbits, workloads, stages, interfaces, settings, flow, constant_time)
+
+
+def _checked_names(kind: str, value: Words, known: Collection[str]) -> tuple[str, ...]:
+    given = tuple(dict.fromkeys(_words(value)))
+    for name in given:
+        if name not in known:
+            raise unknown(kind, name, known)
+    if not given:
+        raise BadInput(f"{kind}s is empty; give one of {', '.join(known)}")
+    return given
+
+
+def _subjects(value: Any) -> tuple[str, ...]:
+    from ..designs.catalogue import designs
+
+    if value == "all":
+        return tuple(design.name for design in designs())
+    if isinstance(value, dict):
+        return _selected(value, designs())
+    given = tuple(dict.fromkeys(_words(value)))
+    if not given:
+        raise BadInput('designs is empty; give some, as in designs = ["mont"]')
+    return tuple(map(_reference, given))
+
+
+def _selected(selectors: Mapping[str, Any], designs: Sequence[Design]) -> tuple[str, ...]:
+    """Designs that have one of the values in each of the selectors."""
+    wanted = {}
+    for key, value in selectors.items():
+        if key not in SELECTORS:
+            raise unknown("selector of designs", key, (*SELECTORS, CONSTANT_TIME))
+        wanted[key] = value if isinstance(value, list) else [value]
+        there = list(dict.fromkeys(getattr(design, key) for design in designs))
+        for name in wanted[key]:
+            if name not in there:
+                raise unknown(key, str(name), list(map(str, there)))
+    found = [
+        design.name
+        for design in designs
+        if all(getattr(design, key) in values for key, values in wanted.items())
+    ]
+    if not found:
+        asked = ", ".join(f"{key} = {value!r}" for key, value in selectors.items())
+        raise BadInput(f"no design has {asked}; `modexlab designs` lists them")
+    return tuple(found)
+
+
+def _values(name: str, value: Axis) -> tuple[Any, ...]:
+    """Return the values of an axis: a list, one value, or a range."""
+    if isinstance(value, Range):
         try:
-            return self._counted(name, value.first, value.to, step, value.factor)
+            return _values_of_range(name, value)
         except OverflowError:  # floats end at 1.8e308
-            self._refuse(
+            raise BadInput(
                 f"{name}: this range goes further than numbers can be told apart; give a smaller `to`"
+            ) from None
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise BadInput(f"{name} is empty; give at least one value")
+    return tuple({(type(entry), entry): entry for entry in values}.values())
+
+
+def _values_of_range(name: str, value: Range) -> tuple[Any, ...]:
+    first, last, factor = value.first, value.to, value.factor
+    if value.step is not None and factor is not None:
+        raise BadInput(f"{name}: a range goes up by step or by factor, not both")
+    step = 1 if value.step is None else value.step
+    if last < first:
+        raise BadInput(f"{name}: the range from {first} to {last} is empty; give a `to` of {first} or more")
+    if factor is not None:
+        if factor <= 1 or first <= 0:
+            raise BadInput(
+                f"{name}: a range by factor {factor} from {first} does not go up; give 2 from 1, say"
             )
+        count = math.floor(math.log(last / first, factor) + 1e-9) + 1
+        values: Iterable[Any] = (first * factor**index for index in range(count))
+    else:
+        if step <= 0:
+            raise BadInput(f"{name}: step = {step} does not go up; give more than 0")
+        count = math.floor((last - first) / step + 1e-9) + 1
+        values = (first + index * step for index in range(count))
+    if count > MOST_VALUES:
+        raise BadInput(f"{name}: {count} values; give at most {MOST_VALUES}")
+    return tuple(round(entry, 9) if isinstance(entry, float) else entry for entry in values)
 
-    def _counted(self, name: str, first: Any, last: Any, step: Any, factor: Any) -> tuple[Any, ...]:
-        """The values of a range."""
-        if last < first:
-            self._refuse(f"{name}: the range from {first} to {last} is empty; give a `to` of {first} or more")
-        if factor is not None:
-            if factor <= 1 or first <= 0:
-                self._refuse(
-                    f"{name}: a range by factor {factor} from {first} does not go up; give 2 from 1, say"
-                )
-            count = math.floor(math.log(last / first, factor) + 1e-9) + 1
-            values: Iterable[Any] = (first * factor**index for index in range(count))
-        else:
-            if step <= 0:
-                self._refuse(f"{name}: step = {step} does not go up; give more than 0")
-            count = math.floor((last - first) / step + 1e-9) + 1
-            values = (first + index * step for index in range(count))
-        if count > MOST_VALUES:
-            self._refuse(f"{name}: {count} values; give at most {MOST_VALUES}")
-        return tuple(round(each, 9) if isinstance(each, float) else each for each in values)
 
-    def _check_settings(self, subjects: Sequence[str], settings: Mapping[str, tuple[Any, ...]]) -> None:
-        """Every parameter is one of some design, and every value legal in one."""
-        params: dict[str, list[Any]] = {}
-        for design in filter(None, map(_design, subjects)):
-            for param in design.params:
-                params.setdefault(param.name, []).append(param)
-        for name, values in settings.items():
-            if name not in params:
-                self._refuse(str(unknown("parameter of these designs", name, params)))
-            for value in values:
-                errors = [
-                    error for param in params[name] if (error := _error(param.checked, value)) is not None
-                ]
-                if len(errors) == len(params[name]):
-                    self._refuse(str(errors[0]))
+def _check_settings(subjects: Sequence[str], settings: Mapping[str, tuple[Any, ...]]) -> None:
+    """BadInput for a name that is no parameter of a design, and for a value that is legal in none."""
+    params: dict[str, list[Any]] = {}
+    for subject in subjects:
+        design = _design(subject)
+        for param in design.params if design is not None else ():
+            params.setdefault(param.name, []).append(param)
+    for name, values in settings.items():
+        if name not in params:
+            raise unknown("parameter of these designs", name, params)
+        for value in values:
+            errors = [error for param in params[name] if (error := _error(param.checked, value)) is not None]
+            if len(errors) == len(params[name]):
+                raise errors[0]
 
-    def _check_flow(self, stages: Sequence[str], flow: Mapping[str, tuple[Any, ...]]) -> None:
-        if not flow:
-            return
-        if not any(stage in IMPLEMENTED for stage in stages):
-            self._refuse(
-                f"settings of the flow without such a stage; add one of {', '.join(IMPLEMENTED)} to stages"
-            )
-        known = {name for stage in stages for name in _flow_names(stage)}
-        for name in flow:
-            if name not in known:
-                self._refuse(str(unknown("setting of the flow", name, sorted(known))))
+
+def _check_flow(stages: Sequence[str], flow: Mapping[str, tuple[Any, ...]]) -> None:
+    if flow and not any(stage in IMPLEMENTED for stage in stages):
+        raise BadInput(
+            f"settings of the flow without such a stage; add one of {', '.join(IMPLEMENTED)} to stages"
+        )
+    known = {name for stage in stages for name in _flow_names(stage)} if flow else set()
+    for name in flow:
+        if name not in known:
+            raise unknown("setting of the flow", name, sorted(known))
+
+
+def _own_workloads(subject: str) -> Collection[str]:
+    """The workloads of an accelerator of another kind than RSA's."""
+    from ..designs.own import OwnDesign
+
+    design = _design(subject)
+    return design.at(design.usual_nbits).workloads() if isinstance(design, OwnDesign) else ()
 
 
 def _error(check: Callable[[Any], Any], value: Any) -> BadInput | None:

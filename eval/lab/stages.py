@@ -11,7 +11,6 @@ class Stage:
 
     name: str
     title: str  # for readers: what a figure is one of
-    simulated: bool = False  # hardware or its cycle-level twin runs, and cycles are counted
     implemented: bool = (
         False  # hardware is made; it does all operations in one run: such a point has no workload
     )
@@ -27,17 +26,16 @@ STAGES: dict[str, Stage] = {
     stage.name: stage
     for stage in (
         Stage(FORMULA, "formula", seconds=0.02),
-        Stage(CL, "cycle level", simulated=True, seconds=0.2),
-        Stage(PYTHON, "RTL (PyMTL3)", simulated=True, seconds=2.0),
-        Stage(VERILOG, "RTL (Verilator)", simulated=True, seconds=5.0),
-        Stage(NATIVE, "RTL (native)", simulated=True, seconds=3.0),
+        Stage(CL, "cycle level", seconds=0.2),
+        Stage(PYTHON, "RTL (PyMTL3)", seconds=2.0),
+        Stage(VERILOG, "RTL (Verilator)", seconds=5.0),
+        Stage(NATIVE, "RTL (native)", seconds=3.0),
         Stage(FLOW, "netlist", implemented=True, seconds=40.0),
         Stage(LAYOUT, "layout", implemented=True, seconds=50.0),
         Stage(FPGA, "FPGA", implemented=True, seconds=100.0),
     )
 }
 DEFAULT = NATIVE
-SIMULATED = tuple(name for name, stage in STAGES.items() if stage.simulated)
 IMPLEMENTED = tuple(name for name, stage in STAGES.items() if stage.implemented)
 CYCLES = tuple(name for name, stage in STAGES.items() if not stage.implemented)
 RTL = (NATIVE, VERILOG, PYTHON)  # where the RTL itself runs, the quickest first

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from ...fl.errors import BadInput
 from ...flow.prove.report import REFUTED
 from ..designs import catalogue
+from ..designs.control import SCHEDULE
+from ..json_values import attributes
 from . import keys
-from .proof.check import OTHER_SCHEDULE, PROC, TIME
+from .proof.check import OTHER_SCHEDULE, PROC, PROMISED, TIME
 
 if TYPE_CHECKING:
-    from ..designs.machine import Machine
+    from ..designs.runnable import Runnable
     from .proof.checks import Proof
 
 
@@ -29,11 +31,11 @@ class Subject:
     key: str
 
     @classmethod
-    def of(cls, machine: Machine) -> Subject:
-        """A machine of the catalogue."""
-        design = machine.design
-        key = _key([design.identity, machine.nbits, machine.parameters], keys.sources_of_proofs())
-        return cls(design.name, design.family, machine.nbits, dict(machine.parameters), key)
+    def of(cls, accelerator: Runnable) -> Subject:
+        """A machine of the catalogue, or another accelerator."""
+        design, settings = accelerator.design, dict(accelerator.parameters)
+        key = _key([design.identity, accelerator.nbits, settings], keys.sources_of_proofs())
+        return cls(design.reference, design.family, accelerator.nbits, settings, key)
 
     @classmethod
     def processor(cls) -> Subject:
@@ -41,7 +43,7 @@ class Subject:
         return cls(PROC, "processor", 32, {}, _key([PROC], keys.sources_of_processor_proofs()))
 
     def __str__(self) -> str:
-        return f"{self.name}, {self.nbits} bits"
+        return f"{self.name.partition('@')[0]}, {self.nbits} bits"
 
 
 @dataclass(frozen=True)
@@ -63,29 +65,25 @@ class Verdict:
     @classmethod
     def of(cls, subject: Subject, proof: Proof) -> Verdict:
         """Of a proof that has just ended."""
-        check, outcome = proof.check, proof.outcome
         return cls(
-            subject.key,
-            subject.name,
-            subject.family,
-            subject.nbits,
-            subject.settings,
-            check.name,
-            check.kind,
-            outcome.verdict,
-            outcome.how,
-            outcome.seconds,
+            subject=subject.name,
+            **attributes(subject, "key", "family", "nbits", "settings"),
+            **attributes(proof.check, "name", "kind"),
+            **attributes(proof.outcome, "verdict", "how", "seconds"),
         )
 
     @property
     def by_nature(self) -> bool:
-        """It is refuted that its time is the same for all exponents, and the design does not say that it were."""
-        named = {design.name: design for design in catalogue.designs()}
-        design = named.get(self.subject)  # it may be one of yesterday
-        # that of a check of another schedule than the machine's own is in its name
-        schedule = self.name.partition(OTHER_SCHEDULE)[2] or self.settings["schedule"]
-        promised = design is not None and schedule in design.constant_schedules
-        return self.kind == TIME and self.verdict == REFUTED and not promised
+        """The time depends on the secret, and the accelerator does not promise otherwise."""
+        if self.kind != TIME or self.verdict != REFUTED or self.name.startswith(f"{TIME}{PROMISED}"):
+            return False
+        # the name of a check states a schedule that is not the machine's own
+        other = self.name.partition(OTHER_SCHEDULE)[2]
+        settings = {**self.settings, **({SCHEDULE: other} if other else {})}
+        try:
+            return not catalogue.entry(self.subject).at(self.nbits, **settings).constant_time
+        except BadInput:  # a design or a parameter that does not exist any more
+            return True
 
     @property
     def stale(self) -> bool:
@@ -99,7 +97,7 @@ class Verdict:
     def _now(self) -> Subject:
         if self.subject == PROC:
             return Subject.processor()
-        return Subject.of(catalogue.find(self.subject).at(self.nbits, **self.settings))
+        return Subject.of(catalogue.entry(self.subject).at(self.nbits, **self.settings))
 
 
 def _key(what: Any, sources: str) -> str:

@@ -10,26 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...fl import axi4lite, axi4lite_000
-from ...fl.axi4lite_000 import is_padded
-from ...fl.moduli import has_known_factors
-from ...fl.xcel import words_of
-from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
-from ..designs.machine_verilog import codes, computes, constant_time
+from ..designs.interfaces import AXI4LITE, AXI4LITE_000
 from ..designs.verilog_header import without_paths
-from ..designs.workloads import some_operands
 from ..lab.metrics import METRICS
-from ..lab.stages import FPGA, LAYOUT, NETLIST, STAGES
+from ..lab.point import Point
+from ..lab.stages import FLOW, FPGA, LAYOUT, NETLIST, STAGES
+from ..table import markdown_table
 
 if TYPE_CHECKING:
     from ...fl.register_map import Register
-    from ..designs.machine import Machine
     from ..lab.rows import Row
+    from .subject import Subject
     from .timing import Diagram
 
 SHOWN = (
     "area_um2",
     "cells",
     "flops",
+    "clock_ns",
     "wns_ns",
     "fmax_mhz",
     "power_mw",
@@ -39,15 +37,21 @@ SHOWN = (
     "ff",
     "dsp",
 )
+LIMITS = (
+    "One clock domain, no scan chain, no clock gating cells instantiated; AxPROT is ignored, and there "
+    "is no exclusive access.",
+    "Figures of area and energy are of an open library of 45 nm; the SDC here is a beginning, not a "
+    "sign-off.",
+)
+DRAWN = ("random ", "drawn ")  # rows of pseudo-random operands
 STYLE = Path(__file__).with_name("datasheet.css")
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the sheet is made of, beside the machine."""
+    """The contents of the sheet."""
 
-    machine: Machine
-    interface: Interface
+    subject: Subject
     name: str
     version: str
     ports: Sequence[str]  # declarations of the top module
@@ -59,16 +63,14 @@ class Facts:
 
 def markdown(facts: Facts) -> str:
     """The whole sheet."""
-    machine, interface = facts.machine, facts.interface
-    design = machine.design
-    paper = f", after paper {design.paper}" if design.paper else ""
+    subject = facts.subject
+    fields = subject.fields()
     lines = [
         f"# {facts.name}",
         "",
-        f"Modular exponentiation of {machine.nbits} bits {interface.title}: design `{design.name}`{paper}. Version {facts.version}, "
-        "made by modexlab.",
+        f"{subject.about}. Version {facts.version}, made by modexlab.",
         "",
-        *_table(("property", "value"), _properties(facts)),
+        *markdown_table(("property", "value"), subject.properties),
         "",
         "![Block diagram](block.svg)",
         "",
@@ -76,17 +78,22 @@ def markdown(facts: Facts) -> str:
         "",
         "One clock; reset is synchronous and active high.",
         "",
-        *_table(("port", "direction", "bits"), [_port(line) for line in facts.ports]),
+        *markdown_table(("port", "direction", "bits"), [_port(line) for line in facts.ports]),
         "",
+        *(
+            ["## Fields", "", *markdown_table(("message", "field", "bits", "place"), fields), ""]
+            if fields
+            else []
+        ),
         "## Protocol",
         "",
         *_protocol(facts),
         *_register_map(facts),
         "## Status codes",
         "",
-        *_table(
+        *markdown_table(
             ("code", "meaning"),
-            [(str(code), meaning) for code, meaning in codes(machine, interface).items()],
+            [(str(code), meaning) for code, meaning in subject.codes().items()],
         ),
         "",
         "## Timing",
@@ -98,22 +105,23 @@ def markdown(facts: Facts) -> str:
         ),
         "## Cycles",
         "",
-        *_cycles(machine, interface),
+        *subject.cycles(),
         "## Area and energy",
         "",
         *_figures(facts),
         "## Security",
         "",
-        *(f"- {line}" for line in _security(facts)),
+        *(f"- {line}" for line in subject.security()),
         "",
         "## Known limits",
         "",
-        *(f"- {line}" for line in _limits(facts)),
+        *(f"- {line}" for line in (*subject.limits(), *LIMITS)),
         "",
         "## Tested",
         "",
-        f"The testbench in this package makes {facts.transfers} transfers, with pauses on all sides, and compares every answer; expected "
-        "answers are by a model whose results are those of Python's `pow`. Beside it stand assertions of the protocol (`properties/`). "
+        f"The testbench in this package makes {facts.transfers} transfers, with pauses on all sides, and "
+        "compares every answer; "
+        f"{subject.golden}. Beside it stand assertions of the protocol (`properties/`). "
         "It tries:",
         "",
         *(f"- {each}" for each in _tried(facts.tried)),
@@ -134,34 +142,9 @@ def page(text: str, title: str, pictures: Mapping[str, str]) -> str:
     style = STYLE.read_text()
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'
+        ""
         f"<title>{html.escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    def line(cells: Sequence[str]) -> str:
-        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-    return [line(head), line(["---"] * len(head)), *map(line, rows)]
-
-
-def _properties(facts: Facts) -> list[tuple[str, str]]:
-    machine = facts.machine
-    return [
-        ("computes", computes(machine)),
-        ("width", f"{machine.nbits} bits, {words_of(machine.nbits)} words of 32"),
-        ("interface", facts.interface.title.removeprefix("behind ")),
-        ("multiplier", machine.design.family),
-        ("domain", machine.design.domain),
-        ("schedule", str(machine.parameters.get("schedule", "that of the published work"))),
-        ("constant time", constant_time(machine)),
-        *((name, f"`{_short(value)}`") for name, value in machine.parameters.items() if name != "schedule"),
-    ]
-
-
-def _short(value: object) -> str:
-    text = hex(value) if isinstance(value, int) and value.bit_length() > 64 else str(value)
-    return text if len(text) <= 40 else f"{text[:20]}...{text[-12:]}"
 
 
 def _port(declaration: str) -> tuple[str, str, str]:
@@ -174,44 +157,20 @@ def _protocol(facts: Facts) -> Iterator[str]:
     """What the header of the Verilog says, without the registers, which have a table."""
     from ...rtl.sim.base import elaborate
 
-    component = facts.machine.exported(facts.interface)
+    subject = facts.subject
+    component = subject.machine.exported(subject.interface)
     elaborate(component)
-    text = facts.interface.protocol(component, facts.machine.nbits, facts.machine.given_fields)
-    if facts.interface in (AXI4LITE, AXI4LITE_000):
-        first = text.index("")
-        source = axi4lite if facts.interface is AXI4LITE else axi4lite_000
-        begin = "An access is" if source is axi4lite else "The key is"
-        document = source.__doc__ or ""
-        yield " ".join(text[:first])
+    text = subject.interface.protocol(component, subject.machine.shape)
+    if subject.interface in (AXI4LITE, AXI4LITE_000):
+        yield " ".join(text[: text.index("")])
         yield ""
-        yield from _paragraphs(without_paths(document[document.index(begin) :]).strip())
+        yield from _paragraphs(without_paths(subject.rules).strip())
     else:
         yield "```"
         yield from text
         yield "```"
     yield ""
-    if facts.machine.keyed:
-        yield from _private_key(facts)
-    for number, each in enumerate(facts.machine.given):
-        place = facts.interface.place_of_given(number)
-        yield f"Given with an operation, and not checked: `{each.name}` = {each.meaning} ({place})."
-        yield ""
-
-
-def _private_key(facts: Facts) -> Iterator[str]:
-    """The numbers that stand in a request behind the modulus."""
-    machine, interface = facts.machine, facts.interface
-    yield (
-        "Given with an operation are numbers of the private key. Random ones must be new for each operation, uniform, and secret; x is 2 "
-        f"or more and below the modulus. The exponent is {'the public one' if machine.parameters['crt'] else 'the private one'}."
-    )
-    yield ""
-    rows = [
-        (f"`{name}`", str(nbits), meaning, interface.place_of_given(number))
-        for number, (name, nbits, meaning) in enumerate(machine.programmed.fields)
-    ]
-    yield from _table(("number", "bits", "what it is", "place"), rows)
-    yield ""
+    yield from subject.given()
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -226,76 +185,51 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _register_map(facts: Facts) -> Iterator[str]:
-    if facts.interface is AXI4LITE:
-        registers = axi4lite.register_map(facts.machine.nbits, len(facts.machine.given_fields))
-    elif facts.interface is AXI4LITE_000:
+    fixed: dict[str, int] = {}
+    machine, interface = facts.subject.machine, facts.subject.interface
+    if interface is AXI4LITE:
+        registers = axi4lite.register_map(machine.shape)
+        fixed["CAPABILITIES"] = axi4lite.capabilities(machine.shape, machine.traits)
+    elif interface is AXI4LITE_000:
         registers = axi4lite_000.register_map()
     else:
         return
     yield "## Registers"
     yield ""
-    yield "Byte addresses; operands are rows of words, the least significant first. The source of the map is `regs/`, in SystemRDL."
-    yield ""
-    yield from _table(
-        ("address", "register", "access", "bits", "what it is"), list(_register_rows(registers))
-    )
-    yield ""
-
-
-def _register_rows(registers: Mapping[str, Register]) -> Iterator[tuple[str, ...]]:
-    for each in registers.values():
-        access = "rw" if each.readable and each.writable else "r" if each.readable else "w"
-        last = f" to {each.address + 4 * (each.count - 1):#05x}" if each.count > 1 else ""
-        yield f"{each.address:#05x}{last}", f"**{each.name}**", access, "", each.text
-        for field in each.fields if each.fields[0].text else ():
-            bits = f"{field.high}:{field.low}" if field.high > field.low else str(field.low)
-            yield "", "", "", bits, f"{field.name}: {field.text}"
-
-
-def _cycles(machine: Machine, interface: Interface) -> Iterator[str]:
-    if machine.keyed:
-        yield from _private_cycles(machine, interface)
-        return
-    base, exp, mod = some_operands(machine)
-    ones = (1 << machine.nbits) - 1
-    exponents = {
-        "65537": 65537,
-        f"{machine.nbits} bits, pseudo-random": exp,
-        f"2^{machine.nbits} - 1, all ones": ones,
-    }
-    rows = [
-        (name, f"{machine.cycles(base, each, mod):,}")
-        for name, each in exponents.items()
-        if each.bit_length() <= machine.nbits
-    ]
-    yield "Of the machine, from request to answer, by its closed formula, which tests compare with the hardware cycle by cycle:"
-    yield ""
-    yield from _table(("exponent", "cycles"), rows)
-    yield ""
-    if interface.counts_accesses:
-        count = interface.transfers(machine.nbits, machine.carried(base, exp, mod))
-        yield f"Loading all operands, starting, and reading the result are {count} accesses beside that."
-        yield ""
-
-
-def _private_cycles(machine: Machine, interface: Interface) -> Iterator[str]:
-    key = machine.key
-    assert key.d is not None
-    count = machine.cycles(0, key.d, key.n)
-    waits = machine.programmed.timing.loading_cycles
     yield (
-        f"A private operation with a key of {key.n.bit_length()} bits takes the machine {count:,} cycles from request to answer; before, "
-        f"the request is looked at for {waits}."
+        "Byte addresses; operands are rows of words, the least significant first. The source of the map "
+        "is `regs/`, in SystemRDL."
     )
     yield ""
-    if interface.counts_accesses:
-        transfers = interface.transfers(machine.nbits, machine.carried(0, key.d, key.n))
-        yield f"Loading all operands, starting, and reading the result are {transfers} accesses beside that."
-        yield ""
+    yield from markdown_table(
+        ("address", "register", "access", "reset", "bits", "meaning"), list(_register_rows(registers, fixed))
+    )
+    yield ""
+
+
+def _register_rows(registers: Mapping[str, Register], fixed: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
+    """Rows of the register table; `fixed` has the constants of this machine."""
+    for register in registers.values():
+        access = "rw" if register.readable and register.writable else "r" if register.readable else "w"
+        last = f" to {register.address + 4 * (register.count - 1):#05x}" if register.count > 1 else ""
+        value = fixed.get(register.name, register.reset)
+        reset = "" if value is None or not register.readable else f"{value:#010x}"
+        yield f"{register.address:#05x}{last}", f"**{register.name}**", access, reset, "", register.text
+        for field in register.fields if register.fields[0].text else ():
+            bits = f"{field.high}:{field.low}" if field.high > field.low else str(field.low)
+            yield "", "", "", "", bits, f"{field.name}: {field.text}"
 
 
 def _figures(facts: Facts) -> Iterator[str]:
-    command = f"modexlab asic {facts.machine.design.name} --nbits {facts.machine.nbits} --interface {facts.interface.name}"
+    machine, interface = facts.subject.machine, facts.subject.interface
+    values = tuple(machine.parameters.items())
+    point = Point(machine.design.reference, machine.nbits, values, interface.name, stage=FLOW)
+    chosen = [
+        f"--set {name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in point.settings
+    ]
+    words = [facts.subject.command, f"--nbits {machine.nbits}", *chosen, f"--interface {interface.name}"]
+    command = " ".join(words)
     shown = [row for row in facts.rows if row.metric in SHOWN and row.stage in (*NETLIST, LAYOUT, FPGA)]
     if not shown:
         yield f"Nothing has been measured of this machine behind this interface yet: `{command}` does."
@@ -316,84 +250,24 @@ def _figures(facts: Facts) -> Iterator[str]:
                 marks,
             )
         )
-    yield from _table(("stage", "figure", "value", "measured", "mark"), rows)
+    yield from markdown_table(("stage", "figure", "value", "measured", "mark"), rows)
     yield ""
-    yield f"From the ledger of modexlab; a netlist of the FreePDK45 library, its tests passed. `{command}` measures again."
-    if facts.interface in (AXI4LITE, AXI4LITE_000):
+    yield (
+        f"From the ledger of modexlab; a netlist of the FreePDK45 library, its tests passed. `{command}` "
+        "measures again."
+    )
+    if interface in (AXI4LITE, AXI4LITE_000):
         yield ""
-        yield "Measured with the small master that drives the slave in the laboratory, which is not in this package."
+        yield (
+            "Measured with the small master that drives the slave in the laboratory, which is not in "
+            "this package."
+        )
     yield ""
 
 
 def _tried(comments: Sequence[str]) -> Iterator[str]:
     """The rows in words; pseudo-random ones are a number."""
-    drawn = sum(each.startswith("random ") for each in comments)
-    yield from (each for each in comments if not each.startswith("random "))
+    drawn = sum(comment.startswith(DRAWN) for comment in comments)
+    yield from (comment for comment in comments if not comment.startswith(DRAWN))
     if drawn:
         yield f"pseudo-random operands, {drawn} times"
-
-
-def _security(facts: Facts) -> Iterator[str]:
-    machine, interface = facts.machine, facts.interface
-    yield f"Constant time: {constant_time(machine).replace(': ', ', ', 1)}. Nothing is claimed of power, radiation or faults."
-    if machine.keyed:
-        yield from _keeps(machine)
-    if interface is AXI4LITE:
-        also = ", and the numbers of the key," if machine.keyed else ""
-        yield f"Base, exponent and modulus{also} cannot be read; the result can, as soon as there is one, and not before."
-        yield (
-            "Zeroise clears operands and result, and then computes once on zeros: no register of slave or machine hangs on the key "
-            "afterwards (tested at RTL over all designs, and in the state of netlists). Reset clears operands and result, not the machine."
-        )
-        yield "Whoever is on the bus can use the key that is loaded: a system keeps others off this address."
-    elif interface is AXI4LITE_000:
-        yield (
-            "The key comes by ports, and cannot be read by the bus. There is no zeroise: reset clears input and output, but neither the "
-            "machine's registers nor those of padding, where the last message still is."
-        )
-        yield (
-            "What is wrong with an encoding cannot be told from answers or cycles. That it is wrong can: for strangers' ciphertexts that "
-            "is enough for an attack (Bleichenbacher, 1998); use such a machine for keys of which no stranger asks."
-        )
-        yield "Random bytes must come from a true source; the health tests see bytes that are stuck or biased, and no more."
-    elif machine.keyed:
-        yield "The machine overwrites all that it holds of an operation before its answer leaves."
-        if interface.counts_accesses:
-            yield "Numbers that were pushed stay in the registers in front of it until others replace them."
-    else:
-        yield "Operands stay in the machine's registers until others replace them, or an operation ends; reset does not clear all of them."
-
-
-def _keeps(machine: Machine) -> Iterator[str]:
-    """What a program with a private key does for it."""
-    recipe = machine.programmed.recipe
-    if recipe.verify:
-        yield "A result leaves only if it gives the message again by the public exponent."
-    if recipe.blind_message or recipe.blind_exponent:
-        hidden = [
-            name
-            for name, done in (("message", recipe.blind_message), ("exponent", recipe.blind_exponent))
-            if done
-        ]
-        yield (
-            f"{' and '.join(hidden).capitalize()} are hidden by the random numbers that come with the request: the machine draws none, and "
-            "cannot tell whether they are new."
-        )
-
-
-def _limits(facts: Facts) -> Iterator[str]:
-    machine = facts.machine
-    if machine.design.odd_only:
-        yield "Even moduli are refused: the machine computes in Montgomery form."
-    if machine.design.reduced_only:
-        yield "A base at or above the modulus is refused: reduce it first."
-    if machine.modulus and not machine.keyed:
-        known = has_known_factors(machine.modulus, machine.nbits)
-        yield f"It is made for one modulus{', whose factors are known: arithmetic, and no key for RSA' if known else ''}."
-    if facts.interface is AXI4LITE_000 and is_padded(machine.nbits):
-        yield "Where the random source gives no bytes, an encryption does not end; reset ends it."
-    if machine.modulus_nbits < machine.nbits:
-        yield f"Moduli have {machine.modulus_nbits} bits at most."
-    yield "RSA alone is no encryption and no signature: padding is the caller's, except where this sheet says otherwise."
-    yield "One clock domain, no scan chain, no clock gating cells instantiated; AxPROT is ignored, and there is no exclusive access."
-    yield "Figures of area and energy are of an open library of 45 nm; the SDC here is a beginning, not a sign-off."

@@ -1,10 +1,14 @@
-"""A machine behind an interface as a folder that another team takes without us: Verilog, testbench, properties, FuseSoC core, SystemRDL,
-driver, constraints, data sheet. Its tests need a simulator, and nothing of modexlab."""
+"""An accelerator behind an interface as a folder that another team takes without us.
+
+It has Verilog, testbench, properties, FuseSoC core, SystemRDL, C, constraints and data sheet; its tests need
+a simulator, and nothing of modexlab.
+"""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import importlib.metadata
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,22 +16,24 @@ from typing import TYPE_CHECKING
 
 from ...fl import axi4lite, axi4lite_000
 from ...fl.errors import BadInput
-from ...fl.xcel import words_of
 from ...flow.kit.constraints import CLOCK_NS
 from ...flow.prove.properties import script as proof_script
-from ...proc.software.compiler import DRIVER_FILES
 from ...rtl.interfaces.axi4lite_properties import PROPERTIES
 from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
-from ..designs.machine_verilog import verilog
-from ..designs.verilog_header import port_lines
+from ..designs.machine import Machine
+from ..designs.verilog.machine import verilog
+from ..designs.verilog_header import origin, port_lines
 from . import datasheet
 from .block_diagram import block_diagram
+from .exponentiation import Exponentiation
 from .plain_verilog import plain_verilog
+from .register_rdl import register_rdl
+from .subject import Subject
 from .timing import diagrams
 from .vectors import vectors
 
 if TYPE_CHECKING:
-    from ..designs.machine import Machine
+    from ..designs.runnable import Runnable
     from ..lab.rows import Row
 
 BENCH = Path(__file__).parent / "bench"
@@ -38,9 +44,9 @@ CLOCKING = ("clk, reset", "in")
 
 @dataclass(frozen=True)
 class Package:
-    """A machine behind an interface, to be packed."""
+    """An accelerator behind an interface, to be packed."""
 
-    machine: Machine
+    machine: Runnable
     interface: Interface
     rows: list[Row] = field(default_factory=list)  # of the ledger
 
@@ -50,9 +56,20 @@ class Package:
         return self.machine.top(self.interface)
 
     @property
-    def title(self) -> str:
-        place = f" {self.interface.title}" if self.interface.behind else ""
-        return f"Modular exponentiation of {self.machine.nbits} bits{place} (modexlab {self.machine.design.name})"
+    def core(self) -> str:
+        """Vendor, library and name of the FuseSoC core, with a digest of non-default settings."""
+        defaults = {param.name: param.default_at(self.machine.nbits) for param in self.machine.design.params}
+        changed = [
+            f"{name}={value}" for name, value in self.machine.parameters.items() if value != defaults[name]
+        ]
+        digest = hashlib.blake2b(" ".join(changed).encode(), digest_size=4).hexdigest()
+        return f"modexlab:ip:{self.name}" + (f"_{digest}" if changed else "")
+
+    @functools.cached_property
+    def subject(self) -> Subject:
+        """The machine with its requests, and in words."""
+        kind = Exponentiation if isinstance(self.machine, Machine) else Subject
+        return kind(self.machine, self.interface)
 
     @property
     def on_bus(self) -> bool:
@@ -62,24 +79,23 @@ class Package:
         """The texts by path; `progress` hears of each part before it is made."""
         from ...rtl.sim.base import elaborate
 
-        name, machine = self.name, self.machine
-        version = importlib.metadata.version("modexlab")
+        name, machine, subject = self.name, self.machine, self.subject
+        version, licence = origin()
         progress("Verilog")
         hardware = verilog(machine, self.interface.name)
         declarations = port_lines(hardware, name)
         progress("Verilog-2001")
         plain = plain_verilog(hardware, name)
         progress("vectors")
-        tests = vectors(machine, self.interface)
+        tests = vectors(subject)
         progress("diagrams")
-        drawn = diagrams(self.interface)
+        drawn = diagrams(self.interface, *subject.shown)
         component = machine.exported(self.interface)
         elaborate(component)
         pictures = {"block.svg": block_diagram(component, name, self._port_groups(declarations))}
         pictures |= {f"wave_{each.name}.svg": each.svg for each in drawn}
         facts = datasheet.Facts(
-            machine,
-            self.interface,
+            subject,
             name,
             version,
             declarations,
@@ -92,17 +108,23 @@ class Package:
         properties = PROPERTIES if self.on_bus else BENCH / "stream_properties.sv"
         words = {
             "name": name,
-            "title": self.title,
+            "core": self.core,
+            "title": subject.title,
             "version": version,
             "properties": properties.stem,
             "clock": f"{CLOCK_NS:g}",
-            "licence": importlib.metadata.metadata("modexlab")["License-Expression"],
+            "licence": licence,
         }
         more = self._more(hardware)
         proves = "properties/prove.ys" in more
         progress("files")
         return {
-            "README.md": _text("README.md", **words, more=self._more_lines(more)),
+            "README.md": _text(
+                "README.md",
+                **words,
+                more=self._more_lines(more),
+                prove_needs="; Yosys with its abc, or PyPI's pyosys (`prove`)" if proves else "",
+            ),
             "LICENSE": _licence(),
             "Makefile": _text(
                 "Makefile",
@@ -157,21 +179,13 @@ class Package:
         if not self.on_bus:
             return {}
         name = self.name
-        own = self.interface is AXI4LITE
-        text = (axi4lite.MAP if own else axi4lite_000.MAP).read_text()
-        if own:  # the map of this machine: its width and numbers are no parameters any more
-            for parameter, value in (
-                ("W", words_of(self.machine.nbits)),
-                ("GIVEN", len(self.machine.given_fields)),
-            ):
-                text, count = re.subn(rf"(unsigned {parameter} = )\d+", rf"\g<1>{value}", text)
-                assert count == 1, parameter
-        more = {f"regs/{name}.rdl": text}
-        if own:
-            more |= {f"sw/{path.name}": path.read_text() for path in DRIVER_FILES}
-            more["properties/proof.sv"] = self._proof_top(port_lines(hardware, name))
-            files = [f"../rtl/{name}.sv", f"../properties/{PROPERTIES.name}", "../properties/proof.sv"]
-            more["properties/prove.ys"] = proof_script(files, "proof")
+        if self.interface is not AXI4LITE:
+            return {f"regs/{name}.rdl": axi4lite_000.MAP.read_text()}
+        more = {f"regs/{name}.rdl": register_rdl(name, self.machine.shape, self.machine.traits)}
+        more |= {f"sw/{file}": text for file, text in self.subject.software.items()}
+        more["properties/proof.sv"] = self._proof_top(port_lines(hardware, name))
+        files = [f"../rtl/{name}.sv", f"../properties/{PROPERTIES.name}", "../properties/proof.sv"]
+        more["properties/prove.ys"] = proof_script(files, "proof")
         return more
 
     def _proof_top(self, declarations: list[str]) -> str:
@@ -182,7 +196,7 @@ class Package:
         outputs = "\n".join(f"  {each.removeprefix('output ')};" for each in bus if each.startswith("output"))
         pins = ",\n".join(f"    .{name}({name})" for name in names)
         rules = ",\n".join(f"    .{short}({name})" for short, name in zip(bare, names, strict=True))
-        address_nbits = axi4lite.address_nbits(len(self.machine.given_fields))
+        address_nbits = axi4lite.address_nbits(self.machine.shape)
         return _text(
             "proof.sv",
             name=self.name,
@@ -193,13 +207,12 @@ class Package:
             address_nbits=str(address_nbits),
         )
 
-    @staticmethod
-    def _more_lines(more: dict[str, str]) -> str:
+    def _more_lines(self, more: dict[str, str]) -> str:
         lines = ""
         if any(name.startswith("regs/") for name in more):
             lines += "| `regs/` | the register map in SystemRDL |\n"
         if any(name.startswith("sw/") for name in more):
-            lines += "| `sw/` | the driver in C, for bare metal: modexlab.h says how it is used |\n"
+            lines += f"| `sw/` | {self.subject.software_use} |\n"
         return lines
 
 

@@ -1,6 +1,6 @@
 """Timing diagrams: what the ports of an interface do, recorded from its own hardware, as WaveJSON and drawn by WaveDrom.
 
-The handshakes hang on no machine: a small one stands behind the interface. A stretch in which nothing changes is cut out.
+A stretch in which nothing changes is cut out.
 """
 
 from __future__ import annotations
@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...fl.axi4lite import ALL_BYTES, SLVERR, register_map
+from ...fl.accelerator import Message
+from ...fl.axi4lite import ALL_BYTES, BYTES, SLVERR, operand_names, register_map
 from ...fl.axi4lite_000 import register_map as paper_map
 from ...fl.errors import BadInput
-from ..designs.catalogue import find
+from ...fl.xcel import to_words
 from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
 
-SMALL, SMALL_NBITS = "naive", 8
+if TYPE_CHECKING:
+    from ..designs.runnable import Runnable
+
 LONGEST_STILL = 4  # cycles without a change that are drawn
 VALUES = {  # of a channel: drawn while its valid is 1
     "aw": ("awaddr",),
@@ -76,13 +79,11 @@ class Recorder:
         return row
 
 
-def diagrams(interface: Interface) -> list[Diagram]:
-    """Those of an interface."""
-    machine = find(SMALL).at(SMALL_NBITS)
-    component = machine.exported(interface)
+def diagrams(interface: Interface, machine: Runnable, request: Message) -> list[Diagram]:
+    """The diagrams of a request to a machine behind an interface."""
     if interface in (AXI4LITE, AXI4LITE_000):
-        return list(_bus(component, interface is AXI4LITE_000))
-    return list(_streams(component, interface))
+        return list(_bus(interface, machine, request))
+    return list(_streams(interface, machine, request))
 
 
 def _number(port: Any) -> int:
@@ -90,16 +91,19 @@ def _number(port: Any) -> int:
     return int(port.to_bits()) if hasattr(port, "to_bits") else int(port)
 
 
-def _streams(component: Any, interface: Interface) -> Iterator[Diagram]:
+def _streams(interface: Interface, machine: Runnable, request: Message) -> Iterator[Diagram]:
+    component, longest = machine.exported(interface), machine.longest
     signals = [f"{stream}.{name}" for stream in ("istream", "ostream") for name in ("msg", "val", "rdy")]
     record = Recorder(component, signals)
-    first = interface.requests(SMALL_NBITS, (5, 3, 251))[0]
+    first = interface.requests(machine.shape, request)[0]
     message = type(component.istream.msg)(*first)
     record.cycle(ostream__rdy=0)
     record.component.istream.msg @= message
-    record.cycle(istream__val=1)
+    for _ in range(longest):
+        if record.cycle(istream__val=1)["istream.rdy"]:
+            break
     record.component.istream.msg @= type(component.istream.msg)()
-    for _ in range(500):
+    for _ in range(longest):
         if record.cycle(istream__val=0)["ostream.val"]:
             break
     record.cycle()
@@ -113,7 +117,8 @@ def _streams(component: Any, interface: Interface) -> Iterator[Diagram]:
     yield Diagram("handshake", caption, wave(record.rows, lanes))
 
 
-def _bus(component: Any, paper: bool) -> Iterator[Diagram]:
+def _bus(interface: Interface, machine: Runnable, request: Message) -> Iterator[Diagram]:
+    paper = interface is AXI4LITE_000
     channels = {
         channel: [
             *((f"s_axi_{value}", f"s_axi_{channel}valid") for value in values),
@@ -123,14 +128,22 @@ def _bus(component: Any, paper: bool) -> Iterator[Diagram]:
         for channel, values in VALUES.items()
     }
     signals = [name if isinstance(name, str) else name[0] for part in channels.values() for name in part]
+    component = machine.exported(interface)
     record = Recorder(component, [*signals, "irq"])
-    at = {name: each.address for name, each in (paper_map() if paper else register_map(SMALL_NBITS)).items()}
+    at = {
+        name: register.address
+        for name, register in (paper_map() if paper else register_map(machine.shape)).items()
+    }
 
-    def write(name: str, data: int) -> None:
+    def write(name: str, data: int, place: int = 0) -> None:
         """Address and data together; ready for the answer at once."""
         valid = {"s_axi_awvalid": 1, "s_axi_wvalid": 1}
         row = record.cycle(
-            s_axi_awaddr=at[name], s_axi_wdata=data, s_axi_wstrb=ALL_BYTES, s_axi_bready=1, **valid
+            s_axi_awaddr=at[name] + BYTES * place,
+            s_axi_wdata=data,
+            s_axi_wstrb=ALL_BYTES,
+            s_axi_bready=1,
+            **valid,
         )
         assert row["s_axi_awready"] and row["s_axi_wready"]
         while not record.cycle(s_axi_awvalid=0, s_axi_wvalid=0)["s_axi_bvalid"]:
@@ -146,35 +159,40 @@ def _bus(component: Any, paper: bool) -> Iterator[Diagram]:
         lanes = [{"name": part, "of": channels[part]} for part in parts.split()]
         return wave(record.rows, [*lanes, {"name": "", "of": ["irq"]}])
 
-    word, start = ("INPUT_FIFO", 1 << 2) if paper else ("MODULUS", 1)
+    names = operand_names(machine.shape)
+    words = [to_words(value, machine.shape.widest) for value in request]
+    written, start = ("INPUT_FIFO", 1 << 2) if paper else (names[-1], 1)
     record.cycle()
-    write(word, 251)
+    write(written, words[-1][0])
     record.cycle()
     yield Diagram(
         "write", "A write: address and data in any order, the answer a cycle after both.", drawn("aw w b")
     )
     record.rows.clear()
     record.cycle()
-    assert read("INPUT_FIFO" if paper else "EXPONENT") == SLVERR
+    assert read("INPUT_FIFO" if paper else names[len(names) // 2]) == SLVERR
     record.cycle()
     yield Diagram(
         "refused", "A read of what cannot be read: the answer is SLVERR, and the data are 0.", drawn("ar r")
     )
     if paper:
-        for name, value in (("key_modulus", 251), ("key_public", 3)):
+        _, exponent, modulus = request
+        for name, value in (("key_modulus", modulus), ("key_public", exponent)):
             port = getattr(component, name)
             port @= value
         write("WRITE_ADDRESS", 0)
         write("INPUT_LENGTH", 1)
     else:
-        write("BASE", 5)
-        write("EXPONENT", 3)
+        for name, number in zip(names, words, strict=True):
+            for place, word in enumerate(number):
+                write(name, word, place)
         write("IRQ_ENABLE", 1)
     record.rows.clear()
     record.cycle()
     write("STATUS" if paper else "CONTROL", start)
-    while not record.cycle()["irq"]:
-        pass
+    for _ in range(machine.longest):
+        if record.cycle()["irq"]:
+            break
     read("STATUS")
     write("STATUS" if paper else "IRQ_STATUS", 0 if paper else 1)
     record.cycle()

@@ -1,7 +1,7 @@
 """What the testbench of a package sends, and what it must get: messages of a stream, or accesses of a bus.
 
-Operands are those of the flow (eval/designs/asic.py): corners of the mathematics, refused ones, pseudo-random ones; answers are by the
-functional model, which is compared here with `pow` once more. A bus is asked for more: what it must refuse, and to forget its key.
+Requests are those of the subject, of RSA machines those of the flow (eval/designs/asic.py). Answers are by
+the functional model. A bus is asked for more: what it must refuse, and to forget its fields.
 """
 
 from __future__ import annotations
@@ -15,19 +15,16 @@ from ...fl import axi4lite, axi4lite_000, pkcs1
 from ...fl.axi4lite import ALL_BYTES, BYTES, Axi4LiteFL
 from ...fl.axi4lite_000 import Axi4Lite000FL, KeyPorts, is_padded
 from ...fl.random_bytes import LFSR_SEED, lfsr_not_random
-from ...fl.status import Status
 from ...proc.software.seeded_keys import seeded_key
 from ...rtl.units.padding.random_health import STARTUP
-from ..designs.asic import Chip
-from ..designs.interfaces import AXI4LITE, AXI4LITE_000, Interface, answers
+from ..designs.interfaces import AXI4LITE, AXI4LITE_000, answers
 from ..designs.workloads import some_operands
 
 if TYPE_CHECKING:
-    from ..designs.machine import Machine
+    from .subject import Subject
 
 # of an access: {write, wait, address, data[32], strobes[4]}, beside the address, and {write, data[32], refused}
 REQUEST_NBITS, RESPONSE_NBITS = 38, 34
-RANDOM = ("x", "k", "kp", "kq")  # of what is given with a private key: new with each operation
 
 
 @dataclass(frozen=True)
@@ -78,56 +75,39 @@ class Vectors:
         return "\n".join([*lines, "  end", ""])
 
 
-def vectors(machine: Machine, interface: Interface) -> Vectors:
-    """All that the testbench of this machine sends."""
+def vectors(subject: Subject) -> Vectors:
+    """The messages or accesses of this package's testbench."""
+    machine, interface = subject.machine, subject.interface
     defines = {"DUT": machine.top(interface)}
     if interface is AXI4LITE:
-        address_nbits = axi4lite.address_nbits(len(machine.given_fields))
-        return _accesses(_of_bus(machine), _longest(machine), defines, address_nbits=address_nbits)
+        address_nbits = axi4lite.address_nbits(machine.shape)
+        return _accesses(_of_bus(subject), subject.longest, defines, address_nbits=address_nbits)
     if interface is AXI4LITE_000:
-        return _of_paper_bus(machine, defines)
-    return _messages(machine, interface, defines)
+        return _of_paper_bus(subject, defines)
+    return _messages(subject, defines)
 
 
-def _chip(machine: Machine) -> Chip:
-    return Chip(machine.design, machine.nbits, machine.parameters)
-
-
-def _longest(machine: Machine) -> int:
-    """Cycles for one operation, with as many to spare."""
-    rows = [row for _, row in _chip(machine).rows()]
-    taken = [row for row in rows if machine.keyed or machine.check(*row) == Status.OK]
-    return 2 * max(machine.cycles(*row) for row in taken) + 10_000
-
-
-def _computed(machine: Machine, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
-    """By the functional model; a result must be that of `pow`."""
-    status, result = machine.fl(base, exp, mod, *given)
-    secret = machine.key.d if machine.keyed else exp
-    assert secret is not None and (status != Status.OK or result == pow(base, secret, mod))
-    return status, result
-
-
-def _messages(machine: Machine, interface: Interface, defines: dict[str, str]) -> Vectors:
+def _messages(subject: Subject, defines: dict[str, str]) -> Vectors:
     from ...rtl.sim.base import elaborate
     from ...rtl.sim.ports import Ports
 
-    component = machine.exported(interface)
+    interface, shape = subject.interface, subject.machine.shape
+    component = subject.machine.exported(interface)
     elaborate(component)
     ports = Ports.of(component)
+    compute = subject.compute()
     requests: list[int] = []
     expected: list[int] = []
     comments = {}
-    for name, carried in _chip(machine).requests():
+    for name, request in subject.requests:
         comments[len(requests)] = name
-        sent = interface.requests(machine.nbits, carried)
-        answers = interface.respond(
-            machine.nbits, lambda *each: _computed(machine, *each), sent, machine.given_fields
-        )
+        sent = interface.requests(shape, request)
+        answers = interface.respond(shape, compute, sent)
         requests += [ports.request.pack(each, "request") for each in sent]
         expected += [ports.response.pack(tuple(map(int, each)), "answer") for each in answers]
-    longest = _longest(machine)
-    return Vectors(ports.request.nbits, ports.response.nbits, requests, expected, comments, longest, defines)
+    return Vectors(
+        ports.request.nbits, ports.response.nbits, requests, expected, comments, subject.longest, defines
+    )
 
 
 # ---- on a bus
@@ -173,13 +153,11 @@ def _write(address: int, data: int, strobes: int = ALL_BYTES) -> Access:
     return 1, 0, address, data, strobes
 
 
-def _of_bus(machine: Machine) -> Iterator[Commented]:
-    """Axi4Lite: who it is, what it refuses, exponentiations, a key that is used twice, and zeroise."""
-    nbits, given = machine.nbits, machine.given_fields
-    model = Axi4LiteFL(
-        nbits, lambda *each: _computed(machine, *each), [wide for _, wide in given], machine.traits
-    )
-    registers = axi4lite.register_map(nbits, len(given))
+def _of_bus(subject: Subject) -> Iterator[Commented]:
+    """Axi4Lite: who it is, what it refuses, requests, fields that are used twice, and zeroise."""
+    shape = subject.machine.shape
+    model = Axi4LiteFL(shape, subject.compute(), subject.machine.traits)
+    registers = axi4lite.register_map(shape)
     at = {name: each.address for name, each in registers.items()}
     readable = [each for each in registers.values() if each.readable and not each.name.startswith("CYCLES")]
 
@@ -207,22 +185,22 @@ def _of_bus(machine: Machine) -> Iterator[Commented]:
             _read(at["IRQ_ENABLE"]),
         ],
     )
-    for name, carried in _chip(machine).requests():
-        yield part(name, axi4lite.as_accesses(nbits, carried))
-    _, (base, exp, mod) = _chip(machine).rows()[-1]
-    again = axi4lite.as_accesses(nbits, machine.carried(base // 2, exp, mod))
-    fields = zip(axi4lite.OPERANDS, ("base", "exp", "mod", *(name for name, _ in given)), strict=False)
-    kept = [registers[name] for name, field in fields if field not in ("base", *RANDOM)]
+    for name, request in subject.requests:
+        yield part(name, axi4lite.as_accesses(shape, request))
+    reuse = subject.reuse
+    fields = zip(axi4lite.operand_names(shape), (name for name, _ in shape.request), strict=True)
+    kept = [registers[name] for name, field in fields if field not in reuse.rewritten]
     held = {each.address + BYTES * place for each in kept for place in range(each.count)}
-    first = [each for each in again if each[1] or each[2] not in held]
-    whole = axi4lite.as_accesses(nbits, machine.carried(base, exp, mod))
-    yield part("a key", whole)
-    yield part("another base with the same key", first)
+    whole = axi4lite.as_accesses(shape, reuse.first)
+    again = axi4lite.as_accesses(shape, reuse.second)
+    first, second, zeros = reuse.comments
+    yield part(first, whole)
+    yield part(second, [access for access in again if access[1] or access[2] not in held])
     forget = 1 << registers["CONTROL"].field("zeroise").low
     start = 1 << registers["CONTROL"].field("start").low
     wait = [(0, 1, 0, 0, 0), _write(at["IRQ_STATUS"], 1)]
     yield part(
-        "zeroise: no result, and no key: what is started then has the modulus 0",
+        f"zeroise: no result, and {zeros}",
         [
             _write(at["CONTROL"], forget),
             *wait,
@@ -237,8 +215,9 @@ def _of_bus(machine: Machine) -> Iterator[Commented]:
     yield part("and a computation after it", whole)
 
 
-def _of_paper_bus(machine: Machine, defines: dict[str, str]) -> Vectors:
+def _of_paper_bus(subject: Subject, defines: dict[str, str]) -> Vectors:
     """Axi4Lite000, with one key: what it refuses, encryptions and decryptions, and encodings that are wrong."""
+    machine = subject.machine
     nbits, nbytes = machine.nbits, machine.nbits // 8
     padded = is_padded(nbits)
     base, _, mod = some_operands(machine)
@@ -250,7 +229,7 @@ def _of_paper_bus(machine: Machine, defines: dict[str, str]) -> Vectors:
         base %= mod
     key = KeyPorts(mod, public, private, machine.given_of(mod))
     random = itertools.islice(lfsr_not_random(), STARTUP, None)  # the first bytes are thrown away
-    model = Axi4Lite000FL(nbits, lambda *each: _computed(machine, *each), key, random)
+    model = Axi4Lite000FL(nbits, subject.compute(), key, random)
     at = {name: each.address for name, each in axi4lite_000.register_map().items()}
 
     def part(comment: str, accesses: Sequence[Access]) -> Commented:
@@ -288,7 +267,7 @@ def _of_paper_bus(machine: Machine, defines: dict[str, str]) -> Vectors:
             constants[f"KEY_{name.upper()}"] = (wide, value)
             pins.append(f".key_{name}(KEY_{name.upper()}),")
         more["KEY_GIVEN_PORTS"] = " ".join(pins)
-    return _accesses(parts, _longest(machine), {**defines, **more}, constants)
+    return _accesses(parts, subject.longest, {**defines, **more}, constants)
 
 
 def _encodings(nbytes: int) -> Iterator[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""What the charts are called, and what one should see in them."""
+"""Titles and captions of the charts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ CHARTS = {  # name: (title, caption)
     ),
     "widths": (
         "Cycles by width",
-        "Lines are closed formulas. Filled points were counted in RTL, and must lie on the line of their design; a colour that comes "
-        "again is dashed. Hollow ones are published; means over both operations stand with decrypt. Machines alone, with default "
-        "parameters. Encryption is with exponent 17 up to 17 bits and with 65537 above: hence the step between 16 and 32 bits.",
+        "Lines are closed formulas, with the name of the design at the end. Filled points were counted in "
+        "RTL and must lie on the line of their design. Hollow points are published; means over both "
+        "operations are shown with decrypt. Families of one colour differ in dash and shape. Machines alone, "
+        "with default parameters. Encryption uses exponent 17 up to 17 bits and 65537 above, hence the step "
+        "between 16 and 32 bits.",
     ),
     "area_um2-width": (
         "Area by width",
@@ -39,7 +41,8 @@ CHARTS = {  # name: (title, caption)
     ),
     "areas": (
         "Where the area is",
-        "Modules of a class are taken together. Large modules are taken apart, multipliers are not.",
+        "Modules of one class are added up. A multiplier is one class and has the colour of its family; "
+        "everything else is grey, and large modules are split into their parts.",
     ),
     "paths": (
         "Longest path and clock",
@@ -47,8 +50,9 @@ CHARTS = {  # name: (title, caption)
     ),
     "energies": (
         "Energy of an operation, without and with all glitches",
-        "First: with each net changing at most once a cycle, a lower bound, which is what all tables have. Then: glitches, transitions "
-        "that do no work; the more logic between two registers, the more of them. Tick: as published.",
+        "One bar for each operation, in the colour of the family. Full colour: each net changes at most once "
+        "a cycle, the lower bound that all tables have. Pale: glitches, transitions that do no work; deep "
+        "logic between two registers has more of them. Tick: as published.",
     ),
     "leakage": (
         "Cycles of random exponents",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .metrics import METRICS
-from .palette import Colours, scales, series
+from .palette import Colours, module_colours, scales, series
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, which nobody loads
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
@@ -35,6 +35,9 @@ LABELS = {
     "anchor": ["top-right", "bottom-right", "top-left", "bottom-left", "right", "left"],
     "offset": [8],
 }
+ENDS = "ends_marks"  # Vega's name for the labels at the ends of lines, which have places of their own
+LABEL_ROOM = 130  # pixels to the right of the lines
+LABEL_PITCH = 13.5  # pixels from one label to the next
 
 Spec = dict[str, Any]
 
@@ -99,58 +102,89 @@ def filled(chart: Chart, records: Sequence[Mapping[str, Any]], families: Iterabl
 
 
 def apart(vega: Spec) -> Spec:
-    """The same chart, as Vega, with names that do not lie over each other; for which there is no room is not shown.
+    """Return the same chart, as Vega, with point labels that do not overlap; a label without room is hidden.
 
-    Vega-Lite has no word for it; app.js does the same. (To keep them off the points, too, Vega needs a canvas, which vl-convert has
-    not, and a point of each kind, which a choice of filters may not leave.)
+    Vega-Lite cannot express this; app.js does the same. Keeping labels off the points as well would need a
+    canvas, which vl-convert lacks, and a point of every kind, which a choice of filters may not leave.
     """
     for mark in vega["marks"]:
-        if mark["type"] == "text":
+        if mark["type"] == "text" and mark.get("name") != ENDS:
             mark["transform"] = [LABELS]
     return vega
 
 
-def _field(name: str, title: str, **more: Any) -> Spec:
-    return {"field": name, "title": title, **more}
-
-
-def _tooltip(*more: Spec) -> list[Spec]:
-    """What is shown of a point at once; a click shows the rest."""
-    return [
-        _field("label", "design"),
-        _field("nbits", "bits"),
-        _field("operation", "operation"),
-        _field("setup", "stage"),
-        *more,
-        _field("row", "row"),
-    ]
+def _fields(**titles: str) -> list[Spec]:
+    """Fields by name, with the titles that a tooltip gives them."""
+    return [{"field": name, "title": title} for name, title in titles.items()]
 
 
 def _number(name: str, title: str) -> Spec:
-    return _field(name, title, type="quantitative", format=",.5~r")
+    return {"field": name, "title": title, "type": "quantitative", "format": ",.5~r"}
 
 
-def _pale(otherwise: float) -> Spec:
-    """What is out of date."""
-    return {"condition": {"test": "datum.stale", "value": 0.35}, "value": otherwise}
+def _tooltip(*more: Spec) -> list[Spec]:
+    """The summary of a point; a click shows the rest."""
+    return [
+        *_fields(label="design", nbits="bits", operation="operation", setup="stage"),
+        *more,
+        *_fields(row="row"),
+    ]
 
 
-def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
-    """Two metrics against each other, with the front of each group of points that may be compared."""
-    scale = scales(families, colours)
-    kind = {"field": "family", "type": "nominal"}
-    legend = {"title": None, "values": PRESENT}
-    here: Spec = {
-        "x": {"field": "@x", "type": "quantitative", "title": "@xhead", "scale": {"type": "log"}},
-        "y": {"field": "@y", "type": "quantitative", "title": "@yhead", "scale": {"type": "log"}},
+class _Families:
+    """The channels that distinguish families."""
+
+    def __init__(self, families: Sequence[str], colours: Colours) -> None:
+        self._scales = scales(families, colours)
+
+    def __getitem__(self, channel: str) -> Spec:
+        """The encoding of a channel: color, shape or dash."""
+        legend = {"title": None, "values": PRESENT}
+        return {"field": "family", "type": "nominal", "scale": self._scales[channel], "legend": legend}
+
+
+POINT: Spec = {"type": "point", "filled": True, "size": POINT_SIZE}
+HOLLOW: Spec = {"type": "point", "filled": False, "strokeWidth": 2, "size": 90}  # a published figure
+PALE: Spec = {"test": "datum.stale", "value": 0.35}
+
+
+def _opacity(otherwise: float) -> Spec:
+    """Paler if out of date."""
+    return {"condition": PALE, "value": otherwise}
+
+
+def _name(field: str, here: Spec, colours: Colours) -> Spec:
+    """The mark and encoding of a name at a point."""
+    mark = {"type": "text", "fontSize": 10.5, "color": colours("ink-2")}
+    return {"mark": mark, "encoding": {**here, "text": {"field": field}}}
+
+
+def _only(test: str) -> Spec:
+    """A layer of the records that pass a test."""
+    return {"transform": [{"filter": test}]}
+
+
+def _reference(value: int, colours: Colours) -> Spec:
+    """A vertical line to compare with."""
+    return {
+        "mark": {"type": "rule", "color": colours("ink-2"), "strokeWidth": 1},
+        "encoding": {"x": {"datum": value, "type": "quantitative"}},
     }
-    for axis in here.values():
-        axis["scale"] |= {"nice": False, "padding": 24}
-        axis["axis"] = {"tickCount": 6, "labelExpr": BRIEF, "labelOverlap": "greedy"}
+
+
+def _tick(colours: Colours) -> Spec:
+    """A tick across a bar."""
+    return {"type": "tick", "thickness": 2.5, "color": colours("ink"), "height": {"band": 0.9}}
+
+
+def scatter(families: Sequence[str], colours: Colours) -> Spec:
+    """Two metrics against each other, with the front of each group of points that may be compared."""
+    family = _Families(families, colours)
+    here: Spec = {"x": _log("@x", "@xhead", padding=24), "y": _log("@y", "@yhead", padding=24)}
     shown: Spec = {
         **here,
-        "color": {**kind, "scale": scale["color"], "legend": legend},
-        "shape": {**kind, "scale": scale["shape"], "legend": legend},
+        "color": family["color"],
+        "shape": family["shape"],
         "tooltip": _tooltip(_number("@x", "@xhead"), _number("@y", "@yhead")),
     }
     # from left to right in each group: those that are lower than all before (less is better on every axis: metrics.AXES); cycles make
@@ -165,6 +199,7 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
     # names: of all published points, and of all of ours where they are few, else of those on a front; of a design at several clocks
     # only the first, as they may lie close
     published = "datum.kind === 'published'"
+    twin = {"test": "datum.kind === 'twin'"}
     named = [
         {"joinaggregate": [{"op": "count", "as": "points"}]},
         {"filter": f"{published} || !datum.off"},
@@ -192,134 +227,181 @@ def scatter(families: Mapping[str, int], colours: Colours) -> Spec:
             },
             {
                 "name": "published",
-                "transform": [{"filter": "datum.kind === 'published'"}],
-                "mark": {"type": "point", "filled": False, "strokeWidth": 2, "size": 90, "opacity": 1},
+                **_only(published),
+                "mark": {**HOLLOW, "opacity": 1},
                 "encoding": shown,
             },
             {
                 "name": "points",
-                "transform": [{"filter": "datum.kind !== 'published'"}],
-                "mark": {"type": "point", "filled": True, "size": POINT_SIZE},
+                **_only("datum.kind !== 'published'"),
+                "mark": POINT,
                 "encoding": {
                     **shown,
-                    "stroke": {
-                        "condition": {"test": "datum.kind === 'twin'", "value": colours("ink")},
-                        "value": colours("paper"),
-                    },
-                    "strokeWidth": {
-                        "condition": {"test": "datum.kind === 'twin'", "value": 1.6},
-                        "value": 0.6,
-                    },
-                    "opacity": _pale(0.9),
+                    "stroke": {"condition": {**twin, "value": colours("ink")}, "value": colours("paper")},
+                    "strokeWidth": {"condition": {**twin, "value": 1.6}, "value": 0.6},
+                    "opacity": _opacity(0.9),
                 },
             },
-            {
-                "name": "names",
-                "transform": named,
-                "mark": {"type": "text", "fontSize": 10.5, "color": colours("ink-2")},
-                "encoding": {**here, "text": {"field": "label"}},
-            },
+            {"name": "names", "transform": named, **_name("label", here, colours)},
         ],
     }
 
 
-def widths(families: Mapping[str, int], colours: Colours) -> Spec:
+def _line_ends(here: Spec, height: int, fields: Sequence[str], only: str, colours: Colours) -> list[Spec]:
+    """Return the layers that label lines at their right ends, stacked without overlap and tied to the line.
+
+    A label at rank i and height h (in labels) moves to the mean of i plus the running maximum of h - i from
+    below and i plus the running minimum of h - i from above. Both keep labels apart, and so does their mean.
+    """
+
+    def distinguished(name: str) -> str:
+        return f"(datum.{name}s > 1 ? ', ' + datum.{name} : '')"
+
+    y, pitch, more = here["y"]["field"], LABEL_PITCH / height, fields[1:]
+    along: Spec = {"sort": [{"field": y}], "groupby": ["nbits"]}
+    transform: list[Spec] = [
+        {"filter": only},
+        {
+            "joinaggregate": [
+                {"op": "min", "field": y, "as": "least"},
+                {"op": "max", "field": y, "as": "most"},
+                *({"op": "distinct", "field": name, "as": f"{name}s"} for name in more),
+            ]
+        },
+        {
+            "joinaggregate": [
+                {"op": "max", "field": "nbits", "as": "end"},
+                {"op": "distinct", "field": "nbits", "as": "steps"},
+            ],
+            "groupby": list(fields),
+        },
+        {"filter": "datum.nbits === datum.end && datum.steps > 1"},
+        {
+            "aggregate": [{"op": "max", "field": y, "as": y}],
+            "groupby": [*fields, "nbits", "least", "most", *(f"{name}s" for name in more)],
+        },
+        {"joinaggregate": [{"op": "count", "as": "lines"}], "groupby": ["nbits"]},
+        # labels may need more room than the lines: the axis grows for them
+        {"calculate": f"max(0.5, log(datum.most / datum.least)) * {pitch}", "as": "pitch"},
+        {"calculate": f"datum.pitch / max(0.3, 1 - {pitch} * datum.lines / 3)", "as": "pitch"},
+        {"window": [{"op": "row_number", "as": "rank"}], **along},
+        {"calculate": f"log(datum['{y}']) / datum.pitch - datum.rank", "as": "height"},
+        {"window": [{"op": "max", "field": "height", "as": "low"}], **along, "frame": [None, 0]},
+        {"window": [{"op": "min", "field": "height", "as": "high"}], **along, "frame": [0, None]},
+        {"calculate": "exp(((datum.low + datum.high) / 2 + datum.rank) * datum.pitch)", "as": "place"},
+        {"calculate": " + ".join(["datum.label", *map(distinguished, more)]), "as": "text"},
+    ]
+    place = {**here["y"], "field": "place"}
+    return [
+        {
+            "name": "ties",
+            "transform": transform,
+            "mark": {
+                "type": "rule",
+                "strokeWidth": 0.7,
+                "color": colours("ink-2"),
+                "xOffset": 6,
+                "x2Offset": 19,
+            },
+            "encoding": {**here, "x2": {"field": "nbits"}, "y2": {"field": "place"}},
+        },
+        {
+            "name": ENDS.removesuffix("_marks"),
+            "transform": transform,
+            "mark": {"type": "text", "align": "left", "baseline": "middle", "dx": 22, "fontSize": 10.5},
+            "encoding": {**here, "y": place, "text": {"field": "text"}, "color": {"value": colours("ink-2")}},
+        },
+    ]
+
+
+def _lines(
+    metric: str,
+    title: str,
+    height: int,
+    fields: Sequence[str],
+    only: str,
+    family: _Families,
+    colours: Colours,
+) -> tuple[Spec, list[Spec]]:
+    """Return the axes of a metric against the width, and the layers of its lines."""
+    here: Spec = {"x": _log("nbits", "Width (bits)", base=2, right=LABEL_ROOM), "y": _log(metric, title)}
+    layers = [
+        *_line_ends(here, height, fields, only, colours),
+        {
+            **_only(only),
+            "mark": {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
+            "encoding": {
+                **here,
+                "color": family["color"],
+                "strokeDash": family["dash"],
+                "detail": [{"field": name} for name in fields],
+            },
+        },
+    ]
+    return here, layers
+
+
+def widths(families: Sequence[str], colours: Colours) -> Spec:
     """Cycles against the width: lines by formula, points as measured."""
-    scale = scales(families, colours)
-    kind = {"field": "family", "type": "nominal"}
-    legend = {"title": None, "values": PRESENT}
-    here: Spec = {
-        "x": _log("nbits", "Width (bits)", base=2),
-        "y": _log("cycles", METRICS["cycles"].title),
-    }
-    color = {**kind, "scale": scale["color"], "legend": legend}
-    shape = {**kind, "scale": scale["shape"], "legend": legend}
-    tooltip = _tooltip(_number("cycles", "cycles"))
+    family, height, title = _Families(families, colours), 460, METRICS["cycles"].title
+    formula = "datum.source === 'formula'"
+    here, lines = _lines("cycles", title, height, ("label", "operation"), formula, family, colours)
+    plain = {**here, "color": family["color"], "tooltip": _tooltip(_number("cycles", "cycles"))}
+    shaped = {**plain, "shape": family["shape"]}
     return {
         "data": {"name": "widths"},
-        "height": 380,
+        "height": height,
         "layer": [
-            {
-                "transform": [{"filter": "datum.source === 'formula'"}],
-                "mark": {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
-                "encoding": {
-                    **here,
-                    "color": color,
-                    "strokeDash": {**kind, "scale": scale["dash"], "legend": legend},
-                    "detail": [{"field": "label"}, {"field": "operation"}],
-                },
-            },
-            {
-                "name": "formula",
-                "transform": [{"filter": "datum.source === 'formula'"}],
-                "mark": {"type": "point", "filled": True, "size": 10},
-                "encoding": {**here, "color": color, "tooltip": tooltip},
-            },
+            *lines,
+            {"name": "formula", **_only(formula), "mark": {**POINT, "size": 10}, "encoding": plain},
             {
                 "name": "measured",
-                "transform": [{"filter": "datum.source === 'measured'"}],
-                "mark": {"type": "point", "filled": True, "size": POINT_SIZE},
-                "encoding": {
-                    **here,
-                    "color": color,
-                    "shape": shape,
-                    "opacity": _pale(0.95),
-                    "tooltip": tooltip,
-                },
+                **_only("datum.source === 'measured'"),
+                "mark": POINT,
+                "encoding": {**shaped, "opacity": _opacity(0.95)},
             },
             {
                 "name": "published",
-                "transform": [{"filter": "datum.source === 'published'"}],
-                "mark": {"type": "point", "filled": False, "size": 90, "strokeWidth": 2},
-                "encoding": {**here, "color": color, "shape": shape, "tooltip": tooltip},
+                **_only("datum.source === 'published'"),
+                "mark": HOLLOW,
+                "encoding": shaped,
             },
         ],
     }
 
 
-def grown(metric: str, families: Mapping[str, int], colours: Colours) -> Spec:
+def grown(metric: str, families: Sequence[str], colours: Colours) -> Spec:
     """A metric of silicon against the width, a line for each design, interface and operation."""
-    scale = scales(families, colours)
-    kind = {"field": "family", "type": "nominal"}
-    legend = {"title": None, "values": PRESENT}
-    here: Spec = {
-        "x": _log("nbits", "Width (bits)", base=2),
-        "y": _log(metric, METRICS[metric].head),
-    }
-    line = [{"field": name} for name in ("label", "interface", "stage", "operation")]
-    color = {**kind, "scale": scale["color"], "legend": legend}
+    family, height, title = _Families(families, colours), 320, METRICS[metric].head
+    positive = f"datum['{metric}'] > 0"
+    fields = ("label", "interface", "stage", "operation")
+    here, lines = _lines(metric, title, height, fields, positive, family, colours)
     return {
         "data": {"name": "grown"},
-        "transform": [{"filter": f"datum['{metric}'] > 0"}],
-        "height": 300,
+        "height": height,
         "layer": [
-            {
-                "mark": {"type": "line", "strokeWidth": 1.3, "opacity": 0.75},
-                "encoding": {
-                    **here,
-                    "color": color,
-                    "strokeDash": {**kind, "scale": scale["dash"], "legend": legend},
-                    "detail": line,
-                },
-            },
+            *lines,
             {
                 "name": "points",
-                "mark": {"type": "point", "filled": True, "size": POINT_SIZE},
+                **_only(positive),
+                "mark": POINT,
                 "encoding": {
                     **here,
-                    "color": color,
-                    "shape": {**kind, "scale": scale["shape"], "legend": legend},
-                    "opacity": _pale(0.95),
-                    "tooltip": _tooltip(_number(metric, METRICS[metric].head)),
+                    "color": family["color"],
+                    "shape": family["shape"],
+                    "opacity": _opacity(0.95),
+                    "tooltip": _tooltip(_number(metric, title)),
                 },
             },
         ],
     }
 
 
-def _log(name: str, title: str, base: int = 10) -> Spec:
-    """A logarithmic axis with some room around."""
-    scale: Spec = {"type": "log", "nice": False, "padding": 16}
+def _log(name: str, title: str, base: int = 10, right: int = 0, padding: int = 16) -> Spec:
+    """A logarithmic axis with some room around, and as many more pixels for labels on the right."""
+    scale: Spec = {"type": "log", "nice": False, "padding": padding}
+    if right:
+        scale["range"] = [0, {"expr": f"width - {right}"}]
     axis: Spec = {"labelOverlap": "greedy"}
     if base == 2:
         scale["base"] = base
@@ -348,18 +430,15 @@ def _bars(data: str, x: Spec, **more: Any) -> Spec:
     }
 
 
-def areas(classes: Sequence[str], colours: Colours) -> Spec:
-    """Area by the classes of the modules in it."""
+def areas(classes: Sequence[str], families: Sequence[str], colours: Colours) -> Spec:
+    """Area by classes of modules: multipliers in the colour of their family, all else in greys."""
     colour = {
         "field": "part",
         "type": "nominal",
         "title": None,
         "scale": {
             "domain": list(classes),
-            "range": [
-                colours("rule") if name == classes[-1] else colours(series(index))
-                for index, name in enumerate(classes)
-            ],
+            "range": [*map(colours, module_colours(classes[:-1], families)), colours("rule")],
         },
     }
     spec = _bars("areas", {"field": "area_um2", "title": METRICS["area_um2"].head, "stack": "zero"})
@@ -368,64 +447,48 @@ def areas(classes: Sequence[str], colours: Colours) -> Spec:
         "color": colour,
         "order": {"field": "rank", "type": "quantitative"},
         "tooltip": [
-            _field("name", "design"),
-            _field("part", "module"),
-            _field("units", "of these"),
+            *_fields(name="design", part="module", units="of these"),
             _number("area_um2", METRICS["area_um2"].head),
-            _field("share", "share", type="quantitative", format=".1%"),
-            _field("row", "row"),
+            {**_number("share", "share"), "format": ".1%"},
+            *_fields(row="row"),
         ],
     }
     return spec
 
 
-def paths(families: Mapping[str, int], colours: Colours) -> Spec:
+def paths(families: Sequence[str], colours: Colours) -> Spec:
     """How long the longest path is, and how long the clock lets it be."""
-    y = _bars("paths", {"field": "path_ns", "title": "Longest path (ns)"})
-    encoding = y.pop("encoding")
+    bars = _bars("paths", {"field": "path_ns", "title": "Longest path (ns)"})
+    encoding = bars.pop("encoding")
     tooltip = [
-        _field("name", "design"),
+        *_fields(name="design"),
         _number("path_ns", "longest path (ns)"),
         _number("clock_ns", "clock period (ns)"),
-        _field("start", "from"),
-        _field("end", "to"),
-        _field("through", "through"),
-        _field("row", "row"),
+        *_fields(start="from", end="to", through="through", row="row"),
     ]
     return {
-        **y,
+        **bars,
         "layer": [
             {
                 "mark": {"type": "bar", "height": {"band": 0.6}},
-                "encoding": {
-                    **encoding,
-                    "color": {
-                        "field": "family",
-                        "type": "nominal",
-                        "scale": scales(families, colours)["color"],
-                        "legend": {"title": None, "values": PRESENT},
-                    },
-                    "tooltip": tooltip,
-                },
+                "encoding": {**encoding, "color": _Families(families, colours)["color"], "tooltip": tooltip},
             },
             {
-                "mark": {"type": "tick", "thickness": 2.5, "color": colours("ink"), "height": {"band": 0.9}},
+                "mark": _tick(colours),
                 "encoding": {**encoding, "x": {**encoding["x"], "field": "clock_ns"}, "tooltip": tooltip},
             },
         ],
     }
 
 
-def cores(families: Mapping[str, int], colours: Colours) -> Spec:
+def cores(families: Sequence[str], colours: Colours) -> Spec:
     """Area against the time of a product, with a floor of area x time for each width."""
-    scale = scales(families, colours)
-    kind = {"field": "family", "type": "nominal"}
-    legend = {"title": None, "values": PRESENT}
+    family = _Families(families, colours)
     here: Spec = {
-        "x": _log("product_ns", "Time of a product (ns)"),
+        "x": _log("product_ns", "Interval between products (ns)"),
         "y": _log("area_um2", METRICS["area_um2"].head),
     }
-    floor = {"filter": "datum.kind === 'floor'"}
+    floor, core = (_only(f"datum.kind === '{kind}'") for kind in ("floor", "core"))
     quiet = {"color": {"value": colours("ink-2")}}
     return {
         "data": {"name": "cores"},
@@ -433,43 +496,36 @@ def cores(families: Mapping[str, int], colours: Colours) -> Spec:
         "layer": [
             {
                 "name": "floor",
-                "transform": [floor],
+                **floor,
                 "mark": {"type": "line", "strokeWidth": 1.2, "strokeDash": [5, 3]},
                 "encoding": {**here, **quiet, "detail": {"field": "name"}},
             },
             {
                 "name": "floors",
-                "transform": [floor, {"filter": "!datum.last"}],
+                "transform": [*floor["transform"], {"filter": "!datum.last"}],
                 "mark": {"type": "text", "align": "left", "dx": 4, "dy": -4, "fontSize": 10.5},
                 "encoding": {**here, **quiet, "text": {"field": "name"}},
             },
             {
                 "name": "points",
-                "transform": [{"filter": "datum.kind === 'core'"}],
-                "mark": {"type": "point", "filled": True, "size": POINT_SIZE},
+                **core,
+                "mark": POINT,
                 "encoding": {
                     **here,
-                    "color": {**kind, "scale": scale["color"], "legend": legend},
-                    "shape": {**kind, "scale": scale["shape"], "legend": legend},
-                    "opacity": _pale(0.95),
+                    "color": family["color"],
+                    "shape": family["shape"],
+                    "opacity": _opacity(0.95),
                     "tooltip": [
-                        _field("label", "core"),
-                        _field("nbits", "bits"),
-                        _field("setup", "stage"),
-                        _number("product_ns", "product (ns)"),
+                        *_fields(label="core", nbits="bits", setup="stage"),
+                        _number("product_ns", "interval (ns)"),
                         _number("area_um2", METRICS["area_um2"].head),
                         _number("area_time", "area × time (mm² ns)"),
                         _number("floor_ratio", "of the floor"),
-                        _field("row", "row"),
+                        *_fields(row="row"),
                     ],
                 },
             },
-            {
-                "name": "names",
-                "transform": [{"filter": "datum.kind === 'core'"}],
-                "mark": {"type": "text", "fontSize": 10.5, "color": colours("ink-2")},
-                "encoding": {**here, "text": {"field": "name"}},
-            },
+            {"name": "names", **core, **_name("name", here, colours)},
         ],
     }
 
@@ -477,42 +533,38 @@ def cores(families: Mapping[str, int], colours: Colours) -> Spec:
 SHARES = ("without glitches", "glitches")
 
 
-def energies(colours: Colours) -> Spec:
-    """Energy of an operation without glitches, and what these add."""
+def energies(families: Sequence[str], colours: Colours) -> Spec:
+    """Energy of an operation without glitches, and what these add: a bar for each operation."""
     head = f"Energy without glitches, and what these add ({METRICS['energy_nj'].shown_unit})"
     bars = _bars("energies", {"field": "energy_nj", "title": head})
     encoding = bars.pop("encoding")
     tooltip = [
-        _field("name", "design"),
-        _field("operation", "operation"),
-        _field("part", "share"),
+        *_fields(name="design", operation="operation", part="share"),
         _number("energy_nj", METRICS["energy_nj"].shown_unit),
-        _field("row", "row"),
+        *_fields(row="row"),
     ]
     return {
         **bars,
         "layer": [
             {
-                "transform": [{"filter": "datum.part !== 'published'"}],
+                **_only("datum.part !== 'published'"),
                 "mark": {"type": "bar", "height": {"band": 0.6}},
                 "encoding": {
                     **encoding,
-                    "color": {
+                    "color": _Families(families, colours)["color"],
+                    "opacity": {
                         "field": "part",
-                        "type": "nominal",
+                        "type": "ordinal",
                         "title": None,
-                        "scale": {
-                            "domain": [*SHARES, "published"],
-                            "range": [colours(name) for name in ("series-0", "series-5", "ink")],
-                        },
+                        "scale": {"domain": list(SHARES), "range": [1, 0.4]},
                     },
                     "order": {"field": "rank", "type": "quantitative"},
                     "tooltip": tooltip,
                 },
             },
             {
-                "transform": [{"filter": "datum.part === 'published'"}],
-                "mark": {"type": "tick", "thickness": 2.5, "color": colours("ink"), "height": {"band": 0.9}},
+                **_only("datum.part === 'published'"),
+                "mark": _tick(colours),
                 "encoding": {**encoding, "tooltip": tooltip},
             },
         ],
@@ -544,14 +596,14 @@ def leakage(colours: Colours) -> Spec:
                 "range": [colours("series-2"), colours("series-1"), colours("ink-2")],
             },
         },
-        "tooltip": [
-            _field("name", "design"),
-            _field("cycles", "cycles"),
-            _field("weight", "ones in the exponent"),
-            _field("verdict", "verdict"),
-            _field("setup", "stage"),
-            _field("row", "row"),
-        ],
+        "tooltip": _fields(
+            name="design",
+            cycles="cycles",
+            weight="ones in the exponent",
+            verdict="verdict",
+            setup="stage",
+            row="row",
+        ),
     }
     return spec
 
@@ -566,38 +618,31 @@ def protections(shares: Sequence[str], colours: Colours) -> Spec:
     }
     bars = _bars("protections", x)
     encoding = bars.pop("encoding")
-    kind = {"field": "part", "type": "nominal", "title": None, "sort": list(shares)}
-    names = ("series-0", "series-5", "series-1")
+
+    def by_share(looks: Sequence[str]) -> Spec:
+        scale = {"domain": list(shares), "range": looks}
+        return {"field": "part", "type": "nominal", "title": None, "sort": list(shares), "scale": scale}
+
     tooltip = [
-        _field("name", "program"),
-        _field("part", "of"),
+        *_fields(name="program", part="of"),
         _number("value", "figure"),
-        _field("unit", "unit"),
+        *_fields(unit="unit"),
         _number("percent", "of the fixed window alone (%)"),
-        _field("row", "row"),
+        *_fields(row="row"),
     ]
     return {
         **bars,
         "height": {"step": 26},
         "layer": [
-            {
-                "mark": {"type": "rule", "color": colours("ink-2"), "strokeWidth": 1},
-                "encoding": {"x": {"datum": 100, "type": "quantitative"}},
-            },
+            _reference(100, colours),
             {
                 "name": "points",
-                "mark": {"type": "point", "filled": True, "size": 80},
+                "mark": {**POINT, "size": 80},
                 "encoding": {
                     **encoding,
-                    "color": {
-                        **kind,
-                        "scale": {"domain": list(shares), "range": [colours(name) for name in names]},
-                    },
-                    "shape": {
-                        **kind,
-                        "scale": {"domain": list(shares), "range": ["circle", "square", "diamond"]},
-                    },
-                    "opacity": _pale(0.95),
+                    "color": by_share([colours(name) for name in ("series-0", "series-5", "series-1")]),
+                    "shape": by_share(["circle", "square", "diamond"]),
+                    "opacity": _opacity(0.95),
                     "tooltip": tooltip,
                 },
             },
@@ -619,14 +664,13 @@ def ratios(colours: Colours) -> Spec:
     bars = _bars("ratios", x)
     encoding = bars.pop("encoding")
     tooltip = [
-        _field("name", "published"),
-        _field("ours", "ours"),
+        *_fields(name="published", ours="ours"),
         _number("value", "our figure"),
         _number("published", "published"),
-        _field("unit", "unit"),
+        *_fields(unit="unit"),
         _number("ratio", "ratio"),
     ]
-    verdict = _field("verdict", "verdict")
+    verdict = _fields(verdict="verdict")
     bounds = [_number("upper", "with glitches"), _number("ratio_to", "ratio with glitches")]
     color = {
         "field": "kind",
@@ -634,35 +678,32 @@ def ratios(colours: Colours) -> Spec:
         "title": None,
         "scale": {"range": [colours(series(index)) for index in range(9) if index != GREEN]},
     }
-    exact, between = ({"filter": f"{sign}isValid(datum.ratio_to)"} for sign in ("!", ""))
+    exact, between = (_only(f"{sign}isValid(datum.ratio_to)") for sign in ("!", ""))
     return {
         **bars,
         "height": {"step": 17},
         "layer": [
             {
-                "transform": [exact],
+                **exact,
                 "mark": {"type": "rule", "strokeWidth": 1.2, "color": colours("rule")},
                 "encoding": {**encoding, "x2": {"datum": 1}},
             },
-            {
-                "mark": {"type": "rule", "color": colours("ink-2"), "strokeWidth": 1},
-                "encoding": {"x": {"datum": 1, "type": "quantitative"}},
-            },
+            _reference(1, colours),
             {
                 "name": "points",
-                "transform": [exact],
-                "mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
-                "encoding": {**encoding, "color": color, "tooltip": [*tooltip, verdict]},
+                **exact,
+                "mark": {**POINT, "size": 50, "opacity": 1},
+                "encoding": {**encoding, "color": color, "tooltip": [*tooltip, *verdict]},
             },
             {
                 "name": "ranges",
-                "transform": [between],
+                **between,
                 "mark": {"type": "bar", "height": 7},
                 "encoding": {
                     **encoding,
                     "x2": {"field": "ratio_to"},
                     "color": color,
-                    "tooltip": [*tooltip, *bounds, verdict],
+                    "tooltip": [*tooltip, *bounds, *verdict],
                 },
             },
         ],

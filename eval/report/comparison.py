@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..lab.comparison.compare import (
+    CELLS,
     CLOSE,
     CLOSE_TO_A_MEAN,
     RATIO,
@@ -25,7 +26,7 @@ from ..papers.published import Paper, papers
 from ..papers.published import Table as PaperTable
 from .metrics import of_paper, shown
 from .published import citation
-from .tables import Cell, Column, Line, Table, line, own, quotient, words
+from .tables import MISSING, Cell, Column, Line, Table, judged, line, own, quotient
 
 
 @dataclass
@@ -135,30 +136,34 @@ class _Shown:
 
 def _value(side: Side | None) -> Cell:
     if side is None or side.value is None or side.row is None:
-        return Cell("-", tone="quiet")
+        return MISSING
     return own(side.value, side.row.id, side.row.measurement, side.stale)
 
 
 def _times(each: Comparison, side: Side | None) -> Cell:
     """The ratio to the published figure."""
     if side is None or side.value is None or side.row is None:
-        return Cell("-", tone="quiet")
+        return MISSING
     close = CLOSE_TO_A_MEAN if each.figure.operation == "mean" else CLOSE
     value = side.value if each.ratio(side) is not None else None
-    judged = each.basis != RATIO and not side.stale
-    return quotient(value, each.value, _upper(each, side), close=close, judged=judged)
+    verdict = (
+        each.basis != RATIO
+        and not side.stale
+        and (each.basis != CELLS or judged([each.figure.metric], side.row.stage))
+    )
+    return quotient(value, each.value, _upper(each, side), close=close, judged=verdict)
 
 
 COLUMNS: tuple[Column[_Shown], ...] = (
-    Column("Machine", lambda it: words(it.machine)),
+    Column("Machine", lambda it: it.machine),
     Column("Bits", lambda it: Cell(str(it.each.figure.nbits), it.each.figure.nbits), number=True),
-    Column("Figure", lambda it: words(it.what)),
+    Column("Figure", lambda it: it.what),
     Column("Published", lambda it: it.published, number=True),
     Column("Its twin", lambda it: _value(it.each.twin), number=True),
     Column("×", lambda it: _times(it.each, it.each.twin), number=True),
     Column("Ours", lambda it: _value(it.each.ours), number=True),
     Column("×", lambda it: _times(it.each, it.each.ours), number=True),
-    Column("By", lambda it: words(it.ours)),
+    Column("By", lambda it: it.ours),
     Column("Verdict", lambda it: it.verdict),
 )
 

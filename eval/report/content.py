@@ -8,19 +8,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..designs import catalogue
-from ..designs.interfaces import INTERFACES, SYSTEM
 from ..designs.systems import HARDWARE, SOFTWARE
 from ..lab.comparison.cores import Core
+from ..lab.flow_settings import EQUIVALENCE
 from ..lab.ledger.ledger import Failure, Ledger
+from ..lab.stages import FORMULA, RTL
 from . import charts, cores, datasets, proofs, protections, tables
 from .captions import CHARTS
 from .charts import Chart
 from .comparison import Compared, compared
 from .datasets import Record
-from .entries import SILICON, Entry, entries_of
+from .entries import INTERFACES, SILICON, Entry, entries_of
 from .metrics import shown
 from .palette import Colours, light
 from .pictures import Picture, layouts, trees
@@ -29,20 +30,21 @@ from .published import Machine, machines
 from .tables import Cell, Line, Table
 
 TILES = 4  # criteria of the headline
+FEW_NAMES = 4  # of designs that a sentence lists
 MOST_LEAKING = 60  # designs whose exponents are shown one by one
 SOFTWARE_FAMILY = "software"  # as ledger.family_of calls it
-PAPER_NBITS = 32  # the width that is shown first, if it is there
-OPENING = (SYSTEM, *INTERFACES)  # interfaces, the one that is wanted most first
+PAPER_NBITS = 32  # the width that opens among equals
+COMPLETE = ("cycles", "area_um2", "energy_nj")  # the figures of a design that is worth opening the page with
 CHECKS = (  # stages, and what ran before their figures were written down
     (("flow", "layout"), "in RTL and as gates"),
     (("native", "verilog", "python"), "in RTL"),
     (("fpga",), "for an FPGA, of which the RTL ran and not what was made of it"),
     (("cl",), "on the cycle-level model, without RTL"),
-    (("formula",), "by formula, of which only the functional level ran and no hardware"),
 )
 LIBRARY = (
     "Area, time and energy: open tools, NanGate cells on FreePDK45, typical corner; energies without glitches are a lower "
-    "bound. Paper 001 had commercial tools: a ratio within some ten percent says nothing."
+    "bound. Paper 001 used commercial tools and reports layouts: a ratio within some ten percent says "
+    "nothing."
 )
 SAME_SUM = ("textbook", "koc")  # values of add_red that are one form behind synthesis
 ONE_FORM = (
@@ -59,17 +61,25 @@ class Trust:
     text: str
 
 
+class View(NamedTuple):
+    """One kind of work, by the filters that choose it. Figures compare only within a view."""
+
+    nbits: int
+    operation: str
+    interface: str
+
+
 @dataclass(frozen=True)
 class Tile:
-    """What is best at one criterion, beside the best that is published."""
+    """The best design by one criterion, beside the best published one."""
 
-    group: str
     criterion: str
     design: str
     ours: Cell
     unit: str
     ratio: Cell
     rival: str | None
+    filters: Mapping[str, Any]  # the values that the filters ask for
     stage: str
 
     @classmethod
@@ -79,7 +89,7 @@ class Tile:
         criterion, design, unit, rival, stage = (cells[head].text for head in names)
         ratio = cells["Ratio"]
         known = rival if ratio.value is not None else None
-        return cls(line.group, criterion, design, cells["Ours"], unit, ratio, known, stage)
+        return cls(criterion, design, cells["Ours"], unit, ratio, known, line.of, stage)
 
     @property
     def amount(self) -> str:
@@ -98,10 +108,21 @@ class Tile:
 
 @dataclass(frozen=True)
 class Headline:
-    """The tiles above everything, and of what they are."""
+    """The tiles of a view."""
 
+    view: View
     group: str
     tiles: Sequence[Tile]
+
+    @property
+    def finding(self) -> str:
+        """The tiles as a sentence: the best design by each criterion, compared with published ones."""
+        by_design: dict[str, list[str]] = {}
+        for tile in self.tiles:
+            beside = f", {tile.beside}".replace(" (", ", ").replace(")", "") if tile.rival is not None else ""
+            by_design.setdefault(tile.design, []).append(f"the {tile.criterion} ({tile.amount}{beside})")
+        parts = [f"{design} has {listed(found)}" for design, found in by_design.items()]
+        return f"{self.group}: {'; '.join(parts)}."
 
 
 def listed(words: Sequence[str]) -> str:
@@ -137,25 +158,40 @@ class Content:
         return [entry for entry in self.entries if not entry.marks]
 
     @cached_property
-    def families(self) -> dict[str, int]:
-        """Those that are there, with their place in the catalogue: a family has the same colour in all reports."""
+    def families(self) -> list[str]:
+        """The families of the entries, in the order of the catalogue."""
         known = [*dict.fromkeys(design.family for design in catalogue.designs()), SOFTWARE_FAMILY]
         present = {entry.family for entry in self.entries}
-        return {
-            name: place
-            for place, name in enumerate([*known, *sorted(present - set(known))])
-            if name in present
-        }
+        return [name for name in [*known, *sorted(present - set(known))] if name in present]
 
     @cached_property
-    def nbits(self) -> int:
-        """The width that is looked at first: the papers', or else the one with the most silicon."""
-        widths = [entry.nbits for entry in self.comparable if entry.stage in SILICON] or [
-            entry.nbits for entry in self.entries
-        ]
-        if PAPER_NBITS in widths or not widths:
-            return PAPER_NBITS
-        return max(set(widths), key=widths.count)
+    def views(self) -> list[View]:
+        """All views with figures, the most complete first; among equals encryption and the papers' width."""
+        found: dict[View, dict[str, bool]] = {}
+        for entry in self.comparable:
+            if entry.operation != datasets.LEAKAGE:
+                designs = found.setdefault(View(entry.nbits, entry.operation, entry.interface), {})
+                complete = all(entry.value(name) is not None for name in COMPLETE)
+                designs[entry.subject] = complete or designs.get(entry.subject, False)
+
+        def place(view: View) -> tuple[Any, ...]:
+            complete, count = sum(found[view].values()), len(found[view])
+            turn = [*tables.OPERATIONS, view.operation].index(view.operation)
+            return (
+                -complete,
+                turn,
+                -count,
+                view.nbits != PAPER_NBITS,
+                [*INTERFACES].index(view.interface),
+                view,
+            )
+
+        return sorted(found, key=place)
+
+    @property
+    def opening(self) -> View | None:
+        """The view that the page opens with."""
+        return self.views[0] if self.views else None
 
     # ---- data
 
@@ -204,9 +240,9 @@ class Content:
                 )
                 for metric in datasets.GROWING
             ),
-            ("areas", "areas", charts.areas(self._areas[1], colours), None, bars),
+            ("areas", "areas", charts.areas(self._areas[1], self.families, colours), None, bars),
             ("paths", "paths", charts.paths(self.families, colours), None, bars),
-            ("energies", "energies", charts.energies(colours), None, (*bars, "operation")),
+            ("energies", "energies", charts.energies(self.families, colours), None, (*bars, "operation")),
             ("leakage", "leakage", charts.leakage(colours), None, ("family", "nbits")),
             (
                 "protections",
@@ -235,8 +271,13 @@ class Content:
     def tables(self) -> dict[str, Table]:
         """All tables that have lines, by name."""
         made = [
-            tables.best(self.comparable, self.machines),
+            tables.best(
+                [entry for entry in self.comparable if self._certain(entry)],
+                self.machines,
+                [datasets.LEAKAGE],
+            ),
             tables.designs(self.comparable, datasets.chips(self.comparable)),
+            tables.others(self.comparable, datasets.chips(self.comparable), [datasets.LEAKAGE]),
             cores.table(self.cores),
             tables.critical_paths(self.data["paths"], self.comparable),
             tables.leaks(self.data["leakage"]),
@@ -261,13 +302,7 @@ class Content:
     def trust(self) -> list[Trust]:
         """Whether the figures can be believed, in a few lines."""
         once = {entry.measurement: entry for entry in self.entries}
-        agreeing, differing = self.formulas
-        told = [Trust(True, self._checked(once.values()))]
-        if agreeing or differing:
-            text = f"Cycles by formula and in simulation agree for {shown(agreeing)} of {shown(agreeing + len(differing))} points"
-            told.append(
-                Trust(not differing, f"{text}{': not for ' if differing else '.'}{', '.join(differing)}")
-            )
+        told = [*self._checked(once.values()), *self._by_formula(once.values())]
         marked = sum(1 for entry in once.values() if entry.marks)
         if marked:
             told.append(
@@ -288,7 +323,7 @@ class Content:
                 )
             )
         if self._silicon:
-            told.append(Trust(None, LIBRARY))
+            told += [*self._equivalence(once.values()), Trust(None, LIBRARY)]
         if self._one_form:
             told.append(Trust(None, ONE_FORM))
         return told
@@ -305,15 +340,41 @@ class Content:
         return any(found.issuperset(SAME_SUM) for found in forms.values())
 
     @staticmethod
-    def _checked(entries: Iterable[Entry]) -> str:
-        """What ran, and gave the right results, before the figures were written down; the ledger takes no others."""
-        counts = Counter(entry.stage for entry in entries)
+    def _checked(entries: Iterable[Entry]) -> list[Trust]:
+        """The functional run behind each measurement; the ledger takes none without."""
+        counts = Counter(entry.stage for entry in entries if entry.stage != FORMULA)
         kinds = [
             f"{shown(count)} {says}"
             for stages, says in CHECKS
             if (count := sum(counts[stage] for stage in stages))
         ]
-        return f"All {shown(counts.total())} measurements have a check that passed: {'; '.join(kinds)}."
+        text = f"All {shown(counts.total())} measurements have a check that passed: {'; '.join(kinds)}."
+        return [Trust(True, text)] if counts else []
+
+    def _by_formula(self, entries: Iterable[Entry]) -> list[Trust]:
+        """How many points are by formula, and whether simulation confirms the formulas."""
+        points = [entry for entry in entries if entry.stage == FORMULA]
+        if not points:
+            return []
+        agreeing, differing = self.formulas
+        text = f"{shown(len(points))} points are by formula, where only the functional level ran."
+        if agreeing or differing:
+            count = shown(agreeing + len(differing))
+            text += f" Cycles by formula and in simulation agree for {shown(agreeing)} of {count} points"
+            text += f": not for {', '.join(differing)}." if differing else "."
+        if alone := sorted({entry.label for entry in points if not self._certain(entry)}):
+            names = listed(alone) if len(alone) <= FEW_NAMES else f"{shown(len(alone))} designs"
+            text += f" No simulation here confirms the formulas of {names}: they cannot rank best."
+        return [Trust(not differing if agreeing or differing else None, text)]
+
+    @staticmethod
+    def _equivalence(entries: Iterable[Entry]) -> list[Trust]:
+        """How many netlists were proved equivalent to their RTL."""
+        netlists = [entry for entry in entries if entry.stage in SILICON]
+        proved = sum(entry.first.flow.get(EQUIVALENCE) is True for entry in netlists)
+        text = f"{shown(proved)} of {shown(len(netlists))} netlists are proved equivalent to their RTL"
+        rest = ". The others ran their tests as gates; their commands say --skip equivalence"
+        return [Trust(None, f"{text}{rest if proved < len(netlists) else ''}.")]
 
     @property
     def _silicon(self) -> bool:
@@ -321,64 +382,54 @@ class Content:
 
     @cached_property
     def formulas(self) -> tuple[int, list[str]]:
-        """Points whose cycles by formula are those of the simulation, and the names of those where they are not."""
-        expected: dict[tuple[Any, ...], float] = {}
-        for entry in self.entries:
-            if entry.stage == "formula":
-                expected[self._work(entry)] = entry.value("cycles") or 0
-        agreeing, differing = 0, []
-        for entry in self.entries:
-            if entry.stage in ("native", "python", "verilog") and self._work(entry) in expected:
-                if expected[self._work(entry)] == entry.value("cycles"):
-                    agreeing += 1
-                else:
-                    differing.append(f"{entry.label}, {entry.nbits} bits, {entry.operation}")
-        return agreeing, differing
+        """The number of points whose formula and simulation agree, and the names of the other points."""
+        differing = [
+            f"{one.label}, {one.nbits} bits, {one.operation}" for one, agree in self._simulated if not agree
+        ]
+        return len(self._simulated) - len(differing), differing
+
+    @cached_property
+    def _simulated(self) -> list[tuple[Entry, bool]]:
+        """The simulated points that have a formula, and whether both have the same cycles."""
+        formulas = {self._work(entry): entry for entry in self.entries if entry.stage == FORMULA}
+        pairs = [(entry, formulas.get(self._work(entry))) for entry in self.entries if entry.stage in RTL]
+        return [
+            (one, one.value("cycles") == other.value("cycles")) for one, other in pairs if other is not None
+        ]
+
+    @cached_property
+    def _verdicts(self) -> dict[str, bool]:
+        """By design: whether its formula agrees with all of its simulations."""
+        verdicts: dict[str, bool] = {}
+        for entry, agree in self._simulated:
+            verdicts[entry.label] = agree and verdicts.get(entry.label, True)
+        return verdicts
+
+    def _certain(self, entry: Entry) -> bool:
+        """The figure was measured, or its formula is confirmed by simulation."""
+        return entry.stage != FORMULA or self._verdicts.get(entry.label, False)
 
     @staticmethod
     def _work(entry: Entry) -> tuple[Any, ...]:
         return entry.label, entry.nbits, entry.operation, entry.interface
 
     @cached_property
-    def interface(self) -> str:
-        """Alone or with a processor: what is looked at first, as the two are not held against each other; "" if it is the same.
-
-        Where most of what is best stands beside a published figure; among equals where there are two designs to choose from, or one.
-        """
-        found = {
-            name: len({each.label for each in self.comparable if self._opens(each, name)}) for name in OPENING
-        }
-        rivals = {name: sum(tile.rival is not None for tile in self._tiles(name)) for name in OPENING}
-        able = [name for name in OPENING if found[name]]
-        return max(able, key=lambda name: (rivals[name], min(found[name], 2)), default="")
-
-    def _opens(self, entry: Entry, interface: str) -> bool:
-        return (entry.nbits, entry.interface) == (self.nbits, interface) and entry.stage in SILICON
-
-    @cached_property
-    def headline(self) -> Headline:
-        """The answer at once: encryption at the first width, what is best at the first four criteria."""
-        tiles = self._tiles(self.interface)
-        return Headline(tiles[0].group if tiles else "", tiles)
-
-    def _tiles(self, interface: str) -> list[Tile]:
-        wanted = {"nbits": self.nbits, "operation": "encrypt", "interface": interface}
+    def headlines(self) -> list[Headline]:
+        """The first criteria of every view that has some."""
         best = self.tables.get("best")
-        lines = best.lines if best is not None else ()
-        found = [line for line in lines if all(line.of[name] == value for name, value in wanted.items())]
-        return [Tile.of(line, best.by_head(line)) for line in found[:TILES]] if best is not None else []
+        by_view: dict[View, list[Line]] = {}
+        for line in best.lines if best is not None else ():
+            by_view.setdefault(View(*(line.of[name] for name in View._fields)), []).append(line)
+        return [
+            Headline(view, found[0].group, [Tile.of(line, best.by_head(line)) for line in found[:TILES]])
+            for view in self.views
+            if best is not None and (found := by_view.get(view))
+        ]
 
     @property
     def finding(self) -> str:
-        """The headline as a sentence: which design is best at what, and how it stands to what is published."""
-        by_design: dict[str, list[str]] = {}
-        for tile in self.headline.tiles:
-            beside = f", {tile.beside}".replace(" (", ", ").replace(")", "") if tile.rival is not None else ""
-            by_design.setdefault(tile.design, []).append(f"the {tile.criterion} ({tile.amount}{beside})")
-        if not by_design:
-            return ""
-        parts = [f"{design} has {listed(found)}" for design, found in by_design.items()]
-        return f"{self.headline.group}: {'; '.join(parts)}."
+        """The answer at once: the headline of the view that the page opens with."""
+        return next((headline.finding for headline in self.headlines if headline.view == self.opening), "")
 
 
 def _label(point: Mapping[str, Any]) -> str:

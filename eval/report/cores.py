@@ -11,8 +11,7 @@ from ..designs.systems import HARDWARE
 from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, cores
 from ..lab.ledger.ledger import Ledger
 from ..lab.stages import NETLIST, title
-from .metrics import shown
-from .tables import Cell, Column, Line, Table, line, own, words
+from .tables import MISSING, Cell, Column, Line, Table, line, own
 
 STEPS = 2  # points of a line of a floor
 ROOM = 1.5  # beyond the points of its width on both sides
@@ -35,32 +34,21 @@ def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Core]:
 
 def _figure(core: Core, value: float | None) -> Cell:
     if value is None or core.measurement is None:
-        return Cell("-", tone="quiet")
+        return MISSING
     return own(value, core.row, core.measurement, core.stale)
 
 
-def _goal(core: Core) -> Cell:
-    """Against what was to be reached at its width."""
-    checks = [each for each in core.goals if each.figure != "operation_us"]
-    if not checks:
-        return Cell("-", tone="quiet")
-    worst = max(each.value / each.at_most for each in checks)
-    met = all(each.met for each in checks)
-    return Cell("met" if met else f"{shown(worst)} × the goal", worst, tone="good" if met else "bad")
-
-
 COLUMNS: tuple[Column[Core], ...] = (
-    Column("Core", lambda each: words(each.name)),
-    Column("Of", lambda each: words(each.kind)),
-    Column("Product", lambda each: _figure(each, each.product_cycles), "cycles", True),
-    Column("Clock", lambda each: _figure(each, each.period_ns), "ns", True),
-    Column("Product", lambda each: _figure(each, each.product_ns), "ns", True),
-    Column("Area", lambda each: _figure(each, each.area_um2), "µm²", True),
-    Column("Area × time", lambda each: _figure(each, each.area_time), "mm² ns", True),
-    Column("Of the floor", lambda each: _figure(each, each.floor_ratio), "", True),
-    Column("Energy without glitches", lambda each: _figure(each, each.energy_nj), "nJ", True),
-    Column("Goal", _goal),
-    Column("Stage", lambda each: words(title(each.stage))),
+    Column("Core", lambda core: core.name),
+    Column("Of", lambda core: core.kind),
+    Column("Interval", lambda core: _figure(core, core.product_cycles), "cycles", True),
+    Column("Clock", lambda core: _figure(core, core.period_ns), "ns", True),
+    Column("Interval", lambda core: _figure(core, core.product_ns), "ns", True),
+    Column("Area", lambda core: _figure(core, core.area_um2), "µm²", True),
+    Column("Area × time", lambda core: _figure(core, core.area_time), "mm² ns", True),
+    Column("Of the floor", lambda core: _figure(core, core.floor_ratio), "", True),
+    Column("Energy without glitches", lambda core: _figure(core, core.energy_nj), "nJ", True),
+    Column("Stage", lambda core: title(core.stage)),
 )
 
 
@@ -73,9 +61,11 @@ def table(found: Sequence[Core]) -> Table:
     return Table(
         "cores",
         "What a product costs",
-        "Multipliers alone, and machines that have none apart from their memories, each at the shortest clock period that it meets "
-        "(searched). The floor is 2n² bit products, each for a clock in half a selecting gate and half a full adder of the library; "
-        "`modexlab compare cores` has private operations and published figures beside them.",
+        "Multipliers alone, and machines that have none apart from their memories, each at the shortest "
+        "clock period that it meets (searched). Interval: from one product to the next; the latency of a "
+        "pipelined multiplier is longer. The floor is 2n² bit products, each taking half a selecting "
+        "gate and half a full adder of the library for one clock; `modexlab compare cores` adds private "
+        "operations and published figures.",
         COLUMNS,
         lines,
     )

@@ -11,14 +11,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..designs.interfaces import DEFAULT, SYSTEM
+from ...fl.errors import BadInput
+from ..designs.interfaces import DEFAULT, SYSTEM, UNIT
 from ..designs.mixes import DECRYPT, ENCRYPT
 from ..designs.mixes import EXPONENTS as LEAKAGE
 from ..lab.comparison.compare import STALE
+from ..lab.point import Point
 from ..lab.stages import FORMULA
 from .charts import BY_FORMULA, CONSTANT, DEPENDS, SHARES
 from .entries import INTERFACES, SILICON, Entry
 from .metrics import AXES
+from .palette import PARTS, is_family
 from .published import Machine, sources
 
 Record = dict[str, Any]
@@ -27,8 +30,7 @@ Details = Mapping[int, Mapping[str, Any]]  # of measurements
 GROWING = ("area_um2", "time_ns", "energy_nj")  # of what is shown by width
 PIECE = 0.10  # of the whole area: a smaller module is not taken apart
 MOST_CHIPS = 40
-CLASSES = 8  # modules with a colour of their own
-OTHER = "other modules"
+OTHER, TOP = "other modules", "top level"
 INDEX = re.compile(r"__\d+$")  # of one of several components in a list
 
 
@@ -171,20 +173,25 @@ def _dated(name: str, entry: Entry) -> str:
 
 
 def areas(entries: Sequence[Entry], details: Details) -> tuple[list[Record], list[str]]:
-    """What the area of each measurement is made of, by classes of modules; and the classes, the largest first."""
+    """Return the area of each measurement by classes of modules, and the classes, multipliers first."""
     names = lines(entries)
     pieces: dict[int, dict[str, list[float]]] = {}
     chosen = {entry.measurement: entry for entry in entries if entry.measurement in names}
     for number, entry in chosen.items():
         modules = details.get(number, {}).get("area_by_module") or []
         if modules:
-            pieces[number] = _pieces(modules, entry.family)
-    totals: dict[str, float] = {}
+            pieces[number] = _pieces(modules, entry.family, entry.family if entry.interface == UNIT else TOP)
+    families = {entry.family for entry in chosen.values()}
+    shares: dict[str, float] = {}  # of each class where it is largest
+    leading: set[str] = set()  # the largest class of some measurement
     for parts in pieces.values():
         whole = sum(area for area, _ in parts.values())
-        for name, (area, _) in parts.items():
-            totals[name] = totals.get(name, 0.0) + area / whole
-    classes = sorted(totals, key=lambda name: -totals[name])[:CLASSES]
+        found = {name: area / whole for name, (area, _) in parts.items() if not is_family(name, families)}
+        leading |= {max(found, key=lambda name: found[name])} if found else set()
+        shares |= {name: max(share, shares.get(name, 0.0)) for name, share in found.items()}
+    multipliers = sorted({name for parts in pieces.values() for name in parts} - shares.keys())
+    others = sorted(shares, key=lambda name: (name not in leading, -shares[name]))[: len(PARTS)]
+    classes = [*multipliers, *others]
     records: list[Record] = []
     order = sorted(pieces, key=lambda number: -sum(area for area, _ in pieces[number].values()))
     for place, number in enumerate(order):
@@ -203,7 +210,9 @@ def areas(entries: Sequence[Entry], details: Details) -> tuple[list[Record], lis
     return records, [*classes, OTHER]
 
 
-def _pieces(modules: Sequence[Mapping[str, Any]], family: str) -> dict[str, list[float]]:
+def _pieces(
+    modules: Sequence[Mapping[str, Any]], family: str, top_level: str = TOP
+) -> dict[str, list[float]]:
     """Class of module -> area and count. Large modules are taken apart, but multipliers are not."""
     by_path = {each["path"]: each for each in modules}
     top = by_path[""]["module"]
@@ -217,10 +226,10 @@ def _pieces(modules: Sequence[Mapping[str, Any]], family: str) -> dict[str, list
     def take(path: str) -> None:
         each = by_path[path]
         # a parameter list may stand behind the name of a class
-        name = each["module"].removeprefix(f"{top}_").partition("__")[0] if path else "top level"
+        name = each["module"].removeprefix(f"{top}_").partition("__")[0] if path else top_level
         inside = children.get(path, [])
         area, count = each["area_um2"], 1
-        if inside and (not path or (area > PIECE * whole and name != family)):
+        if inside and name != family and (not path or area > PIECE * whole):
             for child in inside:
                 take(child)
             area -= sum(by_path[child]["area_um2"] for child in inside)
@@ -259,7 +268,7 @@ def through(path: Mapping[str, Any]) -> str:
 
 
 def energies(entries: Sequence[Entry], machines: Iterable[Machine]) -> list[Record]:
-    """Energy of each operation, with and without glitches where both are known, and the papers'."""
+    """Return the energy of each operation on its own bar, without and with glitches, and the papers'."""
     names = lines(entries)
     records: list[Record] = []
     papers = {
@@ -269,7 +278,8 @@ def energies(entries: Sequence[Entry], machines: Iterable[Machine]) -> list[Reco
         energy = entry.value("energy_nj")
         if entry.measurement not in names or energy is None:
             continue
-        one = {**basics(entry), "name": names[entry.measurement], "row": entry.source("energy_nj")}
+        name = f"{names[entry.measurement]}, {entry.operation}"  # bars of one name would be added up
+        one = {**basics(entry), "name": name, "row": entry.source("energy_nj")}
         whole = entry.value("energy_with_glitches_nj")
         shares = [(SHARES[0], energy), *([(SHARES[1], whole - energy)] if whole and whole > energy else [])]
         whole = max(energy, whole or 0)
@@ -306,7 +316,7 @@ def leakage(entries: Sequence[Entry], details: Details) -> list[Record]:
         mean = sum(counts) / len(counts)
         verdict = CONSTANT if len(set(counts)) == 1 else DEPENDS
         kind = BY_FORMULA if entry.stage == FORMULA else verdict
-        told = {"name": _dated(name, entry), "verdict": verdict, "kind": kind}
+        told = {"name": _dated(name, entry), "verdict": verdict, "kind": kind, "promised": _promised(entry)}
         spread = (max(counts) - min(counts)) / mean
         for run in runs:
             weight = bin(int(run["exp"], 16)).count("1")
@@ -318,6 +328,15 @@ def leakage(entries: Sequence[Entry], details: Details) -> list[Record]:
             }
             records.append({**basics(entry), "operation": "", **told, **one, "row": entry.source("cycles")})
     return _ordered(records, "spread")
+
+
+def _promised(entry: Entry) -> str:
+    """The machine's promise in a word; empty for software and designs of another version."""
+    try:
+        point = Point.from_json(entry.first.point)
+        return "" if point.design is None else point.machine.promises.word
+    except BadInput:
+        return ""
 
 
 def exponents(entry: Entry, details: Details) -> list[Mapping[str, Any]]:

@@ -165,9 +165,10 @@ def entries_of(rows: Iterable[Row]) -> list[Entry]:
 
 
 def _derived(rows: Mapping[str, Row]) -> dict[str, float]:
-    """Time, where the cycles and the clock are known."""
-    if "time_ns" not in rows and "cycles" in rows and "clock_ns" in rows:
-        return {"time_ns": rows["cycles"].value * rows["clock_ns"].value}
+    """Return the time if the cycles are known and a clock that is met."""
+    clock = rows.get("clock_ns")
+    if "time_ns" not in rows and "cycles" in rows and clock is not None and clock.comparable:
+        return {"time_ns": rows["cycles"].value * clock.value}
     return {}
 
 

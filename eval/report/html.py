@@ -14,13 +14,13 @@ import jinja2
 from markupsafe import Markup
 
 from ...fl.errors import shown as shortened
-from ..lab.stages import STAGES
-from .charts import LABELS, Chart, config
+from ..lab.stages import FORMULA, STAGES
+from .charts import ENDS, LABELS, Chart, config
 from .content import Content
 from .datasets import GROWING, LEAKAGE, Record, through
 from .entries import INTERFACES, names_of_metrics, unit_of
 from .metrics import AXES, METRICS, Metric, metric, shown
-from .palette import series, style_sheet, variable
+from .palette import look, style_sheet, variable
 from .published import citation
 from .tables import OPERATIONS
 
@@ -77,7 +77,6 @@ def page(content: Content) -> str:
             style=Markup(style_sheet() + _file("style.css")),
             filters=_filters(content) if not content.empty else (),
             sections=_sections(content, charts) if not content.empty else (),
-            tiles=content.headline.tiles,
             axes=[METRICS[name] for name in names_of_metrics(content.comparable) if name in AXES],
             columns=_columns(content),
             footer=_footer(content),
@@ -154,8 +153,9 @@ def _data(content: Content, charts: Sequence[Chart]) -> dict[str, Any]:
             name: _metric(metric(name, unit_of(name, content.entries))) for name in [*METRICS, *names]
         },
         "columns": _columns(content),
-        "families": list(content.families),
+        "families": content.families,
         "labels": LABELS,
+        "ends": ENDS,
     }
 
 
@@ -261,14 +261,17 @@ def _sizes(content: Content) -> str:
     """How much is on the page, and how to use it."""
     if content.empty:
         return ""
-    once = {entry.measurement for entry in content.entries}
+    once = {entry.measurement: entry for entry in content.entries}
     rows = {row.id for entry in content.entries for row in entry.rows.values()}
     subjects = {entry.subject for entry in content.entries}
     widths = sorted({entry.nbits for entry in content.entries})
     bits = f"{widths[0]} bits" if len(widths) == 1 else f"{widths[0]} to {widths[-1]} bits"
+    formulas = sum(entry.stage == FORMULA for entry in once.values())
+    by_formula = f"{shown(formulas)} points by formula, " if formulas else ""
     return (
-        f"Modular exponentiation in hardware: {shown(len(subjects))} designs and systems, {bits}, {shown(len(once))} measurements, "
-        f"{shown(len(rows))} figures. Point at a figure to see where it comes from, click it for the command that makes it again."
+        f"Modular exponentiation in hardware: {shown(len(subjects))} designs and systems, {bits}, "
+        f"{shown(len(once) - formulas)} measurements, {by_formula}{shown(len(rows))} figures. "
+        "Hover over a figure to see its source; click it for the command that reproduces it."
     )
 
 
@@ -290,11 +293,11 @@ def _filters(content: Content) -> list[Filter]:
         {entry.operation for entry in entries} - {"", LEAKAGE},
         key=lambda name: (name not in OPERATIONS, name != "encrypt", name),
     )
-    first = {
-        "nbits": str(content.nbits),
-        "operation": "encrypt" if "encrypt" in operations else next(iter(operations), ""),
-        "interface": content.interface,
-    }
+    first = (
+        {name: str(value) for name, value in content.opening._asdict().items()}
+        if content.opening is not None
+        else {}
+    )
 
     def chips(name: str, values: Mapping[str, str]) -> list[Chip]:
         return [Chip(value, words, first.get(name) == value) for value, words in values.items()]
@@ -303,7 +306,7 @@ def _filters(content: Content) -> list[Filter]:
     interfaces = {entry.interface for entry in entries}
     stages = {entry.stage for entry in entries}
     axes = [name for name in names_of_metrics(entries) if name in AXES]
-    families = [Chip(name, name, False, series(place)) for name, place in content.families.items()]
+    families = [Chip(name, name, False, look(name).colour) for name in content.families]
     made = [
         Filter("nbits", "Bits", chips("nbits", {str(each): str(each) for each in widths})),
         Filter("operation", "Operation", chips("operation", {name: name for name in operations})),
@@ -338,6 +341,7 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
         Section("summary", "Summary", [(PART, "summary.html")]),
         Section("fronts", "Fronts", [*chart("area-time"), *chart("energy-time")], "columns wide"),
         Section("designs", "Every design", [*table("designs")]),
+        Section("others", "Other operations", [*table("others")]),
         Section("cores", "A product", [*chart("cores"), *table("cores")]),
         Section("comparison", "Beside the papers", [*compared, *chart("ratios")]),
         Section("widths", "By width", by_width),

@@ -83,7 +83,7 @@ def drawn(assessment: Assessment, title: str, format: str) -> bytes:
 
 
 def _subtitle(assessment: Assessment) -> str:
-    grey = sorted({part.value for part in assessment.part_of if part in assessment.excused})
+    grey = sorted({part.value for part in assessment.part_of if part in assessment.compared.excused})
     return f"dashed: {THRESHOLD}; grey, not judged: {'; '.join(grey)}" if grey else f"dashed: {THRESHOLD}"
 
 
@@ -98,7 +98,7 @@ def _spans(assessment: Assessment) -> list[dict[str, Any]]:
     at = 0
     for part, cycles in groupby(assessment.part_of):
         count = len(list(cycles))
-        if part in assessment.excused:
+        if part in assessment.compared.excused:
             found.append({"from": at - 0.5, "to": at + count - 0.5, "part": part.value})
         at += count
     return found

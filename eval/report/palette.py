@@ -1,13 +1,16 @@
-"""Colours and shapes, for the page and for pictures: safe for the colour-blind, and never the only thing that tells.
+"""Colours and shapes: safe for the colour-blind, and always backed by a shape, a dash or a label.
 
-The colours of the families are those of Okabe and Ito (Color Universal Design, 2008), darker where they are too pale on white, and
-lighter for a dark page. Families differ in shape as well. The page takes colours as variables of its style sheet, so that a switch of
-the theme, or paper, changes its charts without drawing them again; a picture takes those of the light theme.
+The colours of the families are those of Okabe and Ito (Color Universal Design, 2008), darker if they are
+too pale on white, and lighter for a dark page. The look of a family depends on its name alone, so it is the
+same in every chart of every report. The page takes colours as variables of its style sheet, so a switch of
+the theme needs no redrawing; a picture takes those of the light theme.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 INKS = {  # name: light, dark
@@ -32,6 +35,23 @@ SERIES = (  # light, dark
     ("#5b4b9a", "#ab9eee"),
     ("#6b747e", "#98a2ad"),
 )
+PARTS = (  # light, dark: modules that are no multiplier of a family
+    ("#3d444b", "#d3d8de"),
+    ("#6f7882", "#a7afb9"),
+    ("#959ea8", "#7d8791"),
+    ("#b9c0c7", "#59616b"),
+)
+FAMILIES = (  # a row for each colour of SERIES; families of one row differ in shape and dash. Append only
+    ("MulRem", "DirectMul"),
+    ("MontMulRem", "MMMul"),
+    ("RowFold", "PseudoMul"),
+    ("ShiftSub",),
+    ("ScaledMont", "MMRed"),
+    ("HeapMont",),
+    ("WordSerial", "DigitSerial"),
+    ("ScaledSystolic", "Systolic"),
+    ("software",),
+)
 SHAPES = (
     "circle",
     "square",
@@ -43,7 +63,8 @@ SHAPES = (
     "triangle-left",
 )
 
-DASHES = ([1, 0], [6, 3], [2, 2])  # of lines, for colours that come again
+DASHES = ([1, 0], [6, 3], [2, 2])  # lines of the first family of a colour, of the second, of all others
+SHAPE_STEP = 3  # between families of one colour; it shares no factor with the number of shapes
 
 # the name of a colour -> the colour, as the chart will have it
 Colours = Callable[[str], str]
@@ -56,7 +77,8 @@ def variable(name: str) -> str:
 
 def light(name: str) -> str:
     """For paper."""
-    return INKS[name][0] if name in INKS else SERIES[int(name.removeprefix("series-"))][0]
+    kind, _, index = name.rpartition("-")
+    return INKS[name][0] if name in INKS else {"series": SERIES, "part": PARTS}[kind][int(index)][0]
 
 
 def style_sheet() -> str:
@@ -65,6 +87,7 @@ def style_sheet() -> str:
     def block(theme: int) -> str:
         pairs = {name: both[theme] for name, both in INKS.items()}
         pairs |= {f"series-{index}": both[theme] for index, both in enumerate(SERIES)}
+        pairs |= {f"part-{index}": both[theme] for index, both in enumerate(PARTS)}
         return "".join(f"--{name}:{value};" for name, value in pairs.items())
 
     bright, dark = f"color-scheme:light;{block(0)}", f"color-scheme:dark;{block(1)}"
@@ -80,16 +103,46 @@ def series(index: int) -> str:
     return f"series-{index % len(SERIES)}"
 
 
-def scales(families: Mapping[str, int], colours: Colours) -> dict[str, dict[str, list[Any]]]:
-    """Vega-Lite's scales of colour, shape and dashes for families and their places: a family looks the same in every chart."""
+@dataclass(frozen=True)
+class Look:
+    """The colour, shape and dash of a family."""
+
+    colour: str
+    shape: str
+    dash: list[int]
+
+
+_PLACES = {name: (row, turn) for row, names in enumerate(FAMILIES) for turn, name in enumerate(names)}
+
+
+def look(family: str) -> Look:
+    """The look of a family; an unlisted one (a user's own) never looks like a listed one."""
+    spare = len(SHAPES) - len(DASHES) + 1
+    number = zlib.crc32(family.encode())
+    fallback = (number % len(SERIES), len(DASHES) - 1 + number // len(SERIES) % spare)
+    row, turn = _PLACES.get(family, fallback)
+    shape = SHAPES[(row + SHAPE_STEP * turn) % len(SHAPES)]
+    return Look(series(row), shape, DASHES[min(turn, len(DASHES) - 1)])
+
+
+def is_family(name: str, families: Collection[str]) -> bool:
+    """Whether a class of modules is the multiplier of a family, listed here or among these."""
+    return name in _PLACES or name in families
+
+
+def module_colours(classes: Sequence[str], families: Collection[str]) -> list[str]:
+    """Colour names for classes of modules: multipliers in the colour of their family, the others in greys."""
+    others = [name for name in classes if not is_family(name, families)]
+    return [
+        f"part-{others.index(name) % len(PARTS)}" if name in others else look(name).colour for name in classes
+    ]
+
+
+def scales(families: Sequence[str], colours: Colours) -> dict[str, dict[str, list[Any]]]:
+    """Vega-Lite's scales of colour, shape and dash for these families."""
+    looks = [look(name) for name in families]
     return {
-        "color": {"domain": list(families), "range": [colours(series(place)) for place in families.values()]},
-        "shape": {
-            "domain": list(families),
-            "range": [SHAPES[place % len(SHAPES)] for place in families.values()],
-        },
-        "dash": {
-            "domain": list(families),
-            "range": [DASHES[place // len(SERIES) % len(DASHES)] for place in families.values()],
-        },
+        "color": {"domain": list(families), "range": [colours(own.colour) for own in looks]},
+        "shape": {"domain": list(families), "range": [own.shape for own in looks]},
+        "dash": {"domain": list(families), "range": [own.dash for own in looks]},
     }

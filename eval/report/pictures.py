@@ -18,6 +18,7 @@ KINDS = {  # artifact: what it shows
     "layout.png": "The layout, whole and enlarged.",
     "density.png": "Cells and wires by area.",
 }
+NO_WIRES = "It has no wires because the setting detailed=false leaves out detailed routing."
 TREE_FAMILY, TREE_NBITS = "PseudoMul", 8
 TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
 
@@ -63,7 +64,9 @@ def layouts(ledger: Ledger, entries: Iterable[Entry], names: dict[int, str]) -> 
             room -= len(content)
             name = names[entry.measurement]
             file = f"{entry.subject}-{entry.nbits}-{entry.measurement}-{kind}"
-            pictures.append(Picture(file, name, says, content, entry, large=kind == "layout.png"))
+            without = entry.first.flow.get("detailed") is False and kind == "layout.png"
+            caption = f"{says} {NO_WIRES}" if without else says
+            pictures.append(Picture(file, name, caption, content, entry, large=kind == "layout.png"))
     pictures.sort(key=lambda picture: (-picture.entry.measurement if picture.entry else 0, picture.large))
     return pictures, left_out
 

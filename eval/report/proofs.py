@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from ...flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ..lab.ledger.ledger import Ledger
-from ..lab.proof.check import AXI, KINDS, PROCESSOR, UNITS
+from ..lab.proof.check import AXI, KINDS, OTHER_SCHEDULE, PROCESSOR, UNITS
 from ..lab.verdicts import Verdict
 from .metrics import shown
-from .tables import SIGN, Cell, Column, Table, line, words
+from .tables import MISSING, SIGN, Cell, Column, Table, line
 
 ALONE = tuple(
     each for each in KINDS if each != UNITS
@@ -33,6 +33,11 @@ class Proven:
         return self.verdicts[0]
 
     @property
+    def name(self) -> str:
+        """The name of the design, without its folder."""
+        return self.first.subject.partition("@")[0]
+
+    @property
     def open(self) -> list[Verdict]:
         """What is not proved."""
         return [each for each in self.verdicts if each.verdict != PROVED]
@@ -45,7 +50,7 @@ def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
     """Machines of which something was to be proved."""
     machines: dict[tuple[str, int, str], list[Verdict]] = {}
     for each in ledger.verdicts():
-        if not asked or each.subject in asked:
+        if not asked or {each.subject, each.subject.partition("@")[0]} & set(asked):
             settings = json.dumps(each.settings, sort_keys=True)
             machines.setdefault((each.subject, each.nbits, settings), []).append(each)
     return [Proven(tuple(each), any(verdict.stale for verdict in each)) for each in machines.values()]
@@ -55,7 +60,7 @@ def _units(machine: Proven) -> Cell:
     """How many of them."""
     found = [*machine.of(UNITS), *machine.of(PROCESSOR)]
     if not found:
-        return Cell("-", tone="quiet")
+        return MISSING
     proved = sum(each.verdict == PROVED for each in found)
     bad = any(each.verdict == REFUTED for each in found)
     tone = "bad" if bad else "good" if proved == len(found) else ""
@@ -66,16 +71,14 @@ def _alone(machine: Proven, kind: str) -> Cell:
     """A check of which there is one, or one for each schedule, the machine's own first."""
     found = machine.of(kind)
     if not found:
-        return Cell("-", tone="quiet")
+        return MISSING
     own = next((each for each in found if each.name == kind), found[0])
     others = [each for each in found if each is not own]
     tones: dict[str, str] = {PROVED: "good", REFUTED: "quiet" if own.by_nature else "bad", UNDECIDED: ""}
     tone = tones[own.verdict] if all(each.verdict != REFUTED for each in others) else "bad"
-    more = (
-        f"; other schedules {sum(each.verdict == PROVED for each in others)} of {len(others)}"
-        if others
-        else ""
-    )
+    which = "other schedules" if any(OTHER_SCHEDULE in other.name for other in others) else "further promises"
+    proved = sum(other.verdict == PROVED for other in others)
+    more = f"; {which} {proved} of {len(others)}" if others else ""
     return Cell(f"{own.verdict}, {own.seconds:.1f} s{more}", own.seconds, tone=tone)
 
 
@@ -88,7 +91,7 @@ def _open(machine: Proven) -> Cell:
 
 
 COLUMNS: tuple[Column[Proven], ...] = (
-    Column("Design", lambda each: words(f"{each.first.subject}{SIGN if each.stale else ''}")),
+    Column("Design", lambda machine: f"{machine.name}{SIGN if machine.stale else ''}"),
     Column("Bits", lambda each: Cell(str(each.first.nbits), each.first.nbits), "", True),
     Column("Units", _units),
     *(Column(TITLES.get(kind, kind.capitalize()), functools.partial(_alone, kind=kind)) for kind in ALONE),
@@ -110,12 +113,14 @@ def table(found: Sequence[Proven]) -> Table:
     return Table(
         "proofs",
         "How much of it is proved",
-        "Units: each that the machine instantiates does what its mathematics says, for all inputs. Protocol: each request one "
-        "answer, at all delays, in a bounded time; AXI4-Lite: the same of its channels on that bus. Time: as many cycles for all "
-        "exponents of a length; refuted is what it should be where a design does not say so. Netlist: what synthesis made does what "
-        "the RTL says. Placed: and what placement made of that. Of the processor, the units are its instructions and what riscv-formal "
-        "asks, in so many cycles from any state. Seconds are those of a processor; `modexlab prove DESIGN` proves it again, and has "
-        "inputs by which what is refuted breaks.",
+        "Units: each that the machine instantiates does what its mathematics says, for all inputs. "
+        "Protocol: each request one answer, at all delays, in a bounded time; AXI4-Lite: the same of its "
+        "channels on that bus. Time: as many cycles for all exponents of a length, or for all values of the"
+        " secret fields; refuted is what it should be where a design does not say so. Netlist: what "
+        "synthesis made does what the RTL says. Placed: and what placement made of that. Of the processor, "
+        "the units are its instructions and what riscv-formal asks, in so many cycles from any state. "
+        "Seconds are those of a processor; `modexlab prove DESIGN` proves it again, and has inputs by which"
+        " what is refuted breaks.",
         COLUMNS,
         lines,
     )

@@ -16,7 +16,7 @@ from ..designs.interfaces import DEFAULT
 from ..designs.mixes import DECRYPT
 from ..lab.point import Point
 from .entries import SILICON, Entry
-from .tables import Cell, Column, Line, Table, figure, line, words
+from .tables import MISSING, Cell, Column, Line, Table, figure, line
 
 DESIGN = "mont"
 SCHEDULE = "fixed-window"
@@ -44,7 +44,7 @@ class Program:
     def overhead(self, nbits: int) -> Cell:
         """In percent of what it costs without."""
         if self.name == SCHEDULE:
-            return Cell("-", tone="quiet")
+            return MISSING
         more = 100 * (self.cycles[nbits] / self.bare[nbits] - 1)
         return Cell(f"{more:+.1f}", more)
 
@@ -63,7 +63,7 @@ def _counted(design: str, widths: tuple[int, ...]) -> dict[str, tuple[dict[int, 
                 for nbits in widths
             }
             cycles = {nbits: cost.cycles for nbits, cost in each.items()}
-            found[name] = cycles, all(cost.constant_time for cost in each.values())
+            found[name] = cycles, all(cost.promises.every_exponent for cost in each.values())
     return found
 
 
@@ -103,29 +103,27 @@ def _without(name: str) -> str:
     return bare if bare != name else SCHEDULE
 
 
-def _columns() -> tuple[Column[Program], ...]:
-    """Cycles with their overhead by width, then silicon."""
-    columns: list[Column[Program]] = [Column("Program", lambda each: words(each.name))]
-    for nbits in WIDTHS:
-        columns += [
-            Column(
-                f"{nbits:,} bits",
-                lambda each, nbits=nbits: Cell(f"{each.cycles[nbits]:,}", each.cycles[nbits]),  # type: ignore[misc]
-                "cycles",
-                True,
-            ),
-            Column("+", lambda each, nbits=nbits: each.overhead(nbits), "%", True),  # type: ignore[misc]
-        ]
+def _at(nbits: int) -> tuple[Column[Program], ...]:
+    """The cycles at a width, and their overhead."""
     return (
-        *columns,
-        Column(f"{SILICON_NBITS} bits", lambda each: figure(each.silicon, CYCLES), "cycles", True),
-        Column("Area", lambda each: figure(each.silicon, AREA), "µm²", True),
-        Column("Energy without glitches", lambda each: figure(each.silicon, ENERGY), "nJ", True),
-        Column("Stage", lambda each: words(each.silicon.setup if each.silicon is not None else "-")),
+        Column(
+            f"{nbits:,} bits",
+            lambda program: Cell(f"{program.cycles[nbits]:,}", program.cycles[nbits]),
+            "cycles",
+            True,
+        ),
+        Column("+", lambda program: program.overhead(nbits), "%", True),
     )
 
 
-COLUMNS = _columns()
+COLUMNS: tuple[Column[Program], ...] = (
+    Column("Program", lambda program: program.name),
+    *(column for nbits in WIDTHS for column in _at(nbits)),
+    Column(f"{SILICON_NBITS} bits", lambda program: figure(program.silicon, CYCLES), "cycles", True),
+    Column("Area", lambda program: figure(program.silicon, AREA), "µm²", True),
+    Column("Energy without glitches", lambda program: figure(program.silicon, ENERGY), "nJ", True),
+    Column("Stage", lambda program: program.silicon.setup if program.silicon is not None else "-"),
+)
 
 
 def table(found: Sequence[Program]) -> Table:
@@ -136,8 +134,10 @@ def table(found: Sequence[Program]) -> Table:
     return Table(
         "protections",
         "What each protection costs",
-        f"Private operations of {DESIGN} with a full exponent, a key of the machine's width and e = 65537. {alike}+: on the same "
-        "without check and blinding, of crt alone on the fixed window. "
+        f"Private operations of {DESIGN} with a key of the machine's width and e = 65537. At "
+        f"{WIDTHS[0]:,} to {WIDTHS[-1]:,} bits the private exponent is as long as the modulus; the key of "
+        f"{SILICON_NBITS} bits has a shorter one. {alike}"
+        "+: on the same without check and blinding, of crt alone on the fixed window. "
         f"Cycles at {WIDTHS[0]:,} to {WIDTHS[-1]:,} bits are counted by the words of the program (modexlab programs has other designs "
         f"as well), and no hardware ran; at {SILICON_NBITS} bits, with area and energy, they are measured by the flow, where a machine "
         "went through it. With crt, products follow the length of the modulus (fit=modulus), so that those modulo a prime take half; "

@@ -13,7 +13,6 @@ from .palette import light
 FORMATS = ("png", "svg")
 WIDTH = 660
 SCALE = 2.0  # pixels of a PNG for each of its points
-FIRST = {"operation": "encrypt"}
 
 
 def specification(chart: Chart, content: Content) -> Spec:
@@ -28,13 +27,8 @@ def specification(chart: Chart, content: Content) -> Spec:
 
 
 def first_records(chart: Chart, content: Content) -> list[dict[str, Any]]:
-    """What the filters let through when the page is opened."""
-    wanted: dict[str, Any] = {"nbits": content.nbits, **FIRST}
-    operations = sorted({entry.operation for entry in content.comparable} - {""})
-    if operations and FIRST["operation"] not in operations:  # of multipliers alone, say
-        wanted["operation"] = operations[0]
-    if content.interface:
-        wanted["interface"] = content.interface
+    """Return what the filters let through when the page is opened."""
+    wanted = content.opening._asdict() if content.opening is not None else {}
     return [
         record
         for record in content.data[chart.data]

@@ -24,12 +24,7 @@ NO_KEY = "†"
 SIGN = "‡"
 SIGN_HERE = f" {SIGN}: stale, that is, measured with other sources or tools than the present ones."
 NO_KEYS_HERE = f" Machines for one modulus of known factors ({NO_KEY} below) do arithmetic and no RSA: they are left out."
-MEASURED = (
-    stages.NATIVE,
-    stages.VERILOG,
-    stages.PYTHON,
-    *SILICON,
-)  # where cycles were counted in RTL; the first is taken
+COUNTED = (*stages.RTL, *SILICON, FORMULA)  # stages with cycles, the preferred one first
 
 
 @dataclass(frozen=True)
@@ -46,12 +41,15 @@ class Cell:
     upper: float | None = None  # where the value is a lower bound
 
 
+MISSING = Cell("-", tone="quiet")
+
+
 @dataclass(frozen=True)
 class Column(Generic[T]):
-    """A head, and what stands under it for an item. Figures stand to the right, and their unit in the head."""
+    """A head, and the cell under it for an item. Figures stand to the right, and their unit in the head."""
 
     head: str
-    cell: Callable[[T], Cell]
+    cell: Callable[[T], Cell | str]
     unit: str = ""
     number: bool = False
 
@@ -98,14 +96,15 @@ class Table:
 
 def line(columns: Sequence[Column[T]], item: T, of: Mapping[str, Any], group: str = "") -> Line:
     """The cells of an item."""
-    return Line([column.cell(item) for column in columns], of, group)
+    cells = [column.cell(item) for column in columns]
+    return Line([Cell(cell) if isinstance(cell, str) else cell for cell in cells], of, group)
 
 
 def figure(entry: Entry | None, name: str) -> Cell:
     """A figure of the ledger."""
     value = entry.value(name) if entry is not None else None
     if entry is None or value is None:
-        return Cell("-", tone="quiet")
+        return MISSING
     return own(value, entry.source(name), entry.measurement, entry.stale)
 
 
@@ -125,7 +124,7 @@ def quotient(
     """Ours to theirs: below 1 is less. Where ours is a lower bound, a range up to `upper`, which may be infinite for "unknown"; a
     range is less or more only as a whole. Not judged: without a colour."""
     if ours is None or not theirs:
-        return Cell("-", tone="quiet")
+        return MISSING
     low = ours / theirs
     high = low if upper is None else upper / theirs
     text = ratio(low)
@@ -139,10 +138,6 @@ def quotient(
     )
 
 
-def words(text: str) -> Cell:
-    return Cell(text)
-
-
 def count(value: int) -> Cell:
     return Cell(shown(value), value)
 
@@ -150,7 +145,7 @@ def count(value: int) -> Cell:
 # ---- which design is best at what
 
 CRITERIA = (  # words, the metrics that are multiplied, stages
-    ("fewest cycles", ("cycles",), MEASURED),
+    ("fewest cycles", ("cycles",), COUNTED),
     ("shortest time", ("time_ns",), SILICON),
     ("smallest area", ("area_um2",), SILICON),
     ("least energy without glitches", ("energy_nj",), SILICON),
@@ -194,24 +189,27 @@ class _Best:
     def ratio(self) -> Cell:
         theirs = product(self.rival, self.names) if self.rival is not None else None
         ours, upper = product(self.winner, self.names), bound(self.winner, self.names)
-        return quotient(ours, theirs, upper, judged=not self.winner.stale)
+        return quotient(
+            ours, theirs, upper, judged=not self.winner.stale and judged(self.names, self.winner.stage)
+        )
 
 
 BEST: tuple[Column[_Best], ...] = (
-    Column("Best at", lambda each: words(each.criterion)),
-    Column("Design", lambda each: words(each.winner.label)),
-    Column("Ours", lambda each: _product_cell(each.winner, each.names), number=True),
-    Column("Unit", lambda each: words(_product_unit(each.names))),
+    Column("Best at", lambda best: best.criterion),
+    Column("Design", lambda best: best.winner.label),
+    Column("Ours", lambda best: _product_cell(best.winner, best.names), number=True),
+    Column("Unit", lambda best: _product_unit(best.names)),
     Column(
-        "Stage", lambda each: words(stages.title(each.winner.stage) if each.names != ("cycles",) else "RTL")
+        "Stage",
+        lambda best: _stage(best.winner) if best.names == ("cycles",) else stages.title(best.winner.stage),
     ),
-    Column("Published", lambda each: _product_cell(each.rival, each.names), number=True),
-    Column("Ratio", lambda each: each.ratio, number=True),
-    Column("Of paper", lambda each: words(each.rival.label if each.rival is not None else "-")),
+    Column("Published", lambda best: _product_cell(best.rival, best.names), number=True),
+    Column("Ratio", lambda best: best.ratio, number=True),
+    Column("Of paper", lambda best: best.rival.label if best.rival is not None else "-"),
 )
 
 
-def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
+def best(entries: Sequence[Entry], machines: Sequence[Machine], quiet: Collection[str] = ()) -> Table:
     """For every width, operation and kind of thing: the design that is best by each criterion, beside the best of the papers.
 
     Netlists and layouts have lines of their own, the netlists', of which there are more, first.
@@ -219,15 +217,18 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
     groups: dict[tuple[int, str, str], list[Entry]] = {}
     no_keys = False
     for entry in entries:
-        if entry.stage in MEASURED and entry.operation in OPERATIONS:
+        if entry.stage in COUNTED and entry.operation not in quiet:
             no_keys = no_keys or entry.known_factors
             if not entry.known_factors and not entry.marks:
                 groups.setdefault((entry.nbits, entry.operation, entry.interface), []).append(entry)
     lines = []
-    order = sorted(
-        groups, key=lambda group: (group[0], list(INTERFACES).index(group[2]), OPERATIONS.index(group[1]))
-    )
-    for nbits, operation, interface in order:
+
+    def place(group: tuple[int, str, str]) -> tuple[Any, ...]:
+        nbits, operation, interface = group
+        known = OPERATIONS.index(operation) if operation in OPERATIONS else len(OPERATIONS)
+        return nbits, list(INTERFACES).index(interface), known, operation
+
+    for nbits, operation, interface in sorted(groups, key=place):
         found = groups[nbits, operation, interface]
         papers = [each for each in machines if (each.nbits, each.interface) == (nbits, interface)]
         for criterion, names, where in _in_turn():
@@ -235,7 +236,7 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
             if not able:
                 continue
             able = [entry for entry in able if not entry.stale] or able
-            winner = min(able, key=lambda entry: product(entry, names) or 0)
+            winner = min(able, key=lambda entry: (product(entry, names) or 0, COUNTED.index(entry.stage)))
             # an area is one of the hardware: a paper states it once, of no operation
             shared = not any(METRICS[name].per_operation for name in names)
             rivals = [
@@ -254,12 +255,26 @@ def best(entries: Sequence[Entry], machines: Sequence[Machine]) -> Table:
     return Table(
         "best",
         "Which design is best at what",
-        "Of everything measured and not marked. Ratio: ours to the best machine of the papers that does the same work, in the same cell "
-        "library but for cycles; below 1 is less. Energy without glitches is a lower bound; its ratios are ranges, "
-        f"from none to all glitches.{NO_KEYS_HERE if no_keys else ''}",
+        "The best of all families among the figures without a mark. Cycles by formula count if simulation "
+        "confirms the formula of the design. Ratio: ours to the best published machine that does the same "
+        "work, in the same cell library (any technology for cycles); below 1 ours is lower. Only "
+        "like-for-like ratios are coloured; published areas and energies are of layouts, so netlist ratios "
+        "are not. Energy "
+        "without glitches is a lower bound; its ratios are ranges, from none to all glitches."
+        f"{NO_KEYS_HERE if no_keys else ''}",
         BEST,
         lines,
     )
+
+
+def judged(names: Sequence[str], stage: str) -> bool:
+    """Whether a ratio to a published figure is a verdict: for cycles it is, for silicon only of a layout."""
+    return set(names) == {"cycles"} or stage == stages.LAYOUT
+
+
+def _stage(entry: Entry) -> str:
+    """Where the cycles of an entry come from."""
+    return stages.title(FORMULA) if entry.stage == FORMULA else "RTL"
 
 
 def _in_turn() -> Iterable[tuple[str, tuple[str, ...], Collection[str]]]:
@@ -279,7 +294,7 @@ def _product_cell(one: Entry | Machine | None, names: Sequence[str]) -> Cell:
     """A product of figures; it comes from where the first of them does."""
     value = product(one, names) if one is not None else None
     if one is None or value is None:
-        return Cell("-", tone="quiet")
+        return MISSING
     if len(names) > 1:
         value *= math.prod(SHORTER[name][0] for name in names if name in SHORTER)
     if isinstance(one, Machine):
@@ -307,6 +322,11 @@ class _Made:
         return self.chip.get("decrypt")
 
     @property
+    def counted(self) -> Entry:
+        """The entry of its cycles."""
+        return next((entry for entry in self.cycles.values() if entry is not None), self.first)
+
+    @property
     def silicon(self) -> Entry | None:
         """Any of the chip, for what has no operation."""
         return next(iter(self.chip.values()), None)
@@ -315,26 +335,28 @@ class _Made:
 DESIGNS: tuple[Column[_Made], ...] = (
     Column(
         "Design",
-        lambda each: words(f"{each.first.label} {NO_KEY}" if each.first.known_factors else each.first.label),
+        lambda made: f"{made.first.label} {NO_KEY}" if made.first.known_factors else made.first.label,
     ),
-    Column("Bits", lambda each: Cell(str(each.first.nbits), each.first.nbits), number=True),
-    Column("Interface", lambda each: words(INTERFACES.get(each.first.interface, each.first.interface))),
-    Column("Encrypt", lambda each: figure(each.cycles["encrypt"], "cycles"), "cycles", True),
-    Column("Decrypt", lambda each: figure(each.cycles["decrypt"], "cycles"), "cycles", True),
-    Column("Area", lambda each: figure(each.silicon, "area_um2"), "µm²", True),
-    Column("Clock", lambda each: figure(each.silicon, "clock_ns"), "ns", True),
-    Column("Encrypt", lambda each: figure(each.encrypt, "time_ns"), "ns", True),
-    Column("Encrypt", lambda each: figure(each.encrypt, "energy_nj"), "nJ", True),  # without glitches
-    Column("Decrypt", lambda each: figure(each.decrypt, "energy_nj"), "nJ", True),
-    Column("Stage", lambda each: words(each.silicon.setup if each.silicon is not None else "RTL")),
+    Column("Bits", lambda made: Cell(str(made.first.nbits), made.first.nbits), number=True),
+    Column("Interface", lambda made: INTERFACES.get(made.first.interface, made.first.interface)),
+    Column("Encrypt", lambda made: figure(made.cycles["encrypt"], "cycles"), "cycles", True),
+    Column("Decrypt", lambda made: figure(made.cycles["decrypt"], "cycles"), "cycles", True),
+    Column("Area", lambda made: figure(made.silicon, "area_um2"), "µm²", True),
+    Column("Clock", lambda made: figure(made.silicon, "clock_ns"), "ns", True),
+    Column("Encrypt", lambda made: figure(made.encrypt, "time_ns"), "ns", True),
+    Column("Encrypt", lambda made: figure(made.encrypt, "energy_nj"), "nJ", True),  # without glitches
+    Column("Decrypt", lambda made: figure(made.decrypt, "energy_nj"), "nJ", True),
+    Column("Stage", lambda made: made.silicon.setup if made.silicon is not None else _stage(made.counted)),
 )
 
 
 def designs(entries: Sequence[Entry], chips: Collection[int]) -> Table:
-    """Every machine on a line: cycles of both operations, and silicon where it went through the flow (of these measurements)."""
+    """Every machine on a line: cycles of both operations, and its silicon among these measurements."""
     machines: dict[tuple[Any, ...], list[Entry]] = {}
+    measured = {entry.label for entry in entries if entry.stage != FORMULA}
     for entry in entries:
-        if not entry.marks and entry.stage in MEASURED:
+        redundant = entry.stage == FORMULA and entry.label in measured  # the chart by width has these
+        if not entry.marks and entry.stage in COUNTED and not redundant:
             machines.setdefault((entry.nbits, entry.interface, entry.label), []).append(entry)
     lines = []
     for (nbits, interface, _), found in sorted(machines.items(), key=_place)[:MOST_LINES]:
@@ -344,18 +366,57 @@ def designs(entries: Sequence[Entry], chips: Collection[int]) -> Table:
                 silicon.setdefault(entry.measurement, {})[entry.operation] = entry
         for chip in silicon.values() or [{}]:
             cycles = {name: chip.get(name) or _counted(found, name) for name in OPERATIONS}
-            if chip or any(cycles.values()):
+            if any(cycles.values()):
                 of = {"family": found[0].family, "nbits": nbits, "interface": interface}
                 lines.append(line(DESIGNS, _Made(found[0], cycles, chip), of))
     return Table(
         "designs",
         "Every design",
-        "Cycles are counted in RTL from request to answer; with a processor, less those of the call (as paper 001 does). "
-        "Area, time and energy are from the ASIC flow, where a design went through it; of several runs, from that with the least "
-        "area × time. Energies (nJ) are without glitches. Encrypt: exponent 65537; decrypt: an "
-        f"exponent as long as the modulus. {NO_KEY}: for one modulus whose factors are known: arithmetic, no RSA.",
+        "Cycles run from request to answer, counted in RTL, or by formula for designs without a "
+        "simulation; with a processor they leave out the call (as paper 001 does). Area, time and energy "
+        "are from the ASIC flow; of several runs the table shows the one with the least area × time. "
+        "Energies (nJ) are without glitches. Encrypt: exponent 65537, or 17 up to 17 bits. Decrypt: the "
+        f"private exponent of a key, which may be a few bits shorter than the modulus. {NO_KEY}: for one "
+        "modulus whose factors are known: arithmetic, no RSA.",
         DESIGNS,
         lines,
+    )
+
+
+OTHERS: tuple[Column[Entry], ...] = (
+    Column("Design", lambda entry: entry.label),
+    Column("Bits", lambda entry: Cell(str(entry.nbits), entry.nbits), number=True),
+    Column("Interface", lambda entry: INTERFACES.get(entry.interface, entry.interface)),
+    Column("Operation", lambda entry: entry.operation),
+    Column("Cycles", lambda entry: figure(entry, "cycles"), number=True),
+    Column("Area", lambda entry: figure(entry, "area_um2"), "µm²", True),
+    Column("Clock", lambda entry: figure(entry, "clock_ns"), "ns", True),
+    Column("Time", lambda entry: figure(entry, "time_ns"), "ns", True),
+    Column("Energy", lambda entry: figure(entry, "energy_nj"), "nJ", True),
+    Column("Stage", lambda entry: entry.setup if entry.stage in SILICON else _stage(entry)),
+)
+
+
+def others(entries: Iterable[Entry], chips: Collection[int], quiet: Collection[str]) -> Table:
+    """Other operations than encrypt, decrypt and `quiet`: those of accelerators of other kinds, and mixes."""
+    machines: dict[tuple[Any, ...], list[Entry]] = {}
+    for entry in entries:
+        if entry.operation not in (*OPERATIONS, *quiet) and entry.stage in COUNTED and not entry.marks:
+            machine = (entry.nbits, entry.interface, entry.label, entry.operation)
+            machines.setdefault(machine, []).append(entry)
+    lines = []
+    for _, found in sorted(machines.items(), key=lambda item: (_place((item[0][:3], item[1])), item[0])):
+        counted = _counted(found, found[0].operation)
+        shown = [entry for entry in found if entry.measurement in chips] or ([counted] if counted else [])
+        of = {"family": found[0].family, "nbits": found[0].nbits, "interface": found[0].interface}
+        lines += [line(OTHERS, entry, {**of, "operation": entry.operation}) for entry in shown]
+    return Table(
+        "others",
+        "Other operations",
+        "Operations of accelerators that are no RSA machines, by the names of their workloads, and mixes of "
+        "RSA's operations. Figures compare within one operation.",
+        OTHERS,
+        lines[:MOST_LINES],
     )
 
 
@@ -368,20 +429,20 @@ def _place(item: tuple[tuple[Any, ...], list[Entry]]) -> tuple[Any, ...]:
 def _counted(entries: Sequence[Entry], operation: str) -> Entry | None:
     """The entry that counts the cycles of an operation."""
     able = [each for each in entries if each.operation == operation and each.value("cycles") is not None]
-    return min(able, key=lambda each: (each.stale, MEASURED.index(each.stage)), default=None)
+    return min(able, key=lambda entry: (entry.stale, COUNTED.index(entry.stage)), default=None)
 
 
 # ---- single subjects
 
 
 CRITICAL: tuple[Column[tuple[Mapping[str, Any], Entry]], ...] = (
-    Column("Design", lambda each: words(each[0]["name"])),
-    Column("Clock", lambda each: figure(each[1], "clock_ns"), "ns", True),
-    Column("Slack", lambda each: figure(each[1], "wns_ns"), "ns", True),
-    Column("Highest clock", lambda each: figure(each[1], "fmax_mhz"), "MHz", True),
-    Column("From", lambda each: words(each[0]["start"] or "-")),
-    Column("To", lambda each: words(each[0]["end"] or "-")),
-    Column("Through", lambda each: words(each[0]["through"] or "-")),
+    Column("Design", lambda pair: pair[0]["name"]),
+    Column("Clock", lambda pair: figure(pair[1], "clock_ns"), "ns", True),
+    Column("Slack", lambda pair: figure(pair[1], "wns_ns"), "ns", True),
+    Column("Highest clock", lambda pair: figure(pair[1], "fmax_mhz"), "MHz", True),
+    Column("From", lambda pair: pair[0]["start"] or "-"),
+    Column("To", lambda pair: pair[0]["end"] or "-"),
+    Column("Through", lambda pair: pair[0]["through"] or "-"),
 )
 
 
@@ -421,13 +482,14 @@ class _Leak:
 
 
 LEAKS: tuple[Column[_Leak], ...] = (
-    Column("Design", lambda each: words(each.name)),
-    Column("Exponents", lambda each: count(len(each.counts)), number=True),
-    Column("Fewest", lambda each: each.cycles(min(each.counts)), "cycles", True),
-    Column("Most", lambda each: each.cycles(max(each.counts)), "cycles", True),
-    Column("Spread", lambda each: Cell(f"{each.run['spread']:.1%}", each.run["spread"]), number=True),
-    Column("Stage", lambda each: words(stages.title(each.run["stage"]))),
-    Column("Verdict", lambda each: each.verdict),
+    Column("Design", lambda leak: leak.name),
+    Column("Exponents", lambda leak: count(len(leak.counts)), number=True),
+    Column("Fewest", lambda leak: leak.cycles(min(leak.counts)), "cycles", True),
+    Column("Most", lambda leak: leak.cycles(max(leak.counts)), "cycles", True),
+    Column("Spread", lambda leak: Cell(f"{leak.run['spread']:.1%}", leak.run["spread"]), number=True),
+    Column("Stage", lambda leak: stages.title(leak.run["stage"])),
+    Column("Verdict", lambda leak: leak.verdict),
+    Column("Promised", lambda leak: leak.run["promised"]),
 )
 
 
@@ -445,21 +507,22 @@ def leaks(records: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
         "leaks",
         "Do the cycles tell the exponent?",
-        "The same base and modulus with random exponents of one length, with few ones and with many. Two multipliers square while they "
-        "multiply, so that ones cost nothing; with one multiplier they do. Only the ct designs hide the length as well (their parameter "
-        "scan=full), and none of this says anything of power. What stands there by formula was not seen in hardware.",
+        "The same base and modulus with random exponents of one length, with few ones and with many. "
+        "With two multipliers, squaring and multiplying run in parallel, so ones cost nothing; with one "
+        "multiplier they do. The ct designs hide the length as well. This says nothing about power. "
+        "Values by formula were not simulated.",
         LEAKS,
         lines,
     )
 
 
 MARKED: tuple[Column[Entry], ...] = (
-    Column("Design", lambda each: words(f"{each.label}, {each.nbits} bits")),
-    Column("Stage", lambda each: words(each.setup)),
-    Column("Why", lambda each: Cell("; ".join(each.marks), tone="bad")),
+    Column("Design", lambda entry: f"{entry.label}, {entry.nbits} bits"),
+    Column("Stage", lambda entry: entry.setup),
+    Column("Why", lambda entry: Cell("; ".join(entry.marks), tone="bad")),
     Column(
         "Row",
-        lambda each: Cell(str(each.first.id), each.first.id, each.first.id, each.measurement),
+        lambda entry: Cell(str(entry.first.id), entry.first.id, entry.first.id, entry.measurement),
         number=True,
     ),
 )
@@ -486,10 +549,10 @@ def _of_failure(each: Failure) -> str:
 
 
 FAILED: tuple[Column[Failure], ...] = (
-    Column("Design", lambda each: words(_of_failure(each))),
-    Column("Stage", lambda each: words(str(each.point.get("stage")))),
-    Column("Message", lambda each: words(each.message)),
-    Column("Command", lambda each: words(shlex.join(each.command))),
+    Column("Design", _of_failure),
+    Column("Stage", lambda failure: str(failure.point.get("stage"))),
+    Column("Message", lambda failure: failure.message),
+    Column("Command", lambda failure: shlex.join(failure.command)),
 )
 
 

@@ -64,7 +64,7 @@ class Board:
 class _Accelerator(LiteXModule):
     """A module with the ports of `Axi4Lite`."""
 
-    def __init__(self, top: str) -> None:
+    def __init__(self, top: str, address_nbits: int) -> None:
         self.bus = AXILiteInterface(data_width=WORD_NBITS, address_width=32)
         self.ev = Record([("irq", 1)])  # what LiteX asks for an interrupt
         ports: dict[str, Any] = {
@@ -77,7 +77,7 @@ class _Accelerator(LiteXModule):
                 for name in names:
                     signal = getattr(getattr(self.bus, channel), name)
                     port = f"{direction}_s_axi_{channel}{name}"
-                    ports[port] = signal[:ADDRESS_NBITS] if name == "addr" else signal
+                    ports[port] = signal[:address_nbits] if name == "addr" else signal
         self.specials += Instance(top, **ports)
 
 
@@ -108,7 +108,7 @@ class _Platform(GenericPlatform):
 class _Soc(SoCCore):
     """The chip."""
 
-    def __init__(self, platform: _Platform, accelerator: str, cpu: str) -> None:
+    def __init__(self, platform: _Platform, accelerator: str, cpu: str, address_nbits: int) -> None:
         self.cd_sys = ClockDomain()
         # LiteX has tables for all chips of a process, of places and of interrupts, and a CPU writes into them
         CPU.interrupts.clear()
@@ -128,18 +128,18 @@ class _Soc(SoCCore):
             self.cd_sys.rst.eq(platform.request("reset")),
         ]
         self.port = _Port(platform.request("port"))
-        self.modexlab = _Accelerator(accelerator)
-        region = SoCRegion(origin=BASE, size=1 << ADDRESS_NBITS, cached=False)
+        self.modexlab = _Accelerator(accelerator, address_nbits)
+        region = SoCRegion(origin=BASE, size=1 << address_nbits, cached=False)
         self.bus.add_slave(ACCELERATOR, self.modexlab.bus, region)
         self.irq.add(ACCELERATOR)
 
 
-def make_board(accelerator: str, cpu: str) -> Board:
+def make_board(accelerator: str, cpu: str, address_nbits: int = ADDRESS_NBITS) -> Board:
     """The Verilog of a chip with the module of this name."""
     logging.disable(logging.INFO)  # LiteX tells of each step
     try:
         platform = _Platform()
-        soc = _Soc(platform, accelerator, cpu)
+        soc = _Soc(platform, accelerator, cpu, address_nbits)
         soc.finalize()
         fragment = soc.get_fragment()
         platform.finalize(fragment)

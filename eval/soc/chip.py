@@ -1,4 +1,7 @@
-"""A chip with a machine of the catalogue, and programs that run on it in Verilator.
+"""A chip with an accelerator, and programs that run on it in Verilator.
+
+The program of a machine of the catalogue is RSA there and back; any other accelerator is called with requests
+of its table.
 
     chip = Chip(find("mont").at(64), "vexriscv")
     trip = round_trip(chip, interrupt=True)
@@ -12,25 +15,30 @@ from __future__ import annotations
 import functools
 import importlib.util
 import itertools
-import random
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ...fl.axi4lite import address_nbits
 from ...fl.errors import BadInput
 from ...fl.xcel import WORD_NBITS, words_of
+from ...proc.software.compiler import DRIVER_FILES
 from ...proc.software.seeded_keys import seeded_key
 from ...rtl.sim import build
 from ..designs.interfaces import AXI4LITE
-from ..designs.machine_verilog import verilog
+from ..designs.levels import check_rows
+from ..designs.systems import key_operations
+from ..designs.verilog.machine import verilog
 from ..designs.workloads import Workload
-from .program import Software, operands_header, software
+from .program import Software, calls_header, operands_header, software
 
 if TYPE_CHECKING:
+    from ...fl.accelerator import Message, Row
     from ..designs.machine import Machine
+    from ..designs.runnable import Runnable
     from .board import Board
 
 BENCH = Path(__file__).with_name("bench.cpp")
@@ -38,6 +46,7 @@ OPT = "-O2"
 ROM = "soc_rom.init"
 NETTYPE = "`default_nettype wire\n"
 LOAD, START, WAIT, READ, END = range(1, 6)  # marks of round_trip.c
+MOST_ROWS = 8  # of a table that are called
 
 
 def require_litex(cpu: str) -> None:
@@ -63,10 +72,11 @@ class Output:
 
 
 class Chip:
-    """The chip with this machine and CPU."""
+    """The chip with this accelerator and CPU."""
 
-    def __init__(self, machine: Machine, cpu: str) -> None:
-        self.machine, self.cpu = machine, cpu
+    def __init__(self, machine: Runnable, cpu: str) -> None:
+        self.machine: Any = machine
+        self.cpu = cpu
 
     @functools.cached_property
     def top(self) -> str:
@@ -83,7 +93,7 @@ class Chip:
         """What is around it."""
         from .board import make_board
 
-        return make_board(self.top, self.cpu)
+        return make_board(self.top, self.cpu, address_nbits(self.machine.shape))
 
     @functools.cached_property
     def verilog(self) -> str:
@@ -95,12 +105,15 @@ class Chip:
         """The compiled simulation."""
         return build.program(self.verilog, "soc", BENCH.read_text(), OPT)
 
-    def software(self, main: str, operands: str = "", **macros: bool) -> Software:
+    def software(
+        self, main: str, operands: str = "", driver: Sequence[Path] = DRIVER_FILES, **macros: bool
+    ) -> Software:
         """The program with this file's `main`."""
         from .board import BASE
 
         addresses = {"machine": BASE, **self.board.addresses}
-        return software(main, self.cpu, addresses, {"interrupt": self.board.interrupt}, operands, **macros)
+        numbers = {"interrupt": self.board.interrupt}
+        return software(main, self.cpu, addresses, numbers, operands, driver, **macros)
 
     def memories(self, program: Software) -> dict[str, str]:
         """The files from which the memories are filled."""
@@ -190,11 +203,7 @@ class RoundTrip:
 @functools.cache
 def workloads(nbits: int) -> tuple[Workload, Workload]:
     """Encryption and decryption of a message with a key of this width, the same in every call."""
-    key = seeded_key(nbits)
-    assert key.d is not None
-    message = random.Random(nbits).randrange(key.n)
-    cipher = pow(message, key.e, key.n)
-    return Workload("encrypt", message, key.e, key.n), Workload("decrypt", cipher, key.d, key.n)
+    return key_operations(nbits, seeded_key(nbits))
 
 
 def works(machine: Machine) -> tuple[Workload, Workload]:
@@ -246,3 +255,82 @@ def round_trip(chip: Chip, interrupt: bool, progress: Callable[[int], object] | 
         value = sum(word << (WORD_NBITS * place) for place, word in enumerate(result))
         calls.append(Call(work.name, load, start, wait, read, high << 32 | low, value, work.golden))
     return RoundTrip(chip, interrupt, tuple(calls), output)
+
+
+# ---- calls of any accelerator
+
+
+@dataclass(frozen=True)
+class RowCall:
+    """A call with a request of the table, in cycles of the CPU."""
+
+    row: Row
+    cycles: int
+    response: Message
+    expected: Message
+    refused: bool
+
+    @property
+    def ok(self) -> bool:
+        """The response is right; a refused request has no results."""
+        return self.response[0] == self.expected[0] if self.refused else self.response == self.expected
+
+
+@dataclass(frozen=True)
+class TableCalls:
+    """The calls of one program."""
+
+    chip: Chip
+    calls: tuple[RowCall, ...]
+    output: Output
+
+    @property
+    def ok(self) -> bool:
+        """All calls were made, and the program and this module found all right."""
+        complete = len(self.calls) == len(rows_of(self.chip.machine))
+        return self.output.code == 0 and complete and all(call.ok for call in self.calls)
+
+
+def rows_of(accelerator: Runnable) -> Sequence[Row]:
+    """The requests that are called: the first of the table, in order."""
+    rows = accelerator.rows()[:MOST_ROWS]
+    check_rows(accelerator, rows)
+    return rows
+
+
+def calls_software(chip: Chip) -> Software:
+    """Calls the accelerator with each of these requests."""
+    requests = [row.request for row in rows_of(chip.machine)]
+    return chip.software(
+        "call.c", calls_header(chip.machine, requests, chip.machine.answers(requests)), driver=()
+    )
+
+
+def calls_cycles(accelerator: Runnable) -> int:
+    """Cycles of the accelerator in these calls at most."""
+    return accelerator.most_cycles([row.request for row in rows_of(accelerator)])
+
+
+def table_calls(chip: Chip, progress: Callable[[int], object] | None = None) -> TableCalls:
+    """Run them."""
+    machine, rows = chip.machine, rows_of(chip.machine)
+    shape = machine.shape
+    transfers = sum(AXI4LITE.transfers(shape, row.request) for row in rows)
+    output = chip.run(calls_software(chip), 2 * calls_cycles(machine) + 500 * transfers + 100_000, progress)
+    answers = machine.answers([row.request for row in rows])
+    sizes = [1, *(words_of(nbits) for _, nbits in shape.results)]
+    marks, size = [cycle for _, cycle in output.marks], sum(sizes)
+    calls = []
+    for index, (row, expected) in enumerate(zip(rows, answers, strict=True)):
+        words = iter(output.words[size * index : size * (index + 1)])
+        numbers = tuple(
+            sum(word << WORD_NBITS * place for place, word in enumerate(itertools.islice(words, count)))
+            for count in sizes
+        )
+        if len(marks) < 2 * (index + 1):
+            break  # the program has ended before
+        begin, end = marks[2 * index : 2 * index + 2]
+        response = numbers if shape.has_status else numbers[1:]
+        refused = shape.has_status and expected[0] != 0
+        calls.append(RowCall(row, end - begin, response, expected, refused))
+    return TableCalls(chip, tuple(calls), output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-from .chip import BENCH, ROM, Chip, works
+from .chip import BENCH, ROM, Chip
 from .cpus import CPUS
 from .program import Software
 
@@ -42,16 +42,15 @@ README = """\
 # A system on a chip with {title}
 
 {cpu} with ROM and SRAM, made with LiteX, and on its bus the machine `{top}`: a slave of AXI4-Lite at {base:#x} behind
-LiteX's converter from Wishbone; its interrupt is line {interrupt} of the CPU. The program in the ROM encrypts a message with a key of
-{nbits} bits and decrypts the ciphertext, {wait}. It compares both with what they must be.
+LiteX's converter from Wishbone; its interrupt is line {interrupt} of the CPU. The program in the ROM {does}
 
     make run      # with Verilator, g++ and make: simulate it
     make program  # with gcc-riscv64-unknown-elf: compile the program again
 
-What comes out of the chip's port, a line each: `text` that the program prints; `word`: cycles by the machine's counter (two
-words), then the result, the least significant word first; `mark NUMBER CYCLE`: 1 before the key is loaded, 2 before the base is
-written, 3 after the start, 4 after the wait, 5 after the result was read; `stop CODE CYCLE`, the end. CODE is the exit code: 0 if
-all is right, 1 if a result is wrong, 2 if the driver has given an error, 3 after a trap.
+What comes out of the chip's port, a line each: `text` that the program prints;
+{puts_out};
+`stop CODE CYCLE`, the end. CODE is the exit code: 0 if all is right, 1 if a result is wrong, 2 if the driver
+has given an error, 3 after a trap.
 
 | file | what it is |
 |---|---|
@@ -61,13 +60,32 @@ all is right, 1 if a result is wrong, 2 if the driver has given an error, 3 afte
 | `{rom}`, `soc_sram.init` | what is in the memories at the beginning |
 | `map.json` | registers, memories and constants, by LiteX |
 | `bench.cpp` | clock, reset and port for Verilator |
-| `software/` | the program `round_trip.c`, start and interrupts, the driver `modexlab.h` |
+| `software/` | {software} |
 | `software/soc_map.h`, `software/operands.h` | addresses and operands of this chip |
 """
+ROUND_TRIP = {  # the words on the program of an RSA machine
+    "does": """\
+encrypts a message with a key of
+{nbits} bits and decrypts the ciphertext, {wait}. It compares both with what they must be.""",
+    "puts_out": """\
+`word`: cycles by the machine's counter (two words), then the result, the least significant word first;
+`mark NUMBER CYCLE`: 1 before the key is loaded, 2 before the base is written, 3 after the start, 4 after the
+wait, 5 after the result was read""",
+    "software": "the program `round_trip.c`, start and interrupts, the driver `modexlab.h`",
+}
+CALLS = {  # the words on the program of any other accelerator
+    "does": """\
+calls the accelerator
+with requests of its table. It compares the responses with those of its function.""",
+    "puts_out": """\
+`word`: for each request the status, then the results, the least significant word first;
+`mark NUMBER CYCLE`: 1 before a call, 2 after it""",
+    "software": "the program `call.c`, start and interrupts; `operands.h` has the call in C",
+}
 
 
-def folder_files(chip: Chip, program: Software, wait: str) -> dict[str, str]:
-    """The texts by path. wait: how the program waits, in words."""
+def folder_files(chip: Chip, program: Software, words_on: Mapping[str, str]) -> dict[str, str]:
+    """The texts by path. words_on: on the program."""
     from .board import BASE
 
     board, machine = chip.board, chip.machine
@@ -80,8 +98,7 @@ def folder_files(chip: Chip, program: Software, wait: str) -> dict[str, str]:
         "top": chip.top,
         "base": BASE,
         "interrupt": board.interrupt,
-        "nbits": works(machine)[0].mod.bit_length(),
-        "wait": wait,
+        **words_on,
         "cpu_files": "`, `".join(board.cpu_verilog),
         "licence": CPUS[chip.cpu].licence,
         "accelerator": own,

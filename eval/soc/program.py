@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,9 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from ...fl.xcel import to_words
+from ...fl.accelerator import WORD_NBITS, Accelerator, Fields, Message
+from ...fl.xcel import to_words, words_of
+from ...proc.software.call_header import call_header, identifier, returns_result
 from ...proc.software.compiler import DRIVER_FILES, FLAGS, LINK, compiler
 from ...rtl.sim.toolchain import ToolError
 from .cpus import CPUS
@@ -70,12 +73,16 @@ def software(
     addresses: Mapping[str, int],
     numbers: Mapping[str, str | int],
     operands: str = "",
+    driver: Sequence[Path] = DRIVER_FILES,
     **more: bool,
 ) -> Software:
-    """A program with the `main` of this file. addresses, numbers: of soc_map.h; operands: text of operands.h; more: macros."""
+    """A program with the `main` of this file.
+
+    addresses, numbers: of soc_map.h; operands: text of operands.h; driver: its files; more: macros.
+    """
     lines = [f"#define SOC_{name.upper()} 0x{value:08X}u" for name, value in addresses.items()]
     lines += [f"#define SOC_{name.upper()} {value}" for name, value in numbers.items()]
-    files = {path.name: path.read_text() for path in (*SHARED, *DRIVER_FILES, SOFTWARE / main)}
+    files = {path.name: path.read_text() for path in (*SHARED, *driver, SOFTWARE / main)}
     files["soc_map.h"] = "// The chip's addresses and numbers.\n\n" + "\n".join(lines) + "\n"
     files["operands.h"] = operands
     return Software(files, (*CPUS[cpu].macros, *(name.upper() for name, wanted in more.items() if wanted)))
@@ -100,3 +107,55 @@ def operands_header(nbits: int, operands: Mapping[str, int], given: Sequence[int
         text = ", ".join(f"0x{word:08X}u" for word in to_words(value, nbits))
         lines.append(f"static const uint32_t {name}[WORDS] = {{{text}}};")
     return "\n".join([*lines, ""])
+
+
+def calls_header(accelerator: Accelerator, requests: Sequence[Message], responses: Sequence[Message]) -> str:
+    """operands.h of call.c: the call of an accelerator, and requests with their responses as words."""
+    shape, name = accelerator.shape, identifier(accelerator.name)
+    arguments, returned = _arguments("request", shape.request), _arguments("results", shape.results, "&")
+    if returns_result(shape):
+        body = [f"results[0] = {name}_call({', '.join(arguments)});", "return 0;"]
+    else:
+        body = [f"return {name}_call({', '.join(arguments + returned)});"]
+    statuses = [response[0] if shape.has_status else 0 for response in responses]
+    results = [response[-len(shape.results) :] for response in responses]
+    return "\n".join(
+        [
+            "// The call of the accelerator, and requests of its table with their responses.",
+            "",
+            '#include "soc_map.h"',
+            "",
+            "#undef BUS_BASE  // of our own processor",
+            "#define BUS_BASE SOC_MACHINE",
+            call_header(accelerator.name, accelerator.nbits, shape, on_bus=True),
+            f"#define ROWS {len(requests)}u",
+            f"#define RESULT_WORDS {sum(words_of(nbits) for _, nbits in shape.results)}u",
+            "",
+            "static inline uint32_t call(const uint32_t *request, uint32_t *results) {",
+            *(f"  {line}" for line in body),
+            "}",
+            "",
+            *_table("requests", [_words(shape.request, request) for request in requests]),
+            *_table("expected", [_words(shape.results, values) for values in results]),
+            f"static const uint32_t statuses[] = {{{', '.join(map(str, statuses))}}};",
+            "",
+        ]
+    )
+
+
+def _arguments(array: str, fields: Fields, address: str = "") -> list[str]:
+    """The arguments of a call, of fields whose words follow one another in an array."""
+    places = itertools.accumulate((words_of(nbits) for _, nbits in fields), initial=0)
+    return [
+        f"{address}{array}[{place}]" if nbits <= WORD_NBITS else f"{array} + {place}"
+        for (_, nbits), place in zip(fields, places, strict=False)
+    ]
+
+
+def _words(fields: Fields, values: Message) -> list[int]:
+    return [word for (_, nbits), value in zip(fields, values, strict=True) for word in to_words(value, nbits)]
+
+
+def _table(name: str, rows: Sequence[Sequence[int]]) -> list[str]:
+    lines = (f"  {{{', '.join(f'0x{word:08X}u' for word in row)}}}," for row in rows)
+    return [f"static const uint32_t {name}[][{len(rows[0])}] = {{", *lines, "};", ""]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput
+from ...fl.input_file import read_bytes
 from . import bn_text, cavp, eip198, pkcs1_text, wycheproof
 from .items import Item
 
@@ -45,7 +45,7 @@ def load(path: str) -> VectorFile:
 
 def _load(path: str) -> VectorFile:
     try:
-        data = Path(path).read_bytes()
+        data = read_bytes(path)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}; give the path of a vector file") from None
     try:

@@ -1,21 +1,22 @@
 """Answers of a design to many exponentiations: long ones side by side in processes, and kept where they are cut short.
 
-What has been computed goes into a file of the cache at once, under a name that follows from the design, its sources and the tools. It
-is removed when all is done; with `resume` it is where the next run begins.
+A file of the cache keeps every answer at once; its name follows from the design, its sources and the tools.
+The next run begins there. A run that was not cut short removes it.
 """
 
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
+from ...fl.errors import BadInput
 from ...fl.status import Status
+from ..errors import NoMeasurement
 from ..lab import keys
+from ..lab.schedulers import Local, Outcome, attempt
 
 if TYPE_CHECKING:
     from ...fl.rsa_keys import RSAKey
@@ -69,11 +70,11 @@ class Answers:
     level: str
     stage: str | None
     jobs: int = 1
-    resume: bool = False
     protection: Protection | None = None
     keys: dict[tuple[int, int], RSAKey] = field(default_factory=dict)  # by private exponent and modulus
     known: dict[tuple[int, Operands], Answer] = field(default_factory=dict)
     _done: int = 0
+    _file: TextIO | None = None
 
     def settings_at(self, nbits: int) -> dict[str, Any]:
         """Those of the machine of a width."""
@@ -90,30 +91,39 @@ class Answers:
         what = [self.design.identity, sorted(self.settings.items()), self.level, self.stage]
         if self.protection is not None:
             what.append(sorted(vars(self.protection).items()))
-        tools = [keys.sources_of(False, measured_at), dict(keys.tools_of(measured_at))]
+        tools = [keys.sources_of_answers(), dict(keys.tools_of(measured_at))]
         return cache.root() / f"check-{cache.key(json.dumps([what, tools]))}.jsonl"
+
+    def __enter__(self) -> Answers:
+        """Read what an earlier run has kept, and open its file for more."""
+        kept = self.kept
+        if kept.exists():
+            self._read(kept)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        self._file = kept.open("a")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Remove the file, unless the run was cut short."""
+        assert self._file is not None
+        self._file.close()
+        if kind is None:
+            self.kept.unlink(missing_ok=True)
 
     def of(self, wanted: Sequence[tuple[int, Operands]], progress: Progress) -> None:
         """Fill `known` with the answers to these, each a width and operands."""
-        kept = self.kept
-        if self.resume and kept.exists():
-            self._read(kept)
-        else:
-            kept.unlink(missing_ok=True)
+        assert self._file is not None, "the answers are a context"
         missing = [each for each in dict.fromkeys(wanted) if each not in self.known]
         count = len(wanted)
         self._done = count - len(missing)
         progress(self._done, count)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with kept.open("a") as file:
-            for chunk, answers in self._computed(missing, lambda part: progress(self._done + part, count)):
-                for operands, (status, result) in zip(chunk.operands, answers, strict=True):
-                    self.known[chunk.nbits, operands] = status, result
-                    file.write(json.dumps([chunk.nbits, *map(hex, (*operands, status, result))]) + "\n")
-                file.flush()
-                self._done += len(answers)
-                progress(self._done, count)
-        kept.unlink(missing_ok=True)
+        for chunk, answers in self._computed(missing, lambda part: progress(self._done + part, count)):
+            for operands, (status, result) in zip(chunk.operands, answers, strict=True):
+                self.known[chunk.nbits, operands] = status, result
+                self._file.write(json.dumps([chunk.nbits, *map(hex, (*operands, status, result))]) + "\n")
+            self._file.flush()
+            self._done += len(answers)
+            progress(self._done, count)
 
     def _read(self, kept: Path) -> None:
         for line in kept.read_text().splitlines():
@@ -133,8 +143,12 @@ class Answers:
             for chunk in chunks:
                 yield chunk, compute(chunk, self.design, lambda part, _: report(part))
             return
-        with get_context("spawn").Pool(min(self.jobs, len(chunks)), _ignore_ctrl_c) as pool:
-            yield from pool.imap_unordered(_there, chunks)
+        with Local(min(self.jobs, len(chunks)), _computed_there) as workers:
+            for ended in workers.outcomes(iter(chunks)):
+                for outcome in ended:
+                    if outcome.error:
+                        raise (BadInput if outcome.refused else NoMeasurement)(outcome.error)
+                    yield outcome.task, outcome.result
 
     def _chunks(self, missing: Sequence[tuple[int, Operands]]) -> Iterator[Chunk]:
         """By width, none of much more than STEP."""
@@ -162,10 +176,6 @@ class Answers:
                 yield chunk(part)
 
 
-def _there(chunk: Chunk) -> tuple[Chunk, list[Answer]]:
-    return chunk, compute(chunk)
-
-
-def _ignore_ctrl_c() -> None:
-    """The parent ends its processes itself."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _computed_there(chunk: Chunk) -> Outcome:
+    """Compute a chunk in a worker."""
+    return attempt(compute, chunk)

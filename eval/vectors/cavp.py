@@ -30,7 +30,6 @@ DESCRIPTION = "NIST CAVP .rsp for RSA ([mod = ...] sections with n, e, d, Msg, S
 
 _KEY = ("n", "e", "d", "p", "q")
 _LEAST = {"n": 2, "e": 1, "d": 1, "p": 2, "q": 2}
-_TEST = ("msg", "s", "c", "k", "em", "saltval", "shaalg", "result", "count")
 _LINE = re.compile(r"([A-Za-z][^=]*?)\s*=\s*(.*)")
 
 

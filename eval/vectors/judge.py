@@ -1,6 +1,6 @@
 """Runs items through a design and judges them: every item comes out passed, failed or skipped with a reason.
 
-Items of all files are grouped by the width of machine that they need, so that each width is built once.
+Files are judged one after the other. Items of a file are grouped by the width of the machine that they need.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ...fl.status import MEANING, Status
 from ...fl.xcel import WORD_NBITS
 from ..designs.session import stage_at
 from ..designs.widths import MAX_NBITS
-from ..progress import Progress
+from ..progress import after
 from . import encoding
-from .answers import Answers
+from .answers import Answers, Progress
 from .items import Item, ModExp, ModMul, NotApplicable, Verdict
 from .private import NoKey, Protection, private_key
 
@@ -49,10 +49,8 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """An item that will be computed: where its outcome goes, and its operands as the machine gets them."""
+    """An item that will be computed, and its operands as the machine gets them."""
 
-    file: int
-    place: int
     item: ModExp | ModMul
     nbits: int
     operands: dict[str, int]
@@ -76,9 +74,7 @@ class Judge:
         nbits: int | None = None,
         reduce: bool = False,
         limit: int | None = None,
-        quiet: bool = False,
         jobs: int = 1,
-        resume: bool = False,
         protection: Protection | None = None,
     ) -> None:
         """protection: private operations only, by programs that take the key."""
@@ -89,42 +85,57 @@ class Judge:
         self.nbits = nbits
         self.reduce = reduce
         self.limit = limit
-        self.quiet = quiet
         self.protection = protection
-        self.answers = Answers(design, self.settings, level, self.stage, jobs, resume, protection)
+        self.answers = Answers(design, self.settings, level, self.stage, jobs, protection)
         self._machines: dict[int, Machine] = {}
         self._unmakeable: dict[int, str] = {}
 
-    def run(self, files: Sequence[Sequence[Item]]) -> list[list[Outcome]]:
-        """One outcome per item, in the order of the files and their items."""
-        outcomes: list[list[Outcome | None]] = [[None] * len(items) for items in files]
-        jobs: list[_Job] = []
-        for number, items in enumerate(files):
-            usable = 0
-            for place, item in enumerate(items):
-                job = self._plan(number, place, item)
-                if isinstance(job, _Job) and self.limit is not None and usable >= self.limit:
-                    outcomes[number][place] = Outcome(item, "beyond")
-                elif isinstance(job, str):
-                    outcomes[number][place] = Outcome(item, "skipped", job)
-                else:
-                    usable += 1
-                    jobs.append(job)
+    def run(
+        self, files: Sequence[Sequence[Item]], progress: Progress = lambda done, total: None
+    ) -> Iterator[list[Outcome]]:
+        """The outcomes of file after file, one per item; `progress` counts the vectors of all files."""
+        planned = [self._planned(items) for items in files]
+        total = sum(isinstance(plan, _Job) for plans in planned for plan in plans)
+        done = 0
+        with self.answers:
+            for plans in planned:
+                jobs = [plan for plan in plans if isinstance(plan, _Job)]
+                judged = self._judged(jobs, after(progress, done, total))
+                yield [judged[plan] if isinstance(plan, _Job) else plan for plan in plans]
+                done += len(jobs)
+
+    def _planned(self, items: Sequence[Item]) -> list[_Job | Outcome]:
+        """For each item of a file its job, or its outcome if it is not run."""
+        plans: list[_Job | Outcome] = []
+        usable = 0
+        for item in items:
+            plan = self._plan(item)
+            if isinstance(plan, str):
+                plans.append(Outcome(item, "skipped", plan))
+            elif self.limit is not None and usable >= self.limit:
+                plans.append(Outcome(item, "beyond"))
+            else:
+                usable += 1
+                plans.append(plan)
+        return plans
+
+    def _judged(self, jobs: Sequence[_Job], progress: Callable[[int], None]) -> dict[_Job, Outcome]:
+        """The outcomes of the jobs of a file."""
         powers = [job for job in jobs if isinstance(job.item, ModExp)]
         products = [job for job in jobs if not isinstance(job.item, ModExp)]
-        with Progress(self.design.name, total=len(jobs), unit="vector", quiet=self.quiet) as progress:
-            if powers:
-                self.answers.of([job.power for job in powers], lambda done, _: progress(done, len(jobs)))
-            opened = self._unpadded(powers)
-            for job in powers:
-                status, result = self.answers.known[job.power]
-                outcomes[job.file][job.place] = _judged(job, result, status, opened.get(job))
-            for done, (job, result) in enumerate(self._products(products), len(powers) + 1):
-                outcomes[job.file][job.place] = _judged(job, result, Status.OK)
-                progress(done, len(jobs))
-        return [[outcome for outcome in per_file if outcome is not None] for per_file in outcomes]
+        if powers:
+            self.answers.of([job.power for job in powers], lambda done, _: progress(done))
+        opened = self._unpadded(powers)
+        outcomes: dict[_Job, Outcome] = {}
+        for job in powers:
+            status, result = self.answers.known[job.power]
+            outcomes[job] = _judged(job, result, status, opened.get(job))
+        for job, result in self._products(products):
+            outcomes[job] = _judged(job, result, Status.OK)
+            progress(len(outcomes))
+        return outcomes
 
-    def _plan(self, file: int, place: int, item: Item) -> _Job | str:
+    def _plan(self, item: Item) -> _Job | str:
         """The job for an item, or the reason why there is none."""
         if isinstance(item, NotApplicable):
             return item.reason
@@ -171,14 +182,14 @@ class Judge:
             if names["base"] >= item.mod:  # a machine that would take it as well could not check its result
                 return MEANING[Status.BASE_TOO_LARGE]
             self.answers.keys.setdefault((names["exp"], item.mod), key)
-            return _Job(file, place, item, nbits, {**names, "mod": item.mod})
+            return _Job(item, nbits, {**names, "mod": item.mod})
         for factor in [value for name, value in names.items() if name != "exp"]:
             status = self._machine(nbits).check(factor, names.get("exp", 1), item.mod)
             if status is Status.BASE_TOO_LARGE and isinstance(item, ModMul):
                 return "a factor is not below the modulus"
             if status is not Status.OK:
                 return self._machine(nbits).refusal(factor, names.get("exp", 1), item.mod)
-        return _Job(file, place, item, nbits, {**names, "mod": item.mod})
+        return _Job(item, nbits, {**names, "mod": item.mod})
 
     def _carried(self, key: RSAKey | None) -> list[int]:
         """Numbers as long as the machine must be for what a request has of a key: by CRT primes, each in half of the width."""

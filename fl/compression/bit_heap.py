@@ -81,32 +81,20 @@ class HeapPlan:
     arrival: float
 
     @property
+    def described(self) -> str:
+        """Its size, for the comment above the module."""
+        return (
+            f"of {len(self.lines)} rows in {self.columns} columns, "
+            f"with {len(self.adders)} row adders ({self.nfull} full adders, {self.nhalf} half adders)"
+        )
+
+    @property
     def nfull(self) -> int:
         return sum(adder.nfull for adder in self.adders)
 
     @property
     def nhalf(self) -> int:
         return sum(adder.nhalf for adder in self.adders)
-
-    def evaluate(self, values: Sequence[int]) -> tuple[int, int]:
-        """The pair for these rows of the input, whose bits count from their lowest column."""
-        nets: dict[tuple[str, int], int] = {("row", i): value for i, value in enumerate(values)}
-
-        def gather(row: Row) -> int:
-            """The bits of a row side by side."""
-            word = place = 0
-            for part in row:
-                word |= (nets[part.output, part.number] >> part.at & (1 << part.nbits) - 1) << place
-                place += part.nbits
-            return word
-
-        for number, adder in enumerate(self.adders):
-            x, y, z = map(gather, adder.full)
-            nets["full_sum", number], nets["full_carry", number] = x ^ y ^ z, x & y | x & z | y & z
-            x, y = map(gather, adder.half)
-            nets["half_sum", number], nets["half_carry", number] = x ^ y, x & y
-        first, second = (sum(gather((part,)) << part.lo for part in row) for row in self.pair)
-        return first, second
 
 
 def plan_heap(lines: Iterable[Line], columns: int) -> HeapPlan:

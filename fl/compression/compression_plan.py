@@ -2,7 +2,7 @@
 
 compression.py makes plans; this is what they are. A bit is known by (level, column, place), in level 0 of the matrix of partial
 products. A plan stores no more than how many compressors of each kind a level has in each column. Which bits they take, and where
-their outputs go, follows by one rule, `Level` and `Plan.runs`, that evaluation (compression_eval.py), hardware
+their outputs go, follows by one rule, `Level` and `Plan.runs`, that hardware
 (rtl/units/compression_tree.py) and drawing (eval/report/drawing.py) share; so a plan of millions of cells is small.
 
 The first bits of a column go to its 5:3 compressors, the next to its full adders, then to its half adder, and the rest pass

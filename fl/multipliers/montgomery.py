@@ -1,25 +1,11 @@
-"""Montgomery's product x*y*R^-1 mod N for odd N < R = 2^nbits, in two ways, with the constants it needs.
+"""Montgomery's product x*y*R^-1 mod N for odd N < R = 2^nbits, with the constants it needs.
 
-Algorithms: REDC of paper 001, Algorithm 2 (Montgomery 1985), where division by R is a shift; and the
-bit-serial radix-2 form of paper 001, Algorithm 4, which MontMulRem and its AddRed steps are in hardware. The
-two share nothing but N and R, so that each is an oracle for the other.
-
-Algorithm 4 is corrected here. The paper (and its Verilog) ends with `if S > N then S <- S - N`; it must be
-S >= N. The loop leaves 0 <= S < 2N, and S = N happens: for x*y = 0 mod N with x*y != 0, such as x = p, y = q
-for N = pq, the paper's unit answers N where the product is 0.
+REDC of paper 001, Algorithm 2 (Montgomery 1985): division by R is a shift.
 """
 
 from dataclasses import dataclass, field
 
 from ..errors import BadInput, shown
-
-
-def add_red(s: int, x_i: int, y: int, n: int) -> int:
-    """The function of an AddRed, a step of paper 001, Algorithm 4: (S + x_i*Y + q*N) / 2, q makes it even."""
-    s += x_i * y
-    if s & 1:
-        s += n
-    return s >> 1
 
 
 @dataclass(frozen=True)
@@ -66,18 +52,6 @@ class Montgomery:
     def product(self, x: int, y: int) -> int:
         """x * y * R^-1 mod n by multiplication and REDC, for x < R and y < n (or the other way round)."""
         return self.redc(x * y)
-
-    def bit_serial(self, x: int, y: int) -> int:
-        """x * y * R^-1 mod n, a bit of x a step, for x < R and y < n: paper 001, Algorithm 4 with S >= N."""
-        n, nbits = self.n, self.nbits
-        if not (0 <= x < self.r and 0 <= y < n):
-            raise BadInput(
-                f"operands x = {shown(x)}, y = {shown(y)}: give 0 <= x < 2^{nbits} and 0 <= y < {shown(n)}"
-            )
-        s = 0
-        for bit in reversed(f"{x:0{nbits}b}"):
-            s = add_red(s, bit == "1", y, n)
-        return s - n if s >= n else s
 
     def enter(self, x: int) -> int:
         """x as a residue, x*R mod n: paper 001, equation 8."""

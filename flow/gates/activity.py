@@ -1,9 +1,10 @@
 """Activity: how often each net of a netlist moves, and how long it is at 1, while it does an energy workload.
 
-The step gate-sim: `gate_sim` runs all rows of a workload on the netlist (gate_sim.json, like rtl_sim.json), then each energy workload
-by itself, and writes what its nets did to activity/NAME.json, and with delays (glitches.py), to activity/NAME.timed.json, where each
-pulse is two toggles, and to activity/NAME.inertial.json, where one that its net's slew cuts short counts as far as it goes. Operations
-on drawn operands are there in that form alone, as activity/NAME.drawnNUMBER.inertial.json:
+The step gate-sim: `gate_sim` runs all rows of a workload on the netlist (gate_sim.json, like rtl_sim.json).
+It then runs each energy workload by itself and writes the movements of its nets to activity/NAME.json. With
+delays (glitches.cpp), activity/NAME.timed.json counts each pulse as two toggles, and
+activity/NAME.inertial.json counts a pulse that its net's slew cuts short in part. Operations on drawn
+operands exist in that form alone, as activity/NAME.drawnNUMBER.inertial.json:
 
 {"workload", "mode": "zero-delay" | "timed" | "inertial", "clock_ns", "window": {"cycles"},
  "nets": {net: [toggles, fraction of the time at 1]}, "clock_nets": [...],
@@ -24,7 +25,7 @@ from ...rtl.sim.base import Options
 from ...rtl.sim.protocol import RESET_CYCLES, Run
 from .. import workload
 from ..description import Description
-from ..going import say, watched
+from ..going import say
 from ..kit import kit
 from ..netlist import netlist
 from ..timing import nldm, wire_table
@@ -32,7 +33,6 @@ from ..workload import Failure, Simulated
 from .activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity, Mode
 from .engine import Counts, Engine, GateTables
 from .gates import GateProcSimulation, GateSimulation
-from .ramps import slew_share
 
 FILE = "gate_sim.json"
 FOLDER = "activity"
@@ -84,7 +84,7 @@ def gate_sim(
             wires=wire_table.load(wires) if wires else None,
             wire_load=None if wires else library.default_wire_load or None,
         )
-    tables = GateTables(nets, library, timing=timing, clock_port=clock_port, slew_share=slew_share(files.lib))
+    tables = GateTables(nets, library, timing=timing, clock_port=clock_port, slew_share=library.slew_share)
     out_dir = Path(out_dir)
     (out_dir / FOLDER).mkdir(parents=True, exist_ok=True)
     modes = ALL if timing else [ZERO_DELAY]
@@ -105,11 +105,10 @@ def _streams(
 ) -> tuple[Simulated, list[Found]]:
     assert work.ports is not None
     found: list[Found] = []
-    with GateSimulation.of(
+    with GateSimulation(
         tables, work.ports, Options(power_up_seed=POWER_UP_SEED), names=work.names
     ) as simulation:
-        with watched("rows", lambda: simulation.engine.edges, work.max_cycles / 2):
-            report = workload.run_streams(simulation, work)
+        report = workload.run_streams(simulation, work, lambda done, total: say("rows", done / total))
         for name in report.cycles:
             say(f"activity of {name}")
             # one run with delays counts what moves without them, too
@@ -169,7 +168,7 @@ def _programs(
     cycles: dict[str, int] = {}
     failures: list[Failure] = []
     found: list[Found] = []
-    with GateProcSimulation.of(tables) as simulation:
+    with GateProcSimulation(tables) as simulation:
         for name, row in work.programs:
             recorded = name in work.energy or name == workload.DUMMY
             _open(simulation.engine, 0, None, recorded and TIMED in modes, clock_ns, signal=STATS)

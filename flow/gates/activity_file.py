@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -12,7 +11,6 @@ import msgspec
 
 from ...fl.errors import BadInput
 from .. import product
-from ..files import replace_text
 from ..product import Product
 
 Mode = Literal["zero-delay", "timed", "inertial"]
@@ -95,19 +93,3 @@ def load(path: Path | str) -> Activity:
     found.workload = found.workload or Path(path).name.partition(".")[0]
     found.check()
     return found
-
-
-def write_saif(path: Path, design: str, activity: Activity) -> None:
-    """An activity as SAIF 2.0 (IEEE 1801), for other tools; times in ps."""
-    duration = round(activity.cycles * activity.clock_ns * 1000)
-    lines = [
-        '(SAIFILE (SAIFVERSION "2.0") (DIRECTION "backward") (DIVIDER / ) (TIMESCALE 1 ps)',
-        f"(DURATION {duration})",
-        f"(INSTANCE {design}",
-        "(NET",
-    ]
-    for net, (toggles, ones) in activity.nets.items():
-        high = round(ones * duration)
-        name = re.sub(r"(\W)", r"\\\1", net)
-        lines.append(f"({name} (T0 {duration - high}) (T1 {high}) (TX 0) (TC {toggles}))")
-    replace_text(path, "\n".join([*lines, ")", ")", ")"]) + "\n")

@@ -22,7 +22,6 @@ import numpy as np
 from ...fl.errors import BadInput, unknown
 from ..kit.functions import parse
 from ..kit.liberty import Cell, Library
-from ..netlist.cell_models import gate_state
 from ..netlist.netlist import Instance, Netlist
 from ..timing.cells import FALL, RISE
 from ..timing.nldm import Timing
@@ -35,19 +34,13 @@ FLIP_FLOP, LATCH, CLOCK_GATE = range(3)
 
 KIND = np.dtype([("table", "u8", 2), ("arc", "u1", (2, 6, 64, 2))])
 CELL = np.dtype([("kind", "i4"), ("in", "i4", 6), ("out", "i4", 2), ("arcs", "i4")])
+PINS = ("clock", "active", "clear", "clear_level", "preset", "preset_level", "q", "qn")
 STATE = np.dtype(
     [
         ("type", "i4"),
         ("data", "i4", 4),
         ("table", "u4"),
-        ("clock", "i4"),
-        ("active", "i4"),
-        ("clear", "i4"),
-        ("clear_level", "i4"),
-        ("preset", "i4"),
-        ("preset_level", "i4"),
-        ("q", "i4"),
-        ("qn", "i4"),
+        *((pin, "i4") for pin in PINS),
         ("ticks", "i4", (2, 2)),
     ]
 )
@@ -57,18 +50,12 @@ class _Tables(ctypes.Structure):
     """Mirrors `Tables` in gates.cpp."""
 
     _fields_ = (
-        ("net_count", ctypes.c_int64),
-        ("cell_count", ctypes.c_int64),
-        ("state_count", ctypes.c_int64),
-        ("source_count", ctypes.c_int64),
+        *((f"{what}_count", ctypes.c_int64) for what in ("net", "cell", "state", "source")),
         ("clock", ctypes.c_int64),
-        ("kinds", ctypes.c_void_p),
-        ("cells", ctypes.c_void_p),
-        ("states", ctypes.c_void_p),
-        ("sources", ctypes.c_void_p),
-        ("ones", ctypes.c_void_p),
-        ("ticks", ctypes.c_void_p),
-        ("ramps", ctypes.c_void_p),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("kinds", "cells", "states", "sources", "ones", "ticks", "ramps")
+        ),
     )
 
 
@@ -77,15 +64,8 @@ class _Counts(ctypes.Structure):
 
     _fields_ = (
         ("cycles", ctypes.c_uint64),
-        ("toggles", ctypes.c_void_p),
-        ("timed", ctypes.c_void_p),
-        ("high", ctypes.c_void_p),
-        ("clocked", ctypes.c_void_p),
-        ("late", ctypes.c_uint64),
-        ("latest", ctypes.c_uint64),
-        ("mismatches", ctypes.c_uint64),
-        ("evaluations", ctypes.c_uint64),
-        ("events", ctypes.c_uint64),
+        *((name, ctypes.c_void_p) for name in ("toggles", "timed", "high", "clocked")),
+        *((name, ctypes.c_uint64) for name in ("late", "latest", "mismatches", "evaluations", "events")),
         ("swings", ctypes.c_void_p),
     )
 
@@ -101,7 +81,6 @@ class Counts:
     clocked: np.ndarray  # nets that the clock reaches
     late: int  # events after the end of the clock's period, if one was given
     latest_ns: float  # when the last event was, from the clock's edge on
-    events: int  # of the simulation with delays
     # how far the voltages went, in toggles: a pulse that is cut short counts in part; without a `slew_share` nobody has asked
     swings: np.ndarray | None = None
 
@@ -118,7 +97,7 @@ class GateTables:
         clock_port: str = "clk",
         slew_share: float | None = None,
     ) -> None:
-        """With a timing, and how much of a ramp the library's slews are (ramps.py), the engine counts swings as well."""
+        """With a timing, and how much of a ramp the library's slews are, the engine counts swings as well."""
         self.netlist, self.library = netlist, library
         self.clock_net = _clock(netlist, clock_port)
         names = [name for name, each in netlist.cells.items() if _simulated(library, each)]
@@ -241,25 +220,11 @@ def _level(text: str, instance: Instance) -> tuple[int, int]:
 
 def _state_row(instance: Instance, cell: Cell) -> tuple:
     """The values of STATE, without delays."""
-    clear, preset = ("", "")
+    register = cell.ff or cell.latch
     if cell.ff:
-        kind, data, clocked_on, clear, preset = (
-            FLIP_FLOP,
-            cell.ff.next_state,
-            cell.ff.clocked_on,
-            cell.ff.clear,
-            cell.ff.preset,
-        )
-        state, inverse = cell.ff.state, cell.ff.inverse
+        kind, data, clocked_on = FLIP_FLOP, cell.ff.next_state, cell.ff.clocked_on
     elif cell.latch:
-        kind, data, clocked_on, clear, preset = (
-            LATCH,
-            cell.latch.data_in,
-            cell.latch.enable,
-            cell.latch.clear,
-            cell.latch.preset,
-        )
-        state, inverse = cell.latch.state, cell.latch.inverse
+        kind, data, clocked_on = LATCH, cell.latch.data_in, cell.latch.enable
     else:
         gate = cell.clock_gate
         assert gate is not None
@@ -269,7 +234,11 @@ def _state_row(instance: Instance, cell: Cell) -> tuple:
             )
         kind, clocked_on = CLOCK_GATE, gate.clock
         data = f"{gate.enable} | {gate.test}" if gate.test else gate.enable
-        state, inverse = gate_state(cell), ""
+    state, inverse, clear, preset = (
+        (register.state, register.inverse, register.clear, register.preset)
+        if register
+        else (cell.gate_state, "", "", "")
+    )
     function = parse(data)
     if len(function.inputs) > MAX_DATA:
         raise BadInput(
@@ -476,7 +445,6 @@ class Engine:
             clocked=clocked,
             late=c.late,
             latest_ns=c.latest * TICK_NS,
-            events=c.events,
         )
 
     def close(self) -> None:

@@ -70,8 +70,8 @@ class StuckTables(GateTables):
 class _FlippedModel(GateModel):
     """The engine under its driver, with a flip on the way."""
 
-    def __init__(self, tables: GateTables, harness_text: str, fault: NetFault) -> None:
-        super().__init__(tables, harness_text, DRIVER, Options())
+    def __init__(self, tables: GateTables, ports: Ports, fault: NetFault) -> None:
+        super().__init__(tables, harness(ports), DRIVER, Options())
         self._fault = fault
 
     def advance(self, report: Callable[[], None] | None) -> int:
@@ -114,7 +114,7 @@ class _FlippedSimulation(GateSimulation):
 
     def __init__(self, tables: GateTables, ports: Ports, fault: NetFault) -> None:
         self.ports = ports
-        self._model = _FlippedModel(tables, harness(tables.netlist.name, ports), fault)
+        self._model = _FlippedModel(tables, ports, fault)
 
 
 class FaultyNetlist:
@@ -126,7 +126,7 @@ class FaultyNetlist:
     @cached_property
     def nets(self) -> list[int]:
         """Those that a cell drives and the clock does not reach."""
-        with GateSimulation.of(self.tables, self.ports) as simulation:
+        with GateSimulation(self.tables, self.ports) as simulation:
             clocked = simulation.engine.counts().clocked
         driven = {int(net) for net in self.tables._cells["out"].flat if net >= 0}
         driven |= {int(net) for pin in ("q", "qn") for net in self.tables._states[pin] if net >= 0}
@@ -143,12 +143,10 @@ class FaultyNetlist:
 
     def _simulation(self, fault: NetFault | None) -> GateSimulation:
         if fault is None:
-            return GateSimulation.of(self.tables, self.ports)
+            return GateSimulation(self.tables, self.ports)
         if fault.kind is Stuck.FLIP:
             return _FlippedSimulation(self.tables, self.ports, fault)
-        return GateSimulation.of(
-            StuckTables(self.tables, fault.net, int(fault.kind is Stuck.AT_1)), self.ports
-        )
+        return GateSimulation(StuckTables(self.tables, fault.net, int(fault.kind is Stuck.AT_1)), self.ports)
 
     def run(self, request: Value, max_cycles: int, fault: NetFault | None = None) -> tuple[Value | None, int]:
         """The answer to one request, and its cycle; None if there is none. UnexpectedResponse: it comes without being asked for."""

@@ -1,88 +1,43 @@
-"""The driver's view of a netlist: what takes the place of Verilator's class VHarness at stage `gates`.
+"""The driver's view of a netlist: the class that stands in for Verilator's VHarness under a driver in C++.
 
-The drivers in C++ (rtl/sim/native.cpp, proc/sim/native.cpp) know the harness that surrounds a design, and no more. Here the
-harness is read from its own Verilog, which is of a few forms only, and becomes a class with the same ports, the same registers and
-the same edges around the engine in gates.cpp. Nothing in it depends on the netlist: which net each bit of a port is comes
-as numbers at run time, so that one compiled driver serves all netlists with these ports.
+The drivers (rtl/sim/native.cpp, proc/sim/native.cpp) know the harness that surrounds a design, and no more.
+The class here has the same ports, registers and edges around the engine in gates.cpp. Nothing in it depends
+on the netlist: the net of each bit of a port comes as a number at run time, so that one compiled driver
+serves all netlists with these ports.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
+from ...fl.errors import BadInput
 from ...rtl.sim import cache, toolchain
 from ...rtl.sim.build import COMPILE
+from ...rtl.sim.harness import Harness
 from ...rtl.sim.nativemodel import MODEL
 from ..netlist.netlist import Netlist
 
 ENGINE = tuple(Path(__file__).with_name(name) for name in ("glitches.cpp", "gates.cpp"))
-PORT = re.compile(r"^\s*(input|output)\s+logic\s*(?:\[(\d+):0\])?\s*(\w+),?$", re.MULTILINE)
-STROBE = re.compile(r"always_ff @\(posedge (\w+)\)\s*(begin\b.*?\bend\b|[^;]*;)", re.DOTALL)
-REGISTER = re.compile(r"(\w+) <= (\w+);")
-ASSIGN = re.compile(r"assign (\w+) = (\w+)(?:\[(\d+):(\d+)\])?;")
-CONNECTION = re.compile(r"\.(\w+)\(([^()]*)\)")
-PART = re.compile(r"(\w+)(?:\[(\d+):(\d+)\])?")
-
-Bit = tuple[str, int]  # of a port of the harness
 
 
-@dataclass(frozen=True)
-class Harness:
-    """A harness: its ports, and which of their bits stand behind each bit of the design's ports."""
-
-    widths: dict[str, int]
-    inputs: tuple[str, ...]  # those that go to the design, through registers or as they are
-    outputs: tuple[str, ...]
-    strobes: dict[str, str]  # input: the signal at whose rising edge it is taken
-    bits: dict[str, tuple[Bit, ...]]  # port of the design: bits of the harness, from bit 0 on
-
-    def nets(self, netlist: Netlist) -> list[int]:
-        """The net of each bit of each input, then of each output, or -1."""
-        found: dict[Bit, int] = {}
-        for port, bits in self.bits.items():
-            if port in netlist.ports:
-                found |= dict(zip(bits, netlist.ports[port][1], strict=True))
-        names = (*self.inputs, *self.outputs)
-        return [found.get((name, bit), -1) for name in names for bit in range(self.widths[name])]
-
-
-def read(verilog: str) -> Harness:
-    """The harness in this text (rtl/sim/harness.py, proc/sim/harness.py)."""
-    ports = {name: (way, int(high or 0) + 1) for way, high, name in PORT.findall(verilog)}
-    registers: dict[str, str] = {}
-    strobes: dict[str, str] = {}
-    for strobe, body in STROBE.findall(verilog):
-        for register, name in REGISTER.findall(body):
-            registers[register], strobes[name] = name, strobe
-    parts: dict[Bit, Bit] = {}
-    for part, whole, high, low in ASSIGN.findall(verilog):
-        for bit in range(int(high or 0) - int(low or 0) + 1):
-            parts[whole, int(low or 0) + bit] = (part, bit)
-    widths = {name: width for name, (_, width) in ports.items()}
-    widths |= {register: widths[name] for register, name in registers.items()}
-    for whole, bit in parts:
-        widths[whole] = max(widths.get(whole, 0), bit + 1)
-
-    def resolved(name: str, bit: int) -> Bit:
-        return (registers[name], bit) if name in registers else parts.get((name, bit), (name, bit))
-
-    bits = {}
-    instance = verilog[verilog.rindex("_under_test") :]
-    for port, expression in CONNECTION.findall(instance):
-        found: list[Bit] = []
-        for name, high, low in reversed(PART.findall(expression)):
-            first, last = (int(low), int(high)) if high else (0, widths[name] - 1)
-            found += [resolved(name, bit) for bit in range(first, last + 1)]
-        assert all(name in ports for name, _ in found), (
-            f"{port} of the harness is connected in a way unknown here"
-        )
-        bits[port] = tuple(found)
-    ways = {way: tuple(name for name, port in ports.items() if port[0] == way) for way in ("input", "output")}
-    clocks = {"clk", *strobes.values()}
-    inputs = tuple(name for name in ways["input"] if name not in clocks)
-    return Harness({name: ports[name][1] for name in ports}, inputs, ways["output"], strobes, bits)
+def nets(harness: Harness, netlist: Netlist, names: Mapping[str, str]) -> list[int]:
+    """The net of each bit of each input, then of each output, or -1; `names` has renamed ports."""
+    found: dict[tuple[str, int], int] = {}
+    for port, slices in harness.connections.items():
+        bits = [(name, bit) for name, high, low in reversed(slices) for bit in range(low, high + 1)]
+        own = names.get(port, port)
+        _, there = netlist.ports.get(own, ("", []))
+        if there and len(there) != len(bits):
+            raise BadInput(
+                f"the netlist's port {own} has {len(there)} bits and not {len(bits)}: it is of another design"
+            )
+        found |= zip(bits, there, strict=False)
+    known = {names.get(port, port) for port in ("clk", *harness.connections)}
+    if missing := [port for port in netlist.ports if port not in known]:
+        raise BadInput(f"the netlist has ports that the design has not: {', '.join(missing)}")
+    return [found.get((name, bit), -1) for name, nbits in harness.widths.items() for bit in range(nbits)]
 
 
 _CLASS = """
@@ -172,31 +127,26 @@ def _type(nbits: int) -> str:
 
 def header(harness: Harness) -> str:
     """The class VHarness."""
-    offsets, offset = {}, 0
-    for name in (*harness.inputs, *harness.outputs):
-        offsets[name] = offset
-        offset += harness.widths[name]
+    takes, shows, offset = {}, [], 0
+    for name, nbits in harness.widths.items():
+        takes[name] = f"            take({name}, {offset}, {nbits});"
+        if name in harness.outputs:
+            shows.append(f"        show({name}, {offset}, {nbits});")
+        offset += nbits
     edges = []
-    for strobe in dict.fromkeys(harness.strobes.values()):
-        takes = [
-            f"            take({name}, {offsets[name]}, {harness.widths[name]});"
-            for name in harness.inputs
-            if harness.strobes.get(name) == strobe
+    for strobe, inputs in harness.inputs.items():
+        edges += [
+            f"        if ({strobe} && !{strobe}_was) {{",
+            *(takes[name] for name in inputs),
+            "        }",
         ]
-        edges += [f"        if ({strobe} && !{strobe}_was) {{", *takes, "        }"]
         if strobe != "clk":
             edges.append(f"        {strobe}_was = {strobe};")
-    direct = [name for name in harness.inputs if name not in harness.strobes]
-    edges += [f"        take({name}, {offsets[name]}, {harness.widths[name]});" for name in direct]
-    own = [strobe for strobe in dict.fromkeys(harness.strobes.values()) if strobe != "clk"]
+    own = [strobe for strobe in harness.inputs if strobe != "clk"]
     values = {
         "edges": "\n".join(edges),
-        "outputs": "\n".join(
-            f"        show({name}, {offsets[name]}, {harness.widths[name]});" for name in harness.outputs
-        ),
-        "ports": "\n".join(
-            f"    {_type(harness.widths[name])} {name}{{}};" for name in (*harness.inputs, *harness.outputs)
-        ),
+        "outputs": "\n".join(shows),
+        "ports": "\n".join(f"    {_type(nbits)} {name}{{}};" for name, nbits in harness.widths.items()),
         "strobes": "\n".join(f"    uint8_t {strobe} = 0;" for strobe in own),
         "was": "".join(f", {strobe}_was = 0" for strobe in own),
     }

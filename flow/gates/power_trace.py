@@ -46,7 +46,7 @@ class TracedNetlist:
         number = {name: place for place, name in enumerate(self.modules)}
         self._groups = np.array([number[each] for each in modules], np.int32)
         self._weights = np.ones(len(modules), np.uint32)
-        self._simulation = GateSimulation.of(self._tables, ports)
+        self._simulation = GateSimulation(self._tables, ports)
         self._engine = self._simulation.engine
         declare(
             self._engine._lib,

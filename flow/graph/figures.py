@@ -51,6 +51,10 @@ class Figures(msgspec.Struct, omit_defaults=True):
     wns_ns: float | None = None
     tns_ns: float | None = None
     met: bool | None = None
+    met_ns: float | None = None  # a period that the netlist meets; None: none is known
+    wns_by_model_ns: dict[str, float] | None = (
+        None  # before layout: of "none", without wires, and of the library's model
+    )
     fmax_mhz: float | None = None
     wires: Source | None = None
     verdict: str | None = None
@@ -81,11 +85,6 @@ class Figures(msgspec.Struct, omit_defaults=True):
     def any(self) -> bool:
         """Something was measured."""
         return self != Figures()
-
-    def under(self, later: Figures) -> Figures:
-        """These, where later ones do not stand in their place."""
-        known = {name: value for name, value in msgspec.structs.asdict(later).items() if value is not None}
-        return msgspec.structs.replace(self, **known)
 
 
 class Ran(msgspec.Struct):
@@ -121,7 +120,9 @@ class Summary(Product):
     interface: str
     place: str
     parameters: Mapping[str, Any]
-    clock_ns: float
+    clock_ns: float  # asked for; marks begin with the verdict if the netlist of the figures misses it
+    met: bool | None  # by that netlist; None: there is no verdict
+    met_ns: float | None  # a period that it meets: that of time_ns
     style: str | None
     area_um2: float | None
     area_by_module: list[ModuleArea]

@@ -21,7 +21,7 @@ from ..synth.area import PLACED, Area
 from ..synth.sizing.report import Sizing
 from ..timing.clock_search import ClockSearch, HighestClocks, Searched, Trial
 from ..timing.report import TimingReport
-from .runner import JOBS, Event, Outcome, run_flow
+from .runner import JOBS, Event, FlowError, Outcome, run_flow
 
 FMAX = "fmax"  # the parameter
 BEFORE, AFTER = "timing", "timing-post"  # the steps that judge
@@ -86,14 +86,18 @@ def _expected(search: ClockSearch, clock_ns: float, seconds: float) -> str:
 
 
 def judged(outcome: Outcome, clock_ns: float) -> Trial:
-    """What the run says of its clock."""
+    """Return whether the run met its clock; FlowError if its timing could not be analysed."""
     files = outcome.files()
     after = "timing_post.json" in files
-    report = product.read(files["timing_post.json" if after else "timing.json"], TimingReport)
+    if not after and TimingReport.FILE not in files:
+        lost = {**outcome.left_out, **outcome.failed}
+        reasons = "; ".join(f"step {name}: {reason}" for name, reason in lost.items())
+        raise FlowError(f"there is no verdict on {clock_ns:g} ns: {reasons}")
+    report = product.read(files["timing_post.json" if after else TimingReport.FILE], TimingReport)
     area = product.read(files[PLACED if after else Area.FILE], Area).area_um2
     slacks = [] if report.wns_ns is None else [report.wns_ns]
     if not after and slacks:
         sized = product.read(files[Sizing.FILE], Sizing).after
         slacks += [] if sized is None else [sized.wns_ns]
     slack = min(slacks, default=None)
-    return Trial(clock_ns, slack, area, slack is None or slack >= 0)
+    return Trial(clock_ns, slack, area, slack is not None and slack >= 0)

@@ -44,7 +44,8 @@ class Declaration:
     outputs: tuple[str, ...]
     parameters: Mapping[str, Any]  # with their defaults
     tool: str
-    own_estimate: bool  # where the tool is missing, an estimate of our own takes its place
+    own_estimate: bool  # if the tool is missing, our own takes its place
+    judged_by: str  # the step that says whether the clock of this step's figures is met
     same_as: str  # the step whose adapter runs this one
     names: Mapping[str, str]  # files by the names that the adapter knows, where they have others here
 
@@ -66,8 +67,8 @@ class Adapter(Protocol):
     def version(self) -> str:
         """The version of the step's tool; BadInput with the remedy if it is missing."""
 
-    def run(self, job: Job) -> tuple[str, str] | None:
-        """Make the outputs; and say what made them, by name and version, where that is not the step's tool."""
+    def run(self, job: Job) -> None:
+        """Make the outputs."""
 
 
 def _read(name: str) -> Declaration:
@@ -84,6 +85,7 @@ def _read(name: str) -> Declaration:
         parameters,
         data["tool"],
         data.get("own_estimate", False),
+        data.get("judged_by", ""),
         data.get("same_as", name),
         data.get("names", {}),
     )
@@ -203,6 +205,12 @@ def needed(targets: Collection[str]) -> list[str]:
     return [name for name in ORDER if name in wanted]
 
 
+def with_judges(target: str) -> list[str]:
+    """Return a step and the steps that say whether the clock of the figures made on the way is met."""
+    judges = {declaration(name).judged_by for name in needed([target])}
+    return [target, *(name for name in ORDER if name in judges and name != target)]
+
+
 def without(names: Collection[str], reasons: Mapping[str, str]) -> dict[str, str]:
     """Which of these steps cannot run, and why: those with a reason of their own, and all that need their files."""
     out: dict[str, str] = {}
@@ -243,8 +251,8 @@ def checked(parameters: Mapping[str, Any], known: Mapping[str, Any] | None = Non
 
 def _typed(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, bool):
-        if str(value) in ("True", "False"):
-            return str(value) == "True"
+        if str(value).lower() in ("true", "false"):
+            return str(value).lower() == "true"
         raise BadInput(f"{name} = {value}: give True or False")
     if isinstance(default, dict):
         if isinstance(value, Mapping):

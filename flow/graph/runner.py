@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -23,7 +22,7 @@ from typing import IO, Any
 from ...fl.errors import BadInput
 from ...rtl.sim import cache
 from ...rtl.sim.toolchain import ToolError
-from .. import going
+from .. import going, isolated
 from ..kit import kit
 from ..source import STEP, Source
 from . import graph, step
@@ -201,7 +200,7 @@ class _Run:
 
     def _process(self, name: str, job: str) -> tuple[int, str, str]:
         """Run a step in a session of its own, so that it can be ended with all that it has started."""
-        command = [sys.executable, "-m", "modexlab.flow.graph.step", name, "--job"]
+        command = isolated.command("modexlab.flow.graph.step", name, "--job")
         with self._lock:
             if self._stopped:
                 return -signal.SIGTERM, "", ""

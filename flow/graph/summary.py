@@ -1,8 +1,12 @@
 """The summary of a run: everything that was measured in one product (summary.json), and on one screen (summary.txt, by screen.py).
 
-A figure counts as comparable only if its netlist passed the tests, was not refuted by the proof, and meets its clock: `marks` says
-what is wrong with all others. Figures at the top level are those after layout where there is one; `before_layout` and
-`after_layout` have both. What could not be done is in `left_out`, with the reason.
+A figure counts as comparable only if its netlist passed the tests, was not disproved, and meets its clock:
+`marks` lists the reasons why it does not, a missed clock first. A time is the number of cycles times the
+period that timing found to be met, `met_ns`; without a verdict on the clock there is no time. Figures at
+the top level are those after layout if there is one; `before_layout` and `after_layout` have both.
+With a placed netlist whose timing was not analysed there is no verdict either: that before layout is of
+another netlist.
+`left_out` has the steps that could not be done, with the reasons.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from ..prove.report import Equivalence
 from ..synth.area import PLACED, Area
 from ..synth.synthesis import SynthesisReport
 from ..timing.clock_search import HighestClocks, Searched
-from ..timing.report import TimingReport
+from ..timing.report import NO_PATHS, TimingReport
 from ..timing.wire_table import Source
 from ..workload import Simulated
 from . import graph
@@ -97,7 +101,8 @@ def summarize(
         last = searched.after_layout or searched.before_layout
         _take(before, searched.before_layout)
         _take(after, searched.after_layout)
-    best = before.under(after)
+    laid_out = read.placed is not None or after.verdict is not None
+    best = after if laid_out else before  # of one netlist: layout changes cells
     tests = {name: Ran(each.tests_passed, each.tests_failed) for name, each in read.simulated.items()}
     cycles = next((each.cycles for each in reversed(read.simulated.values())), {})
     proof = read.proof
@@ -109,6 +114,8 @@ def summarize(
         place=design.place,
         parameters=design.parameters,
         clock_ns=clock_ns,
+        met=best.met,
+        met_ns=best.met_ns,
         style=read.synthesis.style if read.synthesis else None,
         area_um2=area.area_um2 if area else None,
         area_by_module=area.by_module if area else [],
@@ -124,7 +131,9 @@ def summarize(
         energy_inertial_nj=best.energy_inertial_nj,
         energy_spread_nj=best.energy_spread_nj,
         cycles=cycles,
-        time_ns={name: round(count * clock_ns, 3) for name, count in cycles.items()},
+        time_ns={}
+        if best.met_ns is None
+        else {name: round(count * best.met_ns, 3) for name, count in cycles.items()},
         tests_passed=sum(each.passed for each in tests.values()),
         tests_failed=sum(each.failed for each in tests.values()),
         tests=tests,
@@ -149,7 +158,7 @@ def summarize(
     failures = {
         name: [each.name for each in simulated.failures] for name, simulated in read.simulated.items()
     }
-    report.marks = _marks(report, failures, before, after, best)
+    report.marks = _marks(report, failures, before, after, read.placed is not None)
     report.comparable = not report.marks
     if out is not None:
         report.write(out)
@@ -159,7 +168,7 @@ def summarize(
 
 def good(report: Summary, targets: Collection[str]) -> bool:
     """Nothing is wrong with the figures, and everything that was asked for has been done."""
-    wrong = [mark for mark in report.marks if mark not in (NOT_TESTED, NOT_TIMED)]
+    wrong = [mark for mark in report.marks if mark not in (NOT_TESTED, NOT_TIMED, NO_PATHS)]
     return not wrong and not any(name in report.left_out for name in targets if not _excused(report, name))
 
 
@@ -176,6 +185,7 @@ def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport 
     figures = Figures(area_um2=area.area_um2 if area else None)
     if timing is not None:
         figures.wns_ns, figures.tns_ns, figures.met = timing.wns_ns, timing.tns_ns, timing.met
+        figures.met_ns, figures.wns_by_model_ns = timing.met_ns, timing.wns_by_model_ns or None
         figures.wires, figures.verdict = timing.wires, timing.verdict
         # from register to register: what drives the inputs, and when, the flow does not know
         figures.hold_wns_ns = timing.hold_inside_wns_ns
@@ -276,22 +286,26 @@ def _failed(names: Sequence[str]) -> str:
 
 
 def _marks(
-    report: Summary, failures: Mapping[str, Sequence[str]], before: Figures, after: Figures, best: Figures
+    report: Summary,
+    failures: Mapping[str, Sequence[str]],
+    before: Figures,
+    after: Figures,
+    placed: bool,
 ) -> list[str]:
-    """What is wrong; failures: names of rows that failed, by where they ran."""
-    marks = []
+    """Return what is wrong, a missed clock first; failures: names of rows that failed, by where they ran."""
+    last, where = (after, "after layout ") if placed or after.verdict is not None else (before, "")
+    marks = [f"{where}{last.verdict}"] if last.met is False else []
     for name, where in TESTED.items():
         if name in report.tests and report.tests[name].failed:
             marks.append(f"{where} fails {report.tests[name].failed} of its tests: {_failed(failures[name])}")
     if "gates" not in report.tests and report.cells is not None:
         marks.append(NOT_TESTED)
-    if best.met is None and report.cells is not None:
-        marks.append(NOT_TIMED)
+    if last.met is None and report.cells is not None:
+        marks.append(last.verdict or NOT_TIMED)
     if report.equivalence is not None and report.equivalence.refuted:
         marks.append(f"the netlist is not what the design says: {report.equivalence.summary}")
-    for figures, where in ((before, ""), (after, "after layout ")):
-        if figures.met is False:
-            marks.append(f"{where}{figures.verdict}")
+    if last is after and before.met is False:
+        marks.append(f"before layout {before.verdict}")
     if after.routed is False:
         marks.append("the router left overflows: too many wires for the layers")
     return marks

@@ -34,3 +34,9 @@ def verilator() -> str:
 def ours() -> str:
     """This package."""
     return importlib.metadata.version(OURS)
+
+
+def compiled() -> str:
+    """This package with a compiler, for the placers and routers."""
+    toolchain.compiler()
+    return ours()

@@ -1,20 +1,31 @@
-"""The Boolean functions of Liberty: parsed once, then written as Verilog or tabulated.
+"""The Boolean functions of Liberty: parsed once, then evaluated or tabulated.
 
-Operators by the Liberty user guide, binding tightest first: `!` before or `'` after its operand; `^`; `&`, `*` or nothing but
-a blank; `|` or `+`. Exclusive or binds tighter than and, other than in Verilog, so that what is written here has all its
-parentheses.
+Operators by the Liberty user guide, binding tightest first: `!` before or `'` after its operand; `^`; `&`,
+`*` or a blank; `|` or `+`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
+import operator
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...fl.errors import BadInput
 
-TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*(?:\[\d+\])?)|(?P<constant>[01])|(?P<operator>[!'^&*|+()]))")
+# a name that begins with a digit stands in quotes
+TOKEN = re.compile(
+    r"\s*(?:(?P<name>[A-Za-z_]\w*(?:\[\d+\])?)"
+    r'|\\?"(?P<quoted>\w*[A-Za-z_]\w*(?:\[\d+\])?)\\?"'
+    r"|(?P<constant>[01])(?!\w)"
+    r"|(?P<operator>[!'^&*|+()]))"
+)
 LEVELS = (("|+", "|"), ("&*", "&"), ("^", "^"))  # loosest first: how it is written, what it is
+OPERATORS = "!'^&*|+()"
+OPERATIONS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
 
 # a name, "0" or "1", or an operator with its operands
 Tree = str | tuple["str", "Tree"] | tuple["str", "Tree", "Tree"]
@@ -22,19 +33,19 @@ Tree = str | tuple["str", "Tree"] | tuple["str", "Tree", "Tree"]
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the pins (or states) `inputs`, which stand in the order of their first use."""
+    """A function of the pins (or states) `inputs`, in the order of their first use."""
 
     inputs: tuple[str, ...]
     tree: Tree
 
     @functools.cached_property
-    def verilog(self) -> str:
-        """As an expression of Verilog."""
-        return _verilog(self.tree)
+    def words(self) -> Callable[[Sequence[int]], int]:
+        """Computes all bits of words, one for each input; the result may be negative."""
+        return _compiled(self.tree, {name: place for place, name in enumerate(self.inputs)})
 
-    def value(self, **at: int) -> int:
-        """At one point; inputs that are not given are 0. All bits of the words given are computed beside one another."""
-        return _value(self.tree, at) & 1
+    def value(self, /, **at: int) -> int:
+        """At one point; inputs without a value are 0."""
+        return self.words([at.get(name, 0) for name in self.inputs]) & 1
 
     def table(self, inputs: tuple[str, ...]) -> int:
         """The truth table over these inputs: bit i is the value where input k is bit k of i."""
@@ -44,92 +55,87 @@ class Function:
                 f"a function of {', '.join(sorted(unknown))}, which is no pin beside {', '.join(inputs)}"
             )
         size = 1 << len(inputs)
-        words = {}
-        for k, name in enumerate(inputs):
-            # k = 0: 1010...; k = 1: 1100...
-            words[name] = sum(1 << i for i in range(size) if i >> k & 1)
-        return _value(self.tree, words) & (1 << size) - 1
+        # k = 0: 1010...; k = 1: 1100...
+        columns = {name: sum(1 << i for i in range(size) if i >> k & 1) for k, name in enumerate(inputs)}
+        return self.words([columns[name] for name in self.inputs]) & (1 << size) - 1
+
+    @functools.cached_property
+    def cubes(self) -> tuple[str, ...]:
+        """The rows of the truth table that are 1, with a digit for each input."""
+        rows = itertools.product((0, 1), repeat=len(self.inputs))
+        return tuple("".join(map(str, row)) for row in rows if self.words(row) & 1)
+
+    @property
+    def literal(self) -> tuple[str, bool] | None:
+        """The only input, and whether the function is that input or its complement; None for others."""
+        if self.cubes not in (("0",), ("1",)):
+            return None
+        return self.inputs[0], self.cubes == ("1",)
 
 
 @functools.cache
 def parse(text: str) -> Function:
     """The function that this text stands for; BadInput if it is none."""
-    tokens = _tokens(text)
-    inputs = tuple(dict.fromkeys(token for token in tokens if token[0].isalpha() or token[0] == "_"))
-    tree, rest = _level(tokens, 0, text)
-    if rest:
-        raise _no_function(text)
+    tokens, position, end = [], 0, len(text.rstrip())
+    while position < end and (match := TOKEN.match(text, position)):
+        tokens.append(match[match.lastgroup or 0])
+        position = match.end()
+    inputs = tuple(dict.fromkeys(token for token in tokens if _is_name(token)))
+    tokens.reverse()  # the next one is the last
+    tree: Tree = ""
+    with contextlib.suppress(IndexError, RecursionError):
+        tree = _level(tokens, 0)
+    if not tree or tokens or position < end:
+        raise BadInput(
+            f"{text!r} is no Boolean function in Liberty's way of writing: this Liberty file is damaged"
+        )
     return Function(inputs, tree)
 
 
-def _no_function(text: str) -> BadInput:
-    return BadInput(
-        f"{text!r} is no Boolean function in Liberty's way of writing: this Liberty file is damaged"
-    )
+def _is_name(token: str) -> bool:
+    return token not in OPERATORS and token not in ("0", "1")
 
 
-def _tokens(text: str) -> list[str]:
-    tokens, position, text_end = [], 0, len(text.rstrip())
-    while position < text_end:
-        match = TOKEN.match(text, position)
-        if match is None:
-            raise _no_function(text)
-        tokens.append(match[match.lastgroup or 0])
-        position = match.end()
-    return tokens
-
-
-def _level(tokens: list[str], depth: int, text: str) -> tuple[Tree, list[str]]:
-    """The operands of one level, and what is left of the tokens."""
+def _level(tokens: list[str], depth: int) -> Tree:
+    """The operands of one level, taken from the end of the tokens; IndexError where they are no function."""
     if depth == len(LEVELS):
-        return _operand(tokens, text)
+        return _operand(tokens)
     signs, kind = LEVELS[depth]
-    tree, tokens = _level(tokens, depth + 1, text)
+    tree = _level(tokens, depth + 1)
     while tokens:
-        if tokens[0] in signs:
-            right, tokens = _level(tokens[1:], depth + 1, text)
-        elif kind == "&" and tokens[0] not in "|+^)'":  # side by side
-            right, tokens = _level(tokens, depth + 1, text)
-        else:
+        if tokens[-1] in signs:
+            tokens.pop()
+        elif kind != "&" or tokens[-1] in "|+^)'":  # operands of "&" may stand side by side
             break
-        tree = (kind, tree, right)
-    return tree, tokens
+        tree = (kind, tree, _level(tokens, depth + 1))
+    return tree
 
 
-def _operand(tokens: list[str], text: str) -> tuple[Tree, list[str]]:
-    if not tokens:
-        raise _no_function(text)
-    head, tokens = tokens[0], tokens[1:]
-    tree: Tree
+def _operand(tokens: list[str]) -> Tree:
+    head = tokens.pop()
+    tree: Tree = head
     if head == "!":
-        inner, tokens = _operand(tokens, text)
-        tree = ("!", inner)
+        tree = ("!", _operand(tokens))
     elif head == "(":
-        tree, tokens = _level(tokens, 0, text)
-        if not tokens or tokens[0] != ")":
-            raise _no_function(text)
-        tokens = tokens[1:]
-    elif head.isalnum() or head[0].isalpha() or head[0] == "_":
-        tree = head
-    else:
-        raise _no_function(text)
-    while tokens and tokens[0] == "'":
-        tree, tokens = ("!", tree), tokens[1:]
-    return tree, tokens
+        tree = _level(tokens, 0)
+        if tokens.pop() != ")":
+            raise IndexError
+    elif head in OPERATORS:
+        raise IndexError
+    while tokens and tokens[-1] == "'":
+        tokens.pop()
+        tree = ("!", tree)
+    return tree
 
 
-def _verilog(tree: Tree) -> str:
+def _compiled(tree: Tree, places: Mapping[str, int]) -> Callable[[Sequence[int]], int]:
     if isinstance(tree, str):
-        return f"1'b{tree}" if tree in ("0", "1") else tree
+        if tree in ("0", "1"):
+            constant = -int(tree)
+            return lambda words: constant
+        return operator.itemgetter(places[tree])
+    one = _compiled(tree[1], places)
     if len(tree) == 2:
-        return f"~{_verilog(tree[1])}"
-    return f"({_verilog(tree[1])} {tree[0]} {_verilog(tree[2])})"
-
-
-def _value(tree: Tree, words: dict[str, int]) -> int:
-    if isinstance(tree, str):
-        return -int(tree) if tree in ("0", "1") else words.get(tree, 0)
-    if len(tree) == 2:
-        return ~_value(tree[1], words)
-    left, right = _value(tree[1], words), _value(tree[2], words)
-    return left & right if tree[0] == "&" else left | right if tree[0] == "|" else left ^ right
+        return lambda words: ~one(words)
+    two, operation = _compiled(tree[2], places), OPERATIONS[tree[0]]
+    return lambda words: operation(one(words), two(words))

@@ -13,6 +13,7 @@ from typing import Annotated
 import msgspec
 
 from ...fl.errors import BadInput
+from ...fl.input_file import read_text
 from .. import typed_toml
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -196,7 +197,7 @@ class KitFile(_Part, frozen=True):
 def read(path: Path) -> KitFile:
     """The description in a TOML file; BadInput with the key that does not fit."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise BadInput(f"the kit {path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

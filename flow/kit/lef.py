@@ -74,6 +74,10 @@ class Macro:
     pins: dict[str, MacroPin]
     obstructions: tuple[tuple[str, Polygon], ...]
 
+    def placed(self, orient: str, x: float, y: float) -> Point:
+        """A point of the upright cell, from the lower left corner of the cell as it stands."""
+        return self.width - x if orient in ("S", "FN") else x, self.height - y if orient in ("S", "FS") else y
+
 
 @dataclass(frozen=True)
 class Lef:

@@ -28,6 +28,7 @@ import numpy as np
 
 from ...fl.errors import BadInput
 from ...rtl.sim import cache
+from . import functions
 from .constraints import Constraints
 from .kit_file import Cells, Surroundings
 
@@ -176,6 +177,13 @@ class Cell:
         """Whether the cell has a state."""
         return bool(self.ff or self.latch or self.clock_gate)
 
+    @property
+    def gate_state(self) -> str:
+        """The name that the output's function has for the state of a clock gate."""
+        assert self.clock_gate is not None
+        function = functions.parse(self.pins[self.clock_gate.output].function)
+        return next(name for name in function.inputs if name not in self.inputs)
+
 
 @dataclass(frozen=True)
 class WireLoad:
@@ -211,7 +219,7 @@ class Library:
     name: str
     voltage: float
     temperature: float
-    max_slew_ns: float | None
+    slew_share: float  # fraction of the supply swing that a library slew covers
     cells: dict[str, Cell]
     wire_loads: dict[str, WireLoad] = field(default_factory=dict)
     default_wire_load: str = ""
@@ -478,12 +486,15 @@ class _Reader:
         if not cells:
             self.refuse(library.offset, "a library without cells")
         wire_loads = {each.name: each for each in map(self.wire_load, library.of("wire_load"))}
-        slew = self.number(library, "default_max_transition", 0.0) * self.time
+        # a slew is the time between two thresholds; Liberty's own are 80 and 20 %
+        upper = self.number(library, "slew_upper_threshold_pct_rise", 80.0)
+        lower = self.number(library, "slew_lower_threshold_pct_rise", 20.0)
+        derate = self.number(library, "slew_derate_from_library", 1.0)
         return Library(
             name=library.arguments.strip('"'),
             voltage=self.number(library, "nom_voltage", 1.0),
             temperature=self.number(library, "nom_temperature", 25.0),
-            max_slew_ns=slew or None,
+            slew_share=(upper - lower) / 100 / derate,
             cells=cells,
             wire_loads=wire_loads,
             default_wire_load=self.word(library, "default_wire_load"),

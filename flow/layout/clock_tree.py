@@ -26,7 +26,7 @@ from ..kit.lef import Lef, Point
 from ..kit.liberty import Library
 from ..netlist.netlist import PORT, Instance, Netlist, Terminal, connected
 from . import wires
-from .placement import TREE, Placement, TreeSummary
+from .placement import TREE, TreeSummary
 from .rows import Rows
 
 LEAF_SINKS = 24  # at most, of a leaf: 25 fF of pins and about as much of wire, a slew below 0.05 ns
@@ -148,13 +148,12 @@ def _middle(points: Iterable[Point]) -> Point:
 
 
 class Builder:
-    """Makes the tree of a placed netlist: `netlist` is replaced, and `placement` gets the new cells."""
+    """Makes the tree of a placed netlist: `netlist` is replaced, and the placement gets the new cells."""
 
-    def __init__(
-        self, netlist: Netlist, placement: Placement, rows: Rows, lef: Lef, library: Library, root: int
-    ) -> None:
-        self.before, self.placement, self.rows = netlist, placement, rows
-        self.lef, self.library, self.root = lef, library, root
+    def __init__(self, netlist: Netlist, rows: Rows, library: Library, root: int) -> None:
+        self.before, self.rows = netlist, rows
+        self.placement, self.lef = rows.placement, rows.lef
+        self.library, self.root = library, root
         self.domains = domains(netlist, library, root)
         self.netlist = netlist
         self.drivers: list[Driver] = []  # in order of names
@@ -277,7 +276,7 @@ class Builder:
 
     def _arrivals(self) -> tuple[dict[Terminal, wires.Arrival], dict[int, wires.Wire]]:
         nets = {self.root, *self._outputs()}
-        found = wires.wires_of(self.netlist, self.placement, self.lef, self.library, nets=nets)
+        found = wires.wires_of(self.netlist, self.placement, self.lef, nets=nets)
         by_net = {wire.net: wire for wire in found}
         return wires.clock_arrivals(by_net, self.netlist, self.library, self.root), by_net
 

@@ -1,16 +1,10 @@
 """Detailed routing: every wire and via, on the tracks of the layers for signals above the cells, near the global routing.
 
-Own router, since none of the open ones that could be installed does it here in minutes. Measured on the 8-bit Montgomery machine (2,700
-cells, density 0.7): Katana leaves 5 to 12 % of its segments unrouted after 80 to 160 s. qrouter, by an earlier measurement, takes over
-an hour for 10,000 cells.
-
 Tracks have the pitch of the lowest layer of their direction or a multiple of it, as the kit says ([[routing.layers]]), and a layer
 has nodes where its tracks cross those of the layers below and above. Wires keep to the preferred direction of their layer. What the
 grid cannot see of the rules, ends of wires that meet on a track and cuts side by side, is kept by distances that two nets, or two
 vias of one, need there: they follow from the LEF. Pins are met by a via whose lower metal lies inside the pin, or else keeps its
 distance to everything else in the cell. detailed_router.cpp does the search.
-
-`check` looks at the result as geometry, by KLayout: spacing on every layer, and who is connected with whom.
 """
 
 from __future__ import annotations
@@ -24,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from ...rtl.sim.toolchain import ToolError
-from ..kit import kit
 from ..kit.def_ import Wire
 from ..kit.lef import DBU, Lef, Macro, dbu
 from ..netlist.netlist import PORT, Netlist, Terminal
@@ -268,11 +261,9 @@ def _nodes(
         yield _node_of(placement.pins[pin], grid), ""
         return
     each = placement.instances[owner]
-    width, height = dbu(lef.macro(each.kind).width), dbu(lef.row_height)
     for dx, dy, via in access[each.kind][pin]:
-        x = width - dx if each.orient in ("S", "FN") else dx
-        y = height - dy if each.orient in ("S", "FS") else dy
-        yield (0, *grid.nearest(dbu(each.x_um) + x, dbu(each.y_um) + y)), via
+        x, y = lef.macro(each.kind).placed(each.orient, dx / DBU, dy / DBU)
+        yield (0, *grid.nearest(dbu(each.x_um + x), dbu(each.y_um + y))), via
 
 
 def _in_order(pins: list[list[Node]], grid: Grid) -> list[list[Node]]:
@@ -384,86 +375,3 @@ def joined(wires: list[Wire], grid: Grid) -> list[Wire]:
             if end is None or ends > end:
                 end, last = ends, place
     return [*wires, *more]
-
-
-def check(gds: Path, placement: Placement, netlist: Netlist, *, adk: Path | None = None) -> list[str]:
-    """What is wrong with a routed GDS, seen as geometry alone: nothing, if it keeps spacings and connects as the netlist does.
-
-    Spacing of the layers from the pins up and their cuts, the cells' own geometry included; and who is connected with whom by metal
-    and cuts, every pin of a cell and every port marked with its net.
-    """
-    import klayout.db as db
-
-    files = kit.find(adk)
-    lef = files.geometry
-    content = db.Layout()
-    content.read(str(gds))
-    top = content.top_cell()
-    numbers, routing = lef.kit.layers.gds, lef.kit.routing
-    count = len(routing.layers)
-    names = [layer.name for layer in lef.routing[: count + 1]]
-    names += [layer.name for layer in lef.cuts[:count]]
-    wrong = []
-    store = db.DeepShapeStore()  # cell by cell: ten times as fast as flat
-    regions = {}
-    for name in names:
-        shapes = top.begin_shapes_rec(content.layer(numbers[name], 0))
-        regions[name] = db.Region(shapes).merged()
-        spacing = lef.layers[name].spacing
-        found = db.Region(shapes, store).space_check(round(spacing / content.dbu)).count()
-        if found:
-            wrong.append(f"{found} places on {name} are nearer than {spacing} um")
-    extractor = db.LayoutToNetlist(top.name, content.dbu)
-    marks = {name: db.Texts() for name in (routing.pin_layer, *_port_layers(lef))}
-    expected = defaultdict(int)
-    for net, driver in enumerate(netlist.driver):
-        if net in netlist.constants or driver is None:
-            continue
-        for terminal in [driver, *netlist.sinks[net]]:
-            layer, x, y = _inside_pin(placement, lef, terminal)
-            marks[layer].insert(db.Text(f"n{net}", round(x / content.dbu), round(y / content.dbu)))
-        expected[f"n{net}"] = 1
-    for name, region in regions.items():
-        extractor.register(region, name)
-        extractor.connect(region)
-    for below, cut, above in zip(names, names[count + 1 :], names[1:], strict=False):
-        extractor.connect(regions[below], regions[cut])
-        extractor.connect(regions[cut], regions[above])
-    for name, texts in marks.items():
-        extractor.register(texts, f"marks of {name}")
-        extractor.connect(regions[name], texts)
-    extractor.extract_netlist()
-    pieces: dict[str, int] = defaultdict(int)
-    for joined in extractor.netlist().top_circuit().each_net():
-        owners = [] if not joined.name else joined.name.split(",")
-        if len(owners) > 1:
-            shown = ", ".join(netlist.nets[int(owner[1:])] for owner in owners)
-            wrong.append(f"{shown} are connected with one another")
-        for owner in owners:
-            pieces[owner] += 1
-    for owner in expected:
-        if pieces[owner] != 1:
-            wrong.append(f"{netlist.nets[int(owner[1:])]} is in {pieces[owner]} pieces")
-    return wrong
-
-
-def _port_layers(lef: Lef) -> tuple[str, str]:
-    return lef.kit.layers.horizontal, lef.kit.layers.vertical
-
-
-def _inside_pin(placement: Placement, lef: Lef, terminal: Terminal) -> tuple[str, float, float]:
-    """A layer and a place within a pin's metal."""
-    import klayout.db as db
-
-    owner, pin = terminal
-    if owner == PORT:
-        port = placement.pins[pin]
-        return port.layer, port.x_um, port.y_um
-    each = placement.instances[owner]
-    macro = lef.macro(each.kind)
-    layer, corners = macro.pins[pin].shapes[0]
-    polygon = db.Polygon([db.Point(dbu(x), dbu(y)) for x, y in corners])
-    part = polygon.decompose_trapezoids()[0].bbox().to_dtype(1 / DBU).center()
-    x = macro.width - part.x if each.orient in ("S", "FN") else part.x
-    y = macro.height - part.y if each.orient in ("S", "FS") else part.y
-    return layer, each.x_um + x, each.y_um + y

@@ -2,9 +2,6 @@
 
 Each net is a Steiner tree (wires.py); each of its edges is a wire that goes straight or with one turn where there is room, and
 around where there is none (global_router.cpp). So a net is as long as its tree, and longer by its detours.
-
-Katana, Coriolis' own, did it before. Of the unit of `heap` with 128 bits (33,000 cells at density 0.7) it takes more than three
-minutes of a processor for ten rounds, and then too many wires cross 2,113 borders of its squares.
 """
 
 from __future__ import annotations

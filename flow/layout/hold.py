@@ -8,15 +8,14 @@ bears them. Then it is analysed again, and what is left is tried again. OpenSTA 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..kit.constraints import Constraints
-from ..kit.lef import Lef
 from ..kit.liberty import Library
 from ..netlist.netlist import Instance, Netlist, connected
 from ..timing import nldm
 from . import wires
-from .placement import HOLD, HoldSummary, Placement
+from .placement import HOLD, HoldSummary
 from .rows import Rows
 
 SETUP_NS = 0.06  # that one may take of the setup slack
@@ -24,32 +23,13 @@ MARGIN_NS = 0.015  # beyond the requirement: routing makes other wires than plac
 ROUNDS = 4
 
 
-@dataclass(frozen=True)
-class Repair:
-    """What was found and done."""
-
-    netlist: Netlist
-    buffers: int
-    before_ns: float | None  # the worst hold slack
-    after_ns: float | None
-    left: int  # ends of paths that have no setup slack for it
-
-    @property
-    def summary(self) -> HoldSummary:
-        """For placement.json."""
-        return HoldSummary(
-            buffers=self.buffers, worst_before_ns=self.before_ns, worst_after_ns=self.after_ns, left=self.left
-        )
-
-
-def repair(
-    netlist: Netlist, placement: Placement, rows: Rows, lef: Lef, library: Library, asked: Constraints
-) -> Repair:
-    """The netlist with delays where they are needed; `placement` gets them."""
+def repair(netlist: Netlist, rows: Rows, library: Library, asked: Constraints) -> tuple[Netlist, HoldSummary]:
+    """Put delays into the netlist and its placement where needed; return the netlist and what was done."""
     first: float | None = None
+    worst: float | None = None
     count, left = 0, 0
     for _ in range(ROUNDS):
-        timing = _timing(netlist, placement, lef, library, asked)
+        timing = _timing(netlist, rows, library, asked)
         worst = _worst(timing)
         first = worst if first is None else first
         setup = {end.name: end.slack_ns for end in timing.setup}
@@ -65,11 +45,12 @@ def repair(
             elif end.slack_ns < 0:
                 left += 1
         if not wanted:
-            return Repair(netlist, count, _rounded(first), _rounded(worst), left)
-        netlist = _delayed(netlist, placement, rows, lef, library, wanted, count)
+            break
+        netlist = _delayed(netlist, rows, library, wanted, count)
         count += sum(wanted.values())
-    worst = _worst(_timing(netlist, placement, lef, library, asked))
-    return Repair(netlist, count, _rounded(first), _rounded(worst), left)
+    else:
+        worst = _worst(_timing(netlist, rows, library, asked))
+    return netlist, HoldSummary(count, _rounded(first), _rounded(worst), left)
 
 
 def _rounded(value: float | None) -> float | None:
@@ -80,31 +61,21 @@ def _worst(timing: nldm.Timing) -> float | None:
     return timing.hold[0].slack_ns if timing.hold else None
 
 
-def _timing(
-    netlist: Netlist, placement: Placement, lef: Lef, library: Library, asked: Constraints
-) -> nldm.Timing:
-    found = wires.wires_of(netlist, placement, lef, library)
+def _timing(netlist: Netlist, rows: Rows, library: Library, asked: Constraints) -> nldm.Timing:
+    found = wires.wires_of(netlist, rows.placement, rows.lef)
     # the registers around the design hang on a tree like this one
-    latency = wires.clock_tree(found, netlist, library, placement).mean_latency_ps / 1000
+    latency = wires.clock_tree(found, netlist, library, rows.placement).mean_latency_ps / 1000
     asked = replace(asked, latency_ns=latency)
     return nldm.analyze(netlist, library, asked, wires=wires.table(found, netlist))
 
 
-def _delayed(
-    netlist: Netlist,
-    placement: Placement,
-    rows: Rows,
-    lef: Lef,
-    library: Library,
-    wanted: dict[str, int],
-    taken: int,
-) -> Netlist:
+def _delayed(netlist: Netlist, rows: Rows, library: Library, wanted: dict[str, int], taken: int) -> Netlist:
     """The netlist with so many delays before each of these pins."""
     cells, nets = dict(netlist.cells), list(netlist.nets)
     delay = library.cells[library.roles.delay]
     for name, many in wanted.items():
         owner, _, pin = name.rpartition("/")
-        x, y = wires.position(placement, lef, (owner, pin))
+        x, y = wires.position(rows.placement, rows.lef, (owner, pin))
         source = cells[owner].pins[pin]
         for _ in range(many):
             buffer, fresh = f"{HOLD}.{taken}", len(nets)

@@ -14,14 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..kit.constraints import Constraints
-from ..kit.lef import Lef
 from ..kit.liberty import Library
 from ..netlist.netlist import Netlist
 from ..synth.sizing import sizing
 from ..synth.sizing.circuit import wired
 from ..synth.sizing.report import Round
 from . import wires
-from .placement import Placement
 from .repeaters import with_repeaters
 from .rows import Rows
 
@@ -42,19 +40,13 @@ class Improved:
 
 
 def improve(
-    netlist: Netlist,
-    placement: Placement,
-    rows: Rows,
-    lef: Lef,
-    library: Library,
-    asked: Constraints,
-    modules: Mapping[str, str],
+    netlist: Netlist, rows: Rows, library: Library, asked: Constraints, modules: Mapping[str, str]
 ) -> Improved:
-    """Meet the clock, as far as it can be, with the wires of the placement; `placement` gets the changes."""
-    done = Improved(*with_repeaters(netlist, placement, rows, lef, library, asked, modules))
+    """Resize and buffer towards the clock, using the placement's wires; update the placement."""
+    done = Improved(*with_repeaters(netlist, rows, library, asked, modules))
     ideal = replace(asked, propagated=False)
     for _ in range(ROUNDS):
-        found = wires.wires_of(done.netlist, placement, lef, library)
+        found = wires.wires_of(done.netlist, rows.placement, rows.lef)
         circuit = wired(done.netlist, 0.0, wires.table(found, done.netlist))
         circuit.owners = done.owners
         effort = EFFORT if len(done.netlist.cells) < LARGE else LARGE_EFFORT
@@ -62,15 +54,14 @@ def improve(
         if not any(result.sizing.moves.values()):
             break
         done.rounds.append(result.sizing)
-        _move(done.netlist, result.circuit.netlist, placement, rows, lef, library)
+        _move(done.netlist, result.circuit.netlist, rows, library)
         done.netlist, done.owners = result.circuit.netlist, dict(result.circuit.owners)
     return done
 
 
-def _move(
-    before: Netlist, after: Netlist, placement: Placement, rows: Rows, lef: Lef, library: Library
-) -> None:
+def _move(before: Netlist, after: Netlist, rows: Rows, library: Library) -> None:
     """Bring the placement from one netlist to the other."""
+    placement, lef = rows.placement, rows.lef
     for name, cell in before.cells.items():
         if after.cells[name].kind != cell.kind:
             rows.resize(name, after.cells[name].kind)

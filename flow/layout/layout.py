@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
 from ..files import replacing
-from ..kit import kit
 from ..kit.def_ import Component, Def, Net, Pin, Row, Wire, read_def, write_def
+from ..kit.kit import Kit
 from ..kit.lef import DBU, Lef, dbu
-from ..netlist.netlist import PORT, Netlist, read
-from .placement import Placement, load
-from .routing import load_routing
+from ..netlist.netlist import PORT, Netlist
+from .placement import Placement
+from .routing import Routing
 
 SHOWN = 5  # faults that a message lists
 LABEL_TYPE = 1  # datatype of a port's name on its metal's layer
@@ -71,7 +71,7 @@ def layout_of(
     netlist: Netlist,
     lef: Lef,
     filling: Iterable[str],
-    wires: dict[str, list[Wire]] | None = None,
+    wires: Mapping[str, list[Wire]],
 ) -> Def:
     """The whole layout, its gaps filled with cells of the kinds `filling`."""
     site = dbu(lef.site_width)
@@ -102,30 +102,17 @@ def layout_of(
         ends = [driver, *netlist.sinks[net]] if driver else list(netlist.sinks[net])
         if ends and net not in netlist.constants:
             pins = [("PIN" if owner == PORT else owner, pin) for owner, pin in ends]
-            layout.nets[name] = Net(pins, (wires or {}).get(name, []))
+            layout.nets[name] = Net(pins, wires.get(name, []))
     layout.special = rails(placement, lef)
     return layout
 
 
-def write_layout(
-    placement_json: Path,
-    netlist_json: Path,
-    out_dir: Path,
-    *,
-    routing_json: Path | None = None,
-    adk: Path | None = None,
-) -> Def:
-    """Write layout.def and layout.gds, with the wires of a routing in detail if there is one."""
-    out_dir = Path(out_dir)
-    files = kit.find(adk)
-    lef = files.geometry
-    library = files.library
-    placement, netlist = load(placement_json), read(netlist_json, library)
-    wires = load_routing(routing_json).wires() if routing_json is not None else None
-    layout = layout_of(placement, netlist, lef, library.roles.fillers, wires)
+def write_layout(placement: Placement, netlist: Netlist, routing: Routing, files: Kit, out_dir: Path) -> Def:
+    """Write layout.def and layout.gds, with the wires of the routing if it is detailed."""
+    layout = layout_of(placement, netlist, files.geometry, files.library.roles.fillers, routing.wires())
     write_def(out_dir / "layout.def", layout)
-    again = write_gds(out_dir / "layout.def", out_dir / "layout.gds", adk=adk)
-    wrong = check(out_dir / "layout.gds", layout, lef)
+    again = write_gds(out_dir / "layout.def", out_dir / "layout.gds", files)
+    wrong = check(out_dir / "layout.gds", layout, files.geometry)
     if again != layout:
         wrong.append("the DEF reads back as something else")
     if wrong:
@@ -183,14 +170,11 @@ TURNS = {"N": 0, "FS": 4, "S": 2, "FN": 6}
 
 def _corner(lef: Lef, kind: str, orient: str) -> tuple[int, int]:
     """From the lower left corner of a cell's outline to its origin, in database units."""
-    macro = lef.macro(kind)
-    return (
-        dbu(macro.width) if orient in ("S", "FN") else 0,
-        dbu(macro.height) if orient in ("S", "FS") else 0,
-    )
+    x, y = lef.macro(kind).placed(orient, 0, 0)
+    return dbu(x), dbu(y)
 
 
-def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Def:
+def write_gds(def_path: Path, gds_path: Path, files: Kit) -> Def:
     """The layout of a DEF file with the geometry of the kit's cells; returns what the file says."""
     try:
         import klayout.db as db
@@ -199,9 +183,8 @@ def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Def
             "KLayout is missing, so there is no GDS and no picture of the layout: run `pip install --no-deps "
             "klayout==0.30.12` in this environment; placement and DEF need none of it"
         ) from None
-    files = kit.find(adk)
     lef = files.geometry
-    layout = read_def(Path(def_path))
+    layout = read_def(def_path)
     gds = db.Layout()
     gds.read(str(files.gds))  # whatever its unit is: all that follows is in um
     cells = {cell.name: cell.cell_index() for cell in gds.each_cell()}
@@ -247,6 +230,6 @@ def write_gds(def_path: Path, gds_path: Path, *, adk: Path | None = None) -> Def
     options = db.SaveLayoutOptions()
     options.format = "GDS2"
     options.gds2_write_timestamps = False  # the same layout is the same file
-    with replacing(Path(gds_path)) as part:
+    with replacing(gds_path) as part:
         gds.write(str(part), options)
     return layout

@@ -17,16 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...fl.errors import BadInput
-from .. import product
 from ..files import replacing
-from ..kit import kit
 from ..kit.kit_file import Drawn
 from ..kit.lef import Lef, Point
-from ..netlist import hierarchy as hierarchy_file
 from ..netlist.hierarchy import Hierarchy
 from ..timing.report import TimingReport
-from .placement import HOLD, TREE, Placement, load
-from .routing import Routing, load_routing
+from .placement import HOLD, TREE, Placement
+from .routing import Routing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,10 +58,9 @@ class Group:
     area_um2: float
 
 
-def groups(placement: Placement, hierarchy: Hierarchy | None, lef: Lef) -> list[Group]:
+def groups(placement: Placement, hierarchy: Hierarchy, lef: Lef) -> list[Group]:
     """The cells by module, the largest first: the module of most area is divided into its parts while there are colours left."""
-    known = hierarchy or Hierarchy()
-    owner, modules = known.cells, known.modules
+    owner, modules = hierarchy.cells, hierarchy.modules
     added = {name: kind for kind in ADDED for name in placement.instances if name.startswith(f"{kind}.")}
     path = {name: "" if name in added else owner.get(name, "") for name in placement.instances}
     area: dict[str, float] = defaultdict(float)  # of a module with all that is in it
@@ -84,7 +80,7 @@ def groups(placement: Placement, hierarchy: Hierarchy | None, lef: Lef) -> list[
             if each and each.startswith(start) and each != module
         }
 
-    total = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
+    total = _area(placement, lef)
     refused: set[str] = set()
     while candidates := [each for each in tops - refused if area[each] > SPLIT_SHARE * total]:
         module = max(candidates, key=lambda each: (area[each], each))
@@ -140,27 +136,18 @@ def _plain(module: str) -> str:
     )
 
 
-def amoeba(
-    placement_json: Path,
-    hierarchy_json: Path | None,
-    out: Path,
-    *,
-    timing_json: Path | None = None,
-    adk: Path | None = None,
-) -> None:
-    """Draw the cells by module, with the worst path if a timing.json is given."""
+def amoeba(placement: Placement, lef: Lef, hierarchy: Hierarchy, timing: TimingReport, out: Path) -> None:
+    """Draw the cells by module, with the worst path."""
     from matplotlib.collections import PolyCollection
     from matplotlib.patches import Patch
 
-    placement = load(placement_json)
-    files = kit.find(adk)
-    lef = files.geometry
-    hierarchy = hierarchy_file.load(hierarchy_json) if hierarchy_json else None
     found = groups(placement, hierarchy, lef)
     total = sum(group.area_um2 for group in found)
-    figure, axes = _figure(placement)
+    figure = _figure(11, 8.2, dpi=130)
+    axes = figure.add_axes((0.07, 0.07, 0.64, 0.83))
+    _frame(axes, placement)
     handles: list[Any] = []
-    path = _worst_path(timing_json, placement, lef) if timing_json else None
+    path = _worst_path(timing, placement, lef)
     for index, group in enumerate(found):
         colour = ADDED_COLOURS.get(group.name) or COLOURS[index % len(COLOURS)]
         corners = [_corners(placement, lef, name) for name in group.cells]
@@ -172,7 +159,7 @@ def amoeba(
     if path:
         handles.append(_draw_path(axes, *path))
     _draw_ports(axes, placement)
-    axes.set_title(_heading(placement, total), loc="left", fontsize=11)
+    axes.set_title(_heading(placement, lef), loc="left", fontsize=11)
     _legend(figure, handles)
     _save(figure, out)
 
@@ -199,15 +186,14 @@ def _legend(figure: Figure, handles: list[Any]) -> Legend:
     return legend
 
 
-def _figure(placement: Placement) -> tuple[Figure, Axes]:
+def _figure(width: float, height: float, dpi: int) -> Figure:
+    """A figure of so many inches that needs no display."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 8.2), dpi=130)
+    figure = Figure(figsize=(width, height), dpi=dpi)
     FigureCanvasAgg(figure)
-    axes = figure.add_axes((0.07, 0.07, 0.64, 0.83))
-    _frame(axes, placement)
-    return figure, axes
+    return figure
 
 
 def _frame(axes: Axes, placement: Placement) -> None:
@@ -222,8 +208,14 @@ def _frame(axes: Axes, placement: Placement) -> None:
     axes.set_ylabel("y (µm)")
 
 
-def _heading(placement: Placement, area: float) -> str:
+def _area(placement: Placement, lef: Lef) -> float:
+    """All cells, in um^2."""
+    return sum(lef.macro(cell.kind).width for cell in placement.instances.values()) * lef.row_height
+
+
+def _heading(placement: Placement, lef: Lef) -> str:
     width, height = placement.die_um
+    area = _area(placement, lef)
     return (
         f"{placement.design}: {len(placement.instances):,} cells, {area:,.0f} µm² of NanGate 45 nm cells\n"
         f"die {width:.0f} µm x {height:.0f} µm, rows {100 * placement.density:.0f} % full"
@@ -237,11 +229,10 @@ def _corners(placement: Placement, lef: Lef, name: str) -> list[Point]:
 
 
 def _worst_path(
-    timing_json: Path, placement: Placement, lef: Lef
+    timing: TimingReport, placement: Placement, lef: Lef
 ) -> tuple[list[Point], float, str, str] | None:
     """The middles of the cells of the first path that has any: (points, slack, start, end)."""
-    report = product.read(timing_json, TimingReport)
-    for path in sorted(report.paths, key=lambda each: each.slack_ns):
+    for path in sorted(timing.paths, key=lambda path: path.slack_ns):
         points: list[Point] = []
         for point in path.points:
             name = point.cell
@@ -340,24 +331,14 @@ def _labels(names: dict[str, list[float]], length: float) -> list[tuple[str, flo
     return found
 
 
-def density(
-    placement_json: Path, out: Path, *, routing_json: Path | None = None, adk: Path | None = None
-) -> None:
-    """Draw how full the rows are and, with a routing, how much wire crosses each spot."""
-    placement = load(placement_json)
-    files = kit.find(adk)
-    lef = files.geometry
+def density(placement: Placement, lef: Lef, routing: Routing, out: Path) -> None:
+    """Draw how full the rows are and how much wire crosses each spot."""
+    wires = wire_density(placement, routing)
     maps = [
-        ("Cells: share of the rows that is filled", "%", 100 * cell_density(placement, lef), (0.0, 100.0))
+        ("Cells: share of the rows that is filled", "%", 100 * cell_density(placement, lef), (0.0, 100.0)),
+        ("Wires of the global routing", "µm per µm²", wires, (0.0, float(wires.max()) or 1.0)),
     ]
-    if routing_json is not None:
-        wires = wire_density(placement, load_routing(routing_json))
-        maps.append(("Wires of the global routing", "µm per µm²", wires, (0.0, float(wires.max()) or 1.0)))
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.6 * len(maps), 6.4), dpi=110)
-    FigureCanvasAgg(figure)
+    figure = _figure(6.6 * len(maps), 6.4, dpi=110)
     for index, (title, unit, values, (low, high)) in enumerate(maps):
         axes = figure.add_subplot(1, len(maps), index + 1)
         width, height = placement.die_um
@@ -374,8 +355,7 @@ def density(
         axes.set_title(title, fontsize=10)
         bar = figure.colorbar(image, ax=axes, fraction=0.046, pad=0.03)
         bar.set_label(unit)
-    area = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
-    figure.suptitle(_heading(placement, area), fontsize=11, x=0.06, ha="left")
+    figure.suptitle(_heading(placement, lef), fontsize=11, x=0.06, ha="left")
     figure.subplots_adjust(left=0.06, right=0.94, bottom=0.09, top=0.86, wspace=0.3)
     _save(figure, out)
 
@@ -435,7 +415,14 @@ def wire_density(placement: Placement, routing: Routing) -> np.ndarray:
     return tiles / (dx * dy)
 
 
-def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = None) -> None:
+def unrouted(routing: Routing) -> str:
+    """The line of a heading that says why a layout has no wires; empty if it has some."""
+    if routing.detailed.done:
+        return ""
+    return f"\ncells, rails and ports only, without detailed routing: {routing.detailed.why_not}"
+
+
+def layout(gds: Path, placement: Placement, lef: Lef, routing: Routing, out: Path) -> None:
     """The GDS as KLayout draws it, without a display: the whole, and the middle of it enlarged."""
     try:
         import klayout.db as db
@@ -444,8 +431,6 @@ def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = Non
         raise BadInput(
             "KLayout is missing, so there is no picture of the layout: run `pip install --no-deps klayout==0.30.12`"
         ) from None
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.image import imread
 
     view = lay.LayoutView()
@@ -454,15 +439,12 @@ def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = Non
     view.set_config("text-visible", "false")
     view.load_layout(str(gds), True)
     box = view.cellview(0).layout().top_cell().dbbox()
-    lef = kit.find(adk).geometry
     names = _colour_layers(view, lay, lef.kit.picture)
-    first_cut = view.cellview(0).layout().layer(lef.kit.layers.gds[lef.kit.routing.pin_cut], 0)
     view.max_hier()
     side = ENLARGED_UM / 2
     middle = box.center()
     part = db.DBox(middle.x - side, middle.y - side, middle.x + side, middle.y + side)
-    figure = Figure(figsize=(14, 7.6), dpi=110)
-    FigureCanvasAgg(figure)
+    figure = _figure(14, 7.6, dpi=110)
     with tempfile.TemporaryDirectory(prefix="layout-") as directory:
         for index, (where, title) in enumerate(
             ((box, "whole die"), (part, f"{ENLARGED_UM:.0f} µm x {ENLARGED_UM:.0f} µm in its middle"))
@@ -486,11 +468,7 @@ def layout(gds: Path, placement_json: Path, out: Path, *, adk: Path | None = Non
     figure.legend(
         handles=handles, loc="upper right", bbox_to_anchor=(0.995, 0.88), fontsize=8.5, frameon=False
     )
-    placement = load(placement_json)
-    area = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
-    heading = _heading(placement, area)
-    if view.cellview(0).layout().top_cell().bbox_per_layer(first_cut).empty():
-        heading += "\ncells, rails and ports only: so large a design is routed globally, without wires on their tracks"
+    heading = _heading(placement, lef) + unrouted(routing)
     figure.suptitle(heading, fontsize=11, x=0.05, ha="left")
     _save(figure, out)
 
@@ -526,11 +504,11 @@ def _opaque(colour: str) -> int:
 METAL_DITHERS = (9, 10, 6, 7, 8, 11)
 
 
-def layer_properties(gds: Path, out: Path, *, adk: Path | None = None) -> None:
+def layer_properties(gds: Path, lef: Lef, out: Path) -> None:
     """Names and colours of all layers of the GDS for KLayout's window: `klayout layout.gds -l layout.lyp`."""
     import klayout.lay as lay
 
-    rules = kit.find(adk).geometry.kit
+    rules = lef.kit
     numbers = {number: name for name, number in rules.layers.gds.items()}
     known = {each.gds: each for each in rules.picture}
     view = lay.LayoutView()
@@ -548,10 +526,10 @@ def layer_properties(gds: Path, out: Path, *, adk: Path | None = None) -> None:
         properties.dither_pattern = index if drawn.dither is None else drawn.dither
         properties.visible = drawn.shown
         view.insert_layer(view.end_layers(), properties)
-    with replacing(Path(out)) as part:
+    with replacing(out) as part:
         view.save_layer_props(str(part))
 
 
 def _save(figure: Figure, out: Path) -> None:
-    with replacing(Path(out)) as part:
+    with replacing(out) as part:
         figure.savefig(part, metadata={"Software": None})  # the same picture is the same file

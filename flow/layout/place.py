@@ -1,14 +1,14 @@
 """Floorplan, placement, clock tree and hold: from a mapped netlist to where every cell lies.
 
-`place` draws a square core of rows at the asked density with the ports spread around the die, lets Coriolis place the cells
-(coriolis_engine) or, where there are many, our own placer (placer.py). Then it chooses sizes and buffers by the wires that there are
-(in_place.py), puts in the clock tree (clock_tree.py), goes over the sizes again with that in, and puts in delays for hold (hold.py), for
-all of which cells make way on their rows (rows.py). What came out is checked: cells on rows and sites, none on another, all in the
-core, every pin connected, the clock at every register, and the netlist proved to compute what it did. A placement that fails a check
-is refused, not written.
+`place` draws a square core of rows at the requested density, with the ports spread around the die, and places
+the cells (placer.py). It then resizes and buffers by the wires of the placement (in_place.py), adds the clock
+tree (clock_tree.py), sizes once more, and adds delays for hold (hold.py); cells make way on their rows
+(rows.py). The result is checked: cells on rows and sites, no overlaps, all in the core, every pin
+connected, the clock at every register, and the netlist proved to compute what it did. A placement that
+fails a check is refused, not written.
 
-Products: placement.json, netlist_placed.json and .v, and hierarchy_placed.json (with what was added as the modules "clock_tree"
-and "hold").
+Products: placement.json, netlist_placed.json and .v, and hierarchy_placed.json (with what was added as the
+modules "clock_tree" and "hold").
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
@@ -33,11 +32,11 @@ from ..netlist import hierarchy as hierarchy_file
 from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import PORT, Netlist, read, write_back
 from ..prove.placed import prove_same
-from . import clock_tree, coriolis_job, hold, in_place, placer
+from . import clock_tree, hold, in_place, placer
 from .placement import HOLD, TREE, Place, Placement, PortPin, Row, refuse_large, wired_nets
+from .placer import Floorplan, Port
 from .rows import Rows
 
-OURS = "modexlab"  # the tool, where our own placer did it
 LEAST_ROWS = 16  # of the smallest core: cells of a design of ten would find no way around one another
 MARGIN_ROWS = 2  # between core and die, where the ports' wires turn
 MARGIN_SITES = 15
@@ -57,7 +56,6 @@ def place(
     """Place the netlist and write the products to `out_dir`; `clock_port` None: a netlist without registers."""
     if not 0.1 <= density <= 0.95:
         raise BadInput(f"cells cannot be placed at the density {density}: give 0.1 to 0.95, usually 0.7")
-    coriolis_job.require()
     netlist_json, out_dir = Path(netlist_json), Path(out_dir)
     files = kit.find(adk)
     lef = files.geometry
@@ -70,19 +68,14 @@ def place(
                 f"{netlist.name} has an instance {name.partition('.')[0]}, the name of what placement adds: rename it"
             )
     clock = _clock_net(netlist, library, clock_port)
-    job = _floorplan(netlist, lef, library, density, clock)
-    job |= {"kit": str(Path(adk).absolute()) if adk else ""}
-    log = out_dir / "place.log"
-    tool, result = _placed(job, lef, log)
-    placement = _placement(netlist, lef, job, result, tool)
+    placement = _placement(netlist, lef, _floorplan(netlist, lef, library, density, clock))
     known = hierarchy_file.load(hierarchy) if hierarchy is not None else Hierarchy()
     asked = library.constraints(clock_ns, None if clock is None else clock_port, propagated=clock is not None)
-    finished = _finished(netlist, placement, lef, library, clock, asked, known.cells)
+    finished = _finished(netlist, Rows(placement, lef), library, clock, asked, known.cells)
     after = finished.netlist
     wrong = [*violations(placement, after, lef, library, clock_port), *prove_same(netlist, after, library)]
     if wrong:
-        where = f" (log: {log})" if log.exists() else ""
-        raise ToolError(f"the placement of {netlist.name} fails {_shown(wrong)}{where}")
+        raise ToolError(f"the placement of {netlist.name} fails {_shown(wrong)}")
     document = json.loads(netlist_json.read_text())
     write_back(document["modules"][netlist.name], netlist, after, library)
     with replacing(out_dir / "netlist_placed.json") as part:
@@ -92,13 +85,6 @@ def place(
         _hierarchy(known, finished.owners, placement).write(out_dir, hierarchy_file.PLACED)
     placement.write(out_dir)
     return placement
-
-
-def _placed(job: dict[str, Any], lef: Lef, log: Path) -> tuple[str, dict[str, Any]]:
-    """Who places the cells of a job, and where: Coriolis, which writes a log, or our own placer where there are many."""
-    if len(job["cells"]) < placer.LEAST_CELLS:
-        return f"coriolis-eda {coriolis_job.version()}", coriolis_job.run(job, log)
-    return OURS, placer.run(job, lef)
 
 
 @dataclass
@@ -111,43 +97,38 @@ class Finished:
 
 def _finished(
     netlist: Netlist,
-    placement: Placement,
-    lef: Lef,
+    rows: Rows,
     library: Library,
     clock: int | None,
     asked: Constraints,
     modules: dict[str, str],
 ) -> Finished:
-    """Setup, clock tree and hold, all in the rows of `placement`."""
-    rows = Rows(placement, lef)
+    """Setup, clock tree and hold, all in the rows of the placement."""
+    placement, lef = rows.placement, rows.lef
 
     def timed(name: str, start: float) -> None:
         placement.seconds[name] = round(time.monotonic() - start, 2)
 
     start = time.monotonic()
-    improved = in_place.improve(netlist, placement, rows, lef, library, asked, modules)
+    improved = in_place.improve(netlist, rows, library, asked, modules)
     netlist = improved.netlist
     placement.sizing = improved.rounds
     timed("sizing", start)
     if clock is not None:
         start = time.monotonic()
-        tree = clock_tree.Builder(netlist, placement, rows, lef, library, clock)
+        tree = clock_tree.Builder(netlist, rows, library, clock)
         netlist = tree.build()
         placement.clock_tree = tree.summary()
         timed("clock_tree", start)
         # copies of a clock gate lie far from what enables them, a net of the design that is longer now
         start = time.monotonic()
-        again = in_place.improve(
-            netlist, placement, rows, lef, library, asked, {**modules, **improved.owners}
-        )
+        again = in_place.improve(netlist, rows, library, asked, {**modules, **improved.owners})
         netlist = again.netlist
         improved.owners |= again.owners
         placement.sizing += again.rounds
         timed("sizing_after_tree", start)
         start = time.monotonic()
-        repaired = hold.repair(netlist, placement, rows, lef, library, asked)
-        netlist = repaired.netlist
-        placement.hold = repaired.summary
+        netlist, placement.hold = hold.repair(netlist, rows, library, asked)
         timed("hold", start)
     x0, y0, x1, y1 = placement.core_um
     used = sum(lef.macro(each.kind).width for each in placement.instances.values()) * lef.row_height
@@ -177,16 +158,14 @@ def _is_clocked(library: Library, kind: str) -> bool:
     return any(pin.clock for pin in library.cells[kind].pins.values())
 
 
-def _floorplan(
-    netlist: Netlist, lef: Lef, library: Library, density: float, clock: int | None
-) -> dict[str, Any]:
-    """The job of placing: die, core, ports, and what is to be placed; the clock is no wire yet."""
+def _floorplan(netlist: Netlist, lef: Lef, library: Library, density: float, clock: int | None) -> Floorplan:
+    """Draw die, core and ports; the clock is no wire yet."""
     nets = wired_nets(netlist)
     number = {name: index for index, name in enumerate(netlist.cells)}
     terminals = []
     for net in nets:
         ends = [] if net == clock else [*netlist.sinks[net], netlist.driver[net]]
-        terminals.append([[number[owner], pin] for owner, pin in filter(None, ends) if owner != PORT])
+        terminals.append([(number[owner], pin) for owner, pin in filter(None, ends) if owner != PORT])
     width = sum(lef.macro(cell.kind).width for cell in netlist.cells.values())
     if clock is not None:
         domains = clock_tree.domains(netlist, library, clock)
@@ -198,31 +177,28 @@ def _floorplan(
     rows = math.ceil(side / lef.row_height)
     columns = math.ceil(max(area / density / (rows * lef.row_height), side) / lef.site_width)
     site, row = dbu(lef.site_width), dbu(lef.row_height)
-    core = [MARGIN_SITES * site, MARGIN_ROWS * row]
-    core += [core[0] + columns * site, core[1] + rows * row]
-    die = [core[0] + core[2], core[1] + core[3]]
-    pins = _ports(bits, {net: index for index, net in enumerate(nets)}, lef, die)
-    return {
-        "density": density,
-        "die": die,
-        "core": core,
-        "site": site,
-        "pin_width": lef.routing[1].width,
-        "cells": [cell.kind for cell in netlist.cells.values()],
-        "nets": terminals,
-        "ports": pins,
-        "pins": _first_of_each_net(pins),
-    }
+    left, bottom = MARGIN_SITES * site, MARGIN_ROWS * row
+    right, top = left + columns * site, bottom + rows * row
+    die = (left + right, bottom + top)
+    return Floorplan(
+        density=density,
+        die=die,
+        core=(left, bottom, right, top),
+        site=site,
+        cells=[cell.kind for cell in netlist.cells.values()],
+        nets=terminals,
+        ports=_ports(bits, {net: index for index, net in enumerate(nets)}, lef, die),
+    )
 
 
 def _ports(
-    bits: list[tuple[str, int]], index: dict[int, int], lef: Lef, die: list[int]
-) -> dict[str, list[Any]]:
+    bits: list[tuple[str, int]], index: dict[int, int], lef: Lef, die: tuple[int, int]
+) -> dict[str, Port]:
     """The ports' bits around the die, evenly, in the order of the netlist: up on the left, clockwise."""
     width, height = die
     step = 2 * (width + height) / max(len(bits), 1)
     layers, wiring = {layer.name: layer for layer in lef.routing}, lef.kit.layers
-    ports: dict[str, list[Any]] = {}
+    ports: dict[str, Port] = {}
     for order, (name, net) in enumerate(bits):
         at = (order + 0.5) * step
         if at < height:
@@ -243,7 +219,7 @@ def _ports(
             x = _track(crossing, x, width)
         else:
             y = _track(crossing, y, height)
-        ports[name] = [index.get(net), net, layer.name, x, y, side]
+        ports[name] = Port(index.get(net), net, layer.name, x, y, side)
     return ports
 
 
@@ -254,42 +230,35 @@ def _track(layer: Layer, at: float, length: int) -> int:
     return offset + min(max(round((at - offset) / pitch), 0), last) * pitch
 
 
-def _first_of_each_net(ports: dict[str, list[Any]]) -> list[list[Any]]:
-    """The pins that Coriolis is told of: one a net (two ports of a net are the same to it), none for a port without one."""
-    seen: dict[int, list[Any]] = {}
-    for index, _, layer, x, y, side in ports.values():
-        if index is not None:
-            seen.setdefault(index, [index, "input", layer, x, y, side])
-    return list(seen.values())
-
-
-def _placement(
-    netlist: Netlist, lef: Lef, job: dict[str, Any], result: dict[str, Any], tool: str
-) -> Placement:
-    x0, y0, x1, y1 = job["core"]
+def _placement(netlist: Netlist, lef: Lef, floor: Floorplan) -> Placement:
+    """Place the cells of the floorplan."""
+    placed = placer.run(floor, lef)
+    x0, y0, x1, y1 = floor.core
     row = dbu(lef.row_height)
     rows = [
-        Row(x0 / DBU, y / DBU, (x1 - x0) // job["site"], "FS" if (y // row) % 2 else "N")
+        Row(x0 / DBU, y / DBU, (x1 - x0) // floor.site, "FS" if (y // row) % 2 else "N")
         for y in range(y0, y1, row)
     ]
-    instances = {}
-    for (name, cell), (x, y, orient) in zip(netlist.cells.items(), result["cells"], strict=True):
-        instances[name] = Place(cell.kind, x / DBU, y / DBU, orient)
+    instances = {
+        name: Place(cell.kind, x / DBU, y / DBU, orient)
+        for (name, cell), (x, y, orient) in zip(netlist.cells.items(), placed.cells, strict=True)
+    }
     directions = {name: way for way in ("input", "output") for name, _ in netlist.port_bits(way)}
     pins = {
-        name: PortPin(netlist.nets[net], directions[name], layer, x / DBU, y / DBU, side)
-        for name, (_, net, layer, x, y, side) in job["ports"].items()
+        name: PortPin(
+            netlist.nets[port.net], directions[name], port.layer, port.x / DBU, port.y / DBU, port.side
+        )
+        for name, port in floor.ports.items()
     }
     return Placement(
         design=netlist.name,
-        die_um=(job["die"][0] / DBU, job["die"][1] / DBU),
+        die_um=(floor.die[0] / DBU, floor.die[1] / DBU),
         core_um=(x0 / DBU, y0 / DBU, x1 / DBU, y1 / DBU),
         rows=rows,
         instances=instances,
         pins=pins,
-        density=job["density"],
-        seconds={name: round(value, 2) for name, value in result["seconds"].items()},
-        tool=tool,
+        density=floor.density,
+        seconds={name: round(value, 2) for name, value in placed.seconds.items()},
     )
 
 

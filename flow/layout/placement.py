@@ -78,7 +78,6 @@ class Placement(Product, kw_only=True):
     die_um: tuple[float, float]
     core_um: tuple[float, float, float, float]
     density: float  # area of the cells / area of the core
-    tool: str
     seconds: dict[str, float]
     clock_tree: TreeSummary = msgspec.field(default_factory=TreeSummary)
     hold: HoldSummary = msgspec.field(default_factory=HoldSummary)

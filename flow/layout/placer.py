@@ -1,24 +1,17 @@
-"""Placement by our own: cells spread over the core (global_placer.cpp), then brought into rows and improved there (detailed_placer.cpp).
-
-Coriolis (coriolis_job.py) does it for smaller designs. On the same netlists ours has less wire and takes a fraction of the time
-(flow/README.md has the table), but every figure of a layout that was ever published here would be another one; so it begins where
-Coriolis is what a flow waits for: LEAST_CELLS.
-
-A job is Coriolis': `place._floorplan` writes it, and the result has the same form.
-"""
+"""The placer: spreads cells over the core (global_placer.cpp), then into rows (detailed_placer.cpp)."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ..kit.lef import Lef, dbu
 from . import searching
 
-LEAST_CELLS = 20_000  # from which on a netlist is placed by this and not by Coriolis
 GLOBAL, DETAILED = (Path(__file__).with_name(f"{name}_placer.cpp") for name in ("global", "detailed"))
 FULLER = 0.05  # share of the area by which a spot may be fuller than the average: with more, wires do not fit there
 FULLEST = 0.95  # of a spot, where the average is less
@@ -26,38 +19,70 @@ IN_ROWS = 0.05  # by which cells that are in rows may go beyond that
 STEPS, ROUNDS = 1500, 8  # at most; some 350 and 3 are taken
 
 Point = tuple[int, int]
+Spot = tuple[int, int, str]  # x and y of the lower left corner, and the orientation
 
 
-def run(job: dict[str, Any], lef: Lef) -> dict[str, Any]:
-    """Where the cells of a job go, and the seconds that it took."""
+class Port(NamedTuple):
+    """One bit of a port at the edge of the die; `wire` is its index among the nets, None without a reader."""
+
+    wire: int | None
+    net: int
+    layer: str
+    x: int
+    y: int
+    side: str
+
+
+@dataclass(frozen=True)
+class Floorplan:
+    """A netlist to be placed in the rows of a core; all lengths are database units of the DEF."""
+
+    density: float
+    die: Point
+    core: tuple[int, int, int, int]
+    site: int
+    cells: list[str]  # the kind of each
+    nets: list[list[tuple[int, str]]]  # index of a cell, and its pin
+    ports: dict[str, Port]
+
+
+class Placed(NamedTuple):
+    """The cells in the order of the floorplan, and the seconds that spreading and rows took."""
+
+    cells: list[Spot]
+    seconds: dict[str, float]
+
+
+def run(floor: Floorplan, lef: Lef) -> Placed:
+    """Place the cells of a floorplan."""
     start = time.monotonic()
-    task = _Task(job, lef)
+    task = _Task(floor, lef)
     spots = spread(task)
     spread_s = time.monotonic() - start
     cells = into_rows(task, spots)
-    return {"cells": cells, "seconds": {"spread": spread_s, "rows": time.monotonic() - start - spread_s}}
+    return Placed(cells, {"spread": spread_s, "rows": time.monotonic() - start - spread_s})
 
 
 class _Task:
-    """A job in numbers, from the lower left corner of its core."""
+    """A floorplan in numbers, from the lower left corner of its core."""
 
-    def __init__(self, job: dict[str, Any], lef: Lef) -> None:
-        self.x, self.y, right, top = job["core"]
-        self.site, self.row = job["site"], dbu(lef.row_height)
+    def __init__(self, floor: Floorplan, lef: Lef) -> None:
+        self.x, self.y, right, top = floor.core
+        self.site, self.row = floor.site, dbu(lef.row_height)
         self.width, self.height = right - self.x, top - self.y
-        self.full = min(job["density"] + FULLER, max(FULLEST, job["density"]))
-        macros = {kind: lef.macro(kind) for kind in set(job["cells"])}
-        self.widths = [dbu(macros[kind].width) for kind in job["cells"]]
+        self.full = min(floor.density + FULLER, max(FULLEST, floor.density))
+        macros = {kind: lef.macro(kind) for kind in set(floor.cells)}
+        self.widths = [dbu(macros[kind].width) for kind in floor.cells]
         pins = {
             kind: {name: (dbu(pin.centre[0]), dbu(pin.centre[1])) for name, pin in macro.pins.items()}
             for kind, macro in macros.items()
         }
-        self._pins = [pins[kind] for kind in job["cells"]]
-        self.ports: list[list[Point]] = [[] for _ in job["nets"]]
-        for net, _, _, x, y, _ in job["ports"].values():
-            if net is not None:
-                self.ports[net].append((x - self.x, y - self.y))
-        self._terminals = job["nets"]
+        self._pins = [pins[kind] for kind in floor.cells]
+        self.ports: list[list[Point]] = [[] for _ in floor.nets]
+        for port in floor.ports.values():
+            if port.wire is not None:
+                self.ports[port.wire].append((port.x - self.x, port.y - self.y))
+        self._terminals = floor.nets
 
     def nets(self) -> Iterator[str]:
         """A line for each net: its pins, from the corners of their cells, and its ports."""
@@ -82,8 +107,8 @@ def spread(task: _Task) -> list[Point]:
     return [(next(answer), next(answer)) for _ in task.widths]
 
 
-def into_rows(task: _Task, spots: list[Point]) -> list[list[Any]]:
-    """[x, y, orientation] of each cell, in a row near to its spot or where its wires are shorter."""
+def into_rows(task: _Task, spots: list[Point]) -> list[Spot]:
+    """Put each cell in a row, near its global position or where its wires are shorter."""
     rows, sites = task.height // task.row, task.width // task.site
     first = task.y // task.row % 2  # whether the lowest row is upside down
 
@@ -100,9 +125,9 @@ def into_rows(task: _Task, spots: list[Point]) -> list[list[Any]]:
         raise BadInput(
             f"{homeless:,} of {len(spots):,} cells find no row with room for them: give a lower density (--density)"
         )
-    cells: list[list[Any]] = []
+    cells: list[Spot] = []
     for _ in spots:
         row, site, mirrored = next(answer), next(answer), next(answer)
         orient = ("FS", "S") if (row + first) % 2 else ("N", "FN")
-        cells.append([task.x + site * task.site, task.y + row * task.row, orient[mirrored]])
+        cells.append((task.x + site * task.site, task.y + row * task.row, orient[mirrored]))
     return cells

@@ -13,15 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..kit.constraints import Constraints
-from ..kit.lef import Lef, Point
+from ..kit.lef import Point
 from ..kit.liberty import Cell, Library
 from ..netlist.buffers import Buffers
 from ..netlist.netlist import PORT, Netlist, Terminal
 from ..synth.sizing.fanout import SLEW_NS, through
 from ..timing.graph import TimingGraph
-from .placement import Placement
 from .rows import Rows
-from .wires import Wire, distance, wires_of
+from .wires import Wire, distance, pin_cap, wires_of
 
 LONGEST_PS = 100.0  # from a driver to a reader, by the wire alone (Elmore)
 MOST_FF = 40.0  # of a piece: wire and pins
@@ -38,18 +37,12 @@ class Piece:
 
 
 def with_repeaters(
-    netlist: Netlist,
-    placement: Placement,
-    rows: Rows,
-    lef: Lef,
-    library: Library,
-    asked: Constraints,
-    modules: Mapping[str, str],
+    netlist: Netlist, rows: Rows, library: Library, asked: Constraints, modules: Mapping[str, str]
 ) -> tuple[Netlist, dict[str, str]]:
-    """The netlist with repeaters, which `placement` gets, too; and the modules that they belong to."""
+    """Put repeaters into the netlist and its placement; return the netlist and the repeaters' modules."""
     slow = [
         wire
-        for wire in wires_of(netlist, placement, lef, library)
+        for wire in wires_of(netlist, rows.placement, rows.lef)
         if _slowest(wire, netlist, library) > LONGEST_PS
     ]
     if not slow:
@@ -71,16 +64,11 @@ def with_repeaters(
     return buffers.connected(), buffers.owners
 
 
-def _pin_ff(terminal: Terminal, netlist: Netlist, library: Library) -> float:
-    owner, pin = terminal
-    return 0.0 if owner == PORT else library.cells[netlist.cells[owner].kind].pins[pin].cap_ff
-
-
 def _slowest(wire: Wire, netlist: Netlist, library: Library) -> float:
     if wire.cap_ff <= MOST_FF:  # which is not slow, and most are so
         return 0.0
     _, *readers = wire.terminals
-    return max(wire.delays_ps([0.0, *(_pin_ff(each, netlist, library) for each in readers)]))
+    return max(wire.delays_ps([0.0, *(pin_cap(netlist, library, reader) for reader in readers)]))
 
 
 def _repeater(library: Library) -> Cell:
@@ -113,7 +101,7 @@ def _pieces(wire: Wire, netlist: Netlist, library: Library, buffer: Cell) -> lis
         node = nodes[number]
         if node.terminal is not None:
             terminal = wire.terminals[node.terminal]
-            below[number] += _pin_ff(terminal, netlist, library)
+            below[number] += pin_cap(netlist, library, terminal)
             if terminal[0] == PORT:
                 to_a_port[number] = True
             else:

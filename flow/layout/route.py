@@ -13,31 +13,26 @@ from pathlib import Path
 
 import numpy as np
 
-from ..kit import kit
 from ..kit.lef import DBU, Lef
-from ..netlist.netlist import read
+from ..netlist.netlist import Netlist
 from .detailed import MOST_CELLS, not_detailed, route_detailed
 from .global_routing import route_globally, tracks
-from .placement import Placement, load, refuse_large
+from .placement import Placement, refuse_large
 from .routing import Congestion, InDetail, Overflow, RoutedNet, Routing, Segment, Use
 
 SQUARE_ROWS = 4  # side of the squares of which congestion is told
 
 
 def route(
-    placement_json: Path,
-    netlist_json: Path,
+    placement: Placement,
+    netlist: Netlist,
+    lef: Lef,
     out_dir: Path,
     *,
-    adk: Path | None = None,
     in_detail: bool = True,
     most_cells: int = MOST_CELLS,
 ) -> Routing:
     """Route globally, and if asked and there is room for it in detail; writes routing.json."""
-    out_dir = Path(out_dir)
-    files = kit.find(adk)
-    lef = files.geometry
-    placement, netlist = load(placement_json), read(netlist_json, files.library)
     refuse_large(netlist, "route")
     ways = route_globally(placement, netlist, lef)
     table = {
@@ -47,7 +42,7 @@ def route(
     found = (
         route_detailed(placement, netlist, lef, ways, most_cells)
         if in_detail
-        else not_detailed("not asked for")
+        else not_detailed("the setting detailed=false leaves it out")
     )
     for name, wires in found.wires.items():
         net = table[name]

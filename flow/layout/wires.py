@@ -8,7 +8,7 @@ Per um a wire has the LEF's resistance (RPERSQ / WIDTH) and the LEF's capacitanc
 LEF leaves out the neighbours on the same layer: a wall of THICKNESS at SPACING is added on one side of the two, as
 if half of the tracks beside it were taken. That makes 0.097 fF/um on the lower layers of FreePDK45; OpenROAD's extraction of
 routed designs in this technology found 0.083 and 0.105 (OpenROAD-flow-scripts, platforms/nangate45/setRC.tcl). The Liberty's
-wire-load unit, 0.177 fF/um and 3.57 ohm/um, is a pessimist's: `unit="liberty"` takes it for every layer.
+wire-load unit, 0.177 fF/um and 3.57 ohm/um, is a pessimist's.
 
 wires.json: {net: {cap_ff, res_ohm, length_um, source}}, pin capacitances not included, res_ohm all of the wire in a row.
 wires.spef: the same as trees of resistors with pins where they are, so that each sink has its own delay.
@@ -17,7 +17,6 @@ wires.spef: the same as trees of resistors with pins where they are, so that eac
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,21 +24,19 @@ from typing import ClassVar
 
 import msgspec
 
-from ...fl.errors import unknown
 from .. import product
 from ..files import replace_text
-from ..kit import kit
+from ..kit.kit import Kit
 from ..kit.lef import Lef, Point
 from ..kit.liberty import Arc, Cell, Library
-from ..netlist.netlist import PORT, Netlist, Terminal, read
+from ..netlist.netlist import PORT, Netlist, Terminal
 from ..product import Product
 from ..timing import spef, wire_table
 from ..timing.wire_table import NetWire, Source
-from .placement import TREE, Placement, load
-from .routing import load_routing
+from .placement import TREE, Placement
+from .routing import Routing
 
 EPSILON_0 = 8.854e-3  # fF/um
-UNITS = ("layers", "liberty")
 
 
 @dataclass(frozen=True)
@@ -162,11 +159,7 @@ def position(placement: Placement, lef: Lef, terminal: Terminal) -> Point:
         return port.x_um, port.y_um
     each = placement.instances[owner]
     macro = lef.macro(each.kind)
-    x, y = macro.pins[pin].centre
-    if each.orient in ("S", "FN"):
-        x = macro.width - x
-    if each.orient in ("S", "FS"):
-        y = macro.height - y
+    x, y = macro.placed(each.orient, *macro.pins[pin].centre)
     return each.x_um + x, each.y_um + y
 
 
@@ -216,20 +209,13 @@ def wires_of(
     netlist: Netlist,
     placement: Placement,
     lef: Lef,
-    library: Library,
     *,
-    unit: str = "layers",
     lengths_um: dict[str, float] | None = None,
     nets: Collection[int] | None = None,
 ) -> list[Wire]:
     """Every net (of these) as a tree of wires; with the lengths that a router took, where it took more than the tree."""
-    if unit not in UNITS:
-        raise unknown("unit of wires", unit, UNITS)
     units = layer_units(lef)
     across, along = units[lef.kit.layers.horizontal], units[lef.kit.layers.vertical]
-    if unit == "liberty":
-        model = library.wire_loads[library.default_wire_load]
-        across = along = Unit(model.cap_ff_per_um, model.res_kohm_per_um * 1000)
     wires = []
     for net, terminals, points in terminal_positions(placement, netlist, lef, nets):
         tree = steiner_tree(points)
@@ -246,21 +232,12 @@ def wires_of(
     return wires
 
 
-class OfFanout(msgspec.Struct):
-    """Nets of as many readers: their capacitance, and what the library's model says."""
-
-    nets: int
-    mean_cap_ff: float
-    model_cap_ff: float
-
-
 class BesideModel(msgspec.Struct):
     """What the library's wire-load model guesses for the same nets."""
 
     name: str
     cap_ff: float
     of_model: float | None  # ours / the model's
-    by_fanout: dict[str, OfFanout]
 
 
 class ClockWires(msgspec.Struct, omit_defaults=True):
@@ -276,8 +253,6 @@ class ClockWires(msgspec.Struct, omit_defaults=True):
     skew_ps: float = 0.0
     slew_ps: float = 0.0
     gated_latency_ps: float | None = None
-    longest_path_um: float = 0.0
-    shortest_path_um: float = 0.0
     wire_um: float = 0.0
 
 
@@ -288,7 +263,6 @@ class WiresSummary(Product):
     STEP: ClassVar[str] = "route"
 
     source: Source
-    unit: str
     nets: int
     length_um: float
     half_perimeter_um: float
@@ -307,55 +281,33 @@ def table(wires: list[Wire], netlist: Netlist, source: Source = "placement") -> 
 
 
 def extract(
-    placement_json: Path,
-    netlist_json: Path,
-    out_dir: Path,
-    *,
-    routing_json: Path | None = None,
-    unit: str = "layers",
-    adk: Path | None = None,
+    placement: Placement, netlist: Netlist, files: Kit, out_dir: Path, routing: Routing | None = None
 ) -> WiresSummary:
     """Write wires.json, wires.spef and wires_summary.json of a placed (and routed) netlist; returns the summary."""
-    out_dir = Path(out_dir)
-    files = kit.find(adk)
-    lef, library = files.geometry, files.library
-    placement, netlist = load(placement_json), read(netlist_json, library)
-    source: Source = "placement"
-    lengths = None
-    if routing_json is not None:
-        source = "routing"
-        lengths = {name: net.length_um for name, net in load_routing(routing_json).nets.items()}
-    wires = wires_of(netlist, placement, lef, library, unit=unit, lengths_um=lengths)
+    library = files.library
+    source: Source = "placement" if routing is None else "routing"
+    lengths = {name: net.length_um for name, net in routing.nets.items()} if routing else None
+    wires = wires_of(netlist, placement, files.geometry, lengths_um=lengths)
     rounded = {
         name: NetWire(round(wire.cap_ff, 4), round(wire.res_ohm, 3), round(wire.length_um, 3), source)
         for name, wire in table(wires, netlist).items()
     }
     tree = clock_tree(wires, netlist, library, placement)
-    summary = summarize(wires, library, source, unit, tree)
+    summary = summarize(wires, library, source, tree)
     product.write(out_dir / wire_table.FILE, rounded)
     replace_text(out_dir / "wires.spef", spef_trees(wires, netlist))
     summary.write(out_dir)
     return summary
 
 
-def summarize(
-    wires: list[Wire], library: Library, source: Source, unit: str, tree: ClockWires
-) -> WiresSummary:
+def summarize(wires: list[Wire], library: Library, source: Source, tree: ClockWires) -> WiresSummary:
     """All wires together, and beside them what the Liberty's wire-load model guesses for the same nets."""
     model = library.wire_loads[library.default_wire_load]
-    by_fanout: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    guessed = 0.0
-    for wire in wires:
-        fanout = len(wire.terminals) - 1
-        guess = model.cap_ff(fanout)
-        guessed += guess
-        group = str(fanout) if fanout < 5 else "5 to 9" if fanout < 10 else "10 and more"
-        by_fanout[group].append((wire.cap_ff, guess))
+    guessed = sum(model.cap_ff(len(wire.terminals) - 1) for wire in wires)
     total = sum(wire.cap_ff for wire in wires)
     perimeters = (half_perimeter(wire.tree.points[: len(wire.terminals)]) for wire in wires)
     return WiresSummary(
         source=source,
-        unit=unit,
         nets=len(wires),
         length_um=round(sum(wire.length_um for wire in wires), 1),
         half_perimeter_um=round(sum(perimeters), 1),
@@ -365,14 +317,6 @@ def summarize(
             name=model.name,
             cap_ff=round(guessed, 1),
             of_model=round(total / guessed, 3) if guessed else None,
-            by_fanout={
-                group: OfFanout(
-                    nets=len(pairs),
-                    mean_cap_ff=round(sum(cap for cap, _ in pairs) / len(pairs), 3),
-                    model_cap_ff=round(sum(guess for _, guess in pairs) / len(pairs), 3),
-                )
-                for group, pairs in sorted(by_fanout.items(), key=lambda each: (len(each[0]), each[0]))
-            },
         ),
         clock_tree=tree,
     )
@@ -384,7 +328,6 @@ class Arrival:
 
     at_ps: float
     slew_ns: float  # of whoever drives it
-    reach_um: float  # wire from the port
     gated: bool
 
 
@@ -406,17 +349,15 @@ def clock_arrivals(
 ) -> dict[Terminal, Arrival]:
     """The clock at all pins that it reaches from the net `root`, through whatever cells have a wire behind them."""
     found: dict[Terminal, Arrival] = {}
-    front = [(root, Arrival(0.0, library.surroundings.clock_slew_ns, 0.0, False))]
+    front = [(root, Arrival(0.0, library.surroundings.clock_slew_ns, False))]
     while front:
         net, before = front.pop()
         wire = by_net.get(net)
         if wire is None:
             continue
         delays = wire.delays_ps([pin_cap(netlist, library, terminal) for terminal in wire.terminals])
-        start = wire.tree.points[0]
         for index, terminal in enumerate(wire.terminals[1:], 1):
-            reach = before.reach_um + distance(start, wire.tree.points[index])
-            arrival = Arrival(before.at_ps + delays[index], before.slew_ns, reach, before.gated)
+            arrival = Arrival(before.at_ps + delays[index], before.slew_ns, before.gated)
             found[terminal] = arrival
             instance = netlist.cells.get(terminal[0])
             if instance is None:
@@ -431,7 +372,7 @@ def clock_arrivals(
             at = arrival.at_ps + 1000 * arc.cell_rise.at(arrival.slew_ns, load)
             slew = arc.rise_transition.at(arrival.slew_ns, load)
             gated = arrival.gated or cell.clock_gate is not None
-            front.append((below.net, Arrival(at, slew, arrival.reach_um, gated)))
+            front.append((below.net, Arrival(at, slew, gated)))
     return found
 
 
@@ -452,7 +393,6 @@ def clock_tree(wires: list[Wire], netlist: Netlist, library: Library, placement:
         return ClockWires(0)
     times = [each.at_ps for each in arrivals.values()]
     gated = [each.at_ps for each in arrivals.values() if each.gated]
-    reaches = [each.reach_um for each in arrivals.values()]
     clock_nets = [net for net in by_net if _is_clock(netlist, net, tree.root)]
     return ClockWires(
         sinks=len(arrivals),
@@ -465,8 +405,6 @@ def clock_tree(wires: list[Wire], netlist: Netlist, library: Library, placement:
         skew_ps=round(max(times) - min(times), 2),
         slew_ps=round(1000 * max(each.slew_ns for each in arrivals.values()), 2),
         gated_latency_ps=round(max(gated), 2) if gated else None,
-        longest_path_um=round(max(reaches), 1),
-        shortest_path_um=round(min(reaches), 1),
         wire_um=round(sum(by_net[net].length_um for net in clock_nets), 1),
     )
 

@@ -6,6 +6,7 @@ It is Yosys' own format (`write_json`), with more keys than are named here; none
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -69,6 +70,20 @@ class Document(TypedDict, total=False):
 
     creator: str
     modules: dict[str, Module]
+
+
+def cell_bits(cell: Cell, direction: str) -> Iterator[Bit]:
+    """The bits of a cell's inputs or outputs."""
+    for pin, bits in cell["connections"].items():
+        if cell["port_directions"].get(pin) == direction:
+            yield from bits
+
+
+def port_bits(module: Module, direction: str) -> Iterator[Bit]:
+    """The bits of a module's inputs or outputs."""
+    for port in module["ports"].values():
+        if port["direction"] == direction:
+            yield from port["bits"]
 
 
 def load(path: Path | str) -> Document:

@@ -7,16 +7,16 @@ of the same design are found to be the same (ownership.py). equivalence.py write
 
 from __future__ import annotations
 
-import functools
-import itertools
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...fl.errors import BadInput
-from ..kit.liberty import Library
-from .document import Bit, Document, Module
+from ..kit.functions import Function, parse
+from ..kit.liberty import Cell, FlipFlop, Library
+from .document import Bit, Module
+from .order import in_order
 
 CONSTANTS: Mapping[Bit, int] = {"0": 0, "1": 1, "x": 0, "z": 0}
 
@@ -42,29 +42,7 @@ GATES = {
 # ... and its flip-flops without enable: clock edge, level and value of an asynchronous reset
 FLIP_FLOP = re.compile(r"\$_DFF_([PN])(?:([PN])([01]))?_")
 NO_LOGIC = ("$scopeinfo",)
-
-
-@dataclass(frozen=True)
-class Function:
-    """A Boolean function: of words, bit by bit, and as the rows of its truth table that are 1."""
-
-    inputs: tuple[str, ...]
-    evaluate: Callable[..., int]  # not yet cut to the width of the words
-
-    @functools.cached_property
-    def cubes(self) -> tuple[str, ...]:
-        rows = itertools.product((0, 1), repeat=len(self.inputs))
-        return tuple("".join(map(str, row)) for row in rows if self.evaluate(*row) & 1)
-
-
-@functools.cache
-def function(text: str) -> Function:
-    """The function that Liberty writes so: names, !, &, |, ^, parentheses."""
-    if not re.fullmatch(r"[\w\s!&|^()]+", text):
-        raise BadInput(f"{text!r} is no function of pins in names, !, &, |, ^ and parentheses")
-    inputs = tuple(sorted(set(re.findall(r"[A-Za-z_]\w*", text))))
-    evaluate = eval(f"lambda {', '.join(inputs)}: {text.replace('!', ' ~')}", {})
-    return Function(inputs, evaluate)
+NEXT = "next state"  # the net of one that is more than a pin
 
 
 @dataclass(frozen=True)
@@ -133,13 +111,8 @@ class Logic:
         for name, bit, complement in self.sources():
             words[bit] = random.Random(name).getrandbits(width) ^ (mask if complement else 0)
         for node in self.nodes:
-            words[node.out] = node.function.evaluate(*[words.get(bit, 0) for bit in node.inputs]) & mask
+            words[node.out] = node.function.words([words.get(bit, 0) for bit in node.inputs]) & mask
         return words
-
-
-def flat_module(design: Document, top: str) -> Module:
-    """The module of a design that was flattened to it."""
-    return design["modules"][top]
 
 
 def read(module: Module, library: Library) -> Logic:
@@ -153,7 +126,7 @@ def read(module: Module, library: Library) -> Logic:
         if kind in NO_LOGIC:
             continue
         if kind in GATES:
-            nodes.append(_node(name, pins, "Y", GATES[kind]))
+            nodes.append(_node(name, pins, pins["Y"], parse(GATES[kind])))
         elif match := FLIP_FLOP.fullmatch(kind):
             reset = (pins["R"], match[2] == "P") if match[2] else None
             clear, preset = (reset, None) if match[3] == "0" else (None, reset)
@@ -166,63 +139,76 @@ def read(module: Module, library: Library) -> Logic:
             )
         elif gate := library.cells[kind].clock_gate:
             gates.append(Gate(name, pins[gate.clock], pins[gate.enable], pins[gate.output]))
-        elif library.cells[kind].ff:
-            states.append(_flip_flop(name, pins, library, kind))
+        elif ff := library.cells[kind].ff:
+            state, more = _flip_flop(name, pins, library.cells[kind], ff)
+            states.append(state)
+            nodes += more
         else:
             for pin in library.cells[kind].outputs:
                 if pin in pins:
-                    nodes.append(_node(name, pins, pin, library.cells[kind].pins[pin].function))
+                    function = parse(library.cells[kind].pins[pin].function)
+                    nodes.append(_node(name, pins, pins[pin], function))
     return Logic(module, _sorted(nodes), states, gates)
 
 
-def _node(name: str, pins: dict[str, Bit], out: str, text: str) -> Node:
-    if text in ("0", "1"):  # a tie cell
-        return Node(name, pins[out], (), Function((), lambda: -int(text)))
-    made = function(text)
-    return Node(name, pins[out], tuple(pins[pin] for pin in made.inputs), made)
+def _node(name: str, pins: Mapping[str, Bit], out: Bit, function: Function) -> Node:
+    return Node(name, out, tuple(_net(name, pins, pin) for pin in function.inputs), function)
 
 
-def _flip_flop(name: str, pins: dict[str, Bit], library: Library, kind: str) -> State:
-    cell = library.cells[kind]
-    assert cell.ff is not None
-    outputs = tuple(
-        (pins[pin], cell.pins[pin].function == cell.ff.inverse) for pin in cell.outputs if pin in pins
-    )
+def _net(name: str, pins: Mapping[str, Bit], pin: str) -> Bit:
+    if pin not in pins:
+        raise BadInput(
+            f"{name} depends on {pin}, which is no connected pin: connect it, or take another cell"
+        )
+    return pins[pin]
 
-    def level(text: str) -> tuple[Bit, bool] | None:
-        return (pins[text.strip("!() ")], "!" not in text) if text else None
 
-    return State(
-        name,
-        pins[cell.ff.next_state.strip("() ")],
-        pins[cell.ff.clocked_on.strip("!() ")],
-        "!" not in cell.ff.clocked_on,
-        outputs,
-        level(cell.ff.clear),
-        level(cell.ff.preset),
-    )
+def _flip_flop(name: str, pins: Mapping[str, Bit], cell: Cell, ff: FlipFlop) -> tuple[State, list[Node]]:
+    """A flip-flop of a library, with nodes for a next state or an output that is more than one net."""
+    nets = dict(pins)
+    outputs: list[tuple[Bit, bool]] = []
+    gates: list[tuple[Bit, Function]] = []
+    for pin in cell.outputs:
+        if pin in pins:
+            function = parse(cell.pins[pin].function)
+            if function.literal and function.literal[0] in (ff.state, ff.inverse):
+                complement = (function.literal[0] == ff.inverse) == function.literal[1]
+                outputs.append((pins[pin], complement))
+                nets.setdefault(ff.inverse if complement else ff.state, pins[pin])
+            else:
+                gates.append((pins[pin], function))
+    data: Bit = f"{name} {NEXT}"
+    following = parse(ff.next_state)
+    if following.literal and following.literal[1] and following.literal[0] in pins:
+        data = pins[following.literal[0]]
+    else:
+        gates.append((data, following))
+    for held, complement in ((ff.state, False), (ff.inverse, True)):
+        if held not in nets and any(held in function.inputs for _, function in gates):
+            nets[held] = f"{name} {held}"
+            outputs.append((nets[held], complement))
+
+    def level(text: str) -> tuple[Bit, bool]:
+        literal = parse(text).literal
+        if literal is None:
+            raise BadInput(f"{name} ({cell.name}): {text!r} is of more than one pin, which is not supported")
+        return _net(name, pins, literal[0]), literal[1]
+
+    clear, preset = (level(text) if text else None for text in (ff.clear, ff.preset))
+    state = State(name, data, *level(ff.clocked_on), tuple(outputs), clear, preset)
+    return state, [_node(name, nets, out, function) for out, function in gates]
 
 
 def _sorted(nodes: list[Node]) -> list[Node]:
-    """Drivers first (Kahn); BadInput for a loop."""
+    """Drivers first; BadInput for a loop."""
     by_out = {node.out: index for index, node in enumerate(nodes)}
-    waiting = [0] * len(nodes)
-    readers: list[list[int]] = [[] for _ in nodes]
-    for index, node in enumerate(nodes):
-        for bit in node.inputs:
-            if bit in by_out:
-                readers[by_out[bit]].append(index)
-                waiting[index] += 1
-    ready = [index for index, count in enumerate(waiting) if not count]
-    for index in ready:  # grows
-        for reader in readers[index]:
-            waiting[reader] -= 1
-            if not waiting[reader]:
-                ready.append(reader)
-    if len(ready) < len(nodes):
-        stuck = next(node.cell for node, count in zip(nodes, waiting, strict=True) if count)
+    order = in_order(
+        {index: {by_out[bit] for bit in node.inputs if bit in by_out} for index, node in enumerate(nodes)}
+    )
+    if len(order) < len(nodes):
+        stuck = nodes[min(set(range(len(nodes))) - set(order))].cell
         raise BadInput(f"a combinational loop passes through {stuck}: break it with a register")
-    return [nodes[index] for index in ready]
+    return [nodes[index] for index in order]
 
 
 def cone(nodes: Sequence[Node], places: Mapping[Bit, int], roots: Iterable[Bit]) -> list[Node]:

@@ -1,8 +1,9 @@
 """Yosys scripts in a process of their own: what they print, what they take, and what went wrong in one line.
 
-Yosys comes as the package pyosys, a library that ends the whole process when a pass fails and keeps what it once took of the
-memory; so a script runs in `python -m modexlab.flow.netlist.yosys SCRIPT`, one command a line, in the directory in which it leaves its
-files. All that it prints goes to a log beside the script. An error of the design becomes BadInput with the tool's own message.
+Yosys comes as the package pyosys, a library that ends the whole process when a pass fails and keeps its
+memory. So a script runs in a process of this module, one command a line, in the directory in which it leaves
+its files. Its output goes to a log next to the script. An error of the design becomes BadInput with the
+tool's message.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...fl.errors import BadInput
+from .. import isolated
 
 PACKAGE = "pyosys"
 PIN = "pyosys==0.70"
@@ -75,7 +77,7 @@ def run(name: str, script: str, directory: Path, *, limit: float | None = None) 
     log_path = directory / f"{name}.log"
     start = time.perf_counter()
     with log_path.open("w") as log:
-        command = [sys.executable, "-m", "modexlab.flow.netlist.yosys", f"{name}.ys", used.name]
+        command = isolated.command("modexlab.flow.netlist.yosys", f"{name}.ys", used.name)
         if limit is not None:
             command = ["/bin/sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(limit)), *command]
         done = subprocess.run(
@@ -120,10 +122,11 @@ def _broken(before: str, text: str, log_path: Path) -> str:
     )
 
 
-def _main(script: str, used: str) -> None:
+def main() -> None:
     """Run the commands of a script, then note what this process took, and abc, which it starts."""
     from pyosys import libyosys
 
+    script, used = sys.argv[1:]
     design = libyosys.Design()
     for line in Path(script).read_text().splitlines():
         command = line.partition("#")[0].strip()
@@ -135,7 +138,3 @@ def _main(script: str, used: str) -> None:
         "cpu_seconds": round(sum(each.ru_utime + each.ru_stime for each in taken), 2),
     }
     Path(used).write_text(json.dumps(told) + "\n")
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])

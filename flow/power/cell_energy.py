@@ -23,7 +23,6 @@ import numpy as np
 
 from ..kit.functions import Function, parse
 from ..kit.liberty import Cell, PowerArc, Table
-from ..netlist.cell_models import gate_state
 from ..timing.cells import FALL, RISE
 
 STATE = ""  # the variable that stands for what a cell stores: no pin has this name
@@ -47,9 +46,6 @@ class Term:
     """One table of one pin, and how many transitions of each instance pay it."""
 
     pin: str
-    edge: int
-    related: str
-    when: str
     slew_pin: str
     slew_edge: int
     loaded: bool  # by the pin's net: at outputs
@@ -95,7 +91,7 @@ class KindEnergy:
             if held:
                 values |= {held.state: state, held.inverse: 1 - state}
             elif cell.clock_gate:
-                values[gate_state(cell)] = state
+                values[cell.gate_state] = state
         for pin in self.cell.outputs:
             if function := self.cell.pins[pin].function:
                 values[pin] = parse(function).value(**values)
@@ -144,16 +140,6 @@ class KindEnergy:
 
     # -- probabilities ------------------------------------------------------------------------------------------------
 
-    def _product(self, members: Members, fixed: Mapping[str, np.ndarray | float]) -> np.ndarray:
-        """Of every point of the variables but the pair, if they are independent; pins that are not connected are 0."""
-        found = np.ones((members.size, 1))
-        pair = 2 if self._paired else 0
-        for name in self.variables[: len(self.variables) - pair]:
-            one = fixed.get(name, members.ones.get(name, 0.0))
-            one = np.broadcast_to(np.asarray(one, float), (members.size,))[:, None]
-            found = np.concatenate([found * (1 - one), found * one], axis=1)
-        return found
-
     @property
     def _paired(self) -> bool:
         return bool(self.data) and self.cell.sequential
@@ -164,8 +150,16 @@ class KindEnergy:
         fixed: Mapping[str, np.ndarray | float],
         pair: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
     ) -> np.ndarray:
-        """The same of all variables; `pair`: that the data is 1, that the state is, and that they differ."""
-        found = self._product(members, fixed)
+        """The probability of every point; pins that are not connected are 0.
+
+        Variables are independent except the `pair`: the probabilities that the data is 1, that the state is,
+        and that they differ.
+        """
+        found = np.ones((members.size, 1))
+        for name in self.variables[:-2] if self._paired else self.variables:
+            one = np.asarray(fixed.get(name, members.ones.get(name, 0.0)), float)
+            one = np.broadcast_to(one, (members.size,))[:, None]
+            found = np.concatenate([found * (1 - one), found * one], axis=1)
         if not self._paired:
             return found
         assert pair is not None
@@ -258,7 +252,7 @@ class KindEnergy:
             table = arc.rise if edge == RISE else arc.fall
             if table is not None:
                 counts = half * (states @ self._mask(arc.when))
-                yield Term(name, edge, arc.related, arc.when, name, edge, False, table, counts)
+                yield Term(name, name, edge, False, table, counts)
 
     def _output(
         self, name: str, edge: int, half: np.ndarray, states: np.ndarray, members: Members
@@ -285,9 +279,7 @@ class KindEnergy:
                 slew_edge = edge
             else:
                 slew_edge = RISE if row.positive else FALL
-            yield Term(
-                name, edge, row.arc.related, row.arc.when, related, slew_edge, True, table, half * share
-            )
+            yield Term(name, related, slew_edge, True, table, half * share)
 
     def leakage_nw(self, members: Members) -> np.ndarray:
         """By the states' own leakage where the library has it."""

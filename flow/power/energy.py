@@ -48,12 +48,3 @@ def compare(energies_nj: Mapping[str, float], published: Published | None) -> li
         for operation, paper_nj in published.energy_nj.items()
         if (ours := energies_nj.get(operation)) is not None
     ]
-
-
-def saving(energies_nj: Mapping[str, float], reference_nj: Mapping[str, float]) -> dict[str, float]:
-    """How many times the energy of a reference is that of ours, by operation."""
-    return {
-        name: reference_nj[name] / value
-        for name, value in energies_nj.items()
-        if name in reference_nj and value
-    }

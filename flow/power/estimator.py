@@ -67,14 +67,6 @@ class Parts(msgspec.Struct, kw_only=True):
         return msgspec.structs.replace(self, **amounts)
 
 
-class InstancePower(Parts, kw_only=True):
-    """Of one cell."""
-
-    instance: str
-    type: str
-    group: str
-
-
 class ModulePower(Parts, kw_only=True):
     """Of a module with all that is below it, and `own_mw` without."""
 
@@ -89,7 +81,6 @@ class Estimate:
     """Power by instance; arrays in the order of `names`."""
 
     names: list[str]
-    kinds: list[str]
     clock_ns: float
     cycles: float
     internal_mw: np.ndarray
@@ -164,22 +155,6 @@ class Estimate:
                     )
                 )
         return found
-
-    def by_instance(self) -> list[InstancePower]:
-        """The instances, largest first."""
-        total = self.internal_mw + self.switching_mw + self.leakage_mw
-        return [
-            InstancePower(
-                instance=self.names[k],
-                type=self.kinds[k],
-                group=GROUPS[self.group[k]],
-                internal_mw=float(self.internal_mw[k]),
-                switching_mw=float(self.switching_mw[k]),
-                leakage_mw=float(self.leakage_mw[k]),
-                total_mw=float(total[k]),
-            )
-            for k in np.argsort(-total, kind="stable")
-        ]
 
 
 def _known(path: str, modules: Mapping[str, str]) -> str:
@@ -353,7 +328,6 @@ class Estimator:
         toggles, ones, derived = self.activity(activity)
         netlist, library = self.netlist, self.library
         names = [name for each in self.members.values() for name in each]
-        kinds = [kind for kind, each in self.members.items() for _ in each]
         internal, switching, leakage, pins = (np.zeros(len(names)) for _ in range(4))
         group = np.full(len(names), COMBINATIONAL)
         half_v2 = 0.5 * library.voltage**2
@@ -388,7 +362,6 @@ class Estimator:
             ports[which] += float(half_v2 * self.loads[net] * toggles[net]) * to_mw
         return Estimate(
             names=names,
-            kinds=kinds,
             clock_ns=self.clock_ns,
             cycles=activity.cycles,
             internal_mw=internal * to_mw,

@@ -28,13 +28,8 @@ say where its activity comes from; its Table 3 for the Montgomery system (2.86 a
 
 from __future__ import annotations
 
-import argparse
-import sys
 from pathlib import Path
 
-import msgspec
-
-from ...fl.errors import BadInput
 from ..gates import activity_file
 from ..kit import kit
 from ..netlist import hierarchy as hierarchy_file
@@ -42,7 +37,6 @@ from ..netlist.netlist import read
 from ..timing import wire_table
 from ..timing.wire_table import Source
 from .estimator import Estimator
-from .explain import explain
 from .report import PowerReport, report
 
 
@@ -64,8 +58,6 @@ def analyze(
 
     Without `wires` (a wires.json) and `wire_load` the library's own default model stands for the wires.
     """
-    if wires is not None and wire_load is not None:
-        raise BadInput("wires or a wire-load model: not both")
     library = kit.find(adk).library
     netlist = read(netlist_json, library, top)
     table = wire_table.load(wires) if wires is not None else None
@@ -92,37 +84,3 @@ def analyze(
     found.wires, found.wire_load, found.corner = source, wire_load, library.corner
     found.write(out_dir)
     return found
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Print everything that goes into the energy of one instance."""
-    parser = argparse.ArgumentParser(prog="python -m modexlab.flow.power.power", description=main.__doc__)
-    parser.add_argument("netlist", help="a netlist.json")
-    parser.add_argument("activity", help="an activity file of it")
-    parser.add_argument("instance", help="the name of a cell")
-    parser.add_argument("--wires", help="a wires.json; else the wires are those of the library's model")
-    parser.add_argument("--clock-port", default="clk")
-    parser.add_argument("--propagated", action="store_true", help="the clock tree is in the netlist")
-    args = parser.parse_args(argv)
-    try:
-        library = kit.find().library
-        activity = activity_file.load(args.activity)
-        estimator = Estimator(
-            read(args.netlist, library),
-            library,
-            activity.clock_ns,
-            clock_port=args.clock_port,
-            wires=wire_table.load(args.wires) if args.wires else None,
-            wire_load=None if args.wires else library.default_wire_load or None,
-            propagated=args.propagated,
-        )
-        told = msgspec.json.encode(explain(estimator, args.instance, activity))
-        print(msgspec.json.format(told, indent=1).decode())
-    except BadInput as error:
-        print(f"modexlab: error: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

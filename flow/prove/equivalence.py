@@ -56,9 +56,10 @@ from .. import product
 from ..collecting import uncollected
 from ..going import say
 from ..kit import kit, liberty
+from ..kit.functions import parse
 from ..netlist import document, yosys
 from ..netlist.document import Document, Module
-from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, function, read
+from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, read
 from ..netlist.netlist import of_module
 from ..netlist.ownership import SEPARATOR
 from ..synth import tiles
@@ -163,8 +164,8 @@ def check_equivalence(
     results = [part for each in proved for part in each.results] + wrong
     steps = [step for each in proved for step in each.steps]
     report = Equivalence(
-        equivalent=all(each.result == PROVED for each in results),
-        refuted=any(each.result == REFUTED for each in results),
+        equivalent=bool(results) and all(part.result == PROVED for part in results),
+        refuted=any(part.result == REFUTED for part in results),
         method="registers by name (those that are gone: constant or unread), abc &cec of each next value and output"
         + ("; rewritten sums and squares by algebra on words" if steps else "")
         + ("; the adders that the design names cell by cell" if reading.named else "")
@@ -608,7 +609,7 @@ class _Proof:
         if out in self.held:  # two registers of the design are this one
             return out
         self.held.add(out)
-        made = function(text)
+        made = parse(text)
         pins = {"E": enable, "D": state.data, "Q": q}
         self.gate.nodes.append(Node(out, out, tuple(pins[pin] for pin in made.inputs), made))
         return out
@@ -706,7 +707,7 @@ def _simulated(nodes: Iterable[Node], same: Mapping[Bit, tuple[Bit, bool]]) -> d
         word = -CONSTANTS[source] if source in CONSTANTS else drawn
         words[bit] = (word & MASK) ^ (MASK if complement else 0)
     for node in nodes:
-        words[node.out] = node.function.evaluate(*[words.get(bit, 0) for bit in node.inputs]) & MASK
+        words[node.out] = node.function.words([words.get(bit, 0) for bit in node.inputs]) & MASK
     return words
 
 

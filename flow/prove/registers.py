@@ -6,14 +6,14 @@ registers becomes one about the registers, which is easy.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...fl.errors import BadInput
-from ..netlist import yosys
+from ..netlist import document, yosys
+from ..netlist.document import Module, cell_bits, port_bits
 
 ELABORATE = "read_slang --ignore-timing --no-implicit-memories --top {top} registers.sv\n"
 READ = """\
@@ -39,7 +39,7 @@ FLIP_FLOPS = ("$dff", "$sdff", "$adff", "$aldff")
 class Registers:
     """The flattened top module."""
 
-    module: dict[str, Any]
+    module: Module
 
     def ports(self, direction: str) -> dict[str, int]:
         """Inputs or outputs, with their bits."""
@@ -48,13 +48,7 @@ class Registers:
 
     def behind(self, ports: Iterable[str], through: bool) -> tuple[dict[str, int], frozenset[str]]:
         """Registers that these outputs are computed from (bits by name), and the inputs; `through`: and what those are computed from."""
-        drivers = {
-            bit: cell
-            for cell in self.module["cells"].values()
-            for pin, bits in cell["connections"].items()
-            if cell["port_directions"][pin] == "output"
-            for bit in bits
-        }
+        drivers = {bit: cell for cell in self.module["cells"].values() for bit in cell_bits(cell, "output")}
         todo = [bit for name in ports for bit in self.module["ports"][name]["bits"]]
         seen, stored = set(todo), set()
         while todo:
@@ -66,24 +60,16 @@ class Registers:
                 stored.add(bit)
                 if not through:
                     continue
-            for pin, bits in cell["connections"].items():
-                if cell["port_directions"][pin] == "input":
-                    todo += [each for each in bits if each not in seen]
-                    seen.update(bits)
+            read = set(cell_bits(cell, "input"))
+            todo += read - seen
+            seen |= read
         inputs = frozenset(
             name
             for name, port in self.module["ports"].items()
             if port["direction"] == "input" and seen.intersection(port["bits"])
         )
-        given = {
-            bit
-            for port in self.module["ports"].values()
-            if port["direction"] == "input"
-            for bit in port["bits"]
-        }
-        computed = given.union(
-            bit for bit, cell in drivers.items() if not cell["type"].startswith(FLIP_FLOPS)
-        )
+        computed = {bit for bit, cell in drivers.items() if not cell["type"].startswith(FLIP_FLOPS)}
+        computed.update(port_bits(self.module, "input"))
         return self._named(stored, frozenset(computed)), inputs
 
     def _named(self, stored: set[Any], computed: frozenset[Any]) -> dict[str, int]:
@@ -134,8 +120,7 @@ def resets(verilog: str, top: str, work: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _module(verilog: str, top: str, work: Path, script: str) -> dict[str, Any]:
+def _module(verilog: str, top: str, work: Path, script: str) -> Module:
     (work / "registers.sv").write_text(verilog)
     yosys.run("registers", (ELABORATE + script + WRITE).format(top=top), work)
-    module: dict[str, Any] = json.loads((work / "registers.json").read_text())["modules"][top]
-    return module
+    return document.module(work / "registers.json", top)

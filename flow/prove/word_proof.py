@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from ..netlist.document import Bit, Cell, Module
+from ..netlist.document import Bit, Cell, Module, cell_bits, port_bits
+from ..netlist.order import in_order
 from ..synth.carry_save import Step
 
 Monomial = frozenset[Bit]
@@ -277,23 +278,14 @@ class _Proof:
 
     def _order(self) -> list[str]:
         """The new cells, readers first; NotShownError for a loop among them."""
-        waiting = dict.fromkeys(self.new, 0)
         below = {
             name: {driver for bit in _read(cell) if (driver := self.of_after.get(bit)) in self.new}
             for name, cell in self.new.items()
         }
-        for drivers in below.values():
-            for driver in drivers:
-                waiting[driver] += 1
-        order = [name for name, count in waiting.items() if not count]
-        for name in order:  # grows
-            for driver in below[name]:
-                waiting[driver] -= 1
-                if not waiting[driver]:
-                    order.append(driver)
+        order = in_order(below)
         if len(order) < len(self.new):
             raise NotShownError("a loop")
-        return order
+        return order[::-1]
 
     def _covered(self) -> None:
         """That each net of both is shown to be the same, and that no other is read."""
@@ -342,26 +334,17 @@ def _drivers(module: Module) -> dict[Bit, str]:
             if bit in found:
                 raise NotShownError(f"the net {bit} with two drivers")
             found[bit] = name
-    inputs = (
-        bit for port in module["ports"].values() if port["direction"] == "input" for bit in port["bits"]
-    )
-    if twice := found.keys() & set(inputs):
+    if twice := found.keys() & set(port_bits(module, "input")):
         raise NotShownError(f"the net {min(map(str, twice))} with two drivers")
     return found
 
 
-def _pins(cell: Cell, direction: str) -> Iterator[int]:
-    for pin, bits in cell["connections"].items():
-        if cell["port_directions"][pin] == direction:
-            yield from (bit for bit in bits if isinstance(bit, int))
-
-
 def _written(cell: Cell) -> Iterator[int]:
-    return _pins(cell, "output")
+    return (bit for bit in cell_bits(cell, "output") if isinstance(bit, int))
 
 
 def _read(cell: Cell) -> Iterator[int]:
-    return _pins(cell, "input")
+    return (bit for bit in cell_bits(cell, "input") if isinstance(bit, int))
 
 
 def _operands(cell: Cell) -> tuple[tuple[Bit, ...], tuple[Bit, ...]]:

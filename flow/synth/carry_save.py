@@ -20,10 +20,12 @@ Works on yosys' JSON of a design after sharing.py, in place.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from ..netlist.document import Bit, Cell, Document, Module
-from .sharing import Cells, adder, drivers, fresh_nets, gate, operand_orders
+from ..netlist.document import Bit, Document, Module, cell_bits, port_bits
+from .sharing import Words, drivers, extended, operand_orders
 
 LEAST_STEPS = 3
 TRUE_BITS = 2  # of a sum in the chain, the last ones
@@ -49,23 +51,22 @@ def narrow(design: Document) -> None:
         _narrow(module)
 
 
-class _Pair:
-    """A word as (sum, carry), and a carry of the last place beside them."""
+class _Pair(NamedTuple):
+    """A word as (sum, carry)."""
 
-    def __init__(self, total: list[Bit], carry: list[Bit]) -> None:
-        self.total, self.carry = total, carry
+    total: list[Bit]
+    carry: list[Bit]
 
 
-class _Chains:
+class _Chains(Words):
     def __init__(self, module: Module, prefix: bool) -> None:
-        self.module, self.cells = module, module["cells"]
+        super().__init__(module)
         self.prefix = prefix
-        self.fresh = fresh_nets(module)
         self.count = 0
+        self.drivers = drivers(self.cells)
+        self.readers = _readers(module)
 
     def rewrite(self) -> list[list[Step]]:
-        self.drivers = drivers(self.cells)
-        self.readers = _readers(self.module)
         self.bounds: dict[str, int] = {}
         every = {name: after for name in self.cells if (after := self._following(name))}
         # halves of two sums may meet; then both stay
@@ -142,120 +143,88 @@ class _Chains:
 
     def _save(self, chain: list[str], words: list[list[Bit]]) -> list[Step]:
         done = []
-        state, word = (list(each) for each in next(operand_orders(self.cells[chain[0]])))
+        state, first = (list(operand) for operand in next(operand_orders(self.cells[chain[0]])))
         pair = _Pair(state, ["0"] * len(state))
         carry: Bit = "0"
-        for place, name in enumerate(chain):
-            if place:
-                word = words[place - 1]
-            pair = self._row(name, pair.total, pair.carry, word, carry)
+        for name, word in zip(chain, [first, *words], strict=True):
+            width = self._width(name)
+            pair = self._row(name, extended(pair.total, width), extended(pair.carry, width), word, carry)
             out = self.cells[name]["connections"]["Y"]
             done.append(Step(tuple(out), tuple(pair.total), tuple(pair.carry)))
-            if place == len(chain) - 1:
+            if name == chain[-1]:
                 self._add(name, pair, "0", out)
-                self._differences(name, pair, out)
+                self._differences(pair, out)
                 break
             carry = self._true_bits(name, pair, out)
             del self.cells[name]
-            pair = _Pair([*pair.total[1:], "0"], [*pair.carry[1:], "0"])
-            width = len(self.cells[chain[place + 1]]["connections"]["Y"])
-            pair = _Pair(_extended(pair.total, width), _extended(pair.carry, width))
+            pair = _Pair(pair.total[1:], pair.carry[1:])
         return done
 
     def _row(self, name: str, a: list[Bit], b: list[Bit], c: list[Bit], carry_in: Bit) -> _Pair:
         """a + b + c + carry_in as a pair."""
-        width = len(a)
-        total: list[Bit] = [next(self.fresh) for _ in a]
-        carry: list[Bit] = [next(self.fresh) for _ in a]
-        self._new(
-            f"{name}$row",
-            {
-                "hide_name": 1,
-                "type": "$fa",
-                "parameters": {"WIDTH": f"{width:032b}"},
-                "attributes": {},
-                "port_directions": {**dict.fromkeys("ABC", "input"), **dict.fromkeys("XY", "output")},
-                "connections": {"A": a, "B": b, "C": c, "X": carry, "Y": total},
-            },
-        )
+        total, carry = ([self.net() for _ in a] for _ in range(2))
+        self.put(f"{name}$row", "$fa", total, A=a, B=b, C=c, X=carry)
         return _Pair(total, [carry_in, *carry[:-1]])
 
     def _true_bits(self, name: str, pair: _Pair, out: list[Bit]) -> Bit:
         """Drive the two last bits of a sum; the carry out of the last one."""
-        self._gate(f"{name}$bit0", "$xor", [out[0]], [pair.total[0]], [pair.carry[0]])
-        carry = self._made(f"{name}$carry0", "$and", [pair.total[0]], [pair.carry[0]])
-        both = self._made(f"{name}$both1", "$xor", [pair.total[1]], [pair.carry[1]])
-        self._gate(f"{name}$bit1", "$xor", [out[1]], both, carry)
+        self.put(f"{name}$bit0", "$xor", [out[0]], A=[pair.total[0]], B=[pair.carry[0]])
+        carry = self.made(f"{name}$carry0", "$and", A=[pair.total[0]], B=[pair.carry[0]])
+        both = self.made(f"{name}$both1", "$xor", A=[pair.total[1]], B=[pair.carry[1]])
+        self.put(f"{name}$bit1", "$xor", [out[1]], A=both, B=carry)
         return carry[0]
 
-    def _differences(self, name: str, pair: _Pair, out: list[Bit]) -> None:
+    def _differences(self, pair: _Pair, out: list[Bit]) -> None:
         """Subtractions from (half of) the sum at the end of a chain: of the pair, not of the sum."""
-        for each, cell in list(self.cells.items()):
+        for name, cell in list(self.cells.items()):
             if cell["type"] != "$sub":
                 continue
             a, b = next(operand_orders(cell))
             if not _is_half(a, out):
                 continue
             width = len(a)
-            carry = self._made(f"{each}$carry0", "$and", [pair.total[0]], [pair.carry[0]])[0]
-            inverse = self._made(f"{each}$not", "$not", list(b))
-            row = self._row(
-                each,
-                _extended(pair.total[1:], width),
-                _extended(pair.carry[1:], width),
-                inverse,
-                carry,
-            )
-            self._add(each, row, "1", cell["connections"]["Y"])
+            (carry,) = self.made(f"{name}$carry0", "$and", A=[pair.total[0]], B=[pair.carry[0]])
+            inverse = self.made(f"{name}$not", "$not", A=b)
+            total, carries = (extended(half[1:], width) for half in pair)
+            row = self._row(name, total, carries, inverse, carry)
+            self._add(name, row, "1", cell["connections"]["Y"])
 
     def _add(self, name: str, pair: _Pair, carry_in: Bit, out: list[Bit]) -> None:
         """Drive `out` with the sum of a pair, by Sklansky's prefix network or as a word, in the place of a cell."""
-        old = self.cells.pop(name)
         width = len(out)
         a, b = pair.total[:width], pair.carry[:width]
+        del self.cells[name]
         if not self.prefix:
-            self.cells[name] = adder(old, a, b)
-            if carry_in != "0":  # a + b + 1 = a - ~b
-                self.cells[name] |= {"type": "$sub"}
-                self.cells[name]["connections"]["B"] = self._made(f"{name}$complement", "$not", b)
+            if carry_in == "0":
+                self.put(name, "$add", out, A=a, B=b)
+            else:  # a + b + 1 = a - ~b
+                self.put(name, "$sub", out, A=a, B=self.made(f"{name}$complement", "$not", A=b))
             return
-        p = self._made(f"{name}$p", "$xor", a, b)
-        g = self._made(f"{name}$g", "$and", a, b)
-        half = p
-        p, g = list(p), list(g)
+        half = self.made(f"{name}$p", "$xor", A=a, B=b)
+        p, g = list(half), self.made(f"{name}$g", "$and", A=a, B=b)
+
+        def combined(place: int, step: int, through: list[Bit]) -> None:
+            (g[place],) = self.made(f"{name}$g{step}", "$or", A=[g[place]], B=through)
+
         if carry_in != "0":
-            g[0] = self._made(
-                f"{name}$g0", "$or", [g[0]], self._made(f"{name}$pc", "$and", [p[0]], [carry_in])
-            )[0]
+            combined(0, 0, self.made(f"{name}$pc", "$and", A=[p[0]], B=[carry_in]))
         step = 1
         while step < width:
             for place in range(width):
                 if place // step % 2:
                     below = place // step * step - 1
-                    through = self._made(f"{name}$t", "$and", [p[place]], [g[below]])
-                    g[place] = self._made(f"{name}$g{step}", "$or", [g[place]], through)[0]
+                    combined(place, step, self.made(f"{name}$t", "$and", A=[p[place]], B=[g[below]]))
                     if below >= step:
-                        p[place] = self._made(f"{name}$p{step}", "$and", [p[place]], [p[below]])[0]
+                        (p[place],) = self.made(f"{name}$p{step}", "$and", A=[p[place]], B=[p[below]])
             step *= 2
-        self._gate(name, "$xor", out, half, [carry_in, *g[:-1]])
+        self.put(name, "$xor", out, A=half, B=[carry_in, *g[:-1]])
 
-    def _made(self, name: str, kind: str, *operands: list[Bit]) -> list[Bit]:
-        out: list[Bit] = [next(self.fresh) for _ in operands[0]]
-        self._gate(name, kind, out, *operands)
-        return out
-
-    def _gate(self, name: str, kind: str, out: list[Bit], *operands: list[Bit]) -> None:
-        self._new(name, gate(kind, out, **dict(zip("AB", operands, strict=False))))
-
-    def _new(self, name: str, cell: Cell) -> None:
+    def made(self, name: str, kind: str, **pins: Sequence[Bit]) -> list[Bit]:
+        """Return the output of a new cell, whose name others may have had before."""
         while name in self.cells:
             self.count += 1
             name = f"{name}_{self.count}"
-        self.cells[name] = cell
-
-
-def _extended(bits: list[Bit], width: int) -> list[Bit]:
-    return (bits + ["0"] * width)[:width]
+        return super().made(name, kind, **pins)
 
 
 def _is_half(word: tuple[Bit, ...], out: list[Bit]) -> bool:
@@ -272,20 +241,17 @@ def _readers(module: Module) -> dict[Bit, set[str]]:
     """{net: the cells that read it, and "" for a port}."""
     found: dict[Bit, set[str]] = defaultdict(set)
     for name, cell in module["cells"].items():
-        for pin, bits in cell["connections"].items():
-            if cell["port_directions"][pin] != "output":
-                for bit in bits:
-                    found[bit].add(name)
-    for port in module["ports"].values():
-        if port["direction"] != "input":
-            for bit in port["bits"]:
-                found[bit].add("")
+        for bit in cell_bits(cell, "input"):
+            found[bit].add(name)
+    for bit in port_bits(module, "output"):
+        found[bit].add("")
     return found
 
 
 def _narrow(module: Module) -> None:
     """Take out additions and multiplexers that nothing reads, of both the bits that nothing reads."""
-    cells: Cells = module["cells"]
+    words = Words(module)
+    cells = words.cells
     changed = True
     while changed:
         changed = False
@@ -304,10 +270,7 @@ def _narrow(module: Module) -> None:
                 del cells[name]
             elif cell["type"] == "$add":
                 a, b = next(operand_orders(cell))
-                cells[name] = adder(
-                    cell | {"connections": {"Y": pins["Y"][: len(places)]}},
-                    *(list(each[: len(places)]) for each in (a, b)),
-                )
+                words.put(name, "$add", pins["Y"][: len(places)], A=a[: len(places)], B=b[: len(places)])
             else:
                 for pin in "ABY":
                     pins[pin] = [pins[pin][place] for place in places]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..netlist.document import Bit, Document, Module
+from ..netlist.document import Bit, Document, Module, cell_bits
+from ..netlist.order import in_order
 
 PER_BIT = {
     **dict.fromkeys(("$dff", "$dffe", "$adff", "$adffe", "$sdff", "$sdffe", "$sdffce", "$aldff"), 1.3),
@@ -70,33 +71,11 @@ def carries(module: Module) -> int:
 
 def _in_order(module: Module) -> Iterator[tuple[str, dict[str, list[Bit]]]]:
     """(kind, connections) of all operators, each after those that it reads; no registers."""
-    cells = module["cells"]
-    driver: dict[Bit, str] = {}
-    for name, cell in cells.items():
-        if cell["type"] not in REGISTERS:
-            for pin, bits in cell["connections"].items():
-                if cell["port_directions"].get(pin) == "output":
-                    driver |= dict.fromkeys(bits, name)
-    waiting: dict[str, int] = {}
-    readers: dict[str, list[str]] = {}
-    for name, cell in cells.items():
-        if cell["type"] in REGISTERS:
-            continue
-        sources = {
-            driver[bit]
-            for pin, bits in cell["connections"].items()
-            if cell["port_directions"].get(pin) == "input"
-            for bit in bits
-            if bit in driver
-        }
-        waiting[name] = len(sources)
-        for source in sources:
-            readers.setdefault(source, []).append(name)
-    ready = [name for name, count in waiting.items() if not count]
-    for name in ready:  # grows
-        for reader in readers.get(name, ()):
-            waiting[reader] -= 1
-            if not waiting[reader]:
-                ready.append(reader)
-    for name in ready:
-        yield cells[name]["type"], cells[name]["connections"]
+    operators = {name: cell for name, cell in module["cells"].items() if cell["type"] not in REGISTERS}
+    driver = {bit: name for name, cell in operators.items() for bit in cell_bits(cell, "output")}
+    sources = {
+        name: {driver[bit] for bit in cell_bits(cell, "input") if bit in driver}
+        for name, cell in operators.items()
+    }
+    for name in in_order(sources):
+        yield operators[name]["type"], operators[name]["connections"]

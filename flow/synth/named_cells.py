@@ -25,7 +25,7 @@ from ..kit.functions import parse
 from ..kit.kit_file import Adder
 from ..kit.liberty import Library
 from ..netlist import logic
-from ..netlist.document import Bit, Cell, Document, Module
+from ..netlist.document import Bit, Cell, Document, Module, cell_bits, port_bits
 from ..netlist.ownership import SEPARATOR
 from .sharing import fresh_nets
 from .tiles import Forms
@@ -119,7 +119,7 @@ def _gates_of(module: Module) -> dict[Bit, Gate] | None:
             return None
         gate = WORDS[kind]
         operands: list[list[Bit]] = []
-        for pin in logic.function(logic.GATES[gate]).inputs:
+        for pin in parse(logic.GATES[gate]).inputs:
             bits = pins[pin]
             signed = pin != "S" and int(str(parameters.get(f"{pin}_SIGNED", 0)), 2)
             more = bits[-1] if signed or pin == "S" else "0"
@@ -139,10 +139,9 @@ def _cells(module: Module, driver: Mapping[Bit, Gate], role: str, library: Libra
     tables = _tables(library, kind)
     leaves = _Leaves(module, driver)
     by_leaves: defaultdict[Leaves, dict[int, Bit]] = defaultdict(dict)
-    for port in module["ports"].values():
-        for net in port["bits"] if port["direction"] == "output" else ():
-            if at := leaves.table(net):
-                by_leaves[at[0]][at[1]] = net
+    for net in port_bits(module, "output"):
+        if at := leaves.table(net):
+            by_leaves[at[0]][at[1]] = net
     for nets, values in by_leaves.items():
         for found, pins in tables.items():
             if len(pins) == len(nets) and all(table in values for table in found):
@@ -170,9 +169,7 @@ class _Leaves:
 
     def __init__(self, module: Module, driver: Mapping[Bit, Gate]) -> None:
         self.driver = driver
-        self.inputs = {
-            net for port in module["ports"].values() if port["direction"] == "input" for net in port["bits"]
-        }
+        self.inputs = set(port_bits(module, "input"))
         self.known: dict[Bit, Leaves | None] = {}
 
     def table(self, net: Bit) -> tuple[Leaves, int] | None:
@@ -208,8 +205,8 @@ class _Leaves:
             return -logic.CONSTANTS[net]
         if net not in words:
             gate, inputs = self.driver[net]
-            made = logic.function(logic.GATES[gate])
-            words[net] = made.evaluate(*[self._value(below, words) for below in inputs])
+            made = parse(logic.GATES[gate])
+            words[net] = made.words([self._value(below, words) for below in inputs])
         return words[net]
 
 
@@ -269,18 +266,9 @@ class Placing:
         count = 0
         for own, module in design["modules"].items():
             fresh = fresh_nets(module)
-            read = {
-                net
-                for cell in module["cells"].values()
-                for pin, bits in cell["connections"].items()
-                if cell["port_directions"][pin] == "input"
-                for net in bits
-            } | {
-                net
-                for port in module["ports"].values()
-                if port["direction"] == "output"
-                for net in port["bits"]
-            }
+            read = {*port_bits(module, "output")}
+            for cell in module["cells"].values():
+                read.update(cell_bits(cell, "input"))
             for name in [each for each in module["cells"] if (own, each) in self.placed]:
                 form, bits = self.placed[own, name]
                 pins = {pin: nets[0] for pin, nets in module["cells"][name]["connections"].items() if nets}
@@ -316,7 +304,7 @@ class Placing:
                 if isinstance(bit, int) and bit not in nets:
                     nets[bit] = next(fresh)
                     todo.append(bit)
-            pins = logic.function(logic.GATES[gate]).inputs
+            pins = parse(logic.GATES[gate]).inputs
             given = {pin: nets.get(bit, bit) for pin, bit in zip(pins, inputs, strict=True)}
             cell = _instance(gate, {**given, "Y": nets[net]}, "Y")
             module["cells"][f"{path}{SEPARATOR}${len(made)}"] = {**cell, "hide_name": 1}

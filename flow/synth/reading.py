@@ -18,7 +18,7 @@ from ...fl.errors import BadInput
 from ...rtl.sim import toolchain
 from ..kit.kit import Kit
 from ..netlist import yosys
-from ..netlist.document import Document, Module
+from ..netlist.document import Document, cell_bits
 from . import estimate, named_cells, tiles
 from .named_cells import Form, Placing
 from .tiles import Tile
@@ -39,6 +39,10 @@ UNDRIVEN = re.compile(
     r"^%Warning-UNDRIVEN: (?P<file>[^:\n]+):(?P<line>\d+):\d+: Signal is not driven: '(?P<net>[^']+)'",
     re.MULTILINE,
 )
+SRC = re.compile(r"^.*/|\.\d+(-[\d.]+)?$")  # in an attribute src, all but file and line
+# attributes in front of a case statement
+CASE = re.compile(r"(?:\(\*(?!\s*\))(?:(?!\*\)).)*\*\)\s*)+(?=case[xz]?\b)", re.DOTALL)
+CASE_KEYWORDS = {("full",): "priority", ("parallel",): "unique0", ("full", "parallel"): "unique"}
 CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\])?)")
 
 HIERARCHY, FLAT, CUT, COARSE, KEPT = (
@@ -86,7 +90,6 @@ class Reading(NamedTuple):
 
     tiles: tuple[Tile, ...]
     named: frozenset[str]
-    log: str
     peak_memory_mib: float
 
 
@@ -98,14 +101,12 @@ def read_design(
     With a kit the adders that it names are cells of that.
     """
     source = Path(design_sv).absolute()
-    if not source.is_file():
-        raise BadInput(f"there is no file {design_sv}")
-    if not re.fullmatch(r"[A-Za-z_]\w*", top):
-        raise BadInput(f"{top!r} is no name of a module")
+    check_given(source, top)
     if re.search(r"[\s\"';#]", str(source)):
         raise BadInput(
             f"the path {source} has a blank or a quote in it, which yosys' scripts do not take: rename it"
         )
+    source = slang_source(source, work)
     yosys.run("probe", PROBE.format(source=source, top=top), work)
     probe = _load(work / "probe.json")
     _check_memories(probe, top)
@@ -125,27 +126,51 @@ def read_design(
         found = tiles.find(hierarchy, top) if likely else ()
         forms = named_cells.find(hierarchy, files.library) if named and files else {}
         placing = Placing(forms)
-        apart = _taken_apart(top, work, found, placing, files) if found or forms else ()
-        flat = (
-            [yosys.run("flatten", f"read_json {HIERARCHY}\n{BOTH}", work)] if not found and not forms else []
-        )
-        for again in flat or apart:
+        for again in _taken_apart(top, work, found, placing, files):
             log, peak = log + again.log, max(peak, again.peak_memory_mib)
     _check_drivers(_load(work / "drivers.json"), top)
     if conflict := CONFLICT.search(log):
         raise BadInput(f"{_plain(conflict[1])} has more than one driver: give each net one")
     # what nothing drives has become x, as have registers that are never used and values that the source leaves open
-    modules = _load(work / HIERARCHY)["modules"].values()
-    nets = (item for module in modules for item in module["netnames"].items())
+    hierarchy = _load(work / HIERARCHY)
+    nets = (item for module in hierarchy["modules"].values() for item in module["netnames"].items())
     if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for _, net in nets):
         _check_undriven(source, top, work)
+    check_loops(log)
+    check_latches(_load(work / FLAT), hierarchy, top)
+    _check_size(_load(work / COARSE), top)
+    return Reading(found, placing.names, peak)
+
+
+def check_given(design_sv: Path, top: str) -> None:
+    """BadInput for a file that is missing, and for a name that no module can have."""
+    if not design_sv.is_file():
+        raise BadInput(f"there is no file {design_sv}")
+    if not re.fullmatch(r"[A-Za-z_]\w*", top):
+        raise BadInput(f"{top!r} is no name of a module")
+
+
+def check_loops(log: str) -> None:
+    """BadInput for a combinational loop that Yosys warns of."""
     if loop := LOOP.search(log):
         where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
         raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
-    for module in _load(work / FLAT)["modules"].values():
-        _check_latches(module, top)
-    _check_size(_load(work / COARSE), top)
-    return Reading(found, placing.names, log, peak)
+
+
+def slang_source(design_sv: Path, work: Path) -> Path:
+    """The file for read_slang, which ignores full_case and parallel_case: keywords say the same."""
+    text = design_sv.read_text()
+    keyed = CASE.sub(_with_keyword, text) if "_case" in text else text
+    if keyed == text:
+        return design_sv
+    path = (work / "slang.sv").absolute()
+    path.write_text(keyed)
+    return path
+
+
+def _with_keyword(attributes: re.Match[str]) -> str:
+    names = tuple(sorted(set(re.findall(r"\b(full|parallel)_case\b", attributes[0]))))
+    return f"{attributes[0]}{CASE_KEYWORDS[names]} " if names else attributes[0]
 
 
 def _load(path: Path) -> Document:
@@ -156,6 +181,9 @@ def _taken_apart(
     top: str, work: Path, found: tuple[Tile, ...], placing: Placing, files: Kit | None
 ) -> Iterator[yosys.Run]:
     """Flat but for the tiles, these taken out, with the cells that the design names, and each part cleaned up for itself."""
+    if not found and not placing.forms:
+        yield yosys.run("flatten", f"read_json {HIERARCHY}\n{BOTH}", work)
+        return
     hierarchy = _load(work / HIERARCHY)
     for name in (*placing.forms, *(module for tile in found for module in tile.modules)):
         module = hierarchy["modules"][name]
@@ -187,10 +215,8 @@ def _check_drivers(design: Document, top: str) -> None:
         driven = Counter(
             bit
             for cell in module["cells"].values()
-            if cell["type"] != "$tribuf"
-            for port, direction in cell.get("port_directions", {}).items()
-            if direction == "output"
-            for bit in cell["connections"][port]
+            if cell["type"] != "$tribuf" and "port_directions" in cell
+            for bit in cell_bits(cell, "output")
             if isinstance(bit, int)
         )
         for name, net in module["netnames"].items():
@@ -239,16 +265,26 @@ def _check_size(design: Document, top: str, over: float = 1.0, more: int = 0) ->
         )
 
 
-def _check_latches(module: Module, top: str) -> None:
-    """BadInput for latches."""
-    for name, cell in module["cells"].items():
-        if cell["type"] in LATCHES:
-            out = cell["connections"]["Q"]
-            nets = [
-                net
-                for net, data in module["netnames"].items()
-                if not data.get("hide_name") and data["bits"] == out
-            ]
-            raise BadInput(
-                f"{top}: {min(nets, default=name)} is a latch: assign it in every branch, or in always_ff"
-            )
+def check_latches(design: Document, hierarchy: Document, top: str) -> None:
+    """BadInput for a latch of the flat design, with its place in the source, which `hierarchy` has."""
+    places = {
+        cell.get("attributes", {}).get("src")
+        for module in hierarchy["modules"].values()
+        for cell in module["cells"].values()
+        if cell["type"] in LATCHES
+    }
+    for module in design["modules"].values():
+        for name, cell in module["cells"].items():
+            if cell["type"] in LATCHES:
+                out = set(cell["connections"]["Q"])
+                nets = [
+                    net
+                    for net, data in module["netnames"].items()
+                    if not data.get("hide_name") and out <= set(data["bits"])
+                ]
+                sources = cell.get("attributes", {}).get("src", "").split("|")
+                where = "".join(f" ({SRC.sub('', source)})" for source in sources if source in places)
+                raise BadInput(
+                    f"{top}: {min(nets, default=name)}{where} is a latch: "
+                    "assign it in every branch, or in always_ff"
+                )

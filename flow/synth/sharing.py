@@ -17,13 +17,14 @@ Works on yosys' JSON of a design after `proc` and `opt`, in place: nothing but c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
 
 from ..netlist.document import Bit, Cell, Document, Module
 
 Cells = dict[str, Cell]
 Word = tuple[Bit, ...]
+Drivers = dict[Bit, tuple[str, int]]  # by net: a cell, and the place in its output
 MOST_PRODUCTS = 3  # AOI222 takes so many
 LEAST_USERS = 2  # an adder is worth more than two multiplexers of its width
 
@@ -34,14 +35,55 @@ def share_adders(design: Document) -> int:
 
 
 def _share(module: Module) -> int:
-    fresh = fresh_nets(module)
-    cells: Cells = module["cells"]
-    shared = _share_chains(cells, fresh) + _share_sums(cells, fresh)
-    _choose_by_gates(cells, fresh)
+    words = Words(module)
+    shared = _share_chains(words) + _share_sums(words)
+    _choose_by_gates(words)
     return shared
 
 
-def drivers(cells: Cells) -> dict[Bit, tuple[str, int]]:
+class Words:
+    """The cells of a module, and new ones of unsigned words."""
+
+    def __init__(self, module: Module) -> None:
+        self.cells = module["cells"]
+        self._fresh = fresh_nets(module)
+
+    def net(self) -> Bit:
+        """An unused net."""
+        return next(self._fresh)
+
+    def put(self, name: str, kind: str, out: Sequence[Bit], **pins: Sequence[Bit]) -> None:
+        """Make the cell that drives `out`, at the source position of the one it replaces."""
+        width = f"{len(out):032b}"
+        pins["Y"] = out
+        parameters = {"WIDTH": width}
+        if kind not in ("$mux", "$fa"):
+            parameters = {f"{pin}_WIDTH": width for pin in pins}
+            parameters |= {f"{pin}_SIGNED": "0" for pin in pins if pin != "Y"}
+        self.cells[name] = {
+            "hide_name": 1,
+            "type": kind,
+            "parameters": parameters,
+            "attributes": self.cells.get(name, {}).get("attributes", {}),
+            "port_directions": {pin: "output" if pin in "XY" else "input" for pin in pins},
+            "connections": {pin: list(bits) for pin, bits in pins.items()},
+        }
+
+    def made(self, name: str, kind: str, **pins: Sequence[Bit]) -> list[Bit]:
+        """Return the output of a new cell."""
+        out = [self.net() for _ in pins["A"]]
+        self.put(name, kind, out, **pins)
+        return out
+
+    def total(self, name: str, a: Word, b: Word) -> list[Bit]:
+        """Return a + b from a new cell, or one operand if the other is 0."""
+        for operand, other in ((a, b), (b, a)):
+            if set(operand) == {"0"}:
+                return list(other)
+        return self.made(name, "$add", A=a, B=b)
+
+
+def drivers(cells: Cells) -> Drivers:
     """{net: (cell, place in its output)}."""
     return {
         bit: (name, place)
@@ -52,9 +94,9 @@ def drivers(cells: Cells) -> dict[Bit, tuple[str, int]]:
     }
 
 
-def _share_chains(cells: Cells, fresh: Iterator[int]) -> int:
+def _share_chains(words: Words) -> int:
     """(s + (x ? y : 0)) + (q ? n : 0): the number of such pairs of sums that became one."""
-    driver = drivers(cells)
+    cells, driver = words.cells, drivers(words.cells)
     sums = {name: found for name in cells if (found := _conditional_sum(name, cells, driver))}
     by_out = {tuple(cells[name]["connections"]["Y"]): name for name in sums}
     groups: dict[tuple[Word, Word], list[tuple[str, Word, Bit, Bit]]] = {}
@@ -63,23 +105,18 @@ def _share_chains(cells: Cells, fresh: Iterator[int]) -> int:
         if base in by_out:
             state, y, x = sums[by_out[base]]
             groups.setdefault((y, n), []).append((name, state, x, q))
-    replaced = 0
-    for (y, n), users in groups.items():
-        if len(users) < LEAST_USERS:
-            continue
-        both = _sum(cells, f"{users[0][0]}$both", y, n, fresh)
+    shared = [(pair, users) for pair, users in groups.items() if len(users) >= LEAST_USERS]
+    for (y, n), users in shared:
+        both = words.total(f"{users[0][0]}$both", y, n)
         for name, state, x, q in users:
-            without_n = _choose(cells, f"{name}$y", ["0"] * len(y), list(y), x, fresh)
-            with_n = _choose(cells, f"{name}$n", list(n), both, x, fresh)
-            word = _choose(cells, f"{name}$word", without_n, with_n, q, fresh)
-            cells[name] = adder(cells[name], list(state), word)
-            replaced += 1
-    return replaced
+            without_n = words.made(f"{name}$y", "$mux", A=["0"] * len(y), B=y, S=[x])
+            with_n = words.made(f"{name}$n", "$mux", A=n, B=both, S=[x])
+            word = words.made(f"{name}$word", "$mux", A=without_n, B=with_n, S=[q])
+            words.put(name, "$add", cells[name]["connections"]["Y"], A=state, B=word)
+    return sum(len(users) for _, users in shared)
 
 
-def _conditional_sum(
-    name: str, cells: Cells, driver: dict[Bit, tuple[str, int]]
-) -> tuple[Word, Word, Bit] | None:
+def _conditional_sum(name: str, cells: Cells, driver: Drivers) -> tuple[Word, Word, Bit] | None:
     """(s, y, x) if a cell computes s + (x ? y : 0), written so or as x ? s + y : s."""
     cell = cells[name]
     if cell["type"] == "$add":
@@ -102,9 +139,9 @@ def _conditional_sum(
     return None
 
 
-def _share_sums(cells: Cells, fresh: Iterator[int]) -> int:
+def _share_sums(words: Words) -> int:
     """(x ? y : c) + n: the number of adders that became multiplexers."""
-    driver = drivers(cells)
+    cells, driver = words.cells, drivers(words.cells)
     groups: dict[tuple[Word, ...], list[tuple[str, Bit]]] = {}
     for name, cell in cells.items():
         if cell["type"] == "$add":
@@ -114,22 +151,19 @@ def _share_sums(cells: Cells, fresh: Iterator[int]) -> int:
                     condition, one, zero = chosen
                     groups.setdefault((one, zero, other), []).append((name, condition))
                     break
-    replaced = 0
-    for (one, zero, other), users in groups.items():
-        if len(users) < LEAST_USERS:
-            continue
+    shared = [(sums, users) for sums, users in groups.items() if len(users) >= LEAST_USERS]
+    for (one, zero, other), users in shared:
         first = users[0][0]
-        if_one = _sum(cells, f"{first}$one", one, other, fresh)
-        if_zero = _sum(cells, f"{first}$zero", zero, other, fresh)
+        if_one = words.total(f"{first}$one", one, other)
+        if_zero = words.total(f"{first}$zero", zero, other)
         for name, condition in users:
-            cells[name] = _multiplexer(cells[name], if_zero, if_one, condition)
-            replaced += 1
-    return replaced
+            words.put(name, "$mux", cells[name]["connections"]["Y"], A=if_zero, B=if_one, S=[condition])
+    return sum(len(users) for _, users in shared)
 
 
-def _choose_by_gates(cells: Cells, fresh: Iterator[int]) -> None:
+def _choose_by_gates(words: Words) -> None:
     """One of four words by two conditions, q ? (x ? a : b) : (x ? c : d), one of them 0: a sum of three products."""
-    driver = drivers(cells)
+    cells, driver = words.cells, drivers(words.cells)
     for name, cell in list(cells.items()):
         if cell["type"] != "$mux":
             continue
@@ -147,63 +181,43 @@ def _choose_by_gates(cells: Cells, fresh: Iterator[int]) -> None:
         ]
         if len(wanted) > MOST_PRODUCTS:
             continue
-        opposite: dict[Bit, Bit] = {}
-        for bit in (x, q):
-            opposite[bit] = next(fresh)
-            cells[f"{name}$not{bit}"] = gate("$not", [opposite[bit]], A=[bit])
+        opposite = {bit: words.made(f"{name}$not{bit}", "$not", A=[bit]) for bit in (x, q)}
         total: list[Bit] = []
         for number, (word, of_x, of_q) in enumerate(wanted):
-            chosen: list[Bit] = [next(fresh)]
-            cells[f"{name}$if{number}"] = gate(
-                "$and", chosen, A=[x if of_x else opposite[x]], B=[q if of_q else opposite[q]]
-            )
-            product: list[Bit] = [next(fresh) for _ in word]
-            cells[f"{name}$word{number}"] = gate("$and", product, A=list(word), B=chosen * len(word))
+            conditions = ([bit] if holds else opposite[bit] for bit, holds in ((x, of_x), (q, of_q)))
+            chosen = words.made(f"{name}$if{number}", "$and", **dict(zip("AB", conditions, strict=True)))
+            product = words.made(f"{name}$word{number}", "$and", A=word, B=chosen * len(word))
             if not total:
                 total = product
-                continue
-            last = number == len(wanted) - 1
-            out: list[Bit] = pins["Y"] if last else [next(fresh) for _ in word]
-            cells[name if last else f"{name}$sum{number}"] = gate("$or", out, A=total, B=product)
-            total = out
+            elif number < len(wanted) - 1:
+                total = words.made(f"{name}$sum{number}", "$or", A=total, B=product)
+            else:
+                words.put(name, "$or", pins["Y"], A=total, B=product)
 
 
 def fresh_nets(module: Module) -> Iterator[int]:
     """Numbers that no net of a module has."""
-    return count(_highest(module) + 1)
+    named = (net["bits"] for net in (*module["ports"].values(), *module["netnames"].values()))
+    pins = (bits for cell in module["cells"].values() for bits in cell["connections"].values())
+    numbers = (bit for bits in chain(named, pins) for bit in bits if isinstance(bit, int))
+    return count(max(numbers, default=1) + 1)
 
 
-def _highest(module: Module) -> int:
-    """The largest number of a net."""
-
-    def all_bits() -> Iterator[Bit]:
-        for cell in module["cells"].values():
-            for bits in cell["connections"].values():
-                yield from bits
-        for each in (*module["ports"].values(), *module["netnames"].values()):
-            yield from each["bits"]
-
-    return max((bit for bit in all_bits() if isinstance(bit, int)), default=1)
-
-
-def _number(cell: Cell, parameter: str) -> int:
-    return int(cell["parameters"][parameter], 2)
-
-
-def _extended(bits: list[Bit], width: int, signed: bool) -> Word:
-    return tuple((bits + [bits[-1] if signed else "0"] * width)[:width])
+def extended(bits: list[Bit], width: int, sign: Bit = "0") -> list[Bit]:
+    """Return a word with a width of its own."""
+    return (bits + [sign] * width)[:width]
 
 
 def operand_orders(cell: Cell) -> Iterator[tuple[Word, Word]]:
+    """Yield both operands as wide as the output, in both orders."""
     pins = cell["connections"]
-    width = len(pins["Y"])
-    signed = bool(_number(cell, "A_SIGNED") and _number(cell, "B_SIGNED"))
-    a, b = (_extended(pins[pin], width, signed) for pin in "AB")
+    signed = all(int(cell["parameters"][f"{pin}_SIGNED"], 2) for pin in "AB")
+    a, b = (tuple(extended(pins[pin], len(pins["Y"]), pins[pin][-1] if signed else "0")) for pin in "AB")
     yield a, b
     yield b, a
 
 
-def _chosen(operand: Word, cells: Cells, driver: dict[Bit, tuple[str, int]]) -> tuple[Bit, Word, Word] | None:
+def _chosen(operand: Word, cells: Cells, driver: Drivers) -> tuple[Bit, Word, Word] | None:
     """(condition, the operand's bits if it holds, and if not), if all its bits depend on one condition so."""
     condition: Bit | None = None
     one: list[Bit] = []
@@ -236,70 +250,3 @@ def _choice(cell: Cell, place: int) -> tuple[Bit | None, Bit, Bit] | None:
             if len(repeated) > 1 and len(set(repeated)) == 1:
                 return repeated[0], other[place], "0"
     return None
-
-
-def _sum(cells: Cells, name: str, a: Word, b: Word, fresh: Iterator[int]) -> list[Bit]:
-    """a + b by a new cell, or one of them where the other is 0."""
-    for operand, other in ((a, b), (b, a)):
-        if set(operand) == {"0"}:
-            return list(other)
-    total: list[Bit] = [next(fresh) for _ in a]
-    cells[name] = adder({"hide_name": 1, "attributes": {}, "connections": {"Y": total}}, list(a), list(b))
-    return total
-
-
-def _choose(
-    cells: Cells, name: str, zero: list[Bit], one: list[Bit], condition: Bit, fresh: Iterator[int]
-) -> list[Bit]:
-    """condition ? one : zero by a new cell."""
-    out: list[Bit] = [next(fresh) for _ in one]
-    cells[name] = _multiplexer(
-        {"hide_name": 1, "attributes": {}, "connections": {"Y": out}}, zero, one, condition
-    )
-    return out
-
-
-def adder(place: Cell, a: list[Bit], b: list[Bit]) -> Cell:
-    """An adder in the place of a cell, with its output."""
-    out = place["connections"]["Y"]
-    width = f"{len(out):032b}"
-    return {
-        "hide_name": place["hide_name"],
-        "type": "$add",
-        "parameters": {
-            "A_SIGNED": "0",
-            "B_SIGNED": "0",
-            **dict.fromkeys(("A_WIDTH", "B_WIDTH", "Y_WIDTH"), width),
-        },
-        "attributes": place["attributes"],
-        "port_directions": {"A": "input", "B": "input", "Y": "output"},
-        "connections": {"A": a, "B": b, "Y": out},
-    }
-
-
-def gate(kind: str, out: list[Bit], **inputs: list[Bit]) -> Cell:
-    """A bitwise gate of words of one width."""
-    width = f"{len(out):032b}"
-    return {
-        "hide_name": 1,
-        "type": kind,
-        "parameters": {"Y_WIDTH": width}
-        | {f"{pin}_WIDTH": width for pin in inputs}
-        | {f"{pin}_SIGNED": "0" for pin in inputs},
-        "attributes": {},
-        "port_directions": {**dict.fromkeys(inputs, "input"), "Y": "output"},
-        "connections": {**inputs, "Y": out},
-    }
-
-
-def _multiplexer(place: Cell, zero: list[Bit], one: list[Bit], condition: Bit) -> Cell:
-    """A multiplexer in the place of a cell, with its output."""
-    out = place["connections"]["Y"]
-    return {
-        "hide_name": place["hide_name"],
-        "type": "$mux",
-        "parameters": {"WIDTH": f"{len(out):032b}"},
-        "attributes": place["attributes"],
-        "port_directions": {"A": "input", "B": "input", "S": "input", "Y": "output"},
-        "connections": {"A": zero, "B": one, "S": [condition], "Y": out},
-    }

@@ -14,11 +14,10 @@ Works on yosys' JSON of a design after `proc` and `opt`, in place: $mul with equ
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
 from itertools import combinations
 
 from ..netlist.document import Bit, Cell, Document, Module
-from .sharing import Cells, adder, fresh_nets
+from .sharing import Words
 
 LEAST_BITS = 4
 SUM_DELAY, CARRY_DELAY = 2, 1  # of a full adder, in XORs
@@ -30,13 +29,14 @@ def make_squarers(design: Document) -> int:
 
 
 def _in_module(module: Module) -> int:
-    fresh = fresh_nets(module)
-    cells: Cells = module["cells"]
+    words = Words(module)
     squared = {
-        name: word for name, cell in cells.items() if cell["type"] == "$mul" and (word := _squared(cell))
+        name: word
+        for name, cell in words.cells.items()
+        if cell["type"] == "$mul" and (word := _squared(cell))
     }
     for name, word in squared.items():
-        _squarer(cells, name, word, fresh)
+        _squarer(words, name, word)
     return len(squared)
 
 
@@ -56,52 +56,27 @@ def _trimmed(bits: list[Bit]) -> list[Bit]:
     return bits[:width]
 
 
-def _squarer(cells: Cells, name: str, word: list[Bit], fresh: Iterator[int]) -> None:
+def _squarer(words: Words, name: str, word: list[Bit]) -> None:
     """Put the gates of a square in the place of a multiplier."""
-    out = cells[name]["connections"]["Y"]
+    out = words.cells[name]["connections"]["Y"]
     places: list[list[tuple[int, int, Bit]]] = [[] for _ in range(len(out) + 1)]  # heaps: (time, number, bit)
 
     def put(place: int, time: int, bit: Bit) -> None:
         if place < len(out):
-            heapq.heappush(places[place], (time, next(fresh), bit))
+            heapq.heappush(places[place], (time, int(words.net()), bit))
 
     for i, bit in enumerate(word):
         put(2 * i, 0, bit)
     for (i, a), (j, b) in combinations(enumerate(word), 2):
         if i + j + 1 < len(out):
-            product = next(fresh)
-            cells[f"{name}$and{i}_{j}"] = _cell("$and", A=[a], B=[b], Y=[product])
+            (product,) = words.made(f"{name}$and{i}_{j}", "$and", A=[a], B=[b])
             put(i + j + 1, 1, product)
     for place, bits in enumerate(places):
         while len(bits) > 2:
-            first, second, third = (heapq.heappop(bits) for _ in range(3))
-            total, carry = next(fresh), next(fresh)
-            cells[f"{name}$fa{total}"] = _cell(
-                "$fa", A=[first[2]], B=[second[2]], C=[third[2]], X=[carry], Y=[total]
-            )
-            put(place, third[0] + SUM_DELAY, total)
-            put(place + 1, third[0] + CARRY_DELAY, carry)
-    rows: list[list[Bit]] = [[], []]
-    for bits in places[: len(out)]:
-        two = [bit for _, _, bit in bits] + ["0", "0"]
-        rows[0].append(two[0])
-        rows[1].append(two[1])
-    cells[name] = adder(cells[name], *rows)
-
-
-def _cell(kind: str, **pins: list[Bit]) -> Cell:
-    """A cell of one bit."""
-    one = f"{1:032b}"
-    outputs = "XY" if kind == "$fa" else "Y"
-    parameters = {"WIDTH": one}
-    if kind != "$fa":
-        parameters = {f"{pin}_WIDTH": one for pin in pins}
-        parameters |= {f"{pin}_SIGNED": "0" for pin in pins if pin not in outputs}
-    return {
-        "hide_name": 1,
-        "type": kind,
-        "parameters": parameters,
-        "attributes": {},
-        "port_directions": {pin: "output" if pin in outputs else "input" for pin in pins},
-        "connections": pins,
-    }
+            (_, _, a), (_, _, b), (time, _, c) = (heapq.heappop(bits) for _ in range(3))
+            total, carry = words.net(), words.net()
+            words.put(f"{name}$fa{total}", "$fa", [total], A=[a], B=[b], C=[c], X=[carry])
+            put(place, time + SUM_DELAY, total)
+            put(place + 1, time + CARRY_DELAY, carry)
+    rows = zip(*(([bit for _, _, bit in bits] + ["0", "0"])[:2] for bits in places[: len(out)]), strict=True)
+    words.put(name, "$add", out, **dict(zip("AB", rows, strict=True)))

@@ -5,22 +5,21 @@
 once, each as a design of its own (tiles.py). Registers are named after the nets of the source; all other cells by their module and a
 number. sizing.py goes over the netlist afterwards.
 
-abc sizes cells and builds buffer trees against `margin` of the clock, with a wire on each net of `wire_ff` fF a reader: what
-placement adds is then in the choice of sizes. Clock gating makes one gate for each group of `min_gated` registers or more
-that share an enable.
+abc sizes cells and builds buffer trees against MARGINS of the clock, with WIRE_FF of wire per fan-out on each
+net, so that sizes allow for placement. Clock gating makes one gate for each group of at least MIN_GATED
+registers that share an enable.
 
 Products, in `out_dir`: netlist.v, netlist.json, hierarchy.json, tiles.json, area.json, synthesis.json; scripts and logs in work/.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import time
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Container, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,14 +33,14 @@ from ..kit import kit, liberty
 from ..kit.constraints import CLOCK_NS
 from ..kit.kit_file import Adder, Cells
 from ..netlist import logic, ownership, yosys
-from ..netlist.document import Bit, Cell, Document, Module
+from ..netlist.document import Bit, Document, Module, port_bits
 from ..netlist.hierarchy import Hierarchy
 from ..product import Product
 from . import estimate, tiles
 from .area import area
 from .carry_save import narrow, save_carries
 from .reading import COARSE, HIERARCHY, KEPT, read_design
-from .sharing import share_adders
+from .sharing import fresh_nets, share_adders
 from .squaring import make_squarers
 from .tiles import Tile, Tiles
 
@@ -72,6 +71,9 @@ FORM = (
 AUTO = "auto"  # ripple, where the carries of subtractions have the time, else mixed
 BEFORE_NAMED = "sklansky"  # in its place, where cells that the design names wait for sums: a digit's quotient
 CARRIES_SHARE = 0.75  # of the clock
+MARGINS = dict.fromkeys(STYLES, 0.9) | {"area": 1.5}  # of the clock, for which abc sizes
+WIRE_FF = 0.7  # on a net, for each reader
+MIN_GATED = 4  # registers that share a clock gate
 PS_PER_NS = 1000
 
 
@@ -83,27 +85,16 @@ class Options:
     booth: bool = True
     keep_hierarchy: bool = False
     clock_gating: bool = True
-    min_gated: int = 4
-    sharing: bool = True
     carry_save: bool = True
     hold_form: bool = False  # sums stay as the source writes them: neither shared nor saved carries
-    margin: float = 0.9  # of the clock, for which abc sizes
-    wire_ff: float = 0.7  # on a net, for each reader
 
     def check(self) -> None:
         """BadInput for what makes no sense."""
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(each.default, bool) and not isinstance(value, bool):
-                raise BadInput(f"{each.name} = {value}: give True or False")
         if self.adders not in (AUTO, *ADDERS):
             raise unknown("kind of adder", self.adders, (AUTO, *ADDERS))
-        if not 0.1 <= self.margin <= 1.5:
-            raise BadInput(f"a margin of {self.margin} of the clock: give 0.1 to 1.5, such as 0.9")
-        if not 0 <= self.wire_ff <= 100:
-            raise BadInput(f"a wire of {self.wire_ff} fF a reader: give 0 to 100")
-        if self.min_gated < 1:
-            raise BadInput(f"clock gates for {self.min_gated} registers: give 1 or more")
+        for name, value in asdict(self).items():
+            if name != "adders" and not isinstance(value, bool):
+                raise BadInput(f"{name} = {value}: give True or False")
 
 
 class SynthesisReport(Product, kw_only=True):
@@ -116,7 +107,7 @@ class SynthesisReport(Product, kw_only=True):
     version: str
     style: str
     clock_ns: float
-    options: dict[str, str | float | bool]
+    options: dict[str, str | bool]
     shared_adders: int
     squarers: int
     carry_save_rows: int
@@ -141,8 +132,6 @@ MOST_CHOSEN = 150_000  # of the estimate, without cells that the design names
 ABC_DELAY = re.compile(r"\bDelay = *([\d.]+) ps")
 
 STYLE_OPTIONS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "area": {"margin": 1.5},
     "fast": {"adders": "mixed"},
     "hierarchy": {"keep_hierarchy": True},
 }
@@ -168,7 +157,7 @@ def synthesize(
     for name in options:
         if name not in Options.__dataclass_fields__:
             raise unknown("option of synthesis", name, Options.__dataclass_fields__)
-    chosen = Options(**(STYLE_OPTIONS[style] | options))
+    chosen = Options(**(STYLE_OPTIONS.get(style, {}) | options))
     chosen.check()
     files = kit.find(kit_directory)
     library = files.library
@@ -217,7 +206,7 @@ def synthesize(
     made.write(out)
     Hierarchy(cells=cells, modules=modules).write(out)
     area(module, cells, modules, library).write(out)
-    _write_netlist(out, work, top, {"modules": {top: module}}, files.lib)
+    write_netlist(out, top, {"modules": {top: module}}, files.lib)
     every = (rest, *tiled)
     SynthesisReport(
         version=yosys.version(),
@@ -269,13 +258,16 @@ def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -
     work.mkdir(exist_ok=True)
     top = next(iter(design["modules"])) if len(design["modules"]) == 1 else module_name
     style, chosen, library = setting.style, setting.options, setting.files.library
-    squarers = make_squarers(design) if chosen.sharing else 0
-    shared = share_adders(design) if chosen.sharing and not chosen.hold_form else 0
-    save = chosen.carry_save and not chosen.hold_form
-    if save:
-        narrow(design)
-    chains = save_carries(design) if save else []
-    named = {cell["type"] for name, cell in design["modules"][top]["cells"].items() if name in setting.named}
+    squarers = make_squarers(design)
+    shared, chains = 0, []
+    if not chosen.hold_form:
+        shared = share_adders(design)
+        if chosen.carry_save:
+            narrow(design)
+            chains = save_carries(design)
+    cells = design["modules"][top]["cells"]
+    own = setting.named & cells.keys()
+    named = {cells[name]["type"] for name in own}
     if chosen.adders == AUTO and named:
         chosen = replace(chosen, adders=BEFORE_NAMED)
     elif chosen.adders == AUTO:
@@ -283,14 +275,13 @@ def _mapped(design: Document, module_name: str, work: Path, setting: _Setting) -
         late = carries * library.roles.carry_ns > CARRIES_SHARE * setting.clock_ns
         chosen = replace(chosen, adders="mixed" if late else "ripple")
     (work / "shared.json").write_text(json.dumps(design))
-    script = _script(style, top, work, setting.clock_ns, chosen, setting.files.lib, library)
+    script = _script(top, work, chosen, setting)
     if named:
         script = _early_first(script, sorted(named), library)
         early = (ROOM / "styles" / f"{style}.abc").read_text().replace("@structure@", STRUCTURES["depth"])
         (work / "early.abc").write_text(early)
     (work / f"{style}.ys").write_text(script)
-    own = sum(name in setting.named for name in design["modules"][top]["cells"])
-    few = estimate.cells(design) - own <= MOST_CHOSEN
+    few = estimate.cells(design) - len(own) <= MOST_CHOSEN
     structure, mapping = _map(style, work, setting.clock_ns, STRUCTURES if few else WITHOUT_CHOICES)
 
     before = logic.read(json.loads((work / "unmapped.json").read_text())["modules"][top], library)
@@ -345,17 +336,16 @@ def _map(style: str, work: Path, clock_ns: float, structures: Mapping[str, str])
     return first, done
 
 
-def _script(
-    style: str, top: str, work: Path, clock_ns: float, options: Options, lib: Path, library: liberty.Library
-) -> str:
+def _script(top: str, work: Path, options: Options, setting: _Setting) -> str:
     """The script of a style, its parts and parameters filled in, and the files that it reads."""
+    style, lib, library = setting.style, setting.files.lib, setting.files.library
     roles, outside = library.roles, library.surroundings
     for source in (ROOM / "mapping").glob("*.v"):
         (work / source.name).write_text(_with_adders(source.read_text(), roles))
     (work / "drive.constr").write_text(
         f"set_driving_cell {outside.mapping_driver}\nset_load {outside.mapping_load_ff}\n"
     )
-    (work / "wires.lib").write_text(with_wire_load(lib.read_text(), options.wire_ff))
+    (work / "wires.lib").write_text(with_wire_load(lib.read_text(), WIRE_FF))
     script = (ROOM / "styles" / f"{style}.ys").read_text()
     for part in PARTS:
         script = script.replace(f"@{part}@", (ROOM / "styles" / f"{part}.ys").read_text())
@@ -363,10 +353,10 @@ def _script(
         "top": top,
         "lib": str(lib),
         "abc_lib": "wires.lib",
-        "period_ps": f"{clock_ns * options.margin * PS_PER_NS:.0f}",
+        "period_ps": f"{setting.clock_ns * MARGINS[style] * PS_PER_NS:.0f}",
         "booth": "booth" if options.booth else "",
         "adder_map": ADDERS[options.adders],
-        "clock_gating": f"clockgate -pos {_clock_gate(library)} -min_net_size {options.min_gated}"
+        "clock_gating": f"clockgate -pos {_clock_gate(library)} -min_net_size {MIN_GATED}"
         if options.clock_gating
         else "",
     }
@@ -435,9 +425,7 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
     roles = library.roles
     ties = {"0": roles.tie_low, "1": roles.tie_high, "x": roles.tie_low}
     buffer = library.cells[roles.buffers[0]]
-    cells = module["cells"]
-    known = [*(net["bits"] for net in module["netnames"].values()), *_pins(cells)]
-    fresh = itertools.count(1 + max(bit for bits in known for bit in bits if isinstance(bit, int)))
+    cells, fresh = module["cells"], fresh_nets(module)
 
     def add(kind: str, out: str, **inputs: Bit) -> int:
         bit = next(fresh)
@@ -458,7 +446,7 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
         for pin, bits in cell["connections"].items():
             if cell["port_directions"][pin] == "input":
                 cell["connections"][pin] = [tied(bit) for bit in bits]
-    taken = {bit for port in module["ports"].values() if port["direction"] == "input" for bit in port["bits"]}
+    taken = set(port_bits(module, "input"))
     for name, port in module["ports"].items():
         if port["direction"] == "output":
             out: list[Bit] = []
@@ -471,11 +459,6 @@ def _tie_and_split(module: Module, library: liberty.Library, own: Container[str]
                 taken.add(driven)
                 out.append(driven)
             port["bits"] = module["netnames"][name]["bits"] = out
-
-
-def _pins(cells: Mapping[str, Cell]) -> Iterator[list[Bit]]:
-    for cell in cells.values():
-        yield from cell["connections"].values()
 
 
 def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Container[str]) -> dict[str, str]:
@@ -534,8 +517,11 @@ write_verilog -noattr -simple-lhs netlist.v
 """
 
 
-def _write_netlist(out: Path, work: Path, top: str, mapped: Document, lib: Path) -> None:
-    text = json.dumps(mapped, indent=None, separators=(",", ":"))
+def write_netlist(out: Path, top: str, mapped: Document, lib: Path) -> None:
+    """Write netlist.json and netlist.v."""
+    work = out / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(mapped, separators=(",", ":"))
     (work / "netlist.json").write_text(text)
     yosys.run("write", WRITE.format(lib=lib, top=top), work)
     with replacing(out / "netlist.v") as part:

@@ -13,19 +13,20 @@ tile have its path before their names. `rest_of` and `differences` take such a n
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
 
-from ..netlist.document import Bit, Cell, Document, Module, NetName
+from ..netlist.document import Bit, Cell, Document, Module, cell_bits, port_bits
+from ..netlist.logic import CONSTANTS
 from ..netlist.ownership import SEPARATOR
 from ..product import Product
 from . import estimate
+from .sharing import fresh_nets
 
 LEAST_INSTANCES = 4
 LEAST_SAVED = 10_000  # cells of the estimate
@@ -167,20 +168,16 @@ def _registered(module: Module) -> bool:
     readers: dict[Bit, list[Cell]] = defaultdict(list)
     for cell in module["cells"].values():
         if cell["type"] not in CLOCKED:
-            for pin, bits in cell["connections"].items():
-                if cell["port_directions"].get(pin) == "input":
-                    for bit in bits:
-                        readers[bit].append(cell)
-    ports = module["ports"].values()
-    reached = {bit for port in ports if port["direction"] == "input" for bit in port["bits"]}
+            for bit in cell_bits(cell, "input"):
+                readers[bit].append(cell)
+    reached = set(port_bits(module, "input"))
     todo = list(reached)
     for bit in todo:  # grows
         for cell in readers.pop(bit, ()):
-            for pin, bits in cell["connections"].items():
-                if cell["port_directions"].get(pin) == "output":
-                    todo += [each for each in bits if each not in reached]
-                    reached.update(bits)
-    return not any(bit in reached for port in ports if port["direction"] == "output" for bit in port["bits"])
+            outputs = set(cell_bits(cell, "output"))
+            todo += outputs - reached
+            reached |= outputs
+    return reached.isdisjoint(port_bits(module, "output"))
 
 
 # ---- apart and together
@@ -203,47 +200,28 @@ def cut(flat: Document, top: str, tiles: Sequence[Tile]) -> Document:
 
 def own_ports(module: Module, tiles: Sequence[Tile]) -> set[str]:
     """The ports of the rest that the whole has, too."""
-    return module["ports"].keys() - {port for tile in tiles for port in _cut_ports(tile)}
-
-
-def _cut_ports(tile: Tile) -> Iterator[str]:
-    for path in tile.paths:
-        for port in tile.ports:
-            yield f"{path}{SEPARATOR}{port}"
+    cut = {f"{path}{SEPARATOR}{port}" for tile in tiles for path in tile.paths for port in tile.ports}
+    return module["ports"].keys() - cut
 
 
 def join(rest: Module, tiles: Sequence[Tile], netlists: Mapping[str, Module]) -> Module:
     """The whole, flat."""
     own = own_ports(rest, tiles)
     cells, names = dict(rest["cells"]), dict(rest["netnames"])
-    known = (bit for net in (*names.values(), *rest["ports"].values()) for bit in net["bits"])
-    pins = (bit for cell in cells.values() for bits in cell["connections"].values() for bit in bits)
-    fresh = itertools.count(
-        1 + max((bit for bit in itertools.chain(known, pins) if isinstance(bit, int)), default=1)
-    )
+    fresh = fresh_nets(rest)
     for tile in tiles:
         netlist = netlists[tile.module]
         for path in tile.paths:
-            nets: dict[Bit, Bit] = {}
+            nets: defaultdict[Bit, Bit] = defaultdict(fresh.__next__, {bit: bit for bit in CONSTANTS})
             for port in tile.ports:
                 outside = rest["ports"][f"{path}{SEPARATOR}{port}"]["bits"]
-                nets |= dict(zip(netlist["ports"][port]["bits"], outside, strict=True))
-
-            def renamed(bits: Sequence[Bit], nets: dict[Bit, Bit] = nets) -> list[Bit]:
-                made: list[Bit] = []
-                for bit in bits:
-                    if isinstance(bit, int) and bit not in nets:
-                        nets[bit] = next(fresh)
-                    made.append(nets.get(bit, bit))
-                return made
-
+                nets.update(zip(netlist["ports"][port]["bits"], outside, strict=True))
             for name, cell in netlist["cells"].items():
-                pins_of = {pin: renamed(bits) for pin, bits in cell["connections"].items()}
-                cells[f"{path}{SEPARATOR}{name}"] = {**cell, "connections": pins_of}
+                pins = {pin: [nets[bit] for bit in bits] for pin, bits in cell["connections"].items()}
+                cells[f"{path}{SEPARATOR}{name}"] = {**cell, "connections": pins}
             for name, net in netlist["netnames"].items():
                 if name not in tile.ports:
-                    made: NetName = {**net, "bits": renamed(net["bits"])}
-                    names[f"{path}{SEPARATOR}{name}"] = made
+                    names[f"{path}{SEPARATOR}{name}"] = {**net, "bits": [nets[bit] for bit in net["bits"]]}
     ports = {name: port for name, port in rest["ports"].items() if name in own}
     return {**rest, "cells": cells, "netnames": names, "ports": ports}
 

@@ -7,7 +7,7 @@ size by changing its number.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,12 +46,23 @@ class Row(NamedTuple):
     slew: int
 
 
+class PinCheck(NamedTuple):
+    """A setup or hold check of one edge at a pin."""
+
+    pin: str
+    edge: int
+    clock: str
+    setup: bool
+    table: int
+    when: str
+
+
 @dataclass
 class CellArcs:
     """The arcs of a kind of cell, edge by edge, and the checks of its registers."""
 
     rows: list[Row]
-    checks: list[tuple[str, int, str, bool, int]]  # (pin, its edge, clock pin, whether setup, table)
+    checks: list[PinCheck]
     unchecked: bool
     worst: int = 0  # of the rows, the first ones, which stand for all where no pin is constant
 
@@ -59,7 +70,7 @@ class CellArcs:
 def compiled(cell: Cell, tables: Tables) -> CellArcs:
     """The arcs and checks of a cell; its tables are added to `tables`."""
     rows: list[Row] = []
-    checks: list[tuple[str, int, str, bool, int]] = []
+    checks: list[PinCheck] = []
     other = bool(cell.latch)
     for pin in cell.pins.values():
         for arc in pin.timing:
@@ -70,7 +81,8 @@ def compiled(cell: Cell, tables: Tables) -> CellArcs:
             elif arc.kind in SETUP + HOLD:
                 for edge, table in ((RISE, arc.rise_constraint), (FALL, arc.fall_constraint)):
                     if table is not None:
-                        checks.append((pin.name, edge, arc.related, arc.kind in SETUP, tables.add(table)))
+                        number, setup = tables.add(table), arc.kind in SETUP
+                        checks.append(PinCheck(pin.name, edge, arc.related, setup, number, arc.when))
             elif arc.kind.startswith(("setup", "hold", "recovery", "removal")):
                 other = True
     return CellArcs(rows, checks, other)
@@ -97,36 +109,43 @@ def _edges(arc: Arc, output: str, tables: Tables) -> Iterator[Row]:
             yield Row(arc.related, start, output, edge, arc.when, tables.add(delay), tables.add(slew))
 
 
-def constant(function: str, at: tuple[tuple[str, int], ...]) -> int | None:
+def constant(function: str, fixed: Mapping[str, int]) -> int | None:
     """The value of a function where these inputs are fixed, if the others do not matter."""
     if not function:
         return None
     parsed = parse(function)
-    values = {parsed.value(**dict(at), **free) for free in _points(parsed.inputs, at)}
+    values = {parsed.value(**fixed, **free) for free in _points(parsed.inputs, fixed)}
     return values.pop() if len(values) == 1 else None
 
 
-def _points(inputs: Iterable[str], at: tuple[tuple[str, int], ...]) -> Iterator[dict[str, int]]:
+def _points(inputs: Iterable[str], fixed: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """All values of the inputs that are not fixed."""
-    free = [name for name in inputs if name not in dict(at)]
+    free = [name for name in inputs if name not in fixed]
     for values in itertools.product((0, 1), repeat=len(free)):
         yield dict(zip(free, values, strict=True))
 
 
-def possible(cell: Cell, row: Row, at: tuple[tuple[str, int], ...]) -> bool:
+def holds(condition: str, fixed: Mapping[str, int]) -> bool:
+    """Return whether a condition of an arc can be true where these pins never change."""
+    if not condition:
+        return True
+    parsed = parse(condition)
+    return any(parsed.value(**fixed, **free) for free in _points(parsed.inputs, fixed))
+
+
+def possible(cell: Cell, row: Row, fixed: Mapping[str, int]) -> bool:
     """Whether an edge of the input can make this edge of the output, under the arc's condition, where some pins are fixed."""
-    fixed = dict(at)
     if row.input in fixed:
         return False
     pin = cell.pins[row.output]
-    when = parse(row.when) if row.when else None
     if cell.sequential or not pin.function or pin.three_state:
-        return when is None or any(when.value(**fixed, **free) for free in _points(when.inputs, at))
+        return holds(row.when, fixed)
+    when = parse(row.when) if row.when else None
     function = parse(pin.function)
     names = dict.fromkeys([*function.inputs, *(when.inputs if when else ())])
     before, after = (0, 1) if row.start == RISE else (1, 0)
-    for free in _points([name for name in names if name != row.input], at):
-        values = fixed | free
+    for free in _points([name for name in names if name != row.input], fixed):
+        values = {**fixed, **free}
         if when is not None and not when.value(**values, **{row.input: before}):
             continue
         ends = [function.value(**values, **{row.input: value}) for value in (before, after)]
@@ -158,8 +177,8 @@ class CellTables:
         for number, kind in enumerate(self.kinds):
             for row, each in enumerate(self.compiled[kind].rows):
                 self.delay[number, row], self.slew[number, row] = each.delay, each.slew
-            for row, (*_, table) in enumerate(self.compiled[kind].checks):
-                self.check[number, row] = table
+            for row, check in enumerate(self.compiled[kind].checks):
+                self.check[number, row] = check.table
             for place, name in enumerate(self.pins[kind]):
                 pin = library.cells[kind].pins[name]
                 self.cap[number, place] = pin.cap_rise_ff, pin.cap_fall_ff

@@ -67,8 +67,8 @@ class ClockSearch:
     """Asks for clocks, and is told what became of them. `near`: it begins close to the answer, which two trials then may be enough for, and
     with just that clock, on the grid or not, of which there may be a netlist."""
 
-    def __init__(self, start_ns: float, *, near: bool = False, grid_ns: float = GRID_NS) -> None:
-        self._grid, self._near = grid_ns, near
+    def __init__(self, start_ns: float, *, near: bool = False) -> None:
+        self._near = near
         self._start = start_ns if near else self._up(start_ns)
         self._missed, self._met = 0.0, math.inf
         self.trials: list[Trial] = []
@@ -117,11 +117,11 @@ class ClockSearch:
     def _step(self) -> float:
         """How close the answer is wanted."""
         reference = self._met if math.isfinite(self._met) else self._missed
-        return self._grid * max(1, round(RELATIVE * reference / self._grid))
+        return GRID_NS * max(1, round(RELATIVE * reference / GRID_NS))
 
     @property
     def _ended(self) -> bool:
-        return self._met - self._missed <= self._step + self._grid / 2 or self._met <= self._grid
+        return self._met - self._missed <= self._step + GRID_NS / 2 or self._met <= GRID_NS
 
     def _after_met(self, last: Trial) -> float:
         assert last.slack_ns is not None
@@ -156,15 +156,15 @@ class ClockSearch:
 
     def _between(self, period: float) -> float:
         """On the grid, longer than what is missed and shorter than what is met."""
-        low, high = self._above(self._missed), self._met - self._grid
-        return self._rounded(min(max(round(period / self._grid) * self._grid, low), high))
+        low, high = self._above(self._missed), self._met - GRID_NS
+        return self._rounded(min(max(round(period / GRID_NS) * GRID_NS, low), high))
 
     def _above(self, period: float) -> float:
         """The next one on the grid."""
-        return self._rounded((math.floor(period / self._grid + 1e-6) + 1) * self._grid)
+        return self._rounded((math.floor(period / GRID_NS + 1e-6) + 1) * GRID_NS)
 
     def _up(self, period: float) -> float:
-        return self._rounded(math.ceil(period / self._grid - 1e-6) * self._grid)
+        return self._rounded(math.ceil(period / GRID_NS - 1e-6) * GRID_NS)
 
     @staticmethod
     def _rounded(period: float) -> float:

@@ -14,10 +14,27 @@ import numpy as np
 from ...fl.errors import BadInput, unknown
 from ..kit.constraints import Constraints
 from ..kit.liberty import Library
-from ..netlist.netlist import PORT, Netlist
+from ..netlist.netlist import PORT, Netlist, Terminal
 from . import kernel
-from .cells import FALL, KOHM_FF, RISE, CellTables, constant, possible
-from .tables import Tables
+from .cells import FALL, KOHM_FF, RISE, CellTables, constant, holds, possible
+
+
+class Groups:
+    """Which elements have a number, for each number."""
+
+    def __init__(self, numbers: np.ndarray, count: int) -> None:
+        self.order = np.argsort(numbers, kind="stable")
+        self.first = np.searchsorted(numbers[self.order], np.arange(count + 1))
+
+    def __getitem__(self, number: int) -> np.ndarray:
+        return self.order[self.first[number] : self.first[number + 1]]
+
+    def spread(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(place in numbers, element) for all elements of all numbers."""
+        sizes = self.first[numbers + 1] - self.first[numbers]
+        which = np.repeat(np.arange(len(numbers)), sizes)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return which, self.order[self.first[numbers][which] + within]
 
 
 class TimingGraph:
@@ -42,11 +59,14 @@ class TimingGraph:
         }
         self.constants = self._constants()
         self.clock_nets = self._clock_network()
+        self.unclocked = self._unclocked()
+        self.unchecked |= self.unclocked
         self.in_clock = np.zeros(len(netlist.nets), bool)
         self.in_clock[list(self.clock_nets)] = True
         # of an ideal clock the nodes have no delay, and the constraints' slew
         self.ideal = np.repeat(self.in_clock, 2) & (not constraints.propagated)
         self._number_sinks()
+        self._number_checks()
         self._make_arcs()
         self._levelize()
         self.set_wires(np.zeros(len(netlist.nets)), np.zeros(len(netlist.nets)))
@@ -71,7 +91,7 @@ class TimingGraph:
             cell = self.library.cells[instance.kind]
             if cell.sequential:
                 continue
-            at = tuple((pin, known[net]) for pin, net in instance.pins.items() if net in known)
+            at = {pin: known[net] for pin, net in instance.pins.items() if net in known}
             for output in cell.outputs:
                 net = instance.pins.get(output)
                 if net is not None and net not in known and not cell.pins[output].three_state:
@@ -89,15 +109,19 @@ class TimingGraph:
             allowed[:, worst:] = False
         masks: dict[tuple[tuple[str, int], ...], list[bool]] = {}
         for place, name in enumerate(names if self.constants else ()):
-            pins = self.netlist.cells[name].pins
-            at = tuple((pin, self.constants[net]) for pin, net in pins.items() if net in self.constants)
-            if at:
-                if at not in masks:
-                    masks[at] = [
-                        number >= worst and possible(cell, row, at) for number, row in enumerate(rows)
+            if fixed := self._fixed(name):
+                key = tuple(fixed.items())
+                if key not in masks:
+                    masks[key] = [
+                        number >= worst and possible(cell, row, fixed) for number, row in enumerate(rows)
                     ]
-                allowed[place] = masks[at]
+                allowed[place] = masks[key]
         return allowed
+
+    def _fixed(self, name: str) -> dict[str, int]:
+        """Return the pins of an instance that never change, with their values."""
+        pins = self.netlist.cells[name].pins
+        return {pin: self.constants[net] for pin, net in pins.items() if net in self.constants}
 
     def _clock_network(self) -> set[int]:
         """Nets that the clock reaches through gates; registers behind an odd number of inverters are unchecked."""
@@ -133,11 +157,23 @@ class TimingGraph:
                             stack.append(node)
         return {net for net, _ in seen}
 
+    def _unclocked(self) -> set[str]:
+        """Registers and latches with a clock pin that the clock does not reach."""
+        pins = {
+            kind: [name for name, pin in self.library.cells[kind].pins.items() if pin.clock]
+            for kind in self.members
+        }
+        return {
+            name
+            for kind, names in self.members.items()
+            for name in names
+            for pin in pins[kind]
+            if self.netlist.cells[name].pins.get(pin) not in self.clock_nets
+        }
+
     def _number_sinks(self) -> None:
         """All pins that read a net: `sink` by name, and the net, the cell and the place among its pins by number."""
-        nets: list[int] = []
-        cells: list[int] = []
-        places: list[int] = []
+        found: list[tuple[int, int, int]] = []
         self.sink: dict[tuple[str, str], int] = {}
         self.output_load = np.zeros(2 * len(self.netlist.nets))
         place_of = {
@@ -148,15 +184,37 @@ class TimingGraph:
                 if name == PORT:
                     self.output_load[2 * net : 2 * net + 2] += self.constraints.output_load_ff
                     continue
-                self.sink[name, pin] = len(nets)
-                nets.append(net)
-                cells.append(self.index[name])
-                places.append(place_of[self.netlist.cells[name].kind][pin])
-        self.sink_net, self.sink_cell, self.sink_pin = (np.array(each, int) for each in (nets, cells, places))
+                self.sink[name, pin] = len(found)
+                found.append((net, self.index[name], place_of[self.netlist.cells[name].kind][pin]))
+        columns = np.array(found, int).reshape(-1, 3).T
+        self.sink_net, self.sink_cell, self.sink_pin = (np.ascontiguousarray(column) for column in columns)
+
+    def _number_checks(self) -> None:
+        """Checks of clocked registers: cell, row of its kind, side (0: setup), edge, data and clock sinks."""
+        found: list[tuple[int, int, int, int, int, int]] = []
+        for kind, names in self.members.items():
+            for row, (pin, edge, clock, setup, _, when) in enumerate(self.kinds[kind].checks):
+                for name in names:
+                    pins = self.netlist.cells[name].pins
+                    if name in self.unchecked or pin not in pins or pins.get(clock) not in self.clock_nets:
+                        continue
+                    if when and self.constants and not holds(when, self._fixed(name)):
+                        continue
+                    sinks = self.sink[name, pin], self.sink[name, clock]
+                    found.append((self.index[name], row, int(not setup), edge, *sinks))
+        columns = np.array(found, int).reshape(-1, 6).T
+        self.check_cell, self.check_row, self.check_side, self.check_edge = columns[:4]
+        self.check_sink, self.check_clock = columns[4:]
+
+    def terminal(self, sink: int) -> Terminal:
+        """The instance and the pin of a sink."""
+        cell = self.sink_cell[sink]
+        pins = self.cells.pins[self.cells.kinds[self.kind[cell]]]
+        return self.names[cell], pins[self.sink_pin[sink]]
 
     def _make_arcs(self) -> None:
         """All arcs of all instances, of one kind of cell in one go: nodes, cell, row of its kind, and the sink that an arc starts from."""
-        columns: list[list[np.ndarray]] = [[] for _ in range(5)]
+        parts = [np.zeros((5, 0), int)]
         sinks = np.full((len(self.names), self.cells.cap.shape[1]), -1)
         sinks[self.sink_cell, self.sink_pin] = np.arange(len(self.sink_net))
         for kind, names in self.members.items():
@@ -173,30 +231,27 @@ class TimingGraph:
             for number, (related, source, output, edge, *_) in enumerate(rows):
                 start, end = nets[:, pins[related]], nets[:, pins[output]]
                 (present,) = np.nonzero((start >= 0) & (end >= 0) & allowed[:, number])
-                values = (
+                arcs = np.broadcast_arrays(
                     2 * start[present] + source,
                     2 * end[present] + edge,
                     cells[present],
                     number,
                     sinks[cells[present], pins[related]],
                 )
-                for column, value in zip(columns, values, strict=True):
-                    column.append(np.broadcast_to(value, present.shape))
-        joined = [np.concatenate(column) if column else np.zeros(0, int) for column in columns]
+                parts.append(np.array(arcs))
+        joined = np.concatenate(parts, axis=1)
         self.start, self.end, self.arc_cell, self.arc_row, self.arc_sink = joined
 
     def _levelize(self) -> None:
         count = 2 * len(self.netlist.nets)
         level = np.zeros(count, int)
         waiting = np.bincount(self.end, minlength=count)
-        by_start = np.argsort(self.start, kind="stable")
-        first = np.searchsorted(self.start[by_start], np.arange(count + 1))
+        by_start = Groups(self.start, count)
         (ready,) = np.nonzero(waiting == 0)
         depth = 0
         while ready.size:
             level[ready] = depth
-            spans = [by_start[first[node] : first[node + 1]] for node in ready]
-            ends = self.end[np.concatenate(spans)]
+            ends = self.end[by_start.spread(ready)[1]]
             nodes, times = np.unique(ends, return_counts=True)
             waiting[nodes] -= times
             ready = nodes[waiting[nodes] == 0]
@@ -287,7 +342,8 @@ class TimingGraph:
             if delay and slew and len(nets):
                 nodes = 2 * nets + edge
                 load, zero = self.load[nodes], np.zeros(len(nodes))
-                own = Tables()
-                one, other = (np.full(len(nodes), own.add(table)) for table in (delay, slew))
-                self.slew[:, nodes] = own.look_up(other, zero, load)
-                self.arrival[:, nodes] = delays[:, None] + own.look_up(one, zero, load) - delay.at(0.0)
+                one, other = (np.full(len(nodes), self.tables.add(table)) for table in (delay, slew))
+                self.slew[:, nodes] = self.tables.look_up(other, zero, load)
+                self.arrival[:, nodes] = (
+                    delays[:, None] + self.tables.look_up(one, zero, load) - delay.at(0.0)
+                )

@@ -1,12 +1,16 @@
-"""OpenSTA as an engine of flow/timing/timing.py: the script that it is given, and what it prints as data.
+"""OpenSTA as an engine of flow/timing/timing.py: its script, and a strict parser of its report.
 
-Debian 12 has version 2.0.17, of 2019. What there is to know of it: it goes on after errors and ends with 0, so that its messages
-are read; it takes the library's default wire-load model unasked, so that it is given another one of no wires; it knows no
-`report_units`; it doubles backslashes in names; and it prints the load of a net with an output port without its wire, which
-flow/timing/timing.py adds.
+Debian 12 packages version 2.0.17, of 2019. It continues after errors and exits with 0, so its messages are
+parsed; it applies the library's default wire-load model unless another one is set, so the script sets one
+without wires; it has no `report_units`; it doubles backslashes in names; and it prints the load of a net
+with an output port without its wire, which flow/timing/timing.py adds.
 
-The highest clock is searched for in the same run: period minus slack first, and by bisection if that does not hit, as slack
-is not linear in the period where paths take half a cycle.
+A line that does not parse, a section that is missing or a version that is not in VERSIONS raises ToolError:
+a row that is skipped could be the violated one. `Result.require` compares the endpoints with those that the
+flow's own engine finds in the netlist.
+
+The same run searches the shortest period if it is asked for or if the clock is missed: period minus slack
+first, then bisection, as slack is not linear in the period where paths take half a cycle.
 """
 
 from __future__ import annotations
@@ -17,22 +21,24 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ...rtl.sim.toolchain import ToolError
 from ..kit import liberty
 from ..kit.constraints import Constraints
-from .report import HighestClock, PathPoint, TimedPath
+from .report import DIGITS, HighestClock, PathPoint, TimedPath
 
 INSTALL = "run `apt-get install opensta`"
+VERSIONS = ("2.0.17",)  # whose report the parser below was tested with
 NO_WIRES = "no_wires"  # a wire-load model of a library of its own
-DIGITS = 6  # of times in ns and loads in fF
 TOLERANCE_NS = 1e-5  # of the highest clock
 MARGIN_NS = 1e-6  # for the last digit of single precision: a highest clock is one that is met
 MOST_ENDPOINTS = 10_000_000
+SHOWN, MOST_QUOTED = 3, 80  # names and characters in a message
 
 NO_WIRES_LIBRARY = f"""library ({NO_WIRES}) {{
   delay_model : table_lookup;
@@ -69,12 +75,23 @@ foreach side {{max min}} {{
   puts "@ends $side"
   report_checks -path_delay $side -format end -digits {digits} -group_count {most} -no_line_splits
 }}
+{loaded}
 puts "@ends inside"
 set_false_path -hold -from [all_inputs]
-report_checks -path_delay min -format end -digits {digits} -group_count 1 -no_line_splits
+report_checks -path_delay min -format end -digits {digits} -group_count {most} -no_line_splits
 puts "@fmax"
-{fmax}
+if {{{fmax} || [worst_slack] < 0}} {{
+{search}
+}}
 puts "@end"
+"""
+
+# the setup slacks once more, with the other wire-load model
+LOADED = """\
+puts "@ends loaded"
+set_wire_load_model -name {other} -library {other_library}
+report_checks -path_delay max -format end -digits {digits} -group_count {most} -no_line_splits
+set_wire_load_model -name {model} -library {library}
 """
 
 # slack is a rising function of the period: where the first guess does not hit, an interval around the zero is halved
@@ -106,29 +123,66 @@ ROW = re.compile(
 NET = re.compile(rf"\s*\d+\s+(?P<cap>{NUMBER})\s+(?P<net>.+) \(net\)")
 DATA = re.compile(rf"\s*(?P<time>{NUMBER})\s+data (?P<what>arrival|required) time")
 END = re.compile(
-    rf"(?P<name>\S.*?) \((?P<kind>[^()]+)\)\s+{NUMBER}\s+{NUMBER}\s+(?P<slack>{NUMBER}) \((?:MET|VIOLATED)\)"
+    rf"(?P<name>\S.*?) \((?P<kind>[^()]+)\)\s+{NUMBER}\s+{NUMBER}\s+"
+    rf"(?P<slack>{NUMBER}) \((?P<verdict>MET|VIOLATED)\)"
 )
-SLACK = re.compile(rf"\s*(?P<slack>{NUMBER})\s+slack ")
+HEADING = re.compile(
+    r"(?:max_delay/setup|min_delay/hold) group \S.*|"
+    r"\s+Required\s+Actual|Endpoint\s+Delay\s+Delay\s+Slack|-+|No paths found\.|"
+)
+CHECKS = {
+    "setup": "setup",
+    "hold": "hold",
+    "inside": "hold behind registers",
+    "loaded": "setup with the wire load",
+}
+SECTIONS = ("read", "spef", "check", "paths max", "ends max", "paths min", "ends min", "ends inside", "fmax")
+SLACK = re.compile(rf"\s*(?P<slack>{NUMBER})\s+slack \((?:MET|VIOLATED)\)")
 MESSAGE = re.compile(r"(?:Error|Warning): .*")
 UNIT_EDGE = {"^": "rise", "v": "fall"}
 
 
+class Endpoints(NamedTuple):
+    """The endpoints of a netlist, by check."""
+
+    setup: set[str]
+    hold: set[str]
+    inside: set[str]
+    loaded: set[str]
+
+
 @dataclass(frozen=True)
 class Result:
-    """What either engine finds out."""
+    """The slacks, paths and highest clock that an engine found."""
 
     setup: dict[str, float]  # slack by endpoint
     hold: dict[str, float]
-    hold_inside: float | None  # the least on paths that start at a register
+    inside: dict[str, float]  # hold slack on paths that start at a register
+    loaded: dict[str, float]  # setup slack with the other wire-load model
     paths: list[TimedPath]
     hold_paths: list[TimedPath]
-    fmax: HighestClock | None
+    fmax: HighestClock | None  # also known if the clock is missed
     caveats: list[str]
+    unchecked: int = 0  # registers whose paths the engine does not judge
+
+    @property
+    def hold_inside(self) -> float | None:
+        """The least hold slack on paths that start at a register."""
+        return min(self.inside.values(), default=None)
+
+    def require(self, expected: Endpoints) -> None:
+        """ToolError if the report lacks an endpoint of the netlist."""
+        for check, known in expected._asdict().items():
+            if lost := sorted(known - getattr(self, check).keys()):
+                raise ToolError(
+                    f"OpenSTA's report is incomplete: {len(known)} endpoints of {CHECKS[check]} expected, "
+                    f"{len(known) - len(lost)} of them found; it lacks {_first(lost)}"
+                )
 
 
 @functools.cache
-def program() -> Path:
-    """Where OpenSTA is; BadInput says how to get it."""
+def installed() -> Path:
+    """Return the path of OpenSTA; BadInput says how to install it."""
     found = shutil.which("sta")
     if found is None:
         raise BadInput(f"OpenSTA is missing: {INSTALL}, or take the engine nldm")
@@ -137,14 +191,21 @@ def program() -> Path:
 
 @functools.cache
 def version() -> str:
-    """OpenSTA's version."""
-    done = subprocess.run([program(), "-version"], capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
+    """Return OpenSTA's version as it prints it."""
+    done = subprocess.run([installed(), "-version"], capture_output=True, text=True)
+    return " ".join(done.stdout.split()) or "unknown"
 
 
-def rounded(value: float | None) -> float | None:
-    """As many digits as OpenSTA is asked for."""
-    return None if value is None else round(value, DIGITS)
+def program() -> Path:
+    """Return the path of an OpenSTA whose report can be parsed; ToolError for any other version."""
+    path = installed()
+    if version() not in VERSIONS:
+        raise ToolError(
+            f"{path} has the version {_quoted(version())}, whose report is not known: "
+            f"expected OpenSTA {' or '.join(VERSIONS)}; {INSTALL} and put it first in PATH, "
+            "or take this one out of PATH for the flow's own estimate"
+        )
+    return path
 
 
 def run(
@@ -156,30 +217,46 @@ def run(
     wire_load: str | None,
     paths: int,
     fmax: bool,
+    other: str | None = None,
 ) -> Result:
-    """Analyse a netlist with these constraints; `paths` worst ones for setup and for hold, and the highest clock on request."""
-    library = liberty.load(lib).name
+    """Analyse a netlist with these constraints: endpoints, worst paths, and the highest clock on request.
+
+    `paths` is the number of worst paths of setup and of hold. `other` is a second wire-load model, or
+    NO_WIRES, for which only the setup slacks are reported.
+    """
+    name = liberty.load(lib).name
+    model = wire_load or NO_WIRES
+    libraries = {model: name, other or NO_WIRES: name, NO_WIRES: NO_WIRES}
     clock = replace(asked, clock_ns=1.0).clock_sdc.replace("-period 1.0", "-period $period")
     script = SCRIPT.format(
         lib=_word(lib.absolute()),
         netlist=_word(netlist_v.absolute()),
         top=_word(top),
         port=_word(asked.clock_port or ""),
-        model=wire_load or NO_WIRES,
-        library=library if wire_load else NO_WIRES,
+        model=model,
+        library=libraries[model],
+        loaded=LOADED.format(
+            other=other,
+            other_library=libraries[other],
+            model=model,
+            library=libraries[model],
+            digits=DIGITS,
+            most=MOST_ENDPOINTS,
+        )
+        if other
+        else "",
         spef=f"read_spef {{{_word(Path(spef).absolute())}}}" if spef else "",
         paths=max(paths, 1),
         most=MOST_ENDPOINTS,
         digits=DIGITS,
-        fmax=FMAX.format(
+        fmax=int(fmax),
+        search=FMAX.format(
             clock=clock,
             clock_ns=repr(asked.clock_ns),
             tolerance=TOLERANCE_NS,
             shortest=TOLERANCE_NS,
             margin=MARGIN_NS,
-        )
-        if fmax
-        else "",
+        ),
     )
     with tempfile.TemporaryDirectory(prefix="sta-") as directory:
         work = Path(directory)
@@ -193,18 +270,15 @@ def run(
             )
         sections = _sections((work / "log").read_text())
     _complain(sections, done.returncode, netlist_v, top, asked, spef)
-    setup, hold = (dict(_ends(sections[f"ends {side}"])) for side in ("max", "min"))
-    best = None
-    if fmax and setup:
-        period, slack = map(float, sections["fmax"][-1].split())
-        best = HighestClock(period, slack)
+    setup, hold, inside = (_ends(sections[f"ends {side}"]) for side in ("max", "min", "inside"))
     return Result(
         setup=setup,
         hold=hold,
-        hold_inside=min(dict(_ends(sections["ends inside"])).values(), default=None),
-        paths=_paths(sections["paths max"])[:paths],
-        hold_paths=_paths(sections["paths min"])[:paths],
-        fmax=best,
+        inside=inside,
+        loaded=_ends(sections["ends loaded"]) if other else {},
+        paths=_paths(sections["paths max"], setup)[:paths],
+        hold_paths=_paths(sections["paths min"], hold)[:paths],
+        fmax=_highest(sections["fmax"]) if setup and (fmax or min(setup.values()) < 0) else None,
         caveats=[line.removeprefix("Warning: ") for line in sections["check"] if MESSAGE.match(line)],
     )
 
@@ -230,6 +304,23 @@ def _sections(log: str) -> dict[str, list[str]]:
     return sections
 
 
+def _quoted(text: str) -> str:
+    """Return the beginning of a text as a message shows it."""
+    return repr(text if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]}...")
+
+
+def _first(names: Collection[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(list(names)[:SHOWN]) + more
+
+
+def _unparsed(line: str, expected: str) -> ToolError:
+    return ToolError(
+        f"OpenSTA's report does not parse: expected {expected}, found {_quoted(line.strip())}; "
+        f"supported: OpenSTA {', '.join(VERSIONS)}"
+    )
+
+
 def _complain(
     sections: Mapping[str, list[str]],
     status: int,
@@ -238,7 +329,7 @@ def _complain(
     asked: Constraints,
     spef: str | Path | None,
 ) -> None:
-    """Whatever OpenSTA only mumbles about makes its result one of something else."""
+    """Raise what OpenSTA only prints: its result would be that of another netlist, or incomplete."""
     if "failed read_verilog" in sections or "failed link_design" in sections:
         raise BadInput(f"{netlist_v}: OpenSTA cannot link the module {top}: {_messages(sections['read'])}")
     if boxes := [
@@ -247,9 +338,10 @@ def _complain(
         raise BadInput(f"{netlist_v} is not mapped to the library: {boxes[0].removeprefix('Warning: ')}")
     if asked.clock_port and "clock_port 0" in sections:
         raise BadInput(f"{netlist_v} has no port {asked.clock_port}: name the clock with --clock-port")
-    if "end" not in sections:
+    if lost := [name for name in (*SECTIONS, "end") if name not in sections]:
         raise ToolError(
-            f"OpenSTA stopped ({status}): {_messages(line for part in sections.values() for line in part)}"
+            f"OpenSTA stopped ({status}) before it printed the section {lost[0]}: "
+            f"{_messages(line for part in sections.values() for line in part)}"
         )
     if misfits := [line for line in sections["spef"] if MESSAGE.match(line)]:
         raise BadInput(
@@ -266,22 +358,35 @@ def _messages(lines: Iterable[str]) -> str:
     return " ".join(found[:2]) + more if found else "without a message"
 
 
-def _ends(lines: list[str]) -> Iterator[tuple[str, float]]:
-    """The least slack of each endpoint; one may be in several groups of paths."""
+def _ends(lines: list[str]) -> dict[str, float]:
+    """Return the least slack of each endpoint over the path groups; ToolError for a line that is no row."""
     least: dict[str, float] = {}
     for line in lines:
-        if match := END.match(line):
-            name = _plain(match["name"])
-            least[name] = min(float(match["slack"]), least.get(name, math.inf))
-    return iter(least.items())
+        if match := END.fullmatch(line.rstrip()):
+            name, slack = _plain(match["name"]), float(match["slack"])
+            if slack and (slack > 0) != (match["verdict"] == "MET"):
+                raise _unparsed(line, "a slack that agrees with its verdict")
+            least[name] = min(slack, least.get(name, math.inf))
+        elif not HEADING.fullmatch(line.rstrip()) and not line.startswith("Warning: "):
+            raise _unparsed(line, "a row such as 'reg/D (CELL) 2.97 2.68 0.29 (MET)'")
+    return least
 
 
-def _paths(lines: list[str]) -> list[TimedPath]:
-    """The paths of a report, worst first."""
+def _highest(lines: list[str]) -> HighestClock:
+    """Return the shortest period that the search found, and the slack at it."""
+    try:
+        period, slack = map(float, lines[-1].split())
+    except (IndexError, ValueError):
+        raise _unparsed(" ".join(lines), "a period and its slack") from None
+    return HighestClock(period, slack)
+
+
+def _paths(lines: list[str], slacks: Mapping[str, float]) -> list[TimedPath]:
+    """Return the paths of a report, worst first; ToolError unless the first has the worst of these slacks."""
     paths: list[TimedPath] = []
     for line in lines:
         if line.startswith("Startpoint:"):
-            paths.append(TimedPath())
+            paths.append(TimedPath(slack_ns=math.nan))
         if not paths:
             continue
         path = paths[-1]
@@ -293,13 +398,25 @@ def _paths(lines: list[str]) -> list[TimedPath]:
             path.slack_ns = float(match["slack"])
         elif path.arrival_ns is not None:
             continue  # the clock's way to the endpoint
-        elif match := NET.match(line):
+        elif path.points and (match := NET.match(line)):
             path.points[-1].net, path.points[-1].load_ff = _plain(match["net"]), float(match["cap"])
         elif match := ROW.match(line):
             path.points.append(_point(match, path.points))
     for path in paths:
+        if not path.points or None in (path.arrival_ns, path.required_ns) or math.isnan(path.slack_ns):
+            raise _unparsed(_joined(path), "a path with its pins, arrival, required time and slack")
         path.start, path.end = path.points[0].name, path.points[-1].name
-    return sorted(paths, key=lambda path: path.slack_ns)
+    paths.sort(key=lambda path: path.slack_ns)
+    if [path.slack_ns for path in paths[:1]] != sorted(slacks.values())[:1]:
+        worst = _joined(paths[0]) if paths else "no path"
+        raise _unparsed(
+            worst, f"a path with the worst slack of all endpoints, {min(slacks.values(), default=None)} ns"
+        )
+    return paths
+
+
+def _joined(path: TimedPath) -> str:
+    return f"{path.start} to {path.end}, slack {path.slack_ns} ns"
 
 
 def _point(match: re.Match[str], before: list[PathPoint]) -> PathPoint:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -12,7 +13,14 @@ from ..product import Product
 from .wire_table import Source
 
 BINS = 20  # of the histogram, about
+NO_PATHS = "no path that a clock measures"  # the verdict where there is no endpoint
 TOLD = 6  # modules of a path in the verdict
+DIGITS = 6  # of times in ns and loads in fF
+
+
+def rounded(value: float | None) -> float | None:
+    """A time or load, rounded to the digits that OpenSTA prints."""
+    return None if value is None else round(value, DIGITS)
 
 
 class PathPoint(msgspec.Struct, kw_only=True):
@@ -83,9 +91,13 @@ class TimingReport(Product):
     engine: str
     engine_version: str
     clock_ns: float
-    met: bool
+    met: bool | None  # None: no endpoint, or one that is not judged
+    met_ns: float | None  # a period that this netlist meets, setup and hold: the one asked for if that is met
     verdict: str
     wns_ns: float | None
+    wns_by_model_ns: dict[
+        str, float
+    ]  # before layout: of "none", without wires, and of the library's wire-load model
     tns_ns: float
     hold_wns_ns: float | None
     hold_inside_wns_ns: float | None
@@ -106,18 +118,30 @@ class TimingReport(Product):
     seconds: float
 
 
-def verdict(clock_ns: float, wns_ns: float | None, hold_ns: float | None, paths: list[TimedPath]) -> str:
-    """One line on whether the clock is met; if not, by how much it is missed, and on which path."""
-    if wns_ns is None:
-        return "no path that a clock measures"
+def verdict(
+    clock_ns: float,
+    met_ns: float | None,
+    wns_ns: float | None,
+    unchecked: int,
+    hold_ns: float | None,
+    paths: list[TimedPath],
+) -> str:
+    """Return one line: whether the clock is met; if not, by how much it is missed, and the period that is."""
     parts = []
-    if wns_ns < 0:
+    if hold_ns is not None and hold_ns < 0:
+        parts.append(f"hold is missed by {-hold_ns:.3f} ns on a path from a register, whatever the period")
+    if wns_ns is not None and wns_ns < 0:
         path = paths[0]
         worst = told(path.start, path.end, path.cells, path.modules)
-        parts.append(f"{clock_ns:g} ns is missed by {-wns_ns:.3f} ns: {worst}")
-    if hold_ns is not None and hold_ns < 0:
-        parts.append(f"hold is missed by {-hold_ns:.3f} ns on a path from a register")
-    return "; ".join(parts) or f"{clock_ns:g} ns is met with {wns_ns:.3f} ns to spare"
+        met = f"{met_ns:.3f} ns is met; " if met_ns is not None else ""
+        parts.insert(0, f"{clock_ns:g} ns is missed by {-wns_ns:.3f} ns: {met}worst path {worst}")
+    if parts:
+        return "; ".join(parts)
+    if wns_ns is None:
+        return NO_PATHS
+    if unchecked:
+        return f"no verdict on {clock_ns:g} ns: {unchecked} registers are not checked"
+    return f"{clock_ns:g} ns is met with {wns_ns:.3f} ns to spare"
 
 
 def histogram(slacks: Iterable[float]) -> list[Bin]:
@@ -128,11 +152,8 @@ def histogram(slacks: Iterable[float]) -> list[Bin]:
     spread = max(values[-1] - values[0], 1e-3)
     power = 10.0 ** math.floor(math.log10(spread / BINS))
     width = next(step * power for step in (1, 2, 5, 10) if step * power * BINS >= spread * 0.999)
-    first = math.floor(values[0] / width)
-    counts = [0] * (math.floor(values[-1] / width) - first + 1)
-    for value in values:
-        counts[math.floor(value / width) - first] += 1
+    counts = Counter(math.floor(value / width) for value in values)
     return [
-        Bin(round((first + k) * width, 9), round((first + k + 1) * width, 9), count)
-        for k, count in enumerate(counts)
+        Bin(round(place * width, 9), round((place + 1) * width, 9), counts[place])
+        for place in range(min(counts), max(counts) + 1)
     ]

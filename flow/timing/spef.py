@@ -11,9 +11,8 @@ tiny one.
 
 import re
 
-from ...fl.errors import BadInput
 from ..netlist.netlist import PORT, Netlist, Terminal
-from .wire_table import WireTable
+from .wire_table import NetWire, WireTable, by_net
 
 HEADER = """*SPEF "IEEE 1481-1998"
 *DESIGN "{name}"
@@ -47,34 +46,26 @@ def escaped(name: str, bus_bit: bool = False) -> str:
 def spef(netlist: Netlist, wires: WireTable) -> str:
     """The SPEF text of wires (cap_ff and, or not, res_ohm, by the net's name); nets that are not listed have no wire."""
     parts = [HEADER.format(name=netlist.name)]
-    for name, wire in wires.items():
-        net = netlist.aliases.get(name)
-        if net is None:
-            raise BadInput(
-                f"wires are given for {name}, which is no net of {netlist.name}: were they made for another netlist?"
-            )
+    for net, wire in by_net(wires, netlist):
         driver, sinks = netlist.driver[net], netlist.sinks[net]
-        if driver is None or not sinks:
-            continue
-        parts.append(_net(netlist, netlist.nets[net], driver, sinks, wire.cap_ff, wire.res_ohm))
+        if driver is not None and sinks:
+            parts.append(_net(netlist, netlist.nets[net], [driver, *sinks], wire))
     return "".join(parts)
 
 
-def _net(netlist: Netlist, name: str, driver: Terminal, sinks: list[Terminal], cap: float, res: float) -> str:
-    start, ends = terminal_name(netlist, driver), [terminal_name(netlist, sink) for sink in sinks]
-    lines = [f"*D_NET {escaped(name, name in netlist.bus_bits)} {cap:.6g}", "*CONN"]
-    lines.append(f"{'*P' if driver[0] == PORT else '*I'} {start} {'I' if driver[0] == PORT else 'O'}")
-    lines += [
-        f"{'*P' if sink[0] == PORT else '*I'} {end} {'O' if sink[0] == PORT else 'I'}"
-        for sink, end in zip(sinks, ends, strict=True)
-    ]
-    share = len(sinks)
+def _net(netlist: Netlist, name: str, terminals: list[Terminal], wire: NetWire) -> str:
+    """The section of a net, whose driver is the first terminal."""
+    start, *ends = names = [terminal_name(netlist, terminal) for terminal in terminals]
+    share = len(ends)
+    lines = [f"*D_NET {escaped(name, name in netlist.bus_bits)} {wire.cap_ff:.6g}", "*CONN"]
+    for place, ((instance, _), end) in enumerate(zip(terminals, names, strict=True)):
+        inward = (instance == PORT) == (place == 0)
+        lines.append(f"{'*P' if instance == PORT else '*I'} {end} {'I' if inward else 'O'}")
     lines.append("*CAP")
-    lines += [f"{number} {end} {cap / share:.6g}" for number, end in enumerate(ends, 1)]
+    lines += [f"{number} {end} {wire.cap_ff / share:.6g}" for number, end in enumerate(ends, 1)]
     lines.append("*RES")
-    lines += [
-        f"{number} {start} {end} {max(res / share, LEAST_OHM):.6g}" for number, end in enumerate(ends, 1)
-    ]
+    res = max(wire.res_ohm / share, LEAST_OHM)
+    lines += [f"{number} {start} {end} {res:.6g}" for number, end in enumerate(ends, 1)]
     return "\n".join([*lines, "*END", "", ""])
 
 

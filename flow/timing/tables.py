@@ -9,8 +9,6 @@ import numpy as np
 from ..kit.liberty import Table
 from . import kernel
 
-FAR = 10.0  # times the end of an axis, up to which one table is compared with another
-
 
 class Tables:
     """Delays, slews, constraints and energies, each by its number."""
@@ -19,7 +17,6 @@ class Tables:
         self._tables: list[Table] = []
         self._numbers: dict[int, int] = {}
         self._groups: list[list[int]] = []
-        self._grids: dict[int, np.ndarray] = {}
         self._arrays: list[np.ndarray] = []  # that the kernel reads
         self._stack: kernel.TablesOfC | None = None
 
@@ -34,42 +31,18 @@ class Tables:
 
     def worst(self, numbers: Sequence[int]) -> int:
         """The number of the greatest of some tables, at each point."""
-        over = [number for number in dict.fromkeys(numbers) if not self._below(number, numbers)]
-        if len(over) == 1:
-            return over[0]
-        self._groups.append(over)
+        several = [*dict.fromkeys(numbers)]
+        if len(several) == 1:
+            return several[0]
+        self._groups.append(several)
         self._stack = None
         return -len(self._groups)
-
-    def _below(self, number: int, numbers: Sequence[int]) -> bool:
-        """Whether another one is as great everywhere (of two alike the first), up to far beyond the axes."""
-        table, mine = self._tables[number], self._far(number)
-        for other in dict.fromkeys(numbers):
-            one = self._tables[other]
-            if other != number and (one.index_1, one.index_2) == (table.index_1, table.index_2):
-                theirs = self._far(other)
-                first = numbers.index(other) < numbers.index(number)
-                if (theirs >= mine).all() and (first or (theirs != mine).any()):
-                    return True
-        return False
-
-    def _far(self, number: int) -> np.ndarray:
-        """The grid of a table, from 0 to far beyond its axes; between its points it is bilinear."""
-        if number not in self._grids:
-            table = self._tables[number]
-            grid = np.array(table.values)
-            for place, axis in enumerate((np.array(table.index_1), np.array(table.index_2))):
-                if len(axis) > 1:
-                    grid = np.moveaxis(grid, place, 0)
-                    low = grid[0] - (grid[1] - grid[0]) / (axis[1] - axis[0]) * axis[0]
-                    high = grid[-1] + (grid[-1] - grid[-2]) / (axis[-1] - axis[-2]) * (FAR - 1) * axis[-1]
-                    grid = np.moveaxis(np.concatenate(([low], grid, [high])), 0, place)
-            self._grids[number] = grid
-        return self._grids[number]
 
     def look_up(self, numbers: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """The value of table numbers[k] at (first[k], second[k])."""
         out = np.empty(len(numbers))
+        if not len(out):
+            return out
         points = (np.ascontiguousarray(each, float) for each in (first, second))
         kernel.call("look_up", self.stack, len(out), np.ascontiguousarray(numbers, np.int64), *points, out)
         return out

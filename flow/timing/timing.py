@@ -1,21 +1,32 @@
 """Static timing of a mapped netlist: worst paths, setup and hold, the histogram of slacks, and the highest clock.
 
-The engine is OpenSTA as Debian 12 packages it (`sta`, version 2.0.17 of 2019), run once with a script that prints marked sections.
-Where it is missing the flow's own estimate (flow/timing/nldm.py) takes its place, and timing.json says so: "engine": "nldm". Both have
-the same constraints (flow/kit/constraints.py), also written to constraints.sdc.
+The engine is OpenSTA as Debian 12 packages it (`sta`, version 2.0.17 of 2019), run once with a script that
+prints marked sections. Its endpoints are compared with those that the flow's own engine
+(flow/timing/nldm.py) finds in the netlist: if one is missing, there is no verdict but a ToolError. Without
+OpenSTA that engine takes its place, and timing.json says so: "engine": "nldm". Both have the same
+constraints (flow/kit/constraints.py), also written to constraints.sdc.
 
-Wires: none; a wire-load model of the Liberty; or those of wires.spef and wires.json (one is made from the other for the
-engine that cannot read it). The library's default model, which OpenSTA would take by itself, is displaced by one of no wires.
+Wires: none; a wire-load model of the Liberty; or those of wires.spef and wires.json (one is made from the
+other for the engine that cannot read it). The library's default model, which OpenSTA would take by itself,
+is displaced by one of no wires. Before there is a layout the setup slack is reported both without wires and
+with the library's model; the verdict is that of the wires asked for.
 
-Hold is judged on paths that start at registers (hold_inside_wns_ns); from inputs it depends on what drives them, and is only told.
+A clock is met if all endpoints are judged and none is late, neither for setup nor for hold. `met_ns` is the
+period that the netlist meets.
 
-The highest clock is that of this netlist: slack is linear in the period as long as all paths take a whole cycle, so that
-period minus slack is it; both engines run again with that period, and OpenSTA searches by bisection if the slack there is not 0.
+Hold is judged on paths that start at registers (hold_inside_wns_ns); from inputs it depends on what drives
+them, and is only told.
+
+The highest clock is that of this netlist: slack is linear in the period as long as all paths take a whole
+cycle, so that period minus slack is it; both engines run again with that period, and OpenSTA searches by
+bisection if the slack there is not 0.
 """
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,8 +40,8 @@ from ..kit.liberty import Library
 from ..netlist import hierarchy as hierarchy_file
 from ..netlist.netlist import Netlist, read
 from . import nldm, opensta, wire_table
-from .opensta import DIGITS, MARGIN_NS, Result, rounded
-from .report import HighestClock, PathPoint, TimedPath, TimingReport, histogram, verdict
+from .opensta import MARGIN_NS, NO_WIRES, SHOWN, Endpoints, Result
+from .report import DIGITS, HighestClock, PathPoint, TimingReport, histogram, rounded, verdict
 from .spef import spef as spef_text
 from .wire_table import Source, WireTable
 
@@ -70,6 +81,13 @@ class Subject:
             return known
         return "model" if self.wire_load else "placement" if self.spef else "none"
 
+    @property
+    def other_model(self) -> str | None:
+        """The model, or NO_WIRES, whose setup slack is reported as well; None once the wires are known."""
+        if self.source not in ("none", "model") or self.spef is not None:
+            return None
+        return NO_WIRES if self.wire_load else self.library.default_wire_load or None
+
     def check(self) -> None:
         """BadInput for what cannot be."""
         library = self.library
@@ -93,8 +111,11 @@ class Subject:
         found = self.estimate(netlist, self.asked)
         return replace(self.asked, latency_ns=round(found.clock_latency_ns, DIGITS))
 
-    def estimate(self, netlist: Netlist, asked: Constraints) -> nldm.Timing:
-        """By the own engine."""
+    def estimate(self, netlist: Netlist, asked: Constraints, model: str | None = None) -> nldm.Timing:
+        """Analyse by the flow's own engine, with this wire-load model or the wires of the subject."""
+        if model is not None:
+            load = None if model == NO_WIRES else model
+            return nldm.analyze(netlist, self.library, asked, wire_load=load)
         return nldm.analyze(netlist, self.library, asked, wires=self.table, wire_load=self.wire_load)
 
 
@@ -180,15 +201,24 @@ def _report(
     subject: Subject, engine: str, asked: Constraints, result: Result, caveats: list[str]
 ) -> TimingReport:
     """What timing.json says."""
-    wns, hold_wns = (min(slacks.values(), default=None) for slacks in (result.setup, result.hold))
+    wns, hold_wns, loaded = (
+        min(slacks.values(), default=None) for slacks in (result.setup, result.hold, result.loaded)
+    )
     library, inside = subject.library, result.hold_inside
+    found = subject.fmax and result.fmax
+    met, met_ns = _met(asked.clock_ns, wns, result)
+    models = {subject.wire_load or "none": wns, (subject.other_model or "").replace(NO_WIRES, "none"): loaded}
     return TimingReport(
         engine=engine,
         engine_version=version(engine),
         clock_ns=asked.clock_ns,
-        met=(wns is None or wns >= 0) and (inside is None or inside >= 0),
-        verdict=verdict(asked.clock_ns, wns, inside, result.paths),
+        met=met,
+        met_ns=met_ns,
+        verdict=verdict(asked.clock_ns, met_ns, wns, result.unchecked, inside, result.paths),
         wns_ns=wns,
+        wns_by_model_ns={}
+        if subject.other_model is None
+        else {name: slack for name, slack in models.items() if slack is not None},
         tns_ns=_total(result.setup),
         hold_wns_ns=hold_wns,
         hold_inside_wns_ns=inside,
@@ -196,8 +226,8 @@ def _report(
         endpoints=len(result.setup),
         setup_violations=sum(slack < 0 for slack in result.setup.values()),
         hold_violations=sum(slack < 0 for slack in result.hold.values()),
-        fmax_mhz=1000 / result.fmax.clock_ns if result.fmax else None,
-        fmax=result.fmax,
+        fmax_mhz=1000 / found.clock_ns if found else None,
+        fmax=found or None,
         wires=subject.source,
         wire_load=subject.wire_load,
         corner=library.corner,
@@ -208,6 +238,18 @@ def _report(
         caveats=caveats,
         seconds=0.0,
     )
+
+
+def _met(clock_ns: float, wns_ns: float | None, result: Result) -> tuple[bool | None, float | None]:
+    """Return whether the clock is met (None: not every endpoint is judged), and a period that is met."""
+    hold = result.hold_inside is None or result.hold_inside >= 0
+    if not hold or wns_ns is None:
+        return (None if hold else False), None
+    if wns_ns < 0:
+        best = result.fmax
+        known = best is not None and best.slack_ns >= 0 and not result.unchecked
+        return False, math.ceil(best.clock_ns * 10**DIGITS) / 10**DIGITS if best and known else None
+    return (None, None) if result.unchecked else (True, clock_ns)
 
 
 def _total(slacks: dict[str, float]) -> float:
@@ -234,8 +276,15 @@ def _by_opensta(subject: Subject, out: Path) -> tuple[Constraints, Result]:
         subject.wire_load,
         subject.paths,
         subject.fmax,
+        subject.other_model,
     )
-    if netlist is not None and subject.table is not None:
+    netlist = netlist or subject.netlist()
+    timing = subject.estimate(netlist, asked)
+    result.require(_expected(subject, timing, asked, result))
+    if timing.unclocked:
+        caveats = [*result.caveats, _not_clocked(timing)]
+        result = replace(result, caveats=caveats, unchecked=len(timing.unclocked))
+    if subject.table is not None:
         _complete_loads(result, netlist, subject.table)
     return asked, result
 
@@ -258,51 +307,65 @@ def _by_nldm(subject: Subject, _: Path) -> tuple[Constraints, Result]:
     netlist = subject.netlist()
     asked = subject.with_latency(netlist)
     timing = subject.estimate(netlist, asked)
-    # as if no input changed
-    inside = subject.estimate(netlist, replace(asked, input_hold_ns=FAR_NS)).hold
+    inside = subject.estimate(netlist, _still(asked)).hold
+    other = subject.other_model
+    loaded = _slacks(subject.estimate(netlist, asked, other).setup) if other else {}
     found = None
-    if subject.fmax and timing.setup:
+    if timing.setup and (subject.fmax or timing.wns_ns < 0):
         period = asked.clock_ns - timing.wns_ns + MARGIN_NS
         if period > 0:
             slack = subject.estimate(netlist, replace(asked, clock_ns=period)).wns_ns
             found = HighestClock(period, slack)
-    caveats = []
-    if timing.unchecked:
-        names = ", ".join(timing.unchecked[:3])
-        caveats.append(
-            f"{len(timing.unchecked)} latches or registers of an inverted clock are not checked: {names}"
-        )
+    caveats = [_not_clocked(timing)] if timing.unclocked else []
+    if others := sorted(timing.unchecked - timing.unclocked):
+        names = ", ".join(others[:SHOWN])
+        caveats.append(f"{len(others)} latches or registers of an inverted clock are not checked: {names}")
     return asked, Result(
-        setup={end.name: round(end.slack_ns, DIGITS) for end in timing.setup},
-        hold={end.name: round(end.slack_ns, DIGITS) for end in timing.hold},
-        hold_inside=rounded(next((end.slack_ns for end in inside if end.slack_ns < FAR_NS / 2), None)),
-        paths=[_path(timing, end, False) for end in timing.setup[: subject.paths]],
-        hold_paths=[_path(timing, end, True) for end in timing.hold[: subject.paths]],
+        setup=_slacks(timing.setup),
+        hold=_slacks(timing.hold),
+        inside={name: slack for name, slack in _slacks(inside).items() if slack < FAR_NS / 2},
+        loaded=loaded,
+        paths=[timing.path(end) for end in timing.setup[: subject.paths]],
+        hold_paths=[timing.path(end, earliest=True) for end in timing.hold[: subject.paths]],
         fmax=found,
         caveats=caveats,
+        unchecked=len(timing.unchecked),
     )
 
 
-def _path(timing: nldm.Timing, end: nldm.Endpoint, earliest: bool) -> TimedPath:
-    points = [
-        PathPoint(
-            cell=point.cell,
-            type=point.kind,
-            pin=point.pin,
-            net=point.net,
-            edge=point.edge,
-            slew_ns=rounded(point.slew_ns),
-            load_ff=rounded(point.load_ff),
-            delay_ns=rounded(point.delay_ns),
-            arrival_ns=rounded(point.arrival_ns),
+def _still(asked: Constraints) -> Constraints:
+    """Return the constraints as if no input changed."""
+    return replace(asked, input_hold_ns=FAR_NS)
+
+
+def _not_clocked(timing: nldm.Timing) -> str:
+    """Return the caveat on registers without the clock."""
+    names = sorted(timing.unclocked)
+    said = f"{len(names)} registers are not checked, as the clock does not reach them"
+    return f"{said}: {', '.join(names[:SHOWN])}"
+
+
+def _expected(subject: Subject, timing: nldm.Timing, asked: Constraints, found: Result) -> Endpoints:
+    """Return the endpoints that the flow's own engine finds in the netlist."""
+    still = subject.estimate(timing.netlist, _still(asked))
+    setup = {end.name for end in timing.setup}
+    # a path on which the clock itself is the data starts at a port, not at a register
+    inside = {
+        end.name
+        for end in still.hold
+        if end.slack_ns < FAR_NS / 2
+        and (
+            end.name in found.inside
+            or _from_register(still.path(end, earliest=True).points[0], subject.library)
         )
-        for point in timing.path(end, earliest)
-    ]
-    return TimedPath(
-        start=points[0].name,
-        end=end.name,
-        slack_ns=round(end.slack_ns, DIGITS),
-        arrival_ns=rounded(end.arrival_ns),
-        required_ns=rounded(end.required_ns),
-        points=points,
-    )
+    }
+    hold = {end.name for end in timing.hold}
+    return Endpoints(setup=setup, hold=hold, inside=inside, loaded=setup if subject.other_model else set())
+
+
+def _from_register(start: PathPoint, library: Library) -> bool:
+    return bool(start.cell) and library.cells[start.type].pins[start.pin].clock
+
+
+def _slacks(ends: Iterable[nldm.Endpoint]) -> dict[str, float]:
+    return {end.name: round(end.slack_ns, DIGITS) for end in ends}

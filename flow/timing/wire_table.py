@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 import msgspec
 
+from ...fl.errors import BadInput
 from .. import product
+from ..netlist.netlist import Netlist
 
 Source = Literal[
     "none", "model", "placement", "routing"
@@ -33,6 +35,18 @@ WireTable = Mapping[str, NetWire]  # by the name of the net
 def load(path: Path | str) -> dict[str, NetWire]:
     """The table in a file; BadInput if it is none."""
     return product.read(path, dict[str, NetWire], STEP, FILE)
+
+
+def by_net(table: WireTable, netlist: Netlist) -> Iterator[tuple[int, NetWire]]:
+    """The wires by number of net; BadInput for one of no net of the netlist."""
+    for name, wire in table.items():
+        net = netlist.aliases.get(name)
+        if net is None:
+            raise BadInput(
+                f"wires are given for {name}, which is no net of {netlist.name}: "
+                "were they made for another netlist?"
+            )
+        yield net, wire
 
 
 def source(table: WireTable) -> Source:

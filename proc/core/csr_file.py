@@ -1,5 +1,5 @@
 """CsrFile: the control and status registers, in stage X (privileged manual, chapters 2 and 3: machine mode only). Those of interrupts
-are constant here; interrupt_csr_file.py has them.
+are constant here; bus/interrupt_csr_file.py has them.
 
 A read and the write of the same instruction happen together, when the instruction leaves X. Registers that stand for a port (the
 manager's and the accelerator's) are moved by the pipeline; here it is only decided whether an access is one that they allow.
@@ -46,28 +46,26 @@ from ..isa.csrs import (
 XCEL_PAGE = XCEL_FIRST >> 5  # the upper seven bits of the numbers of all accelerator registers
 
 
+INPUTS = {  # name: bits
+    **{"core_id": 32, "number": 12, "funct3": 3, "source_zero": 1, "rd_zero": 1, "operand": 32, "go": 1},
+    **{"retire": 1, "trap": 1, "trap_pc": 32, "trap_cause": 4, "trap_value": 32},
+}
+OUTPUTS = {
+    **{"rdata": 32, "illegal": 1, "from_manager": 1, "to_manager": 1, "to_xcel": 1},
+    **{"mtvec": 32, "mepc": 32, "stats_en": 1},
+}
+
+
+def declare_ports(component):
+    """Give a component the ports of a CSR file."""
+    for direction, ports in ((InPort, INPUTS), (OutPort, OUTPUTS)):
+        for name, nbits in ports.items():
+            setattr(component, name, direction(nbits))
+
+
 class CsrFile(Component):
     def construct(s):
-        s.core_id = InPort(32)
-        s.number = InPort(12)
-        s.funct3 = InPort(3)
-        s.source_zero = InPort()
-        s.rd_zero = InPort()
-        s.operand = InPort(32)
-        s.go = InPort()
-        s.retire = InPort()
-        s.trap = InPort()
-        s.trap_pc = InPort(32)
-        s.trap_cause = InPort(4)
-        s.trap_value = InPort(32)
-        s.rdata = OutPort(32)
-        s.illegal = OutPort()
-        s.from_manager = OutPort()
-        s.to_manager = OutPort()
-        s.to_xcel = OutPort()
-        s.mtvec = OutPort(32)
-        s.mepc = OutPort(32)
-        s.stats_en = OutPort()
+        declare_ports(s)
 
         s.vector = Wire(30)
         s.epc = Wire(30)

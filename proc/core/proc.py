@@ -4,22 +4,23 @@ Five stages F D X M W, in order, full bypassing, branches predicted not taken an
 1, and 1 more for a use right behind a load, 1 more for jal, 2 for jalr and a taken branch, mul_latency - 1 for a product, 32 / div_bits
 for a quotient. README.md has the datapath, the CSRs and the costs in full.
 
-Ports: imem and dmem (requests of aligned words, answers one or more cycles later), xcel (the accelerator's registers; its answer
-comes one or more cycles after the request, and the rdy of a request must not wait for the rdy of its answer), mngr2proc and proc2mngr
-(words from and to whoever drives the simulation), entry (first address) and core_id (static); halted, stats_en; commit
-(messages.mk_commit), the slot in W. With `bus` a second data port, bus, for the addresses of its window (memory.py), and irq, the
-machine external interrupt: accesses there wait in X for their answer (bus_unit.py), and the interrupt takes the place of the
-instruction in D (interrupt_unit.py).
+Ports: imem and dmem (requests of aligned words, answers one or more cycles later); xcel (the
+accelerator's registers; its answer comes one or more cycles after the request, and the rdy of a request
+must not wait for the rdy of its answer); mngr2proc and proc2mngr (words from and to the driver of the
+simulation); entry (first address) and core_id (static); halted, stats_en; commit (messages.mk_commit),
+the slot in W. With `bus` there are a second data port, bus, for the addresses of its window (memory.py),
+and irq, the machine external interrupt. Accesses to the bus wait in X for their answer (bus/bus_unit.py).
+The interrupt takes the place of the instruction in D (bus/interrupt_unit.py).
 Area order: register file and CSRs 1,300 flip-flops, pipeline 600, multiplier, divider.
 """
 
 from pymtl3 import *
 
-from .bus_unit import BusUnit
+from .bus.bus_unit import BusUnit
+from .bus.interrupt_unit import InterruptUnit
 from .decoder import Decoder
 from .div_unit import DivUnit
 from .fetch_unit import FetchUnit
-from .interrupt_unit import InterruptUnit
 from .mul_unit import MulUnit
 from .pipeline_trace import line
 from .ports import processor_ports
@@ -104,28 +105,15 @@ class Proc(Component):
             join_bus(s)
         else:
             s.ctrl.access_misaligned_X //= s.dpath.access_misaligned_X
-            s.dmem_req.val //= s.ctrl.dmem_req_val
-            s.dmem_req.rdy //= s.ctrl.dmem_req_rdy
-            s.dmem_req.msg //= s.dpath.dmem_req
-        s.xcel_req.val //= s.ctrl.xcel_req_val
-        s.xcel_req.rdy //= s.ctrl.xcel_req_rdy
-        s.xcel_req.msg //= s.dpath.xcel_req
-        s.mngr2proc.val //= s.ctrl.mngr2proc_val
-        s.mngr2proc.rdy //= s.ctrl.mngr2proc_rdy
-        s.mngr2proc.msg //= s.dpath.mngr2proc
-        s.proc2mngr.val //= s.ctrl.proc2mngr_val
-        s.proc2mngr.rdy //= s.ctrl.proc2mngr_rdy
-        s.proc2mngr.msg //= s.dpath.proc2mngr
+            join_stream(s, s.dmem_req, "dmem_req")
+        for name in ("xcel_req", "mngr2proc", "proc2mngr"):
+            join_stream(s, getattr(s, name), name)
 
         # ---- M
         if not bus:
-            s.dmem_resp.val //= s.ctrl.dmem_resp_val
-            s.dmem_resp.rdy //= s.ctrl.dmem_resp_rdy
-            s.dmem_resp.msg //= s.dpath.dmem_resp
+            join_stream(s, s.dmem_resp, "dmem_resp")
             s.dmem_resp.msg.error //= s.ctrl.dmem_resp_error
-        s.xcel_resp.val //= s.ctrl.xcel_resp_val
-        s.xcel_resp.rdy //= s.ctrl.xcel_resp_rdy
-        s.xcel_resp.msg //= s.dpath.xcel_resp
+        join_stream(s, s.xcel_resp, "xcel_resp")
 
         # ---- W
         s.halted //= s.ctrl.halted
@@ -149,8 +137,15 @@ class Proc(Component):
         return line(s)
 
 
+def join_stream(s, stream, name):
+    """Connect a stream's handshake to the controller, and its messages to the datapath."""
+    connect(stream.val, getattr(s.ctrl, f"{name}_val"))
+    connect(stream.rdy, getattr(s.ctrl, f"{name}_rdy"))
+    connect(stream.msg, getattr(s.dpath, name))
+
+
 def join_interrupts(s):
-    """The interrupt unit of a processor and what it looks at."""
+    """Connect the interrupt unit of a processor."""
     s.irq //= s.interrupts.irq
     s.irq //= s.dpath.irq
     s.interrupts.inst_D //= s.dpath.inst_D
@@ -169,13 +164,9 @@ def join_interrupts(s):
 
 
 def join_bus(s):
-    """The bus unit of a processor between its data port, the memory and the bus."""
-    s.bus.istream.val //= s.ctrl.dmem_req_val
-    s.bus.istream.rdy //= s.ctrl.dmem_req_rdy
-    s.bus.istream.msg //= s.dpath.dmem_req
-    s.bus.ostream.val //= s.ctrl.dmem_resp_val
-    s.bus.ostream.rdy //= s.ctrl.dmem_resp_rdy
-    s.bus.ostream.msg //= s.dpath.dmem_resp
+    """Connect the bus unit of a processor between its data port, the memory and the bus."""
+    join_stream(s, s.bus.istream, "dmem_req")
+    join_stream(s, s.bus.ostream, "dmem_resp")
     s.bus.ostream.msg.error //= s.ctrl.dmem_resp_error
     s.bus.trap //= s.ctrl.trap_X
     s.bus.misaligned //= s.dpath.access_misaligned_X

@@ -10,7 +10,7 @@ and it halts the machine. Nothing that can be seen outside leaves X before M is 
 
 A bubble carries its reason to W, so that every cycle is accounted for at the commit port.
 
-With `bus`, interrupt_unit.py may hold D as well: what an interrupt takes the place of is decided there.
+With `bus`, bus/interrupt_unit.py may hold D as well: what an interrupt takes the place of is decided there.
 
 Ports: status signals from the datapath and the handshakes of its units; enables, bypass selects, squash and redirect to it.
 """

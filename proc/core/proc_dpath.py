@@ -18,9 +18,9 @@ from ...rtl.messages import mk_xcel_req, mk_xcel_resp
 from ..isa.causes import FETCH_FAULT, ILLEGAL, MISALIGNED_FETCH, MISALIGNED_LOAD, MISALIGNED_STORE
 from .alu import Alu
 from .branch_unit import BranchUnit
+from .bus.interrupt_csr_file import InterruptCsrFile
 from .csr_file import CsrFile
 from .imm_gen import ImmGen
-from .interrupt_csr_file import InterruptCsrFile
 from .load_store import LoadAlign, StoreAlign
 from .messages import (
     FROM_CSR,

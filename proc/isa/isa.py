@@ -17,7 +17,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...fl.errors import BadInput
 from . import csrs
 
 LOAD, MISC_MEM, OP_IMM, AUIPC = 0x03, 0x0F, 0x13, 0x17
@@ -138,55 +137,6 @@ def imm(word: int, fmt: str) -> int:
         high = word >> 31 << 20 | (word >> 12 & 0xFF) << 12
         return _signed(high | (word >> 20 & 1) << 11 | (word >> 21 & 0x3FF) << 1, 21)
     return word >> 20 if fmt in ("C", "Z", "F") else 0
-
-
-# format: first and last immediate, and what it must be a multiple of
-_RANGES = {
-    "I": (-2048, 2047, 1),
-    "S": (-2048, 2047, 1),
-    "H": (0, 31, 1),
-    "B": (-4096, 4094, 2),
-    "U": (0, 0xF_FFFF, 1),
-    "J": (-(1 << 20), (1 << 20) - 2, 2),
-    "C": (0, 0xFFF, 1),
-    "Z": (0, 0xFFF, 1),
-    "F": (0, 0xFFF, 1),
-}
-_FIELDS = {"R": "rd rs1 rs2", "I": "rd rs1", "H": "rd rs1", "S": "rs1 rs2", "B": "rs1 rs2"}
-_FIELDS |= {"U": "rd", "J": "rd", "C": "rd rs1", "Z": "rd rs1", "F": "", "N": ""}
-
-
-def encode(name: str, rd: int = 0, rs1: int = 0, rs2: int = 0, imm: int = 0) -> int:
-    """The word of an instruction; csr instructions: imm is the number of the CSR, rs1 the register or the uimm."""
-    each = BY_NAME.get(name)
-    if each is None:
-        raise BadInput(f"no instruction named {name!r} in RV32IM: use one of {', '.join(BY_NAME)}")
-    fields = {"rd": rd, "rs1": rs1, "rs2": rs2}
-    for field, number in fields.items():
-        last = 31 if field in _FIELDS[each.fmt] else 0
-        if not 0 <= number <= last:
-            remedy = "0 to 31" if last else f"no {field}, {name} has none"
-            raise BadInput(f"{name}: {field} = {number}; give {remedy}")
-    first, last, unit = _RANGES.get(each.fmt, (0, 0, 1))
-    if not first <= imm <= last or imm % unit:
-        remedy = (
-            "no immediate"
-            if first == last
-            else f"{'an even number' if unit == 2 else 'one'} from {first} to {last}"
-        )
-        raise BadInput(f"{name}: immediate {imm}; give {remedy}")
-    word = each.match | rd << 7 | rs1 << 15 | rs2 << 20
-    if each.fmt == "S":
-        return word | (imm >> 5 & 0x7F) << 25 | (imm & 31) << 7
-    if each.fmt == "B":
-        high = (imm >> 12 & 1) << 31 | (imm >> 11 & 1) << 7
-        return word | high | (imm >> 5 & 0x3F) << 25 | (imm >> 1 & 0xF) << 8
-    if each.fmt == "U":
-        return word | imm << 12
-    if each.fmt == "J":
-        high = (imm >> 20 & 1) << 31 | (imm >> 12 & 0xFF) << 12
-        return word | high | (imm >> 11 & 1) << 20 | (imm >> 1 & 0x3FF) << 21
-    return word | (imm & 0xFFF) << 20 if each.fmt in _RANGES else word
 
 
 def disassemble(word: int, pc: int | None = None) -> str:

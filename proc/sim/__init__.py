@@ -5,19 +5,17 @@ outcome = sim.run(load_elf("kernel.elf"), timing=MemoryTiming(latency=2, stall=0
 outcome.exit_code, outcome.cycles, outcome.where
 """
 
-from pathlib import Path
+from typing import Any
 
 from pymtl3 import Component
 
-from ...fl.errors import BadInput, unknown
-from ...rtl.sim.base import Options
-from ...rtl.sim.protocol import BrokenPromise, Trace
+from ...fl.errors import BadInput
+from ...rtl.sim.base import Model, Options, start
+from ...rtl.sim.protocol import BrokenPromise
 from .base import HANG_CYCLES, MisalignedRequest, ProcSimulation, UnknownBubble
-from .difference import first_difference
 from .native import NativeProcSimulation, VerilogText
-from .python import PythonProcSimulation
+from .pybench import PythonProcSimulation, VerilogProcSimulation
 from .timing import MemoryTiming
-from .verilog import VerilogProcSimulation
 
 __all__ = [
     "HANG_CYCLES",
@@ -28,35 +26,22 @@ __all__ = [
     "ProcSimulation",
     "UnknownBubble",
     "VerilogText",
-    "first_difference",
     "simulate_proc",
 ]
 
 STAGES: dict[str, type[ProcSimulation]] = {
-    each.stage: each for each in (PythonProcSimulation, VerilogProcSimulation, NativeProcSimulation)
+    kind.stage: kind for kind in (PythonProcSimulation, VerilogProcSimulation, NativeProcSimulation)
 }
 
 
 def simulate_proc(
-    component: Component | VerilogText,
-    stage: str = "native",
-    *,
-    vcd: Path | None = None,
-    trace: Trace | None = None,
-    opt: str = "-O1",
-    power_up_seed: int | None = None,
+    component: Component | VerilogText, stage: str = "native", **options: Any
 ) -> ProcSimulation:
-    """A simulation of a component with the ports of a processor, which must not have been simulated yet.
+    """Build a component with the ports of a processor for one of STAGES.
 
-    stage: one of STAGES. A VerilogText is simulated at stage native.
-    vcd: write waveforms to this file (python, verilog: .vcd; native: .vcd or .fst).
-    trace: called with (cycle, text) in every cycle (python: the component's line_trace; verilog: the commit port).
-    opt: level of the C++ compiler at stages verilog and native.
-    power_up_seed: start registers with random bits (native), so that a missing reset shows.
+    The options are those of `rtl.sim.simulate`. A VerilogText is simulated at stage native. Stage verilog
+    traces the commit port.
     """
-    if stage not in STAGES:
-        raise unknown("stage", stage, STAGES)
-    if isinstance(component, VerilogText) and not issubclass(STAGES[stage], NativeProcSimulation):
+    if isinstance(component, VerilogText) and not issubclass(STAGES.get(stage, Model), NativeProcSimulation):
         raise BadInput(f"Verilog text cannot be simulated at stage {stage}: take stage native")
-    options = Options(vcd=Path(vcd) if vcd else None, trace=trace, opt=opt, power_up_seed=power_up_seed)
-    return STAGES[stage](component, options)
+    return start(STAGES, component, stage, Options(**options))

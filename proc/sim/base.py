@@ -11,10 +11,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from ...fl.errors import BadInput
-from ...rtl.sim.base import Model, Options
+from ...rtl.sim.base import Model
 from ...rtl.sim.protocol import Progress
 from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_SLEEP, INTERRUPT_CODE
 from ..isa.causes import ECALL, EXTERNAL_INTERRUPT, FETCH_FAULT
@@ -166,10 +165,6 @@ def _named(where: Sequence[int]) -> dict[str, int]:
 class ProcSimulation(Model):
     """A processor, elaborated and built for one stage; `run` may be called any number of times."""
 
-    @abstractmethod
-    def __init__(self, component: Any, options: Options) -> None:
-        """The component, or at stage native a text of Verilog."""
-
     def run(
         self,
         program: Program,
@@ -191,11 +186,12 @@ class ProcSimulation(Model):
         """
         job = Job(program, tuple(manager), timing or MemoryTiming(), max_cycles, record, core_id)
         report = None if progress is None else partial(_report, progress, max_cycles or 0)
-        tally = self._execute(job, report)
+        tally = self._drive(job, report)
+        self._check_waves()
         if tally.end == "starved":
             raise out_of_words(len(job.manager))
         return tally.outcome(self.stage)
 
     @abstractmethod
-    def _execute(self, job: Job, report: Callable[[int], None] | None) -> Tally:
+    def _drive(self, job: Job, report: Callable[[int], None] | None) -> Tally:
         """Carry out the job; `report(cycle)` now and then."""

@@ -15,7 +15,7 @@ from pymtl3 import Component
 
 from ...rtl.sim.base import Options
 from ...rtl.sim.build import WAVES
-from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel
+from ...rtl.sim.nativemodel import CHANGED, WITHDRAWN, NativeModel, fields
 from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, hang_cycles
 from ...rtl.sim.translation.translate import top_name
 from ...rtl.sim.translation.translated import translated
@@ -68,22 +68,12 @@ class _Job(ctypes.Structure):
         ("regions", ctypes.c_char_p),
         ("region_count", ctypes.c_uint64),
         ("manager", ctypes.c_char_p),
-        ("manager_count", ctypes.c_uint64),
-        ("max_cycles", ctypes.c_uint64),
-        ("loop_traps", ctypes.c_uint64),
-        ("hang_cycles", ctypes.c_uint64),
-        ("accelerator_cycles", ctypes.c_uint64),
-        ("starved_cycles", ctypes.c_uint64),
-        ("reset_cycles", ctypes.c_uint64),
-        ("latency", ctypes.c_uint64),
-        ("extra", ctypes.c_uint64),
-        ("threshold", ctypes.c_uint64),
+        *fields(ctypes.c_uint64, "manager_count", "max_cycles", "loop_traps", "hang_cycles"),
+        *fields(ctypes.c_uint64, "accelerator_cycles", "starved_cycles", "reset_cycles"),
+        *fields(ctypes.c_uint64, "latency", "extra", "threshold"),
         ("random", ctypes.c_uint32 * len(PORTS)),
-        ("entry", ctypes.c_uint32),
-        ("core_id", ctypes.c_uint32),
-        ("tohost", ctypes.c_uint32),
-        ("has_tohost", ctypes.c_bool),
-        ("record", ctypes.c_bool),
+        *fields(ctypes.c_uint32, "entry", "core_id", "tohost"),
+        *fields(ctypes.c_bool, "has_tohost", "record"),
     )
 
 
@@ -91,21 +81,13 @@ class _Tally(ctypes.Structure):
     """Mirrors `Tally` in native.cpp."""
 
     _fields_ = (
-        ("cycle", ctypes.c_uint64),
-        ("instructions", ctypes.c_uint64),
-        ("stats_instructions", ctypes.c_uint64),
-        ("where", ctypes.c_uint64 * (ISSUE + 1)),
-        ("stats_where", ctypes.c_uint64 * (ISSUE + 1)),
-        ("a0", ctypes.c_uint32),
-        ("stored", ctypes.c_uint32),
-        ("trap", ctypes.c_uint32 * 4),
-        ("last_trap", ctypes.c_uint32 * 4),
-        ("traps", ctypes.c_uint64),
-        ("since", ctypes.c_uint64),
-        ("waiting", ctypes.c_uint64),
+        *fields(ctypes.c_uint64, "cycle", "instructions", "stats_instructions"),
+        *fields(ctypes.c_uint64 * (ISSUE + 1), "where", "stats_where"),
+        *fields(ctypes.c_uint32, "a0", "stored"),
+        *fields(ctypes.c_uint32 * 4, "trap", "last_trap"),
+        *fields(ctypes.c_uint64, "traps", "since", "waiting"),
         ("last_pcs", ctypes.c_uint32 * LAST_PCS),
-        ("broken_port", ctypes.c_uint32),
-        ("broken_addr", ctypes.c_uint32),
+        *fields(ctypes.c_uint32, "broken_port", "broken_addr"),
         ("broken_index", ctypes.c_uint64),
         ("output", ctypes.c_void_p),
         ("output_count", ctypes.c_uint64),
@@ -126,9 +108,9 @@ class NativeProcSimulation(ProcSimulation):
         if isinstance(design, Component):
             text, _ = translated(design, ports.check)
             design = VerilogText(text, top_name(design))
-        self._model = NativeModel(design.text + harness(design.top), TESTBENCH, options)
+        self._model = NativeModel(design.text + harness().verilog(design.top), TESTBENCH, options)
 
-    def _execute(self, job: Job, report: Callable[[int], None] | None) -> Tally:
+    def _drive(self, job: Job, report: Callable[[int], None] | None) -> Tally:
         lib, handle, timing = self._model.lib, self._model.handle, job.timing
         tohost = job.program.tohost
         native_job = _Job(

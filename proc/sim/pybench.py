@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pymtl3 import Component
 
 from ...rtl.sim import interrupt
-from ...rtl.sim.protocol import RESET_CYCLES, Promise, Trace, hang_cycles, xorshift32
-from ...rtl.sim.pydriver import PROGRESS_SECONDS
-from ...rtl.sim.pymodel import halves_of_a_cycle, maker
+from ...rtl.sim.protocol import Promise, hang_cycles, xorshift32
+from ...rtl.sim.pymodel import PROGRESS_SECONDS, InPython, PythonStage, maker
+from ...rtl.sim.verilog import VerilogStage
 from ..core.messages import BUBBLE_ACCELERATOR, BUBBLE_MANAGER, BUBBLE_SLEEP, mk_mem_resp
 from ..isa.csrs import PROC2MNGR
 from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM, disassemble
@@ -25,7 +25,8 @@ from ..iss.outcome import (
     Trap,
 )
 from ..software.memory import Memory
-from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, Tally
+from . import ports
+from .base import ISSUE, LOOP_TRAPS, STARVED_CYCLES, Job, MisalignedRequest, ProcSimulation, Tally
 from .timing import MemoryTiming
 
 CSR_WORD = PROC2MNGR << 20 | SYSTEM  # the bits of an instruction that say so, under CSR_MASK
@@ -242,33 +243,24 @@ class _Observer:
         )
 
 
-class PythonBench:
-    """Runs programs on a component to which a simulation pass group has been applied."""
+class PythonBench(InPython, ProcSimulation):
+    """Runs programs on a component with the ports of a processor."""
 
-    def __init__(
-        self,
-        top: Component,
-        stage: str,
-        trace: Trace | None = None,
-        line_trace: Callable[[], str] | None = None,
-    ) -> None:
-        self._top, self._stage, self._trace = top, stage, trace
-        self._line_trace = line_trace or self._slot
-        self._settle, self._edge = halves_of_a_cycle(top)
+    def _read_ports(self, component: Component) -> None:
+        ports.check(component)
 
     @interrupt.kept()
-    def execute(self, job: Job, report: Callable[[int], None] | None) -> Tally:
-        """Reset, then the program."""
+    def _drive(self, job: Job, report: Callable[[int], None] | None) -> Tally:
         top, settle, edge, trace = self._top, self._settle, self._edge, self._trace
         memory = Memory()
         memory.load(job.program)
         imem, dmem = (
-            _MemoryPort(name, top, memory, job.timing, start, self._stage)
+            _MemoryPort(name, top, memory, job.timing, start, self.stage)
             for name, start in zip(("imem", "dmem"), job.timing.starts, strict=False)
         )
-        manager = _Manager(top, job, self._stage)
-        observer = _Observer(top, job, manager, self._stage)
-        self._reset(job)
+        manager = _Manager(top, job, self.stage)
+        observer = _Observer(top, job, manager, self.stage)
+        self._start(job)
         end, cycle = None, 0
         reported = time.monotonic()
         while end is None:
@@ -291,8 +283,8 @@ class PythonBench:
                 reported = time.monotonic()
         return observer.tally(end)
 
-    def _reset(self, job: Job) -> None:
-        """The cycles of reset, in which nothing moves."""
+    def _start(self, job: Job) -> None:
+        """Reset the processor with streams at rest."""
         top = self._top
         for sender in (top.imem_req, top.dmem_req, top.proc2mngr):
             sender.rdy @= 0
@@ -300,17 +292,21 @@ class PythonBench:
             receiver.val @= 0
         top.entry @= job.program.entry
         top.core_id @= job.core_id
-        top.reset @= 1
-        for _ in range(RESET_CYCLES):
-            self._settle()
-            self._edge()
-        top.reset @= 0
+        self._reset()
 
-    def _slot(self) -> str:
-        """What leaves the pipeline: an instruction, a trap, or a bubble and its reason."""
+    def _events(self) -> str:
+        """The slot that leaves the pipeline: an instruction, a trap, or a bubble and its reason."""
         commit = self._top.commit
         if not commit.val | commit.trap:
             return f"({BUBBLES[int(commit.bubble)]})"
         pc = int(commit.pc)
         text = f"{pc:08x} {disassemble(int(commit.inst), pc)}"
         return f"{text}  trap, cause {int(commit.cause)}" if commit.trap else text
+
+
+class PythonProcSimulation(PythonStage, PythonBench):
+    """Simulates the component itself."""
+
+
+class VerilogProcSimulation(VerilogStage, PythonBench):
+    """Simulates the component's Verilog, imported back."""

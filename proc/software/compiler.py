@@ -1,9 +1,10 @@
 """C and assembly to a program: the cross compiler, and the cache of builds.
 
-A program is linked by software/link.ld with software/crt0.S and an archive of the functions in software/, of which
-it gets those that it calls and does not define itself. Its own sources are compiled in every run: that takes
-milliseconds, and it is how the compiler's warnings are seen every time. The name of the program's entry in the cache is
-a hash of these object files, which covers every file that they were made from, and of all of software/.
+A program is linked by software/link.ld with software/crt0.S and an archive of the functions in software/, of
+which it gets those that it calls and does not define itself. Its own sources are compiled in every run: that
+takes milliseconds, and it is how the compiler's warnings are seen every time. The name of the program's entry
+in the cache is a hash of these object files, which covers every file that they were made from, and of all of
+software/.
 
 The compiler is Debian's riscv64-unknown-elf-gcc, or what RISCV_CC names.
 """
@@ -28,21 +29,14 @@ START = SOFTWARE / "crt0.S"
 LINK_SCRIPT = SOFTWARE / "link.ld"
 DRIVER = SOFTWARE / "driver"  # of a machine behind AXI4-Lite
 DRIVER_FILES = tuple(DRIVER / name for name in ("modexlab.c", "modexlab.h", "modexlab_regs.h"))
-LIBRARY = tuple(
-    SOFTWARE / name
-    for name in (
-        "mod_exp.c",
-        "mont_mod_exp.c",
-        "mont_mod_exp_ct.c",
-        "xcel_mod_exp.c",
-        "mod_exp_words.c",
-        "mont_mod_exp_words.c",
-        "mont_mod_exp_ct_words.c",
-        "bus_mod_exp.c",
-        "division.c",
-        "memory.c",
-        "driver/modexlab.c",
-    )
+MOD_EXP = SOFTWARE / "mod_exp"  # the kernels
+KERNELS = (  # in the order in which they are linked
+    *("mod_exp", "mont_mod_exp", "mont_mod_exp_ct", "xcel_mod_exp"),
+    *("mod_exp_words", "mont_mod_exp_words", "mont_mod_exp_ct_words", "bus_mod_exp"),
+)
+LIBRARY = (
+    *(MOD_EXP / f"{name}.c" for name in KERNELS),
+    *(SOFTWARE / name for name in ("division.c", "memory.c", "driver/modexlab.c")),
 )
 
 SUFFIXES = (".c", ".S", ".s")
@@ -92,12 +86,14 @@ def compile_program(
     *,
     defines: Mapping[str, str | int] | None = None,
     opt: str = OPT,
+    headers: Mapping[str, str] | None = None,
     warned: Callable[[str], object] | None = None,
 ) -> Path:
     """The ELF file of a program made of these sources, C or assembly, one of which has `main` or `_start`.
 
-    defines: macros; opt: the compiler's level; warned: called with the compiler's warnings, if there are any.
-    Headers are looked for beside a source, in software/ and in software/driver/.
+    defines: macros; opt: the compiler's level; headers: texts of more header files by name; warned: called
+    with the compiler's warnings, if there are any. Headers are looked for beside a source, in software/ and
+    in software/driver/.
     """
     paths = [_source(source) for source in sources]
     if opt not in OPTS:
@@ -109,12 +105,16 @@ def compile_program(
     with tempfile.TemporaryDirectory(prefix="modexlab-") as own:
         # in the user's directory: .incbin and .include look for their files there
         objects = [Path(own) / f"{i}.o" for i in range(len(paths))]
+        for name, text in (headers or {}).items():
+            (Path(own) / name).write_text(text)
         for path, made in zip(paths, objects, strict=True):
-            warnings = _gcc(names, [*compile_, *WARNINGS, "-c", str(path), "-o", str(made)]).stderr
+            warnings = _gcc(
+                names, [*compile_, f"-I{own}", *WARNINGS, "-c", str(path), "-o", str(made)]
+            ).stderr
             if warned is not None and warnings.strip():
                 warned(warnings.strip())
-        folders = (SOFTWARE, DRIVER)
-        ours = [path.read_text() for each in folders for path in sorted(each.iterdir()) if path.is_file()]
+        folders = (SOFTWARE, DRIVER, MOD_EXP)
+        ours = [path.read_text() for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
         key = cache.key(*map(cache.file_digest, objects), *ours, *compile_, *LINK, fingerprint())
 
         def make(directory: Path) -> Path:
@@ -148,7 +148,7 @@ def _source(source: str | Path) -> Path:
     if path.is_dir():
         raise BadInput(f"source {path}: this is a directory; give a file of C or assembly in it")
     if not path.is_file():
-        raise BadInput(f"source {path}: there is no such file")
+        raise BadInput(f"source {path}: there is no such file; give the path of a file of C or assembly")
     return path
 
 

@@ -10,6 +10,7 @@ structure; its header includes assert.h, which a bare machine need not have; and
 from __future__ import annotations
 
 from ...fl.axi4lite import IDENTITY, VERSION, register_map
+from ...fl.mod_exp import exponentiation
 from ...fl.status import MEANING
 from ...fl.xcel import MOST_GIVEN, words_of
 from .compiler import DRIVER
@@ -31,11 +32,16 @@ def register_header() -> str:
     lines.append(_define("VERSION", f"{VERSION}u", "of this map"))
     lines.append(_define("MOST_WORDS", f"{words_of(MOST_NBITS)}u", "of an operand"))
     lines.append(_define("MOST_GIVEN", f"{MOST_GIVEN}u", "numbers beside the modulus"))
-    for each in register_map(MOST_NBITS, MOST_GIVEN).values():
-        access = "rw" if each.readable and each.writable else "r" if each.readable else "w"
-        lines += ["", _define(f"REG_{each.name}", f"0x{each.address:03X}u", f"{access}: {each.text}")]
-        for field in each.fields if each.fields[0].text else ():
-            name = f"{each.name}_{field.name.upper()}"
+    for register in register_map(
+        exponentiation(MOST_NBITS, tuple((f"given_{place}", MOST_NBITS) for place in range(MOST_GIVEN)))
+    ).values():
+        access = "rw" if register.readable and register.writable else "r" if register.readable else "w"
+        lines += [
+            "",
+            _define(f"REG_{register.name}", f"0x{register.address:03X}u", f"{access}: {register.text}"),
+        ]
+        for field in register.fields if register.fields[0].text else ():
+            name = f"{register.name}_{field.name.upper()}"
             mask = ((2 << (field.high - field.low)) - 1) << field.low
             lines.append(_define(f"{name}_SHIFT", str(field.low), field.text))
             lines.append(_define(f"{name}_MASK", f"0x{mask:08X}u"))

@@ -1,12 +1,14 @@
-"""Axi4Lite: a machine behind a full AXI4-Lite slave of 32 bits; the registers are those of fl/axi4lite.rdl.
+"""Axi4Lite: an accelerator behind an AXI4-Lite slave of 32 bits with the registers of fl/axi4lite.py.
 
-Its channels are those of Axi4LiteChannels: no path from an input to an output, one write and one read every two cycles.
+Its channels are those of Axi4LiteChannels: no path from an input to an output, one write and one read every
+two cycles.
 
-Ports: s_axi_*, the bus; irq, the interrupt. `mk_machine(nbits)` makes a machine with the ports of ProgramExp, whose requests may hold more:
-`given`, names and bits. Zeroise clears operands and result; what runs goes on to its end, and nobody gets its answer; then the machine
-computes 0^3, after which nothing of its state hangs on what it had before (one that takes a key is given a modulus that it refuses, and
-overwrites itself as at each end). Constant time as the machine is. Cycles: busy for one more than
-the machine takes; the interrupt comes 2 later. Area order: 4 W words of registers.
+Ports: s_axi_*, the bus; irq, the interrupt. `mk_accelerator()` makes a component of the shape. Zeroise clears
+operands and result; a computation that is running goes on to its end, and nobody gets its answer; then the
+accelerator computes on zeros, which overwrites its state: an exponentiation computes 0^3, and a machine that
+takes a key is given a modulus that it refuses, and overwrites itself as at each end. Constant time as the
+accelerator is. Cycles: busy for one more than the accelerator takes; the interrupt comes 2 later. Area order:
+4 W words of registers.
 """
 
 from pymtl3 import *
@@ -14,16 +16,18 @@ from pymtl3 import *
 from ...fl.axi4lite import (
     IDENTITY,
     NO_TRAITS,
-    OPERANDS,
     VERSION,
     address_nbits,
     capabilities,
+    operand_names,
     register_map,
 )
+from ...fl.mod_exp import is_exponentiation
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import MASK, WORD_NBITS, words_of
-from ..messages import mk_keyed_req, mk_modexp_req
+from ..messages import mk_request
 from .axi4lite_channels import Axi4LiteChannels, connect_bus, declare_bus
+from .one_result import one_result
 
 PLACE_NBITS = 7  # of a word in its window, which is what an operand of 4,096 bits has
 COUNTER_NBITS = 64
@@ -31,41 +35,43 @@ WIPING_EXPONENT = 3  # every product unit gets operands of 0
 
 
 class Axi4Lite(Component):
-    def construct(s, nbits, mk_machine, given=(), traits=NO_TRAITS):
+    def construct(s, shape, mk_accelerator, traits=NO_TRAITS):
         # ---- ports
 
-        ADDRESS_NBITS = address_nbits(len(given))
+        ADDRESS_NBITS = address_nbits(shape)
         WORD_ADDRESS_NBITS = ADDRESS_NBITS - 2
         declare_bus(s, "s_axi", address_nbits=ADDRESS_NBITS)
         s.irq = OutPort()
 
-        s.machine = mk_machine(nbits)
+        s.machine = one_result(shape, mk_accelerator)
         s.channels = Axi4LiteChannels(ADDRESS_NBITS)
         connect_bus(s, "s_axi", s.channels, "s_axi")
 
         # ---- the map
 
-        MAP = register_map(nbits, len(given))
-        W = words_of(nbits)
+        MAP = register_map(shape)
+        W = words_of(shape.widest)
+        V = words_of(shape.result_nbits)  # words of all results
         WINDOW_LOW = 2 + PLACE_NBITS
         COUNT_NBITS = PLACE_NBITS + 1  # up to 128 words
 
         def at(name):
             return MAP[name].address >> 2
 
-        fields = (("base", nbits), ("exp", nbits), ("mod", nbits), *given)
+        fields = shape.request
         noperands = len(fields)
         # windows of one size, in the order of a request; that of the result is among them
         RESULT = MAP["RESULT"].address >> WINDOW_LOW
         near = RESULT - 1
         windows = (*range(1, RESULT), *range(RESULT + 1, noperands + 2))
-        assert all(MAP[OPERANDS[i]].address == windows[i] << WINDOW_LOW for i in range(noperands))
+        addresses = [MAP[name].address for name in operand_names(shape)]
+        assert addresses == [windows[i] << WINDOW_LOW for i in range(noperands)]
         CONTROL, IRQ_ENABLE, IRQ_STATUS = at("CONTROL"), at("IRQ_ENABLE"), at("IRQ_STATUS")
         ID, VERSION_AT, CAPABILITIES, STATUS = at("ID"), at("VERSION"), at("CAPABILITIES"), at("STATUS")
         CYCLES_LOW, CYCLES_HIGH = at("CYCLES_LOW"), at("CYCLES_HIGH")
         START, ZEROISE = (MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
         CODE = MAP["STATUS"].field("code").low
-        ABLE = capabilities(nbits, len(given), traits)
+        ABLE = capabilities(shape, traits)
         OK, TOO_WIDE = int(Status.OK), int(Status.TOO_WIDE)
 
         # ---- what is written
@@ -142,14 +148,16 @@ class Axi4Lite(Component):
                 elif s.here[j]:
                     s.words[j] <<= (s.words[j] & ~s.mask) | s.data
 
-        s.request = Wire(mk_keyed_req(nbits, given) if given else mk_modexp_req(nbits))
+        s.request = Wire(mk_request(shape))
         s.machine.istream.msg //= s.request
 
         # after zeroise the machine computes 0^3, so that nothing is left in it of what it had
         s.wiping = Wire()
-        wiped = {W: WIPING_EXPONENT}  # words that are not 0 then
-        wiped |= {2 * W + k: traits.modulus >> (WORD_NBITS * k) & MASK for k in range(W)}
-        wiped = {j: word for j, word in wiped.items() if word}
+        wiped = {}  # words that are not 0 then
+        if is_exponentiation(shape):
+            wiped = {W: WIPING_EXPONENT}
+            wiped |= {2 * W + k: traits.modulus >> (WORD_NBITS * k) & MASK for k in range(W)}
+            wiped = {j: word for j, word in wiped.items() if word}
         s.sent = [Wire(WORD_NBITS) for _ in range(noperands * W)]
         s.kept = [Wire(WORD_NBITS) for _ in wiped]
         s.wipes_with = [Wire(WORD_NBITS) for _ in wiped]
@@ -163,12 +171,14 @@ class Axi4Lite(Component):
             if j not in wiped:
                 s.sent[j] //= s.words[j]
 
-        @update
-        def choose_sent():
-            for i in range(nwiped):
-                s.kept_or_wiped[i] @= s.kept[i]
-                if s.wiping:
-                    s.kept_or_wiped[i] @= s.wipes_with[i]
+        if wiped:
+
+            @update
+            def choose_sent():
+                for i in range(nwiped):
+                    s.kept_or_wiped[i] @= s.kept[i]
+                    if s.wiping:
+                        s.kept_or_wiped[i] @= s.wipes_with[i]
 
         spilt = []  # bits of an operand that its field has not
         for i, (name, used) in enumerate(fields):
@@ -201,10 +211,10 @@ class Axi4Lite(Component):
         s.ends = Wire()
         s.done = Wire()
         s.code = Wire(STATUS_NBITS)
-        s.result = [Wire(WORD_NBITS) for _ in range(W)]
-        s.answer = [Wire(WORD_NBITS) for _ in range(W)]
-        for k in range(W):
-            low, high = k * WORD_NBITS, min((k + 1) * WORD_NBITS, nbits)
+        s.result = [Wire(WORD_NBITS) for _ in range(V)]
+        s.answer = [Wire(WORD_NBITS) for _ in range(V)]
+        for k in range(V):
+            low, high = k * WORD_NBITS, min((k + 1) * WORD_NBITS, shape.result_nbits)
             s.answer[k][0 : high - low] //= s.machine.ostream.msg.result[low:high]
             if high - low < WORD_NBITS:
                 s.answer[k][high - low : WORD_NBITS] //= 0
@@ -269,7 +279,7 @@ class Axi4Lite(Component):
 
         @update_ff
         def results():
-            for k in range(W):
+            for k in range(V):
                 if s.reset | s.zeroise | s.start:
                     s.result[k] <<= 0
                 elif s.ends:
@@ -310,7 +320,7 @@ class Axi4Lite(Component):
         @update
         def choose_word():
             s.of_result @= 0
-            for k in range(W):
+            for k in range(V):
                 if s.ar[0:PLACE_NBITS] == k:
                     s.of_result @= s.result[k]
 
@@ -339,7 +349,7 @@ class Axi4Lite(Component):
                 s.found @= s.cycles[WORD_NBITS:COUNTER_NBITS]
             elif (
                 (s.ar[PLACE_NBITS:WORD_ADDRESS_NBITS] == RESULT)
-                & (zext(s.ar[0:PLACE_NBITS], COUNT_NBITS) < W)
+                & (zext(s.ar[0:PLACE_NBITS], COUNT_NBITS) < V)
                 & s.done
                 & (s.code == OK)
             ):

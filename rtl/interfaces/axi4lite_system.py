@@ -1,6 +1,7 @@
-"""Axi4LiteSystem: a machine behind AXI4-Lite, and a master on its bus, so that streams drive it as they drive every machine.
+"""Axi4LiteSystem: an accelerator behind AXI4-Lite, and a master on its bus that streams drive.
 
-Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. Cycles: those of both.
+Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. Cycles: those of
+both.
 """
 
 from pymtl3 import *
@@ -14,12 +15,12 @@ from .axi4lite_master import Axi4LiteMaster
 
 
 class Axi4LiteSystem(Component):
-    def construct(s, nbits, mk_machine, given=(), traits=NO_TRAITS):
-        address = address_nbits(len(given))
+    def construct(s, shape, mk_accelerator, traits=NO_TRAITS):
+        address = address_nbits(shape)
         s.istream = RecvIfcRTL(mk_bus_req(address))
         s.ostream = SendIfcRTL(mk_bus_resp())
         s.master = Axi4LiteMaster(address)
-        s.slave = Axi4Lite(nbits, mk_machine, given, traits)
+        s.slave = Axi4Lite(shape, mk_accelerator, traits)
         s.istream //= s.master.istream
         s.master.ostream //= s.ostream
         connect_bus(s.master, "m_axi", s.slave, "s_axi")

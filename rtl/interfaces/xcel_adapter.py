@@ -1,10 +1,11 @@
-"""XcelAdapter: a machine's operands and result as accelerator registers of 32 bits (paper 001, section 3.1).
+"""XcelAdapter: request and results as accelerator registers of 32 bits (paper 001, section 3.1).
 
-The protocol stands in fl/xcel.py. An operand is a shift register of W words: a push enters at the top, so that after W pushes the
-first word is at the bottom. The result leaves another one from its bottom.
+The protocol stands in fl/xcel.py. An operand is a shift register of W words: a push enters at the top, so
+that after W pushes the first word is at the bottom. The results, one number, leave another one from its
+bottom.
 
-Ports: istream, ostream towards the processor; req, resp towards the machine. Cycles: 1 an access, 2 around an operation.
-Area order: 4 W words of registers.
+Ports: istream, ostream towards the processor; req, resp towards the machine. Cycles: 1 an access, 2 around an
+operation. Area order: 4 W words of registers.
 """
 
 from pymtl3 import *
@@ -12,18 +13,20 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.status import STATUS_NBITS, Status
 from ...fl.xcel import GO, STATUS, WORD_NBITS, WORDS, words_of
-from ..messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp, mk_xcel_req, mk_xcel_resp
+from ..messages import mk_modexp_resp, mk_request, mk_xcel_req, mk_xcel_resp
 
 
 class XcelAdapter(Component):
-    def construct(s, nbits, given=()):
+    def construct(s, shape):
         s.istream = RecvIfcRTL(mk_xcel_req())
         s.ostream = SendIfcRTL(mk_xcel_resp())
-        s.req = SendIfcRTL(mk_keyed_req(nbits, given) if given else mk_modexp_req(nbits))
-        s.resp = RecvIfcRTL(mk_modexp_resp(nbits))
+        nbits = shape.widest
+        s.req = SendIfcRTL(mk_request(shape))
+        s.resp = RecvIfcRTL(mk_modexp_resp(shape.result_nbits))
 
         W = words_of(nbits)
         wide = W * WORD_NBITS
+        V = words_of(shape.result_nbits)  # words of all results
         TOO_MANY = W + 1  # where the count of pushed words stays
         count_nbits = clog2(W + 2)
         OK, WORD_COUNT = int(Status.OK), int(Status.WORD_COUNT)
@@ -57,8 +60,8 @@ class XcelAdapter(Component):
 
         s.go = Wire()
         s.pop = Wire()
-        s.result = Wire(wide)
-        s.nleft = Wire(count_nbits)  # words of the result not read yet
+        s.result = Wire(V * WORD_NBITS)
+        s.nleft = Wire(clog2(V + 2))  # words of the results not read yet
 
         @update_ff
         def answer():
@@ -78,10 +81,11 @@ class XcelAdapter(Component):
                 elif ~s.istream.msg.write & (s.istream.msg.addr == WORDS):
                     s.answer_data <<= W
 
-        # ---- operands: base, exponent, modulus, and what is given; register i + 1 is that of operand i
+        # ---- operands; register i + 1 is that of operand i
 
-        fields = (("base", nbits), ("exp", nbits), ("mod", nbits), *given)
+        fields = shape.request
         noperands = len(fields)
+        alike = tuple(used for _, used in fields) == (nbits,) * 3
 
         s.operand = [Wire(wide) for _ in range(noperands)]
         s.count = [Wire(count_nbits) for _ in range(noperands)]  # words pushed since the last go
@@ -131,7 +135,7 @@ class XcelAdapter(Component):
         spills = [(i, used) for i, (_, used) in enumerate(fields) if used < wide]
         if not spills:
             s.too_wide //= 0
-        elif not given:
+        elif alike:
 
             @update
             def fits():
@@ -147,10 +151,10 @@ class XcelAdapter(Component):
                 start += wide - used
 
             @update
-            def fits_with_given():
+            def fits_all():
                 s.too_wide @= s.spill != 0
 
-        if not given:
+        if alike:
 
             @update
             def find_fault():
@@ -164,7 +168,7 @@ class XcelAdapter(Component):
             s.lacking = Wire(noperands)
 
             @update
-            def find_fault_with_given():
+            def find_fault_of_all():
                 for i in range(noperands):
                     s.lacking[i] @= ~s.complete[i]
                 s.fault @= OK
@@ -196,7 +200,7 @@ class XcelAdapter(Component):
             elif s.go:
                 s.status <<= s.fault
                 s.result <<= 0
-                s.nleft <<= W
+                s.nleft <<= V
             elif s.resp.val & s.resp.rdy:
                 s.status <<= s.resp.msg.status
                 s.result <<= s.widened
@@ -207,10 +211,10 @@ class XcelAdapter(Component):
                 else:
                     s.nleft <<= s.nleft - 1
 
-        s.widened = Wire(wide)
-        s.widened[0:nbits] //= s.resp.msg.result
-        if wide != nbits:
-            s.widened[nbits:wide] //= 0
+        s.widened = Wire(V * WORD_NBITS)
+        s.widened[0 : shape.result_nbits] //= s.resp.msg.result
+        if shape.result_nbits != V * WORD_NBITS:
+            s.widened[shape.result_nbits : V * WORD_NBITS] //= 0
 
     def line_trace(s):
         return f"{s.istream}|{'.>*'[int(s.st)]}|{s.ostream}"

@@ -21,6 +21,8 @@ class SystolicModExpCtrl(Component):
     def construct(s, nbits, k, nwords, converts=True):
         TOP = nbits - 1
         COUNT_NBITS = clog2(nbits + 1)
+        # only an exponent wider than a digit has k zeros to skip; a wider k must still fit the counter
+        k = min(k, (1 << COUNT_NBITS) - 1)
         OK = int(Status.OK)
 
         s.istream_val = InPort()

@@ -9,14 +9,12 @@ from pathlib import Path
 
 from pymtl3 import Component
 
-from ...fl.errors import BadInput
-from .base import Options, Simulation
+from .base import Options, Simulation, start
 from .native import NativeSimulation
 from .protocol import BrokenPromise, Run, SimulationTimeout, Stall, Trace, UnexpectedResponse
-from .python import PythonSimulation
+from .pydriver import PythonSimulation, VerilogSimulation
 from .toolchain import ToolError
 from .translation.translate import lint, translate
-from .verilog import VerilogSimulation
 
 __all__ = [
     "STAGES",
@@ -33,7 +31,7 @@ __all__ = [
 ]
 
 STAGES: dict[str, type[Simulation]] = {
-    each.stage: each for each in (PythonSimulation, VerilogSimulation, NativeSimulation)
+    kind.stage: kind for kind in (PythonSimulation, VerilogSimulation, NativeSimulation)
 }
 
 
@@ -53,7 +51,5 @@ def simulate(
     opt: level of the C++ compiler at stages verilog and native; -O1 compiles fast and is at most 15 % slower than -O3.
     power_up_seed: start registers with random bits (native), so that a missing reset shows.
     """
-    if stage not in STAGES:
-        raise BadInput(f"no stage named {stage!r}: choose one of {', '.join(STAGES)}")
     options = Options(vcd=Path(vcd) if vcd else None, trace=trace, opt=opt, power_up_seed=power_up_seed)
-    return STAGES[stage](component, options)
+    return start(STAGES, component, stage, options)

@@ -5,16 +5,16 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 from pymtl3 import Component
 
-from ...fl.errors import BadInput
+from ...fl.errors import BadInput, unknown
 from . import interrupt
 from .ports import Ports, Value
 from .protocol import Plan, Progress, Run, Stall, Statics, Trace, make_plan
@@ -62,6 +62,10 @@ class Model(ABC):
     traces = False
     powers_up = False
 
+    @abstractmethod
+    def __init__(self, component: Any, options: Options) -> None:
+        """Build a component, which must not have been simulated yet; at some stages, a text of Verilog."""
+
     def _check(self, options: Options) -> None:
         """BadInput if the stage cannot do what is asked for; to be called before anything is built."""
         if options.vcd:
@@ -79,6 +83,9 @@ class Model(ABC):
             raise BadInput(
                 f"stage {self.stage} starts all registers with 0: take stage native for a power_up_seed"
             )
+
+    def _check_waves(self) -> None:  # noqa: B027 (nothing to do at most stages)
+        """BadInput if the waveforms of a run could not be written."""
 
     def close(self) -> None:  # noqa: B027 (nothing to do at most stages)
         """Free the model and close its waveform file."""
@@ -109,16 +116,17 @@ def elaborate(component: Component) -> None:
         component.elaborate()
 
 
+def start(stages: Mapping[str, type[_M]], component: Any, stage: str, options: Options) -> _M:
+    """Build the component for one of these stages; BadInput if there is no such stage."""
+    if stage not in stages:
+        raise unknown("stage", stage, stages)
+    return stages[stage](component, options)
+
+
 class Simulation(Model):
     """A design with one stream of requests and one of responses; `run` may be called any number of times."""
 
     ports: Ports
-
-    def __init__(self, component: Component, options: Options) -> None:
-        """Check the options before anything is built; elaborate the component."""
-        self._check(options)
-        elaborate(component)
-        self.ports = Ports.of(component)
 
     def run(
         self,
@@ -152,7 +160,8 @@ class Simulation(Model):
         if not len(plan):
             return Run([], [], [])
         responses, accepted, done = self._drive(plan, progress)
-        return Run([self.ports.response.unpack(packed) for packed in responses], accepted, done)
+        self._check_waves()
+        return Run(list(self.ports.response.unpack_all(responses)), accepted, done)
 
     @abstractmethod
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:

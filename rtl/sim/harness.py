@@ -1,73 +1,87 @@
-"""The Verilog around a design at stage `native`: inputs that are registers.
+"""The module around a design at stage `native`: inputs that are registers.
 
 For every call, Verilator evaluates whatever depends on the top level's inputs, whether they have changed or
 not: in a design whose datapath sees a static port such as the modulus, three times all combinational logic
 in a cycle. Behind registers that the driver strobes when it has something new, it is once.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from .ports import Ports
 
 HARNESS = "Harness"  # the name of the module
 
-_TEMPLATE = """
-module {harness}
-(
-  input  logic clk,
-  input  logic load,
-  input  logic load_statics,
-  input  logic reset,
-  input  logic istream_val,
-  input  logic [{request}:0] istream_msg,
-  input  logic ostream_rdy,
-  input  logic [{statics}:0] statics,
-  output logic istream_rdy,
-  output logic ostream_val,
-  output logic [{response}:0] ostream_msg
-);
-  logic reset_r;
-  logic istream_val_r;
-  logic [{request}:0] istream_msg_r;
-  logic ostream_rdy_r;
-  logic [{statics}:0] statics_r;
-
-  always_ff @(posedge load) begin
-    reset_r <= reset;
-    istream_val_r <= istream_val;
-    istream_msg_r <= istream_msg;
-    ostream_rdy_r <= ostream_rdy;
-  end
-
-  always_ff @(posedge load_statics) statics_r <= statics;
-
-  {top} {top}_under_test
-  (
-{connections}
-  );
-endmodule
-"""
+Slice = tuple[str, int, int]  # an input or output of the harness, its highest bit and its lowest
 
 
-def harness(top: str, ports: Ports) -> str:
-    """The module `Harness` for a design with these ports."""
+@dataclass(frozen=True)
+class Harness:
+    """The ports that a driver sees, each with its width, and the bits of them at each port of the design."""
+
+    inputs: dict[str, dict[str, int]]  # by the signal whose rising edge they are registered at
+    outputs: dict[str, int]
+    connections: dict[str, tuple[Slice, ...]]  # without the clock; the most significant slice first
+
+    @property
+    def widths(self) -> dict[str, int]:
+        """The inputs and then the outputs."""
+        return {
+            name: nbits for ports in (*self.inputs.values(), self.outputs) for name, nbits in ports.items()
+        }
+
+    def verilog(self, top: str, names: Mapping[str, str] | None = None) -> str:
+        """The module, around the module `top`; `names` has the ports that are called differently there."""
+        names = names or {}
+        clocks = [f"input logic {signal}" for signal in dict.fromkeys(("clk", *self.inputs))]
+        ports, registers = [], []
+        for strobe, inputs in self.inputs.items():
+            for name, nbits in inputs.items():
+                ports.append(f"input logic [{nbits - 1}:0] {name}")
+                registers.append(f"  logic [{nbits - 1}:0] {name}_r;")
+                registers.append(f"  always_ff @(posedge {strobe}) {name}_r <= {name};")
+        ports += [f"output logic [{nbits - 1}:0] {name}" for name, nbits in self.outputs.items()]
+        connections = [f".{names.get('clk', 'clk')}(clk)"]
+        for port, slices in self.connections.items():
+            parts = [
+                f"{name if name in self.outputs else f'{name}_r'}[{high}:{low}]" for name, high, low in slices
+            ]
+            connections.append(f".{names.get(port, port)}({{{', '.join(parts)}}})")
+        return "\n".join(
+            [
+                "",
+                f"module {HARNESS} (",
+                ",\n".join(f"  {port}" for port in (*clocks, *ports)),
+                ");",
+                *registers,
+                f"  {top} {top}_under_test (",
+                ",\n".join(f"    {connection}" for connection in connections),
+                "  );",
+                "endmodule",
+                "",
+            ]
+        )
+
+
+def whole(name: str, nbits: int) -> tuple[Slice, ...]:
+    """All bits of an input or output."""
+    return ((name, nbits - 1, 0),)
+
+
+def harness(ports: Ports) -> Harness:
+    """The harness of a design with these ports."""
+    streams = {
+        "reset": 1,
+        "istream_val": 1,
+        "istream_msg": ports.request.nbits,
+        "ostream_rdy": 1,
+    }
+    outputs = {"istream_rdy": 1, "ostream_val": 1, "ostream_msg": ports.response.nbits}
     connections = {
-        "clk": "clk",
-        "reset": "reset_r",
-        "istream__val": "istream_val_r",
-        "istream__rdy": "istream_rdy",
-        "istream__msg": "istream_msg_r",
-        "ostream__val": "ostream_val",
-        "ostream__rdy": "ostream_rdy_r",
-        "ostream__msg": "ostream_msg",
+        name.replace("stream_", "stream__"): whole(name, nbits) for name, nbits in (streams | outputs).items()
     }
     above = ports.static_nbits
     for name, kind in ports.statics:
-        connections[name] = f"statics_r[{above - 1}:{above - kind.nbits}]"
+        connections[name] = (("statics", above - 1, above - kind.nbits),)
         above -= kind.nbits
-    return _TEMPLATE.format(
-        harness=HARNESS,
-        top=top,
-        request=ports.request.nbits - 1,
-        response=ports.response.nbits - 1,
-        statics=ports.static_nbits - 1,
-        connections=",\n".join(f"    .{port}({signal})" for port, signal in connections.items()),
-    )
+    return Harness({"load": streams, "load_statics": {"statics": ports.static_nbits}}, outputs, connections)

@@ -58,6 +58,7 @@ template <typename T> class Held {
         return RUNNING;
     }
     void forget() { held = false; }
+    bool waits() const { return held; }
 
   private:
     bool held = false;  // the message of the last cycle was refused

@@ -2,7 +2,8 @@
 //
 // The text of model.cpp comes before it. The model is that of the harness that harness.py wraps around the design;
 // static ports come side by side as one number. The order of events in a cycle is that of pydriver.py, and must
-// stay so.
+// stay so. With BOTH_EDGES the registers of the design take both edges of clk, so that a cycle is one evaluation
+// of the model; else a cycle is both levels of clk.
 
 extern "C" {
 
@@ -112,6 +113,15 @@ class Driver : public Model {
             }
 
             settle();
+            const bool idle = !plan.random && !promise.waits() && (s.offered || s.sent == plan.total);
+            if (idle) {  // no input changes until the next handshake
+                const uint64_t end = s.limit < stop ? s.limit : stop;
+                while (s.cycle < end && !handshake(s)) {
+                    edge();
+                    if (++s.cycle < end) settle();
+                }
+                if (s.cycle == end) continue;
+            }
             const bool fired = s.offered && top.istream_rdy;
             if (fired) plan.accepted[s.sent++] = s.cycle;
             const Outcome broken = promise.check(top.ostream_val, ready, top.ostream_msg);
@@ -142,6 +152,9 @@ class Driver : public Model {
         return drain(s);
     }
 
+    // Whether the design takes the request or offers a response in this cycle.
+    bool handshake(const State& s) const { return top->ostream_val || (s.offered && top->istream_rdy); }
+
     // Some cycles after the last response, in which nothing more must come.
     Outcome drain(State& s) {
         top->ostream_rdy = 1;
@@ -171,10 +184,18 @@ class Driver : public Model {
             top->load = 0;
             changed = false;
         }
+#ifndef BOTH_EDGES
         clock(0);
+#endif
     }
 
-    void edge() { clock(1); }
+    void edge() {
+#ifdef BOTH_EDGES
+        clock(!top->clk);
+#else
+        clock(1);
+#endif
+    }
 
     Plan plan{};
     bool changed = false;  // inputs that the design has not seen yet

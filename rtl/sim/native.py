@@ -1,6 +1,7 @@
 """Stage `native`: the translated Verilog, compiled together with the driver in native.cpp."""
 
 import ctypes
+import re
 from array import array
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,7 +12,7 @@ from pymtl3 import Component
 from .base import Options, Simulation
 from .build import WAVES
 from .harness import harness
-from .nativemodel import CHANGED, FINISHED, UNEXPECTED, WITHDRAWN, NativeModel
+from .nativemodel import CHANGED, FINISHED, UNEXPECTED, WITHDRAWN, NativeModel, fields
 from .ports import Ports
 from .protocol import (
     DRAIN_CYCLES,
@@ -24,6 +25,7 @@ from .protocol import (
     UnexpectedResponse,
     hang_cycles,
 )
+from .text import VerilogText
 from .translation.translate import top_name
 from .translation.translated import translated
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+ONE_EDGE = re.compile(r"\b(pos|neg)edge\b")
 DRIVER = Path(__file__).with_name("native.cpp").read_text()
 
 
@@ -39,21 +42,11 @@ class _Plan(ctypes.Structure):
 
     _fields_ = (
         ("total", ctypes.c_int64),
-        ("messages", ctypes.c_char_p),
-        ("static_sets", ctypes.c_char_p),
-        ("static_of", ctypes.c_char_p),
-        ("source_delays", ctypes.c_char_p),
-        ("sink_delays", ctypes.c_char_p),
-        ("source_threshold", ctypes.c_uint64),
-        ("sink_threshold", ctypes.c_uint64),
-        ("max_cycles", ctypes.c_uint64),
-        ("hang_cycles", ctypes.c_uint64),
-        ("reset_cycles", ctypes.c_uint64),
-        ("drain_cycles", ctypes.c_uint64),
+        *fields(ctypes.c_char_p, "messages", "static_sets", "static_of", "source_delays", "sink_delays"),
+        *fields(ctypes.c_uint64, "source_threshold", "sink_threshold", "max_cycles", "hang_cycles"),
+        *fields(ctypes.c_uint64, "reset_cycles", "drain_cycles"),
         ("random", ctypes.c_uint32),
-        ("responses", ctypes.c_void_p),
-        ("accepted", ctypes.c_void_p),
-        ("done", ctypes.c_void_p),
+        *fields(ctypes.c_void_p, "responses", "accepted", "done"),
     )
 
 
@@ -61,13 +54,9 @@ class _State(ctypes.Structure):
     """Mirrors `State` in native.cpp."""
 
     _fields_ = (
-        ("sent", ctypes.c_int64),
-        ("received", ctypes.c_int64),
-        ("cycle", ctypes.c_uint64),
-        ("limit", ctypes.c_uint64),
-        ("wait", ctypes.c_int32),
-        ("refused", ctypes.c_int32),
-        ("current", ctypes.c_int32),
+        *fields(ctypes.c_int64, "sent", "received"),
+        *fields(ctypes.c_uint64, "cycle", "limit"),
+        *fields(ctypes.c_int32, "wait", "refused", "current"),
         ("random", ctypes.c_uint32),
         ("offered", ctypes.c_bool),
     )
@@ -83,15 +72,20 @@ class NativeSimulation(Simulation):
     def __init__(self, component: Component, options: Options) -> None:
         self._check(options)
         verilog, self.ports = translated(component, Ports.of)
-        around = harness(top_name(component), self.ports)
-        self._model = NativeModel(verilog + around, DRIVER, options)
+        driver = DRIVER
+        # a waveform shows both levels of the clock, and a text has registers of any kind
+        if not options.vcd and not isinstance(component, VerilogText):
+            verilog = verilog.replace("@(posedge clk)", "@(edge clk)")
+            assert not ONE_EDGE.search(verilog), "a register that is not clocked by @(posedge clk)"
+            driver = f"#define BOTH_EDGES\n{DRIVER}"
+        self._model = NativeModel(verilog + harness(self.ports).verilog(top_name(component)), driver, options)
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         source_threshold, sink_threshold = plan.stall.thresholds if plan.stall else (0, 0)
         native_plan = _Plan(
             total=len(plan),
-            messages=_pack(plan.messages, self.ports.request.nbits),
-            static_sets=_pack(map(self.ports.join_statics, plan.static_sets), self.ports.static_nbits),
+            messages=to_words(plan.messages, self.ports.request.nbits),
+            static_sets=to_words(map(self.ports.join_statics, plan.static_sets), self.ports.static_nbits),
             static_of=array("i", plan.static_of).tobytes(),
             source_delays=array("i", plan.source_delays).tobytes(),
             sink_delays=array("i", plan.sink_delays).tobytes(),
@@ -102,14 +96,12 @@ class NativeSimulation(Simulation):
             random=plan.stall.start if plan.stall else 0,
         )
         data, accepted, done = self._carried_out(native_plan, plan.timeout, progress)
-        step = 4 * _words(self.ports.response.nbits)
-        packed = [int.from_bytes(data[at : at + step], "little") for at in range(0, len(data), step)]
-        return packed, accepted.tolist(), done.tolist()
+        return from_words(data, self.ports.response.nbits), accepted.tolist(), done.tolist()
 
     def ask(
-        self, requests: "NDArray[np.uint32]", statics: Statics, hang: int
+        self, requests: "NDArray[np.uint32]", statics: Statics, hang: int, apart: int = 0
     ) -> tuple["NDArray[np.uint32]", "NDArray[np.int64]"]:
-        """Millions of requests, as words of 32 bits, one after the other without a delay: answers and latencies.
+        """Send millions of requests, as words of 32 bits, `apart` cycles apart; return answers and latencies.
 
         SimulationTimeout where nothing has happened for `hang` cycles; else as `run`.
         """
@@ -119,11 +111,11 @@ class NativeSimulation(Simulation):
         plan = _Plan(
             total=total,
             messages=requests.tobytes(),
-            static_sets=_pack(
+            static_sets=to_words(
                 [self.ports.join_statics(self.ports.pack_statics(statics))], self.ports.static_nbits
             ),
             static_of=bytes(4 * total),
-            source_delays=bytes(4 * total),
+            source_delays=np.full(total, apart, np.int32).tobytes(),
             sink_delays=bytes(4 * total),
             hang_cycles=hang,
         )
@@ -177,6 +169,13 @@ def _words(nbits: int) -> int:
     return (nbits + 31) // 32
 
 
-def _pack(values: Iterable[int], nbits: int) -> bytes:
+def to_words(values: Iterable[int], nbits: int) -> bytes:
+    """Messages as rows of 32-bit words, the least significant first."""
     size = 4 * _words(nbits)
-    return b"".join(value.to_bytes(size, "little") for value in values)
+    return b"".join([value.to_bytes(size, "little") for value in values])
+
+
+def from_words(data: bytes, nbits: int) -> list[int]:
+    """The inverse of `to_words`."""
+    size = 4 * _words(nbits)
+    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]

@@ -8,6 +8,7 @@ import ctypes
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from ...fl.errors import BadInput
 from .base import Options, check_written
@@ -62,6 +63,11 @@ class NativeModel:
 
     def __del__(self) -> None:
         self.close()
+
+
+def fields(kind: type[Any], *names: str) -> list[tuple[str, type[Any]]]:
+    """Consecutive fields of one type, for a ctypes.Structure."""
+    return [(name, kind) for name in names]
 
 
 def load(path: Path) -> ctypes.CDLL:

@@ -5,7 +5,7 @@ every further input port of the component itself is static: held while an operat
 A message travels as one integer (a bitstruct packed, its first field in the most significant bits).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,15 +43,46 @@ class Message:
             packed = packed << nbits | _fit(part, nbits, name, what)
         return packed
 
+    def pack_all(self, values: Sequence[Value]) -> list[int]:
+        """The requests of a run as integers, by column: several times faster than one after the other."""
+        columns = self._columns(values)
+        if columns is None:
+            return [self.pack(value, f"request {i}") for i, value in enumerate(values)]
+        packed = [0] * len(values)
+        for (_, nbits), column in zip(self.fields, columns, strict=True):
+            packed = [above << nbits | part for above, part in zip(packed, column, strict=True)]
+        return packed
+
+    def _columns(self, values: Sequence[Any]) -> list[tuple[int, ...]] | None:
+        """The fields of plain tuples of integers that fit; None if `pack` converts or refuses a value."""
+        if (
+            not self.fields
+            or set(map(type, values)) != {tuple}
+            or set(map(len, values)) != {len(self.fields)}
+        ):
+            return None
+        columns = list(zip(*values, strict=True))
+        fit = all(
+            set(map(type, column)) == {int} and min(column) >= 0 and not max(column) >> nbits
+            for (_, nbits), column in zip(self.fields, columns, strict=True)
+        )
+        return columns if fit else None
+
     def unpack(self, packed: int) -> Value:
         """The inverse of `pack`."""
+        (value,) = self.unpack_all([packed])
+        return value
+
+    def unpack_all(self, packed: list[int]) -> Sequence[Value]:
+        """The inverse of `pack_all`."""
         if not self.fields:
             return packed
-        parts = []
+        columns = []
         for _, nbits in reversed(self.fields):
-            parts.append(packed & (1 << nbits) - 1)
-            packed >>= nbits
-        return tuple(reversed(parts))
+            mask = (1 << nbits) - 1
+            columns.append([number & mask for number in packed])
+            packed = [number >> nbits for number in packed]
+        return list(zip(*reversed(columns), strict=True))
 
 
 def _fit(value: Value, nbits: int, field: str, what: str) -> int:

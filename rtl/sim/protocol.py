@@ -174,7 +174,7 @@ def make_plan(
     max_cycles: int | None = None,
 ) -> Plan:
     """Check the arguments of `Simulation.run` against the ports, and turn them into a plan."""
-    messages = [ports.request.pack(value, f"request {i}") for i, value in enumerate(requests)]
+    messages = ports.request.pack_all(list(requests))
     n = len(messages)
     if max_cycles is not None and max_cycles < 1:
         raise BadInput(f"max_cycles must be at least 1, not {max_cycles}")

@@ -1,51 +1,35 @@
-"""The driver in Python: runs a plan on any PyMTL3 component, cycle by cycle."""
+"""The driver in Python, for stages `python` and `verilog`: runs a plan on any PyMTL3 component."""
 
 import time
-from collections.abc import Callable
 
 from pymtl3 import Component
 
 from . import interrupt
+from .base import Simulation
 from .ports import Ports
 from .protocol import (
     DRAIN_CYCLES,
-    RESET_CYCLES,
     Plan,
     Progress,
     Promise,
-    Trace,
     UnexpectedResponse,
     xorshift32,
 )
-from .pymodel import halves_of_a_cycle, maker
+from .pymodel import PROGRESS_SECONDS, InPython, PythonStage, maker
+from .verilog import VerilogStage
 
-PROGRESS_SECONDS = 0.2
 
+class PythonDriver(InPython, Simulation):
+    """Drives a component with streams."""
 
-class PythonDriver:
-    """Drives a component to which a simulation pass group has been applied."""
-
-    def __init__(
-        self,
-        top: Component,
-        ports: Ports,
-        stage: str,
-        trace: Trace | None = None,
-        line_trace: Callable[[], str] | None = None,
-    ) -> None:
-        self._top = top
-        self._stage = stage
-        self._trace = trace
-        self._line_trace = line_trace or self._handshakes
-        self._settle, self._edge = halves_of_a_cycle(top)
-        self._message = maker(type(top.istream.msg))
-        self._statics = [(name, maker(type(getattr(top, name)))) for name, _ in ports.statics]
+    def _read_ports(self, component: Component) -> None:
+        self.ports = Ports.of(component)
 
     @interrupt.kept()
-    def drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
-        """Reset, then the plan: packed responses, and the cycles of the handshakes."""
+    def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         top, settle, edge, trace = self._top, self._settle, self._edge, self._trace
         istream, ostream = top.istream, top.ostream
+        message = maker(type(istream.msg))
         responses: list[int] = []
         accepted: list[int] = []
         done: list[int] = []
@@ -55,28 +39,24 @@ class PythonDriver:
 
         def offer(packed: int | None) -> None:
             istream.val @= packed is not None
-            istream.msg @= self._message(packed or 0)
+            istream.msg @= message(packed or 0)
 
-        top.reset @= 1
         offer(None)
         ostream.rdy @= 0
         self._set_statics(plan.static_sets[plan.static_of[0]])
-        for _ in range(RESET_CYCLES):
-            settle()
-            edge()
-        top.reset @= 0
+        self._reset()
 
         cycle = 0
-        limit = plan.limit(self._stage, 0)
+        limit = plan.limit(self.stage, 0)
         offered = False
         wait = plan.source_delays[0]
         current = plan.static_of[0]
         refused = 0
-        promise = Promise("response", self._stage)
+        promise = Promise("response", self.stage)
         reported = time.monotonic()
         while len(done) < total:
             if cycle >= limit:
-                raise plan.timeout(self._stage, len(accepted), len(done), cycle)
+                raise plan.timeout(self.stage, len(accepted), len(done), cycle)
 
             source_stall = sink_stall = False
             if plan.stall:
@@ -109,17 +89,17 @@ class PythonDriver:
                 if not ready:
                     refused += 1
                 elif len(done) == len(accepted):
-                    raise UnexpectedResponse.at(len(done), cycle, self._stage)
+                    raise UnexpectedResponse.at(len(done), cycle, self.stage)
                 else:
                     responses.append(int(ostream.msg.to_bits()))
                     done.append(cycle)
                     refused = 0
-                    limit = plan.limit(self._stage, cycle)
+                    limit = plan.limit(self.stage, cycle)
             edge()
             if fired:
                 offer(None)
                 offered = False
-                limit = plan.limit(self._stage, cycle)
+                limit = plan.limit(self.stage, cycle)
                 if len(accepted) < total:
                     wait = plan.source_delays[len(accepted)]
             cycle += 1
@@ -130,15 +110,23 @@ class PythonDriver:
         for late in range(cycle, cycle + DRAIN_CYCLES):
             settle()
             if ostream.val:
-                raise UnexpectedResponse.at(total, late, self._stage)
+                raise UnexpectedResponse.at(total, late, self.stage)
             edge()
         return responses, accepted, done
 
     def _set_statics(self, values: tuple[int, ...]) -> None:
-        for (name, make), value in zip(self._statics, values, strict=True):
+        for (name, _), value in zip(self.ports.statics, values, strict=True):
             port = getattr(self._top, name)
-            port @= make(value)
+            port @= maker(type(port))(value)
 
-    def _handshakes(self) -> str:
+    def _events(self) -> str:
         """Both streams: the message where it fires, # where it is refused, . where nobody is ready."""
         return f"{self._top.istream} > {self._top.ostream}"
+
+
+class PythonSimulation(PythonStage, PythonDriver):
+    """Simulates the component itself."""
+
+
+class VerilogSimulation(VerilogStage, PythonDriver):
+    """Simulates the component's Verilog, imported back."""

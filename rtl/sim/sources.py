@@ -31,6 +31,13 @@ def digest(*modules: str, without: tuple[str, ...] = ()) -> str:
     return cache.key(*(f"{path.relative_to(ROOT)} {cache.file_digest(path)}" for path in files))
 
 
+def module_digest(module: str) -> str:
+    """The digest of one module's text, whatever it imports."""
+    path = _path(module)
+    assert path is not None, module
+    return cache.file_digest(path)
+
+
 def files_of(*modules: str, without: Collection[str] = ()) -> set[Path]:
     """The files behind `digest`."""
     files: set[Path] = set()

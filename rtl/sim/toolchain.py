@@ -56,7 +56,16 @@ def fingerprint() -> str:
 
 
 def verilator(arguments: Sequence[str], cwd: Path) -> str:
-    """Run Verilator in a directory; returns what it printed."""
+    """Run Verilator in a directory and return what it printed."""
+    return "".join(_verilator(arguments, cwd)).strip()
+
+
+def preprocess(arguments: Sequence[str]) -> str:
+    """Run Verilator and return its standard output alone, without warnings; file names are absolute."""
+    return _verilator(arguments, verilator_root())[0]
+
+
+def _verilator(arguments: Sequence[str], cwd: Path) -> tuple[str, str]:
     root = verilator_root()
     env = os.environ | {"VERILATOR_ROOT": str(root)}
     return _run([str(root / "bin" / "verilator_bin"), *arguments], cwd, env)
@@ -67,7 +76,7 @@ def cxx(arguments: Sequence[str], cwd: Path) -> str:
     include = verilator_root() / "include"
     headers = [f"-I{include}", f"-I{include / 'vltstd'}"]
     try:
-        return _run([str(compiler()), *headers, *arguments], cwd, dict(os.environ))
+        return "".join(_run([str(compiler()), *headers, *arguments], cwd, dict(os.environ))).strip()
     except ToolError as error:
         raise CompilerError(
             f"{error}; set CXX to a compiler for C++17 that works, such as g++ 9 or later"
@@ -81,12 +90,13 @@ def has_headers(*headers: str) -> bool:
     return subprocess.run(command, input=probe, text=True, capture_output=True).returncode == 0
 
 
-def _run(command: list[str], cwd: Path, env: dict[str, str]) -> str:
+def _run(command: list[str], cwd: Path, env: dict[str, str]) -> tuple[str, str]:
+    """Run a program and return its two outputs; ToolError with both if it fails."""
     try:
         done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, errors="replace")
     except OSError as error:
         raise ToolError(f"{command[0]} cannot be run: {error.strerror}") from None
-    output = (done.stdout + done.stderr).strip()
     if done.returncode:
+        output = (done.stdout + done.stderr).strip()
         raise ToolError(f"{Path(command[0]).name} failed ({done.returncode}): {output or 'no message'}")
-    return output
+    return done.stdout, done.stderr

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pymtl3 import Component
 from pymtl3.passes.backends.verilog import (
@@ -27,43 +27,43 @@ from pymtl3.passes.backends.verilog import (
 )
 from pymtl3.passes.backends.verilog.import_.VerilogVerilatorImportConfigs import VerilogVerilatorImportConfigs
 
-from .base import Options, Simulation, check_written
+from .base import Options, check_written, elaborate
 from .build import library
 from .nativemodel import WAVE_FILE
-from .protocol import Plan, Progress
-from .pydriver import PythonDriver
-from .pymodel import prepare
+from .pymodel import InPython, prepare
 from .translation.translate import top_name, translate
 
 _serial = itertools.count()
 
-# asked for by checked_waves
+# read by VerilogStage._check_waves
 WAVES_ERROR = """\
 static int waves_errno;
 extern "C" __attribute__((visibility("default"))) int waves_error() { return waves_errno; }
 """
 
 
-class VerilogSimulation(Simulation):
-    """Simulates the imported component with the driver of stage `python`."""
+class VerilogStage(InPython):
+    """The imported component, with the testbench of stage `python`."""
 
     stage = "verilog"
-    waves = (".vcd",)
-    traces = True
 
     def __init__(self, component: Component, options: Options) -> None:
-        super().__init__(component, options)
-        self._imported = import_back(component, options)
-        self._driver = PythonDriver(self._imported, self.ports, self.stage, options.trace)
+        self._check(options)
+        elaborate(component)
+        self._read_ports(component)
+        self._attach(_import_back(component, options), options)
+        self._check_waves()
 
-    def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
-        return checked_waves(self._imported, self._driver.drive(plan, progress))
+    def _check_waves(self) -> None:
+        path, error = self._top.waves
+        check_written(path, error())
 
     def close(self) -> None:
-        finalize(self._imported)
+        if not self._top._finalization_count:
+            self._top.finalize()
 
 
-def import_back(component: Component, options: Options) -> Component:
+def _import_back(component: Component, options: Options) -> Component:
     """The component's Verilog as a component, ready for PyMTL3's simulator; to be finalized in the end."""
     component.set_metadata(VerilogTranslationImportPass.enable, True)
     component.set_metadata(VerilogVerilatorImportPass.c_flags, options.opt)
@@ -76,26 +76,8 @@ def import_back(component: Component, options: Options) -> Component:
             component.set_metadata(VerilogVerilatorImportPass.vl_trace_filename, "waves")
         imported = _TranslateImport()(component)
         prepare(imported)
-    if target:
-        imported.waves = options.vcd, ctypes.CDLL(str(imported.library)).waves_error
-        checked_waves(imported, None)
+    imported.waves = options.vcd, ctypes.CDLL(str(imported.library)).waves_error if target else int
     return imported
-
-
-_T = TypeVar("_T")
-
-
-def checked_waves(imported: Component, answer: _T) -> _T:
-    """`answer`, if the waveforms of an imported component could be written so far; BadInput otherwise."""
-    path, error = getattr(imported, "waves", (None, int))
-    check_written(path, error())
-    return answer
-
-
-def finalize(imported: Component) -> None:
-    """Close what `import_back` opened; a second call does nothing."""
-    if not imported._finalization_count:
-        imported.finalize()
 
 
 @contextmanager

@@ -5,22 +5,31 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import shlex
+import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from modexlab.eval.cli.main import main
 from modexlab.eval.designs import asic, catalogue, systems
 from modexlab.eval.designs.asic import Chip
 from modexlab.eval.designs.unit_chip import chip as chip_of
+from modexlab.eval.lab import implement
+from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.point import Point
 from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.flow import workload
 from modexlab.flow.gates.rtl_sim import run_text
 from modexlab.flow.graph import graph
+from modexlab.flow.graph.figures import Ran
+from modexlab.flow.graph.summary import NOT_TIMED
 from modexlab.flow.kit import kit
 
 from tests.paths import ROOT
@@ -38,11 +47,6 @@ KEYS = (
 ELSEWHERE = ROOT / "flow" / "examples"
 ACCUMULATOR = (ELSEWHERE / "accumulator.v").read_text()
 VECTORS: dict[str, Any] = json.loads((ELSEWHERE / "accumulator.json").read_text())
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 @pytest.fixture
@@ -95,6 +99,8 @@ def test_tests_ran_on_design_and_netlist(whole: dict[str, Any]) -> None:
 def test_layout_makes_wires(whole: dict[str, Any]) -> None:
     before, after = whole["before_layout"], whole["after_layout"]
     assert (before["wires"], after["wires"]) == ("none", "routing")
+    (model,) = before["wns_by_model_ns"].keys() - {"none"}
+    assert before["wns_by_model_ns"]["none"] == before["wns_ns"] > before["wns_by_model_ns"][model]
     assert after["wns_ns"] < before["wns_ns"] < 3.0
     assert whole["fmax_mhz"] == pytest.approx(1000 / (3.0 - after["wns_ns"]), abs=0.01)
     assert whole["wns_ns"] == after["wns_ns"]
@@ -116,12 +122,14 @@ def test_second_call_makes_nothing_and_copies_its_products(
     assert result.code == (0 if whole["comparable"] else 1)
     assert (
         result.err.startswith("modexlab: warning: there is no RSA key of 8 bits")
-        and result.err.count("\n") == 1
+        and result.err.count("\n") == 2
     )
     lines = result.out.splitlines()
     assert lines[0].startswith("mont, 8 bits: ") and len(lines) <= 50
     for text in (
-        "slack ",
+        " ns after layout (+",
+        " ns without wires, ",
+        " ns with the wire load 5K_hvratio_1_1 before)",
         "area ",
         "encrypt ",
         " nJ without glitches, ",
@@ -137,16 +145,94 @@ def test_second_call_makes_nothing_and_copies_its_products(
     assert saved["wns_ns"] == whole["wns_ns"] and all(each["cached"] for each in saved["steps"])
 
 
+def test_figures_go_to_the_ledger_and_to_the_data_sheet(
+    whole: dict[str, Any], cli: Cli, tmp_path: Path
+) -> None:
+    """As those of a sweep do; and a second time there is nothing to add."""
+    place = ("--ledger", tmp_path / "ledger.sqlite")
+    for said in ("has these figures as measurement 1", "had these figures already"):
+        result = cli("asic", *SMALL, "--layout", *place)
+        assert result.code == (0 if whole["comparable"] else 1) and said in result.err
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        rows = ledger.rows()
+        assert {(row.stage, row.stale, row.measurement) for row in rows} == {("layout", False, 1)}
+        assert Point.from_json(rows[0].point) == Point(
+            "mont", 8, stage="layout", flow=(("equivalence", True),)
+        )
+        assert ledger.measurement(1).value("area_um2") == whole["area_um2"]
+    made = tmp_path / "package"
+    assert cli("package", "mont", "--nbits", 8, "--interface", "stream", "-o", made, *place).code == 0
+    sheet = (made / "doc" / "datasheet.md").read_text()
+    assert f"{whole['area_um2']:,.5g} µm²" in sheet and "Clock period | 3 ns" in sheet
+    assert "Nothing has been measured" not in sheet
+
+
+def test_figures_without_passing_tests_are_refused(
+    whole: dict[str, Any], cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = implement.run_asic
+
+    def failing(*args: Any, **options: Any) -> Any:
+        outcome, summary = real(*args, **options)
+        return outcome, msgspec.structs.replace(summary, tests={"rtl": Ran(3, 0), "gates": Ran(2, 1)})
+
+    monkeypatch.setattr(implement, "run_asic", failing)
+    result = cli("asic", *SMALL, "--layout", "--ledger", tmp_path / "ledger.sqlite")
+    assert "the figures are not in the ledger: mont, 8 bits, layout" in result.err
+    assert "1 tests failed (gates), so its figures mean nothing" in result.err
+    assert Ledger(tmp_path / "ledger.sqlite").rows() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_an_interrupted_run_says_how_it_goes_on(
+    number: signal.Signals, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*args: Any, **options: Any) -> Any:
+        os.kill(os.getpid(), number)
+        time.sleep(10)
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(implement, "run_asic", interrupted)
+    result = cli("asic", *SMALL)
+    assert result.code == 130 and signal.getsignal(signal.SIGTERM) is before
+    assert "Interrupted: run the same command again; it continues from the steps that are done" in result.err
+
+
+@pytest.mark.parametrize(
+    "options", [("--to", "timing"), ("--kit", "freepdk45.toml"), ("--skip", "power")], ids=" ".join
+)
+def test_partial_runs_do_not_go_to_the_ledger(options: tuple[str, ...], cli: Cli, tmp_path: Path) -> None:
+    if options[0] == "--kit":
+        options = ("--kit", str(kit.DEFAULT))
+    said = cli.fails("asic", "mont", "--nbits", 16, *options, "--ledger", tmp_path / "ledger.sqlite")
+    assert "the figures of this run are not recorded" in said
+
+
 def test_changed_clock_keeps_what_it_does_not_touch(accumulator: tuple[str, ...], cli: Cli) -> None:
-    """At 0.2 ns it cannot work: said with the path, marked, exit code 1."""
+    """A missed clock: exit code 1, the first line says so, and times are at the period that is met."""
     assert cli("asic", *accumulator, "--to", "rtl").code == 0
-    result = cli("asic", *accumulator, "--clock", "0.2", "--to", "timing", "--json")
+    command = ("asic", *accumulator, "--clock", "0.2", "--to", "power")
+    result = cli(*command, "--json")
     assert result.code == 1
     report = result.json()
     assert [each["cached"] for each in report["steps"] if each["name"] == "rtl"] == [True]
-    (mark,) = [each for each in report["marks"] if "missed" in each]
-    assert mark.startswith(f"0.2 ns is missed by {-report['wns_ns']:.3f} ns: ") and " to " in mark
-    assert report["comparable"] is False
+    mark, *_ = report["marks"]
+    met_ns = report["met_ns"]
+    assert met_ns == pytest.approx(0.2 - report["wns_ns"], abs=1e-5)
+    missed = f"0.2 ns is missed by {-report['wns_ns']:.3f} ns: {met_ns:.3f} ns is met; worst path "
+    assert mark.startswith(missed) and " to " in mark
+    assert (report["met"], report["comparable"], report["clock_ns"]) == (False, False, 0.2)
+    assert (
+        report["time_ns"]
+        == {name: round(count * met_ns, 3) for name, count in report["cycles"].items()}
+        != {}
+    )
+    text = cli(*command)
+    assert text.code == 1 and text.out.startswith(f"! {mark}\naccumulator")
+    assert (
+        f"add             1 cycles, {met_ns:.3g} ns at {met_ns:.3f} ns" in text.out
+        and " mW at 0.2 ns" in text.out
+    )
 
 
 # ---- Verilog from elsewhere
@@ -158,8 +244,33 @@ def test_verilog_with_vectors(cli: Cli, accumulator: tuple[str, ...]) -> None:
     report = result.json()
     assert report["tests"]["gates"] == {"passed": 2, "failed": 0}
     assert report["cycles"] == {"add": 1}
-    assert report["marks"] == ["the netlist's timing has not been analysed"]
+    assert report["marks"] == [] and report["time_ns"] == {"add": report["clock_ns"]}
     assert 50 < report["area_um2"] < 300
+
+
+def test_no_time_without_a_verdict_on_the_clock(cli: Cli, accumulator: tuple[str, ...]) -> None:
+    """RTL has no clock, and that of a netlist without timing is not known to be met: cycles, and no time."""
+    skipped = [word for step in ("timing", "equivalence", "power") for word in ("--skip", step)]
+    for arguments in (("--to", "rtl-sim"), skipped):
+        report = cli("asic", *accumulator, *arguments, "--json").json()
+        assert (report["cycles"], report["time_ns"], report["met"]) == ({"add": 1}, {}, None)
+    assert "add             1 cycles\n" in cli("asic", *accumulator, *arguments).out
+
+
+@pytest.mark.parametrize("clock_ns", [pytest.param("4", marks=pytest.mark.regress), "0.1"])
+def test_no_time_for_a_layout_that_is_not_timed(
+    clock_ns: str, cli: Cli, accumulator: tuple[str, ...]
+) -> None:
+    """The verdict before layout says nothing about the netlist whose area is reported."""
+    skipped = ("--skip", "timing-post", "--skip", "equivalence", "--clock", clock_ns)
+    report = cli("asic", *accumulator, "--layout", *skipped, "--json").json()
+    assert report["area_um2"] == report["after_layout"]["area_um2"]
+    assert report["before_layout"]["met"] is (clock_ns == "4")
+    assert (report["met"], report["met_ns"], report["time_ns"]) == (None, None, {})
+    assert (report["wns_ns"], report["fmax_mhz"], report["worst_path"]) == (None, None, None)
+    assert report["marks"][0] == NOT_TIMED and not report["comparable"]
+    missed = [mark for mark in report["marks"] if mark.startswith("before layout 0.1 ns is missed")]
+    assert len(missed) == (clock_ns == "0.1")
 
 
 def test_wrong_answers_are_marked(cli: Cli, accumulator: tuple[str, ...], tmp_path: Path) -> None:

@@ -28,11 +28,6 @@ NBITS = 32
 ALL = ("n", "e", "d", "p", "q")
 
 
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
 def numbers(key: RSAKey, *names: str) -> dict[str, str]:
     return {name: f"{getattr(key, name):x}" for name in names}
 
@@ -284,7 +279,7 @@ def test_a_machine_is_as_wide_as_primes_ask_for(cli: Cli) -> None:
     assert cli("check", path, "--crt", "--nbits", 544, "--level", "fl", "--json").json()["passed"] == 2
 
 
-# ---- limit, jobs, resume
+# ---- limit, jobs, interrupts
 
 
 def test_limit(cli: Cli, two_keys: Path) -> None:
@@ -317,7 +312,7 @@ def test_an_interrupted_check_goes_on(
     monkeypatch.setattr(Session, "run_with_keys", run)
     argv = ("check", two_keys, "--crt", "--level", "fl")
     assert cli(*argv).code == 130
-    assert cli(*argv, "--resume").code == 0
+    assert cli(*argv).code == 0
     assert len(computed) == 1 + 5, "none twice"
 
 

@@ -9,11 +9,6 @@ from modexlab.fl.errors import BadInput
 from ..command_line import DECRYPT, ENCRYPT, Cli
 
 
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
 def test_json(cli: Cli) -> None:
     report = cli("cycles", "mont", "--nbits", 1024, "--exp", 65537, "--json").json()
     assert report.keys() >= {"design", "nbits", "cycles"}
@@ -39,6 +34,15 @@ def test_the_same_operands_in_every_call(cli: Cli) -> None:
         cli("cycles", "mont", "--nbits", 256, "--json").out
         == cli("cycles", "mont", "--nbits", 256, "--json").out
     )
+
+
+def test_the_default_width_is_that_of_run(cli: Cli) -> None:
+    assert cli("cycles", "mont").out.startswith("mont, 32 bits, ")
+    assert cli("cycles", "mont").out == cli("cycles", "mont", "--nbits", 32).out
+    for mod in (7, 2**33 + 1):
+        operands = ("--base", 5, "--exp", 3, "--mod", mod)
+        ran = cli("run", "mont", *operands, "--level", "fl", "--json").json()
+        assert cli("cycles", "mont", *operands, "--json").json()["nbits"] == ran["nbits"]
 
 
 def test_text(cli: Cli) -> None:
@@ -73,7 +77,7 @@ def test_constant_time_machines_do_not_look_at_the_exponent(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["mont"], "neither --nbits nor --mod"),
+        (["mont", "--nbits", -8], "a width of -8 bits is out of range; give 8 to 4096"),
         (["mont", "--nbits", 4097], "out of range"),
         (["mont", "--nbits", 32, "--mod", 8], "even"),
         (["mont", "--nbits", 32, "--exp", 2**40], "does not fit in 32 bits; give --nbits 64 or more"),

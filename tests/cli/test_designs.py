@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from modexlab.eval.designs import catalogue
 
 from ..command_line import Cli
 
 KEYS = {"name", "family", "paper", "domain", "schedule", "constant_time", "params"}
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 def test_json(cli: Cli) -> None:
@@ -21,20 +15,31 @@ def test_json(cli: Cli) -> None:
     assert {"naive-001", "mont-001", "mont", "mont-ct"} <= by_name.keys()
     for design in designs:
         assert design.keys() >= KEYS
-        assert isinstance(design["constant_time"], bool)
         for param in design["params"]:
             assert param.keys() >= {"name", "default", "legal"}
-            assert isinstance(param["legal_text"], str)
             assert param["default_nbits"] == 32
             if isinstance(param["legal"], list):
+                names = [str(value).lower() for value in param["legal"]]
+                assert param["legal_text"] == f"one of {', '.join(names)}"
                 assert param["default"] in param["legal"]
             else:
                 assert param["legal"].keys() == {"least"}
+                assert param["legal_text"] == f"{param['legal']['least']} or more"
                 assert number(param["default"]) >= number(param["legal"]["least"])
     assert by_name["mont-001"]["paper"] == "001"
     assert by_name["mont"]["paper"] == ""
     assert by_name["mont-ct"]["constant_time"] is True
-    assert set(by_name["mont"]["constant_schedules"]) == {"always", "ladder", "fixed-window"}
+    assert set(by_name["mont"]["constant_schedules"]) == {
+        "right-to-left-2",
+        "always",
+        "ladder",
+        "fixed-window",
+    }
+    assert [
+        name for name, design in by_name.items() if name.endswith("-ct") and design["constant"] != "yes"
+    ] == []
+    for name in ("naive-001", "ssmm-004", "ssmm"):  # the cycles of their products depend on the factors
+        assert not by_name[name]["constant_time"] and by_name[name]["constant_schedules"] == []
     assert by_name["mont"]["domain"] == "montgomery"
 
 

@@ -16,11 +16,6 @@ from tests.command_line import Cli
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
 def marks(text: str) -> tuple[Counter, list[str]]:
     """How many marks of each class a drawing has, and its texts."""
     root = ElementTree.fromstring(text)

@@ -6,14 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from modexlab.eval.lab import second_opinion
 from modexlab.flow.check import area, connections, power, shapes, timing
+from modexlab.rtl.sim import ToolError
 
 from ..command_line import Cli
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +26,27 @@ def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 def test_what_is_refused(arguments: tuple[str, ...], message: str, cli: Cli) -> None:
     result = cli("figures", *arguments)
     assert result.code == 2 and message in result.err and result.err.count("\n") == 1
+
+
+def test_a_bug_is_not_a_figure_that_is_missing(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tool that fails leaves its point out; another error is shown whole."""
+    space = tmp_path / "one.toml"
+    space.write_text('title = "One"\n[[part]]\ndesigns = ["mont"]\nnbits = [8]\nstages = ["flow"]\n')
+
+    def fails(error: Exception) -> None:
+        def compared(*_: object) -> None:
+            raise error
+
+        monkeypatch.setattr(second_opinion, "compared", compared)
+
+    fails(ToolError("sta ended with code 3"))
+    result = cli("figures", "--space", space)
+    assert result.code == 1 and "NOT DONE" in result.out and "sta ended with code 3" in result.out
+    fails(RuntimeError("a bug"))
+    with pytest.raises(RuntimeError, match="a bug"):
+        cli("figures", "--space", space)
 
 
 @pytest.mark.regress

@@ -13,11 +13,6 @@ ADDER = "module adder(input logic [7:0] a, b, output logic [7:0] s);\n  assign s
 SMALL = ("naive", "--nbits", 8, "--device", "ecp5", "--pnr")
 
 
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
 def test_small_machine_is_routed_and_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     report = cli(*("fpga", *SMALL), "--json").json()
     assert (report["name"], report["nbits"], report["top"]) == ("naive", 8, "naive_8")

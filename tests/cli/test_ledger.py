@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,11 +32,6 @@ MADE_UP = Measurement(
 )
 
 
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
 @pytest.fixture(scope="module")
 def measured() -> Measurement:
     """The small machine."""
@@ -45,14 +39,12 @@ def measured() -> Measurement:
 
 
 @pytest.fixture(name="ledger", autouse=True)
-def make_ledger(tmp_path: Path, measured: Measurement, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
-    """One real measurement, one of a flow, and a failure, where the environment says."""
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
-    with Ledger() as ledger:
-        ledger.record(SMALL, measured)
-        ledger.record(FLOW, MADE_UP)
-        ledger.fail(SMALL.at(nbits=16), "the machine is on fire", 3.25)
-        yield ledger
+def make_ledger(ledger: Ledger, measured: Measurement) -> Ledger:
+    """One real measurement, one of a flow, and a failure."""
+    ledger.record(SMALL, measured)
+    ledger.record(FLOW, MADE_UP)
+    ledger.fail(SMALL.at(nbits=16), "the machine is on fire", 3.25)
+    return ledger
 
 
 def rows_of(ledger: Ledger, metric: str) -> list[int]:
@@ -108,7 +100,9 @@ def test_history(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
 def test_json_says_all(cli: Cli, ledger: Ledger, measured: Measurement) -> None:
     row = cli("ledger", "--design", "mont", "--metric", "cycles", "--json").json()[0]
     assert shlex.split(row["command"]) == SMALL.command
-    assert row["stale"] is False and row["key"] == SMALL.key and row["verilog_hash"] == measured.verilog_hash
+    assert (
+        row["stale"] is False and row["key"] == SMALL.version and row["verilog_hash"] == measured.verilog_hash
+    )
     assert row["tests"] == measured.tests != ""
     assert row["parameters"]["nstages"] == 2 and row["point"] == SMALL.as_json()
 
@@ -238,7 +232,7 @@ def test_reproduce_runs_and_finds_it_equal(cli: Cli, ledger: Ledger) -> None:
 def test_the_command_gives_the_figures_of_the_row(cli: Cli, ledger: Ledger, point: Point) -> None:
     """What reproduce prints is no decoration: it measures what the row has."""
     ledger.record(point, measure(point))
-    (row,) = ledger.rows(key=point.key)
+    (row,) = ledger.rows(key=point.version)
     program, *argv = shlex.split(cli("reproduce", row.id).out)
     assert program == "modexlab"
     assert cli(*argv).json()["cycles"] == row.value > 0
@@ -248,7 +242,7 @@ def test_the_command_gives_the_figures_of_the_row(cli: Cli, ledger: Ledger, poin
 def test_the_command_gives_the_figures_of_a_flow(cli: Cli, ledger: Ledger) -> None:
     point = Point("naive", 8, interface="xcel", stage="flow")
     ledger.record(point, measure(point))
-    rows = ledger.rows(key=point.key)
+    rows = ledger.rows(key=point.version)
     _, *argv = shlex.split(cli("reproduce", rows[0].id).out)
     report = cli(*argv).json()
     assert {row.metric for row in rows} >= {"area_um2", "energy_nj", "cycles", "fmax_mhz"}

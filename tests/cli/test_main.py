@@ -11,22 +11,19 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.cli import main as cli
+from modexlab.eval.cli.arguments import writing
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.session import Session
+from modexlab.fl.errors import BadInput
 
 from ..command_line import ENCRYPT, Cli
 
 COMMANDS = (
-    *("design", "designs", "run", "cycles", "verilog", "check", "bench", "report"),
+    *("design", "designs", "new", "run", "cycles", "verilog", "check", "report"),
     *("proc", "systems", "soc", "asic", "figures", "fpga", "papers", "pseudo", "draw", "completion"),
     *("ledger", "reproduce", "compare"),
 )
 MODEXLAB = [sys.executable, "-m", "modexlab.eval.cli.main"]
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 def test_help(cli: Cli) -> None:
@@ -50,18 +47,37 @@ def test_help_is_quick() -> None:
     assert not {"pymtl3", "numpy", "rsa", "yaml"} & {*done.stdout.splitlines()[-1].split()}
 
 
-def test_no_command(cli: Cli) -> None:
-    assert "COMMAND" in cli.fails()
+def test_no_command_prints_the_help(cli: Cli) -> None:
+    assert cli() == cli("--help")
 
 
 def test_unknown_command(cli: Cli) -> None:
-    message = cli.fails("rum")
-    assert "'rum'" in message
-    assert "see `modexlab --help`" in message
+    message = cli.fails("runn", "mont")
+    assert message.startswith(
+        "unknown command 'runn': did you mean 'run'? there are designs, design, new, run, "
+    )
+    assert message.endswith("; see `modexlab --help`")
 
 
-def test_unknown_option(cli: Cli) -> None:
-    assert "see `modexlab --help`" in cli.fails("run", "mont", *ENCRYPT, "--colour")
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--colour", "run"], "unrecognized arguments: --colour; see `modexlab --help`"),
+        (["run", "mont", "--colour"], "unrecognized arguments: --colour; see `modexlab run --help`"),
+        (
+            ["run", "mont", "--bits=32"],
+            "unrecognized arguments: --bits=32 (did you mean --nbits?); see `modexlab run --help`",
+        ),
+        (
+            ["compare", "cores", "--nbits", "32", "64"],
+            "unrecognized arguments: 64 (repeat the option: --nbits 32 --nbits 64); "
+            "see `modexlab compare --help`",
+        ),
+    ],
+)
+def test_unknown_option(cli: Cli, argv: list[str], message: str) -> None:
+    """The help that is named is that of the command."""
+    assert cli.fails(*argv) == message
 
 
 def test_exit_codes_of_the_program() -> None:
@@ -106,7 +122,7 @@ def test_a_system_that_refuses_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyP
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", "/cache/of/others")
 
-    monkeypatch.setattr(Session, "run", refused)
+    monkeypatch.setattr(Session, "operate", refused)
     message = cli.fails("run", "mont", *ENCRYPT, "--level", "fl")
     assert message.startswith("/cache/of/others: Permission denied; ")
 
@@ -162,19 +178,35 @@ def test_a_width_of_many_digits_is_shortened(cli: Cli) -> None:
     assert said == "a width of 0x152d02c7...f6800000 bits is out of range; give 8 to 4096"
 
 
-@pytest.mark.parametrize("nbits", [0, 4, 5000])
-@pytest.mark.parametrize("command", [["cycles"], ["verilog"], ["run", *ENCRYPT]])
+@pytest.mark.parametrize("nbits", [-8, 0, 4, 5000])
+@pytest.mark.parametrize("command", [["cycles"], ["verilog"], ["run", *ENCRYPT], ["figures"], ["programs"]])
 def test_one_range_of_widths(cli: Cli, command: list[str], nbits: int) -> None:
     name, *rest = command
     said = cli.fails(name, "mont", *rest, "--nbits", nbits)
     assert said == f"a width of {nbits} bits is out of range; give 8 to 4096"
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["run", "mont", "--encrypt", 5, "--key", "/dev/zero"],
+        ["pseudo", "--key", "/dev/zero"],
+        ["check", "/dev/zero"],
+        ["explore", "/dev/zero"],
+        ["figures", "--space", "/dev/zero"],
+        ["design", "check", "/dev/zero"],
+        ["cycles", "--design", "/dev/zero"],
+    ],
+)
+def test_input_without_an_end_is_refused(cli: Cli, argv: list[object]) -> None:
+    assert "/dev/zero" in cli.fails(*argv)
+
+
 def test_interrupt_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Session, "run", interrupted)
+    monkeypatch.setattr(Session, "operate", interrupted)
     result = cli("run", "mont", *ENCRYPT, "--level", "fl")
     assert (result.code, result.out, result.err) == (130, "", "")
 
@@ -209,7 +241,7 @@ def test_an_error_of_ours_in_the_middle_is_exit_1(cli: Cli, monkeypatch: pytest.
     def hangs(*_: object, **__: object) -> None:
         raise SimulationTimeout("transaction 0 of 1 accepted, but not answered")
 
-    monkeypatch.setattr(Session, "run", hangs)
+    monkeypatch.setattr(Session, "operate", hangs)
     result = cli("run", "mont", *ENCRYPT, "--level", "fl")
     assert result.code == 1
     assert result.err == "modexlab: error: transaction 0 of 1 accepted, but not answered\n"
@@ -219,7 +251,7 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(Session, "run", broken)
+    monkeypatch.setattr(Session, "operate", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         cli.main(["run", "mont", *ENCRYPT, "--level", "fl"])
 
@@ -245,6 +277,9 @@ def test_completion_has_commands_options_and_designs(cli: Cli, shell: str) -> No
         (["modexlab", "run", "mont", "--level", "c"], {"cl"}),
         (["modexlab", "check", "--design", "naive-0"], {"naive-001"}),
         (["modexlab", "draw", "mmmul"], {"mmmul-004"}),
+        (["modexlab", "programs", "naive-0"], {"naive-001"}),
+        (["modexlab", "run", "--design", "eval/rep"], {"eval/report"}),
+        (["modexlab", "asic", "--export", "fl/e"], set()),
         (["modexlab", "draw", "--operation", "s"], {"square"}),
         (["modexlab", "pseudo", "--k"], {"--key"}),
         (["modexlab", "run", "mont", "--interface", "x"], {"xcel"}),
@@ -272,3 +307,32 @@ def test_bash_script_is_valid(cli: Cli, tmp_path: Path) -> None:
     script = tmp_path / "completion.bash"
     script.write_text(cli("completion", "bash").out)
     assert subprocess.run(["bash", "-n", script]).returncode == 0
+
+
+# ---- files that commands write
+
+
+def test_only_errors_of_the_file_itself_are_reported_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "made.txt"
+    with pytest.raises(FileNotFoundError, match=r"input\.txt"), writing(str(path)) as write:
+        write("half")
+        (tmp_path / "input.txt").read_text()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(BadInput, match="cannot be written: No such file"), writing(str(path / "deeper")):
+        pass
+    with (
+        pytest.raises(BadInput, match="/dev/full: cannot be written: No space"),
+        writing("/dev/full") as write,
+    ):
+        write("text")
+
+
+def test_two_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
+    path = tmp_path / "made.txt"
+    with writing(str(path)) as first:
+        with writing(str(path)) as second:
+            first("of the first\n" * 10_000)
+            second("of the second\n")
+        assert path.read_text() == "of the second\n"
+    assert path.read_text() == "of the first\n" * 10_000
+    assert list(tmp_path.iterdir()) == [path]

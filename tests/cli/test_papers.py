@@ -8,11 +8,6 @@ from modexlab.eval.papers.published import NUMBERS, errata, figures, paper, pape
 from ..command_line import Cli
 
 
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
 def test_list(cli: Cli) -> None:
     lines = cli("papers").out.splitlines()
     assert [line.split()[0] for line in lines[2:7]] == list(NUMBERS)

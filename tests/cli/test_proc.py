@@ -45,11 +45,6 @@ TAKES_TWO = """
 """
 
 
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
 def assembly(directory: Path, body: str) -> Path:
     """A source file whose main is this; a body with a label of that name is the whole file."""
     path = directory / "some.S"
@@ -327,7 +322,7 @@ def test_vcd(cli: Cli, tmp_path: Path) -> None:
     ("argv", "message"),
     [
         (["/nowhere.elf"], "cannot read /nowhere.elf: No such file"),
-        (["/nowhere.c"], "/nowhere.c: there is no such file"),
+        (["/nowhere.c"], "/nowhere.c: there is no such file; give the path of a file of C or assembly"),
         ([DATA / "rsa512.pem"], "rsa512.pem is not an ELF file"),
         ([sys.executable], "is for another machine"),
         ([], "PROGRAM"),

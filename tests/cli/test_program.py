@@ -8,12 +8,6 @@ from modexlab.fl.program.schedules import SCHEDULES
 
 from ..command_line import ENCRYPT, Cli
 
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
 # ---- one program
 
 
@@ -24,7 +18,7 @@ def test_text(cli: Cli) -> None:
         "take | mov r, 1 | mov b, in.base | modulus in.mod | exp in.exp",
     ]
     assert "mul.if r, r, b | mul b, b, b" in lines[2]
-    assert lines[-2].startswith("mont, 32 bits: ") and "which tell of the exponent" in lines[-2]
+    assert lines[-2].startswith("mont, 32 bits: ") and "the same for all exponents of a length" in lines[-2]
     assert lines[-1] == "4 words; registers r, b, and no memory"
     lines = cli("program", "mont", "--crt", "--blind").out.splitlines()
     assert lines[-3].endswith(", the same for all secrets")
@@ -85,13 +79,14 @@ def test_refusals(cli: Cli, argv: list[object], message: str) -> None:
 
 def test_table_as_json(cli: Cli) -> None:
     rows = cli("programs", "--nbits", 64, 128, "--json").json()
+    assert cli("programs", "--nbits", 64, "--nbits", 128, "--json").json() == rows
     assert {row["nbits"] for row in rows} == {64, 128}
     by_name = {row["program"]: row for row in rows if row["nbits"] == 128}
     assert {"ladder", "always", "fixed-window", "crt, check, blinded"} <= by_name.keys()
     plain = {name: each for name, each in by_name.items() if name in SCHEDULES}
-    assert {name: each["constant_time"] for name, each in plain.items()} == {
-        # those that begin with the highest 1 of the exponent tell its length
-        name: name == "fixed-window"
+    of_length = ("right-to-left-2", "always", "ladder")  # they begin with the highest 1 of the exponent
+    assert {name: row["constant"] for name, row in plain.items()} == {
+        name: "yes" if name == "fixed-window" else "of a length" if name in of_length else "no"
         for name in plain
     }
     for row in by_name.values():
@@ -122,7 +117,7 @@ def test_table_in_words(cli: Cli) -> None:
     ]
     assert [each.strip() for each in head.split("  ") if each.strip()] == heads
     assert "right-to-left" not in out, "a design that hides the exponent has no such schedule"
-    assert catalogue.find("mont-ct").constant_time
+    assert catalogue.find("mont-ct").promises.every_exponent
 
 
 @pytest.mark.parametrize(

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.proof import checks
+from modexlab.eval.lab.proof import checks, reference
+from modexlab.eval.lab.proof.check import Outcome
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.eval.report import proofs
 from modexlab.eval.report.tables import Cell
+from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 
 from ..command_line import Cli
 
+pytestmark = pytest.mark.usefixtures("ledger")
+
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
-    return Cli(capsys)
+def three(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A catalogue of three designs: to elaborate all of them takes longer than to prove what is asked."""
+    few = [catalogue.find(name) for name in ("mont-001", "mmred-004", "naive")]
+    monkeypatch.setattr(catalogue, "designs", lambda: few)
 
 
 def test_proved(cli: Cli) -> None:
@@ -40,7 +48,7 @@ def test_refuted(cli: Cli) -> None:
     assert first["cycles"] != second["cycles"] and first["exp"].bit_length() == second["exp"].bit_length()
 
 
-def test_all_go_to_the_ledger_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_go_to_the_ledger_once(cli: Cli, three: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And to the report's table."""
     told = cli("prove", "all", "--check", "AddRedKoc", "Halve", "--json").json()
     assert told and all(each["verdict"] == "proved" for each in told)
@@ -50,6 +58,53 @@ def test_all_go_to_the_ledger_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
         table = proofs.table(proofs.measured(ledger))
     assert [line.cells[0].text for line in table.lines] == sorted({each["design"] for each in told})
     assert all(line.cells[2].text == "1 of 1" for line in table.lines)
+
+
+def test_a_check_that_was_proved_and_is_undecided(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 1, and its name; --record makes the verdict the reference."""
+    monkeypatch.setattr(reference, "FILE", tmp_path / "proofs.jsonl")
+    line = {"design": "proc", "nbits": 32, "check": "reg", "verdict": "proved"}
+    reference.FILE.write_text(json.dumps(line) + "\n")
+
+    def undecided(found: Any, *_: Any) -> Iterator[Any]:
+        return (checks.Proof(check, Outcome(UNDECIDED, "not found", 0.0)) for check in found)
+
+    monkeypatch.setattr(checks, "prove", undecided)
+    command = ("prove", "proc", "--check", "reg", "ill")
+    told = cli(*command)
+    assert told.code == 1
+    assert told.err.count("is undecided now") == told.err.count("proc reg: was proved, is undecided now") == 1
+    assert cli(*command, "--record").code == 0
+    assert reference.recorded() == dict.fromkeys([("proc", 32, "ill"), ("proc", 32, "reg")], UNDECIDED)
+    assert cli(*command).code == 0
+    line["check"] = "insn of old"
+    reference.FILE.write_text(json.dumps(line) + "\n")
+    assert cli(*command).code == 0
+    told = cli("prove", "proc")
+    assert told.code == 1 and "proc insn of old: is recorded, but no such check exists now" in told.err
+
+
+def test_a_check_that_was_proved_and_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuted by nature is lost too; a recorded check that no complete run has is gone."""
+    monkeypatch.setattr(reference, "FILE", tmp_path / "proofs.jsonl")
+    reference.FILE.write_text("")
+    verdict = Verdict("", "naive-001", "", 8, {}, "time", "time", REFUTED, "", 0.0)
+    reference.record(
+        [replace(verdict, verdict=PROVED), replace(verdict, name="old"), *other_subjects(verdict)]
+    )
+    assert verdict.by_nature
+    assert reference.lost([verdict]) == ["naive-001 time: was proved, is refuted now"]
+    assert reference.lost([replace(verdict, verdict=PROVED), replace(verdict, name="old")]) == []
+    assert reference.gone([verdict], 8) == [("naive-001", 8, "old")]
+    reference.record([verdict], reference.gone([verdict], 8))
+    assert ("naive-001", 8, "old") not in reference.recorded()
+
+
+def other_subjects(verdict: Verdict) -> list[Verdict]:
+    """The same check of the processor, and at another width."""
+    return [replace(verdict, subject="proc"), replace(verdict, nbits=16)]
 
 
 def test_the_processor(cli: Cli) -> None:
@@ -67,7 +122,7 @@ def test_the_processor(cli: Cli) -> None:
     assert [[cell.text for cell in line.cells[:3]] for line in table.lines] == [["proc", "32", "2 of 2"]]
 
 
-def test_ctrl_c_keeps_what_is_proved(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_keeps_what_is_proved(cli: Cli, three: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 130; the same command proves the others alone."""
     own, ended = checks.prove, []
 
@@ -96,17 +151,18 @@ def test_ctrl_c_keeps_what_is_proved(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
     [
         (
             ("mont", "--check", "Divider"),
-            "mont has no such check; give one of units, protocol, axi4lite, time, netlist, placed",
+            "give one of units, protocol, axi4lite, time, refusal, zeroise, netlist, placed",
         ),
         (("mont", "--check", "time", "--mutants"), "faults are planted in units alone"),
         (("mont", "--timeout", 0), "0 is too few"),
         (("all", "--crt"), "all with settings of one design"),
+        (("mont", "--record"), "give all or proc"),
         (("all", "--check", "Divider"), "no design has such a check"),
         (("proc", "--check", "CondSub"), "proc has no such check; give one of insn, ill, pc_fwd"),
         (("proc", "--crt"), "the processor is proved as it is by default"),
     ],
 )
-def test_refused(cli: Cli, arguments: tuple[object, ...], message: str) -> None:
+def test_refused(cli: Cli, three: None, arguments: tuple[object, ...], message: str) -> None:
     told = cli("prove", *arguments)
     assert told.code == 2 and message in told.err
 
@@ -115,8 +171,8 @@ def test_time_of_other_schedules_is_in_the_same_place_of_the_table() -> None:
     """One that is refuted where the design says that it is constant is a fault, and one where it does not is none."""
 
     def told(name: str, verdict: str) -> Verdict:
-        settings = {"schedule": "right-to-left-2"}
-        return Verdict("key", "ssmm-004", "SSMM", 8, settings, name, "time", verdict, "SAT", 2.0, "")
+        settings = {"schedule": "left-to-right"}
+        return Verdict("key", "mmmul-004", "MMMul", 8, settings, name, "time", verdict, "SAT", 2.0, "")
 
     def cell(*found: Verdict) -> Cell:
         (line,) = proofs.table([proofs.Proven(found, stale=False)]).lines

@@ -5,16 +5,10 @@ from __future__ import annotations
 from math import prod
 from pathlib import Path
 
-import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from ..command_line import Cli
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 def value(number: int | str) -> int:
@@ -85,6 +79,7 @@ def test_mistakes(cli: Cli, tmp_path: Path) -> None:
     assert "one of N and --key FILE" in cli.fails("pseudo", 15, "--key", "key.pem")
     assert "is even" in cli.fails("pseudo", 24)
     assert "modulus 0" in cli.fails("pseudo", 0)
+    assert "all numbers are 0 modulo 1" in cli.fails("pseudo", 1)
     assert "give 4 to 130" in cli.fails("pseudo", 15, "--w", 140)
     assert "is not a number" in cli.fails("pseudo", "fifteen")
     assert "no machine takes more" in cli.fails("pseudo", (1 << 5000) + 1)

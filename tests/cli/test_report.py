@@ -88,9 +88,10 @@ def test_what_cannot_be_measured_is_exit_1_and_in_the_page(
 def test_what_fails_now_is_exit_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from modexlab.eval.lab.explore import Failed, Sweep
 
-    def failing(sweep: Sweep, *_: object) -> None:
+    def failing(sweep: Sweep, *_: object, **__: object) -> Sweep:
         point = Point("mont", 32, stage="formula")
         sweep.failed[point.key] = Failed(point, "the tool is gone", earlier=False)
+        return sweep
 
     monkeypatch.setattr(Sweep, "run", failing)
     result = cli("report")
@@ -176,8 +177,9 @@ def test_a_design_that_the_space_has_not_is_measured_all_the_same() -> None:
 def test_ctrl_c_says_how_to_go_on(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from modexlab.eval.lab.explore import Sweep
 
-    def stopped(sweep: Sweep, *_: object) -> None:
+    def stopped(sweep: Sweep, *_: object, **__: object) -> Sweep:
         sweep.interrupted = True
+        return sweep
 
     monkeypatch.setattr(Sweep, "run", stopped)
     result = cli("report")

@@ -24,11 +24,6 @@ KEY = seeded_key(NBITS)
 CIPHER = 0x1234
 
 
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
 @pytest.fixture(name="key")
 def make_key(tmp_path: Path) -> Path:
     return written(tmp_path)

@@ -10,18 +10,14 @@ from typing import Any
 import pytest
 from modexlab.eval.designs import catalogue, systems
 from modexlab.eval.designs.systems import DEFAULT_SYSTEMS, PUBLISHED, find_system, system_names, workloads
-from modexlab.proc.isa.isa import encode
 from modexlab.proc.software import kernels
 from modexlab.proc.software.elf import Program
+
+from tests.proc.assembler import encode
 
 from ..command_line import Cli
 
 KEYS = {"system", "operation", "nbits", "cycles", "normalised", "published", "ratio", "stage"}
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 def by_name(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:

@@ -13,13 +13,8 @@ from tests.harness import regress_if
 
 from ..command_line import Cli
 
-WITHOUT = {"serial-003", "serial-003-one", "serial", "systolic"}  # operands in the machine
+WITHOUT = {"fold", "fold-ct", "serial-003", "serial-003-one", "serial", "systolic"}  # operands in the machine
 QUICK = {"scaled"}  # whose static ports are not the modulus alone
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.errors import BadInput
-from modexlab.rtl.machines.mod_exp_plan import Plan
+from modexlab.fl.program.plan import Plan
 
 from ..command_line import ENCRYPT
 

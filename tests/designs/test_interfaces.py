@@ -9,23 +9,17 @@ from typing import Any
 import pytest
 from modexlab.eval.designs import interfaces
 from modexlab.eval.designs.catalogue import find
-from modexlab.eval.designs.interfaces import (
-    INTERFACES,
-    NO_TRAITS,
-    Compute,
-    GivenFields,
-    Interface,
-    MakeMachine,
-    Message,
-    Operands,
-)
+from modexlab.eval.designs.interfaces import INTERFACES, NO_TRAITS, Compute, Interface, Make, Operands
+from modexlab.fl.accelerator import Message, Shape
 from modexlab.fl.axi4lite import Traits
 from modexlab.fl.errors import BadInput
+from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import simulate
 
 from tests.command_line import Cli
 from tests.designs.swapped_stream import SwappedStream
+from tests.harness import one_now
 
 MONT = find("mont")
 ROWS: dict[str, Operands] = {
@@ -43,23 +37,19 @@ ROWS: dict[str, Operands] = {
 class Swapped(Interface):
     """As somebody would add it: three methods over one component, and the functional level."""
 
-    def wrap(
-        self, nbits: int, mk_machine: MakeMachine, given: GivenFields = (), traits: Traits = NO_TRAITS
-    ) -> Any:
-        return SwappedStream(nbits, mk_machine)
+    def wrap(self, shape: Shape, make: Make, traits: Traits = NO_TRAITS) -> Any:
+        return SwappedStream(shape.widest, make)
 
-    def requests(self, nbits: int, operands: Operands) -> list[Message]:
-        return [operands[::-1]]
+    def requests(self, shape: Shape, request: Message) -> list[Message]:
+        return [request[::-1]]
 
-    def outcome(self, nbits: int, responses: Sequence[Any]) -> tuple[Status, int]:
+    def outcome(self, shape: Shape, responses: Sequence[Any]) -> Message:
         ((result, status),) = responses
-        return Status(status), result
+        return status, result
 
-    def respond(
-        self, nbits: int, compute: Compute, requests: Sequence[Message], given: GivenFields = ()
-    ) -> list[Message]:
+    def respond(self, shape: Shape, compute: Compute, requests: Sequence[Message]) -> list[Message]:
         ((mod, exp, base),) = requests
-        return [compute(base, exp, mod)[::-1]]
+        return [tuple(compute(base, exp, mod))[::-1]]
 
 
 @pytest.fixture
@@ -68,11 +58,6 @@ def swapped(monkeypatch: pytest.MonkeyPatch) -> Interface:
     entry = Swapped("swapped", "with swapped fields", "operands in the other order")
     monkeypatch.setitem(INTERFACES, entry.name, entry)
     return entry
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 def expected(base: int, exp: int, mod: int) -> tuple[Status, int]:
@@ -90,7 +75,7 @@ def check(interface: str, level: str, stage: str | None) -> list[int | None]:
     return [each.cycles for each in answers]
 
 
-@pytest.mark.parametrize("name", INTERFACES)
+@pytest.mark.parametrize("name", one_now(INTERFACES, "stream", "xcel"))
 def test_levels_and_stages_agree(name: str) -> None:
     assert set(check(name, "fl", None)) == {None}
     stamps = check(name, "cl", None)
@@ -101,15 +86,31 @@ def test_levels_and_stages_agree(name: str) -> None:
 def test_functional_model_answers_as_the_hardware(name: str) -> None:
     """Response by response, refused operands among them."""
     interface = INTERFACES[name]
-    requests = [each for row in ROWS.values() for each in interface.requests(8, row)]
+    requests = [message for row in ROWS.values() for message in interface.requests(exponentiation(8), row)]
     with simulate(MONT.at(8).wrapped(interface), "native") as simulation:
-        answered = [tuple(map(int, each)) for each in simulation.run(requests).responses]
+        answered = [tuple(map(int, message)) for message in simulation.run(requests).responses]
     model = [
-        tuple(map(int, each))
+        tuple(map(int, message))
         for row in ROWS.values()
-        for each in interface.respond(8, lambda *of: MONT.at(8).fl(*of), interface.requests(8, row))
+        for message in interface.respond(
+            exponentiation(8), lambda *of: MONT.at(8).fl(*of), interface.requests(exponentiation(8), row)
+        )
     ]
     assert answered == model
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_a_batch_of_short_operations_does_not_time_out(name: str) -> None:
+    """The limit of a run covers the accesses of the bus, of which a short operation mostly consists."""
+    machine = MONT.at(8)
+    short = ROWS["exponent 0"]
+    with machine.session(interface=name) as session:
+        answers = session.run([short] * 250)
+        (alone,) = session.run([short])
+    assert {(answer.status, answer.result) for answer in answers} == {(Status.OK, 1)}
+    requests = len(INTERFACES[name].requests(machine.shape, machine.carried(*short)))
+    assert alone.cycles is not None
+    assert alone.cycles <= machine.cycles(*short) + INTERFACES[name].request_cycles * requests
 
 
 def test_a_third_interface(swapped: Interface, cli: Cli) -> None:

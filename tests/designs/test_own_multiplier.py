@@ -1,16 +1,17 @@
-"""The page "Add a multiplier" of CONTRIBUTING.md, followed to the letter with a unit that stands in for one's own."""
+"""The page "Add a multiplier" of CONTRIBUTING.md, step by step; ShiftSub stands in for the new unit."""
 
 from dataclasses import replace
 
 import pytest
 from modexlab.cl.serial import ShiftSubCL
 from modexlab.cl.timing import ShiftSubTiming
-from modexlab.eval.designs.control import BARE, direct_plan
+from modexlab.eval.designs.control import BARE, DIRECT, direct_plan
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.multipliers.multiplier import Multiplier, Unit
 from modexlab.rtl.units.shift_sub import ShiftSub
 
 from tests.harness import check_fl_mod_exps, check_formula, run_mod_exps, stamps
+from tests.paths import ROOT
 from tests.tables import mod_exp
 
 # as the page has it, with shift-sub for Blakley
@@ -20,7 +21,11 @@ BLAKLEY = Multiplier(
 
 
 def test_recipe() -> None:
-    own = Design("blakley", BLAKLEY, "residue", BARE, "one's own")
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    entry = '"blakley", BLAKLEY, "residue", DIRECT'
+    assert f"`Design({entry}, " in page
+    own = Design("blakley", BLAKLEY, "residue", DIRECT, "one's own")
+    assert own.programmed
     rows = mod_exp.table(8)
     check_fl_mod_exps(own, rows, 8)
     cl = run_mod_exps(own.at(8).cl(), rows, own, 8, "python")

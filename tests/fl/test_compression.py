@@ -6,14 +6,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from modexlab.fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
-from modexlab.fl.compression.compression_eval import evaluate, faults, final_rows, follow
+from modexlab.fl.compression.compression_follow import follow
 from modexlab.fl.compression.compression_plan import CELLS, OPERATIONS, Plan
 from modexlab.fl.compression.prefix import ADDERS, CARRY_PROPAGATE, prefix_network
 from modexlab.fl.errors import BadInput
 from modexlab.fl.moduli import SHAPES, Modulus, classify, family, fit, parse
 from modexlab.fl.multipliers.folding import fold
 
-from tests.harness import examples
+from tests.fl.compression_oracle import evaluate, faults, final_rows
+from tests.harness import examples, one_now
 
 ALL_STRATEGIES = (BEST, *STRATEGIES, *OURS)
 SMALL = ["2^4", "2^4-1", "2^4+1", "2^4-3", "2^4-5", "2^4+3", "2^4+5", "2^4+9"]  # 4 or 5 bits
@@ -163,7 +164,7 @@ def test_every_product_of_small_words(spec: str, strategy: str) -> None:
 
 
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("spec", SIX_BITS)
+@pytest.mark.parametrize("spec", one_now(SIX_BITS, "2^5+11"))
 def test_every_product_of_six_bits(spec: str) -> None:
     plan = make_plan("multiply", parse(spec))
     for a, b in itertools.product(range(1 << plan.operand_nbits), repeat=2):
@@ -183,7 +184,7 @@ def test_every_square_and_every_residue(spec: str, operation: str) -> None:
 
 
 @pytest.mark.usefixtures("untraced")
-@pytest.mark.parametrize("most", [130, pytest.param(300, marks=pytest.mark.regress)])
+@pytest.mark.parametrize("most", one_now([70, 300], 70))
 def test_every_small_modulus(most: int) -> None:
     """All shapes at all small widths, also words longer than a residue; the corner operands of each."""
     for value in range(3, most):
@@ -204,7 +205,7 @@ SHAPED = st.builds(
 )
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SHAPED, st.sampled_from(OPERATIONS), st.sampled_from(ALL_STRATEGIES), st.data())
 def test_any_tree(shaped: tuple[str, int, int], operation: str, strategy: str, data: st.DataObject) -> None:
     """Hypothesis: any shape, width, k, operation, strategy and operands."""
@@ -316,8 +317,3 @@ def test_following_a_bit() -> None:
 def test_bad_plans(arguments: tuple, message: str) -> None:
     with pytest.raises(BadInput, match=message):
         make_plan(*arguments)
-
-
-def test_bad_operands() -> None:
-    with pytest.raises(BadInput, match=r"operand b = 256: give 0 or more, below 2\^8"):
-        evaluate(make_plan("multiply", parse("2^8-1")), 3, 256)

@@ -71,7 +71,7 @@ def test_published_results():
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@settings(max_examples=300 * FACTOR, deadline=None)
+@settings(max_examples=80 * FACTOR, deadline=None)
 @given(data=st.data(), width=st.sampled_from((1, 2, 8, 32, 64, 256)), spare=st.integers(0, 40))
 def test_mod_exp(schedule, data, width, spare):
     """Over both domains, in a machine that is `spare` bits wider than the modulus."""
@@ -84,7 +84,7 @@ def test_mod_exp(schedule, data, width, spare):
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@settings(max_examples=300 * FACTOR, deadline=None)
+@settings(max_examples=80 * FACTOR, deadline=None)
 @given(nbits=st.integers(2, 64), data=st.data())
 def test_pseudo_modulus(schedule, nbits, data):
     """Modulo 2^nbits - 1 all the way, and once modulo its divisor at the end (paper 000, equation 21)."""
@@ -99,14 +99,14 @@ def test_pseudo_modulus_that_is_none():
         mod_exp(3, 5, 7, domain="pseudo", nbits=8)
 
 
-@settings(max_examples=300 * FACTOR, deadline=None)
+@settings(max_examples=80 * FACTOR, deadline=None)
 @given(st.integers(0, 1 << 70), st.integers(0, 1 << 40), st.integers(1, 1 << 64))
 def test_identity_takes_every_modulus_and_every_base(base, exp, n):
     assert mod_exp(base, exp, n) == pow(base, exp, n)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@settings(max_examples=100 * FACTOR, deadline=None)
+@settings(max_examples=50 * FACTOR, deadline=None)
 @given(data=st.data(), exp=st.integers(0, 0xFFFFFFFF))
 def test_trace_with_conversions(schedule, data, exp):
     """Every operand is a constant or was produced earlier; every product is one; the last is the result."""

@@ -30,7 +30,7 @@ from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 
-from tests.harness import examples
+from tests.harness import examples, one_now
 from tests.programs import (
     DOMAINS,
     PROTECTIONS,
@@ -76,7 +76,7 @@ def test_any_exponentiation(nbits: int) -> None:
     programs = [recipe.program() for recipe in recipes]
     words = st.integers(0, (1 << nbits) - 1)
 
-    @settings(max_examples=examples(400))
+    @settings(max_examples=examples(200))
     @given(st.integers(0, len(recipes) - 1), words, words, words, st.booleans())
     def check(at: int, base: int, exp: int, mod: int, legal: bool) -> None:
         if legal:
@@ -99,7 +99,7 @@ KEYED = [
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("nbits", (16, 32, 64))
+@pytest.mark.parametrize("nbits", one_now((16, 32, 64), 16))
 def test_private_operations(domain: str, nbits: int) -> None:
     """Every combination of CRT, blinding and check, every schedule that may have a secret exponent, both ways to fit."""
     rng = random.Random(f"{domain} {nbits}")
@@ -118,7 +118,7 @@ def test_any_private_operation(domain: str) -> None:
     recipes = [recipe for recipe in KEYED if recipe.domain == domain]
     programs = [recipe.program() for recipe in recipes]
 
-    @settings(max_examples=examples(60))
+    @settings(max_examples=examples(25))
     @given(st.integers(0, len(recipes) - 1), st.integers(1, 500), st.randoms(use_true_random=False))
     def check(at: int, seed: int, rng: random.Random) -> None:
         recipe, key = recipes[at], seeded_key(recipes[at].nbits, seed)

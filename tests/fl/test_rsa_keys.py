@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import threading
 
 import pytest
 import rsa
@@ -28,6 +29,8 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_exp import mod_exp
 from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.rsa_keys import FaultDetected, RSAKey
+
+from tests.harness import one_now
 
 FACTOR = int(os.environ.get("MODEXLAB_EXAMPLES_FACTOR", "1"))
 
@@ -117,7 +120,7 @@ def test_private_numbers_do_not_show():
     assert repr(PAPER_KEY) == f"RSAKey(n={N}, e={E})"
 
 
-@pytest.mark.parametrize("nbits", [16, 20, 32, 64, 256, 1024])
+@pytest.mark.parametrize("nbits", one_now([16, 20, 32, 64, 256, 1024], 16, 20, 32, 64, 256))
 @pytest.mark.parametrize("e", [3, 17, E])
 def test_primes_from_d_and_e(nbits, e):
     """Of a key that came without them; with d modulo (p - 1)(q - 1) as well as modulo their least common multiple."""
@@ -175,6 +178,9 @@ def test_key_file_of_numbers(tmp_path):
         ("{", "is no JSON object of numbers"),
         ('{"n": "many", "e": 3}', "is no JSON object of numbers"),
         ('{"n": 33, "e": null}', "is no JSON object of numbers"),
+        ('{"n": 3233.9, "e": 17}', "n = 3233.9 is not an integer"),
+        ('{"n": 3233, "e": 1e400}', "e = Infinity is not an integer"),
+        ('{"n": 3233, "e": true}', "e = true is not an integer"),
         ('{"n": 33}', "has no e: give n and e, and d, p and q of a private key"),
         ('{"n": 33, "e": 7, "dP": 3}', "unknown number of the key 'dP': did you mean 'd'"),
         (json.dumps(JSON_KEY | {"q": 95441}), f"the key holds a wrong key: p \\* q is not n = {N}"),
@@ -183,6 +189,18 @@ def test_key_file_of_numbers(tmp_path):
 def test_wrong_key_files_of_numbers_are_refused(text, words):
     with pytest.raises(BadInput, match=words):
         RSAKey.from_bytes(text.encode(), "the key")
+
+
+def test_a_key_file_without_an_end_is_refused(tmp_path):
+    """A device such as /dev/zero is read up to a bound, and a pipe as every file."""
+    with pytest.raises(BadInput, match=r"key file /dev/zero: it has more than 64 MiB, or does not end; give"):
+        RSAKey.load("/dev/zero")
+    path = tmp_path / "key.json"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_text(json.dumps(JSON_KEY)))
+    writer.start()
+    assert RSAKey.load(path) == PAPER_KEY
+    writer.join()
 
 
 def test_unchecked_keys_are_as_they_are_given():
@@ -221,7 +239,7 @@ def test_against_the_rsa_package(message):
     assert key.decrypt_crt(cipher) == rsa.core.decrypt_int(cipher, key.d, key.n) == message
 
 
-@pytest.mark.parametrize("nbits", [1024, 2048, 3072])
+@pytest.mark.parametrize("nbits", one_now([1024, 2048, 3072], 1024))
 def test_against_signatures_of_openssl(nbits):
     """A PKCS#1 v1.5 signature is the raw decryption of 00 01 ff..ff 00 and the digest (RFC 8017, 8.2.1)."""
     other = OPENSSL_KEY if nbits == 1024 else openssl_rsa.generate_private_key(E, nbits)

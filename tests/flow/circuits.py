@@ -2,8 +2,17 @@
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from modexlab.flow.gates.activity import INPUT_NS
+from modexlab.flow.gates.engine import Counts, Engine, GateTables
+from modexlab.flow.kit import kit
+from modexlab.flow.kit.constraints import Constraints
+from modexlab.flow.netlist import yosys
+from modexlab.flow.netlist.netlist import Netlist, read
+from modexlab.flow.timing import nldm
 
 BUS_BIT = re.compile(r"(\w+)\[(\d+)\]")
 
@@ -146,3 +155,55 @@ def gated() -> Circuit:
     circuit.add("s2", "DFF_X2", D="q1", CK="ck1", Q="q2")
     circuit.add("s3", "DFF_X1", D="q2", CK="gck", Q="q")
     return circuit
+
+
+def netlist_of_verilog(directory: Path, text: str, top: str) -> Netlist:
+    """One module of library cells, read by Yosys."""
+    files = kit.find()
+    (directory / "cells.v").write_text(text)
+    script = (
+        f"read_liberty -lib {files.lib}\nread_verilog -sv cells.v\nhierarchy -check -top {top}\n"
+        "flatten\nopt_clean\nwrite_json netlist.json\n"
+    )
+    yosys.run("read_netlist", script, directory)
+    return read(directory / "netlist.json", files.library, top)
+
+
+def movements(
+    netlist: Netlist,
+    values: Iterable[Mapping[str, int]],
+    constraints: Constraints,
+    slew_share: float | None = None,
+) -> Counts:
+    """Movements while the inputs take these values, one set a cycle, from the state of the first set on."""
+    library = kit.find().library
+    timing = nldm.analyze(netlist, library, constraints)
+    tables = GateTables(
+        netlist, library, timing=timing, clock_port=constraints.clock_port or "clk", slew_share=slew_share
+    )
+    engine = Engine(tables)
+    for index, value in enumerate(values):
+        if index == 1:
+            engine.window(engine.edges, timed=True, input_ns=INPUT_NS, clock_ns=constraints.clock_ns)
+        if index:
+            engine.cycle()
+        engine.set(value)
+        engine.settle()
+    return engine.counts()
+
+
+def arc_delays(timing: nldm.Timing) -> Iterator[tuple[str, str, int, str, int, str, float]]:
+    """(instance, input, its edge, output, its edge, condition, delay in ns) of every arc."""
+    arcs = timing.arcs()
+    edges = list(arcs.rows.values())
+    columns = (column.tolist() for column in (arcs.cell, arcs.kind[arcs.cell], arcs.row, arcs.delay_ns))
+    for cell, kind, row, delay in zip(*columns, strict=True):
+        yield (arcs.names[cell], *edges[kind][row], delay)
+
+
+def longest_delays(timing: nldm.Timing) -> dict[tuple[str, str, int], float]:
+    """By (instance, input, edge of the output)."""
+    found: dict[tuple[str, str, int], float] = {}
+    for name, related, _, _, edge, _, delay in arc_delays(timing):
+        found[name, related, edge] = max(delay, found.get((name, related, edge), 0.0))
+    return found

@@ -12,7 +12,7 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.unit_chip import chip
 from modexlab.eval.lab.implement import run_asic, targets
 from modexlab.flow.graph import fmax, screen
-from modexlab.flow.graph.runner import Event, Outcome
+from modexlab.flow.graph.runner import Event, FlowError, Outcome
 from modexlab.flow.source import VerilogFiles
 from modexlab.flow.timing.clock_search import GRID_NS, MOST_TRIALS, RELATIVE, ClockSearch, Trial
 
@@ -141,6 +141,11 @@ def test_after_layout_it_begins_where_it_ended(monkeypatch: pytest.MonkeyPatch, 
     assert near.clock_ns == 2.15 and [clock_ns for _, clock_ns in ran] == [2.15, 2.1], "it was given: near"
 
 
+def test_a_trial_without_timing_ends_the_search() -> None:
+    with pytest.raises(FlowError, match=r"no verdict on 2\.5 ns: step timing: OpenSTA stopped"):
+        fmax.judged(Outcome(failed={"timing": "OpenSTA stopped (1)"}), 2.5)
+
+
 @pytest.mark.regress
 def test_the_highest_clock_of_a_multiplier(capsys: pytest.CaptureFixture[str]) -> None:
     """It is met, the next shorter one that was tried is not, and the flow at that clock is the same run."""
@@ -159,8 +164,12 @@ def test_the_highest_clock_of_a_multiplier(capsys: pytest.CaptureFixture[str]) -
     assert not again.fresh and again.entries["timing"] == outcome.entries["timing"]
     cli = Cli(capsys)
     report = cli(
-        "asic", "mont", "--nbits", 8, "--interface", "unit", "--fmax", "--to", "timing", "--json"
+        "asic", "mont", "--nbits", 8, "--interface", "unit", "--fmax", "--to", "power", "--json"
     ).json()
+    assert report["marks"] == [] and report["met_ns"] == found.period_ns
+    assert report["time_ns"] == {
+        name: round(count * found.period_ns, 3) for name, count in report["cycles"].items()
+    }
     assert report["period_ns"] == found.period_ns and report["trials"][0].keys() >= {
         "clock_ns",
         "slack_ns",

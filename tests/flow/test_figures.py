@@ -11,10 +11,8 @@ import msgspec
 import pytest
 from modexlab.flow.check import area, connections, power, shapes, timing
 from modexlab.flow.check.report import Compared
-from modexlab.flow.gates import glitches
 from modexlab.flow.gates.activity_file import INERTIAL, TIMED, ZERO_DELAY, Activity, Mode
 from modexlab.flow.gates.engine import TICK_NS
-from modexlab.flow.gates.ramps import slew_share
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.def_ import Component, Def, Net, Pin, Wire, write_def
 from modexlab.flow.kit.kit import Kit
@@ -27,7 +25,8 @@ from modexlab.flow.synth.area import Area
 from modexlab.flow.timing import nldm
 from modexlab.flow.timing.wire_table import NetWire
 
-from tests.flow.circuits import Circuit, adder, gated, tree
+from tests.flow.circuits import Circuit, adder, gated, longest_delays, movements, tree
+from tests.harness import one_now
 
 KIT = kit.find()
 LIBRARY = KIT.library
@@ -71,7 +70,7 @@ def test_resistance_is_found_as_the_cause(tmp_path: Path) -> None:
     assert float(told) == pytest.approx(1000 * worst.difference, abs=0.11)
 
 
-@pytest.mark.parametrize("factor", [0, 20])
+@pytest.mark.parametrize("factor", one_now([0, 20], 0))
 def test_wrong_resistance_has_no_cause(
     factor: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,7 +234,7 @@ def drawn(directory: Path) -> Drawn:
 
 def files(made: Def, directory: Path) -> tuple[Path, Path]:
     write_def(directory / "layout.def", made)
-    layout_files.write_gds(directory / "layout.def", directory / "layout.gds")
+    layout_files.write_gds(directory / "layout.def", directory / "layout.gds", KIT)
     return directory / "layout.gds", directory / "layout.def"
 
 
@@ -302,19 +301,15 @@ def test_swings_by_hand(length: int, loads: int, cut: bool, tmp_path: Path) -> N
     circuit = hazard(length, loads)
     circuit.write(tmp_path)
     nets = netlist.read(tmp_path / "netlist.json", LIBRARY)
-    asked, share = LIBRARY.constraints(CLOCK_NS), slew_share(KIT.lib)
+    asked, share = LIBRARY.constraints(CLOCK_NS), LIBRARY.slew_share
     assert share == pytest.approx(0.4)
     cycles = 10
-    counts = glitches.vectors(
-        nets, LIBRARY, [{"a": each % 2} for each in range(cycles + 1)], asked, slew_share=share
-    )
+    counts = movements(nets, [{"a": cycle % 2} for cycle in range(cycles + 1)], asked, share)
     z = nets.net("z")
     assert counts.timed is not None and counts.swings is not None
     assert counts.timed[z] == cycles  # a pulse in every other cycle
     found = nldm.analyze(nets, LIBRARY, asked)
-    delay: dict[tuple[str, str, int], float] = {}
-    for name, pin, _, _, edge, _, value in found.arc_delays():
-        delay[name, pin, edge] = max(value, delay.get((name, pin, edge), 0.0))
+    delay = longest_delays(found)
     leaves = delay["g", "A1", RISE]
     back = sum(delay[f"i{each}", "A", RISE if each % 2 else FALL] for each in range(length))
     back += delay["g", "A2", FALL]

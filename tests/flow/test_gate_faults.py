@@ -11,14 +11,11 @@ from modexlab.eval.lab.security.leakage import TOGGLES, Compared, assess
 from modexlab.eval.lab.security.net_campaign import NetCampaign
 from modexlab.flow.gates.engine import GateTables
 from modexlab.flow.gates.faults import FaultyNetlist, NetFault, Stuck
-from modexlab.flow.gates.gates import synthesized
+from modexlab.flow.gates.gates import netlist_of
 from modexlab.flow.gates.power_trace import TracedNetlist
 from modexlab.flow.kit import kit
-from modexlab.rtl.sim.base import elaborate
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, Faulted
-from modexlab.rtl.sim.ports import Ports
 from modexlab.rtl.sim.protocol import UnexpectedResponse
-from modexlab.rtl.sim.translation.translate import top_name, translate
 
 from tests.programs import EVERYTHING, machine_of
 
@@ -31,10 +28,8 @@ MOST = 40
 
 @pytest.fixture(scope="module")
 def faulty() -> FaultyNetlist:
-    component = MACHINE.rtl()
-    elaborate(component)
-    netlist = synthesized(translate(component), top_name(component))
-    return FaultyNetlist(GateTables(netlist, LIBRARY), Ports.of(component))
+    netlist, ports = netlist_of(MACHINE.rtl())
+    return FaultyNetlist(GateTables(netlist, LIBRARY), ports)
 
 
 def test_flips_of_flip_flops_do_what_they_do_at_rtl(faulty: FaultyNetlist) -> None:

@@ -5,9 +5,9 @@ import heapq
 import itertools
 import json
 import random
-import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from modexlab.eval.designs import catalogue
@@ -18,15 +18,14 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 from modexlab.flow import product, workload
 from modexlab.flow.description import Description
-from modexlab.flow.gates import activity, activity_file, engine, gates, glitches
+from modexlab.flow.gates import activity, activity_file, engine, gates
 from modexlab.flow.kit import kit, liberty
 from modexlab.flow.kit.functions import parse
-from modexlab.flow.netlist import cell_models, netlist, yosys
+from modexlab.flow.netlist import netlist, yosys
 from modexlab.flow.timing import nldm
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
-from modexlab.proc.isa.isa import encode
 from modexlab.proc.sim import simulate_proc
 from modexlab.proc.software.elf import Program
 from modexlab.rtl.sim import Stall, simulate
@@ -35,7 +34,10 @@ from modexlab.rtl.sim.ports import Message, Ports
 from modexlab.rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
 from modexlab.rtl.sim.translation.translate import top_name, translate
 
-from tests.harness import FIRST, is_sibling, run_mod_exps, stamps
+from tests.flow import cell_models
+from tests.flow.circuits import arc_delays, longest_delays, movements, netlist_of_verilog
+from tests.harness import FIRST, is_sibling, judged_mod_exps, one_now, run_mod_exps, stamps
+from tests.proc.assembler import encode
 from tests.tables import mod_exp
 
 LIBRARY = kit.find().library
@@ -70,9 +72,9 @@ def test_functions_of_liberty(text: str, same: str) -> None:
     """Precedence and the ways to write an operator, by the user guide."""
     inputs = ("A", "B", "C")
     assert parse(text).table(inputs) == parse(same).table(inputs)
-    assert parse(parse(text).verilog.replace("~", "!").replace("1'b", "")).table(inputs) == parse(same).table(
-        inputs
-    )
+    assert parse(cell_models.verilog(text).replace("~", "!").replace("1'b", "")).table(inputs) == parse(
+        same
+    ).table(inputs)
 
 
 @pytest.mark.parametrize("text", ["A &", "(A", "A)", "& A", "A $ B", "", "!"])
@@ -195,8 +197,7 @@ def built_zoo(
     """The netlist of the zoo as data and as text."""
     directory = tmp_path_factory.mktemp("zoo")
     text, shown = zoo()
-    (directory / "zoo.v").write_text(text)
-    return gates.netlist_of_verilog(directory / "zoo.v", "Zoo", directory, LIBRARY), text, shown
+    return netlist_of_verilog(directory, text, "Zoo"), text, shown
 
 
 def vcd_toggles(path: Path, scope: str, half_ps: int = 500) -> tuple[dict[str, int], set[str]]:
@@ -274,7 +275,7 @@ def test_every_cell_in_the_simulator(built_zoo: tuple) -> None:
     """All cells that have a state or a function do what the reference says."""
     nets, _, shown = built_zoo
     messages, expected = sequence()
-    with gates.simulate_netlist(nets, Ports(Message(BITS), Message(len(shown)), ())) as simulation:
+    with simulated(nets, Ports(Message(BITS), Message(len(shown)), ())) as simulation:
         check_zoo(shown, messages, expected, simulation.run(messages).responses)
 
 
@@ -289,7 +290,7 @@ def test_models_in_verilator(built_zoo: tuple, tmp_path: Path) -> None:
     with workload.TextSimulation(verilog, "Zoo", ports, {}, Options(vcd=waves)) as simulation:
         by_verilator = simulation.run(messages)
     check_zoo(shown, messages, expected, by_verilator.responses)
-    with gates.simulate_netlist(nets, ports) as simulation:
+    with simulated(nets, ports) as simulation:
         simulation.engine.window()
         by_gates = simulation.run(messages)
         counts = simulation.engine.counts()
@@ -310,11 +311,13 @@ def compare(nets: netlist.Netlist, counts: engine.Counts, toggles: Counter, name
 
 def test_tie_cells_and_constants(tmp_path: Path) -> None:
     """What has no input has its value from the beginning."""
-    (tmp_path / "tie.v").write_text(
+    nets = netlist_of_verilog(
+        tmp_path,
         "module tie (input a, output [3:0] z); wire one; LOGIC1_X1 t (.Z(one)); LOGIC0_X1 u (.Z(z[1]));\n"
-        "AND2_X1 g (.A1(a), .A2(one), .ZN(z[0])); assign z[2] = 1'b1; NOR2_X1 h (.A1(a), .A2(1'b1), .ZN(z[3])); endmodule\n"
+        "AND2_X1 g (.A1(a), .A2(one), .ZN(z[0])); assign z[2] = 1'b1;\n"
+        "NOR2_X1 h (.A1(a), .A2(1'b1), .ZN(z[3])); endmodule\n",
+        "tie",
     )
-    nets = gates.netlist_of_verilog(tmp_path / "tie.v", "tie", tmp_path, LIBRARY)
     simulated = engine.Engine(engine.GateTables(nets, LIBRARY))
     for a in (0, 1, 0):
         simulated.set({"a": a})
@@ -325,8 +328,7 @@ def test_tie_cells_and_constants(tmp_path: Path) -> None:
 
 
 def circuit(tmp_path: Path, text: str, top: str = "c") -> netlist.Netlist:
-    (tmp_path / "c.v").write_text(text)
-    return gates.netlist_of_verilog(tmp_path / "c.v", top, tmp_path, LIBRARY)
+    return netlist_of_verilog(tmp_path, text, top)
 
 
 def test_loop_is_named(tmp_path: Path) -> None:
@@ -341,15 +343,6 @@ def test_loop_is_named(tmp_path: Path) -> None:
 # ---- glitches
 
 
-def delays_of(nets: netlist.Netlist) -> dict[tuple[str, str, int], float]:
-    """(instance, input, edge of the output): the longest delay."""
-    timing = nldm.analyze(nets, LIBRARY, OUTSIDE)
-    found: dict[tuple[str, str, int], float] = {}
-    for name, related, _, _, edge, _, delay in timing.arc_delays():
-        found[name, related, edge] = max(delay, found.get((name, related, edge), 0.0))
-    return found
-
-
 LENGTH = 9
 HAZARD = (
     f"module c (input clk, input a, output z); wire [{LENGTH}:0] b; assign b[0] = a;\n"
@@ -361,12 +354,12 @@ HAZARD = (
 def test_hazard(tmp_path: Path) -> None:
     """a & !a is always 0, but after each rise of `a` the gate sees two ones for the time of nine inverters."""
     nets = circuit(tmp_path, HAZARD)
-    counts = glitches.vectors(nets, LIBRARY, [{"a": i % 2} for i in range(11)], OUTSIDE)
+    counts = movements(nets, [{"a": i % 2} for i in range(11)], OUTSIDE)
     z, a = nets.net("z"), nets.net("a")
     assert counts.cycles == 10
     assert counts.toggles[z] == 0
     assert counts.toggles[a] == counts.timed[a] == 10
-    slow = delays_of(nets)
+    slow = longest_delays(nldm.analyze(nets, LIBRARY, OUTSIDE))
     width = sum(slow[f"i{i}", "A", nldm.RISE if i % 2 else nldm.FALL] for i in range(LENGTH))
     assert width > slow["g", "A1", nldm.RISE]  # so that the pulse passes
     assert counts.timed[z] == 2 * 5
@@ -383,9 +376,9 @@ def test_pulse_that_does_not_pass(tmp_path: Path) -> None:
         "module c (input clk, input a, output z, output y); wire b; INV_X4 i (.A(a), .ZN(b));\n"
         "AND2_X1 g (.A1(a), .A2(b), .ZN(z)); INV_X8 l (.A(z), .ZN(y)); endmodule\n",
     )
-    slow = delays_of(nets)
+    slow = longest_delays(nldm.analyze(nets, LIBRARY, OUTSIDE))
     assert slow["i", "A", nldm.FALL] < slow["g", "A1", nldm.RISE]
-    counts = glitches.vectors(nets, LIBRARY, [{"a": i % 2} for i in range(9)], OUTSIDE)
+    counts = movements(nets, [{"a": i % 2} for i in range(9)], OUTSIDE)
     assert counts.timed[nets.net("z")] == 0
     assert counts.timed[nets.net("b")] == 8
 
@@ -403,13 +396,13 @@ def test_balanced_tree_has_no_glitch(tmp_path: Path) -> None:
     )
     gray = [{"a": i ^ i >> 1} for i in range(16)]
     nets = circuit(tmp_path, tree)
-    counts = glitches.vectors(nets, LIBRARY, gray, OUTSIDE)
+    counts = movements(nets, gray, OUTSIDE)
     assert (counts.timed == counts.toggles).all()
     rng = random.Random(3)
     values = [{"a": rng.getrandbits(4)} for _ in range(200)]
     for text, glitching in ((tree, False), (chain, True)):
         nets = circuit(tmp_path, text)
-        counts = glitches.vectors(nets, LIBRARY, values, OUTSIDE)
+        counts = movements(nets, values, OUTSIDE)
         z = nets.net("z")
         assert (counts.timed[z] > 1.2 * counts.toggles[z]) == glitching, text
 
@@ -462,9 +455,7 @@ def reference_toggles(nets: netlist.Netlist, values: list[int]) -> list[int]:
     """Toggles with delays by a plain simulator: one queue in the order of times and then of
     making, one pending change an output, conditions of arcs evaluated anew."""
     arcs: dict[tuple[str, str, str, int], list[tuple[int, str, int]]] = {}
-    for name, related, source, output, edge, when, delay in nldm.analyze(
-        nets, LIBRARY, NO_CLOCK
-    ).arc_delays():
+    for name, related, source, output, edge, when, delay in arc_delays(nldm.analyze(nets, LIBRARY, NO_CLOCK)):
         ticks = max(1, round(delay / engine.TICK_NS))
         arcs.setdefault((name, related, output, edge), []).append((source, when, ticks))
     level = [0] * len(nets.nets)
@@ -513,18 +504,23 @@ def reference_toggles(nets: netlist.Netlist, values: list[int]) -> list[int]:
     return moved
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", one_now(range(4), 0))
 def test_glitches_of_random_circuits(seed: int) -> None:
     """Every net moves as often as a plain event-driven simulator in Python says, and settles where the logic without delays does."""
     nets = random_circuit(seed)
     rng = random.Random(seed)
     values = [0, *(rng.getrandbits(8) for _ in range(40))]
-    counts = glitches.vectors(nets, LIBRARY, [{"a": value} for value in values], NO_CLOCK)
+    counts = movements(nets, [{"a": value} for value in values], NO_CLOCK)
     assert counts.timed.tolist() == reference_toggles(nets, values)
     assert counts.timed.sum() > counts.toggles.sum()
 
 
 # ---- stage gates: synthesized designs
+
+
+def simulated(nets: netlist.Netlist, ports: Ports | None, **options: Any) -> gates.GateSimulation:
+    assert ports is not None
+    return gates.GateSimulation(engine.GateTables(nets, LIBRARY), ports, Options(**options))
 
 
 def table(design: catalogue.Design, nbits: int) -> list:
@@ -534,22 +530,21 @@ def table(design: catalogue.Design, nbits: int) -> list:
 @pytest.fixture(scope="module")
 def mont() -> tuple[netlist.Netlist, Ports]:
     """The netlist of the 8-bit Montgomery machine, and its ports."""
-    machine = MONT.at(8).rtl()
-    elaborate(machine)
-    return gates.synthesized(translate(machine), top_name(machine)), Ports.of(machine)
+    return gates.netlist_of(MONT.at(8).rtl())
 
 
 def test_rows_at_gates() -> None:
     """Every row of the table, with delays and stalls: the answers and the cycle stamps of RTL."""
     rows = table(MONT, 8)
     for stall in (None, Stall(seed=9, source=0.3, sink=0.3)):
-        at_gates = run_mod_exps(MONT.at(8).rtl(), rows, MONT, 8, "gates", stall)
+        with simulated(*gates.netlist_of(MONT.at(8).rtl())) as simulation:
+            at_gates = judged_mod_exps(simulation, rows, MONT, 8, stall)
         assert stamps(at_gates) == stamps(run_mod_exps(MONT.at(8).rtl(), rows, MONT, 8, "native", stall))
 
 
 def test_reset_after_random_power_up() -> None:
     rows = table(MONT, 8)[::4]
-    with simulate(MONT.at(8).rtl(), "gates", power_up_seed=5) as simulation:
+    with simulated(*gates.netlist_of(MONT.at(8).rtl()), power_up_seed=5) as simulation:
         run = simulation.run([row.request for row in rows])
     assert run.responses == [row.golden(MONT, 8) for row in rows]
 
@@ -588,7 +583,7 @@ def test_mutated_netlists_fail(mont: tuple[netlist.Netlist, Ports]) -> None:
     chosen = random.Random(1).sample(candidates, 12)
     for name in chosen:
         try:
-            with gates.simulate_netlist(mutated(nets, name), ports) as simulation:
+            with simulated(mutated(nets, name), ports) as simulation:
                 run = simulation.run([row.request for row in rows], max_cycles=20_000)
             found += run.responses != [row.golden(MONT, 8) for row in rows]
         except (SimulationTimeout, UnexpectedResponse, BrokenPromise):
@@ -652,13 +647,6 @@ def test_gate_sim(mont: tuple[netlist.Netlist, Ports], tmp_path: Path) -> None:
         # nothing moves later than the longest path of static timing
         assert timed.late_events == 0 and 0 < timed.latest_ns <= 3 - slack + activity.INPUT_NS
     assert moved["heavy"] > 2 * moved["light"]
-    recorded = activity_file.load(tmp_path / "activity" / "heavy.json")
-    activity_file.write_saif(tmp_path / "heavy.saif", nets.name, recorded)
-    entries = re.findall(
-        r"\(T0 (\d+)\) \(T1 (\d+)\) \(TX 0\) \(TC (\d+)\)", (tmp_path / "heavy.saif").read_text()
-    )
-    assert len(entries) == len(nets.nets)
-    assert {int(low) + int(high) for low, high, _ in entries} == {3000 * report.cycles["heavy"]}
 
 
 def as_json(nets: netlist.Netlist) -> dict:
@@ -697,15 +685,14 @@ def test_netlist_of_another_design(mont: tuple[netlist.Netlist, Ports]) -> None:
     other = MONT.at(16).rtl()
     elaborate(other)
     with pytest.raises(BadInput, match="has 24 bits and not 48: it is of another design"):
-        gates.simulate_netlist(nets, Ports.of(other))
+        simulated(nets, Ports.of(other))
 
 
 @pytest.mark.regress
 def test_counts_are_verilators(tmp_path: Path) -> None:
     """A multiplier of shift and subtract: Verilator counts the same toggles of every net."""
     unit = next(design for design in DESIGNS if design.name == "ssmm").at(8).multiplier()
-    elaborate(unit)
-    nets, ports = gates.synthesized(translate(unit), top_name(unit)), Ports.of(unit)
+    nets, ports = gates.netlist_of(unit)
     text = translate_netlist(nets, tmp_path)
     rng = random.Random(2)
     requests = [(rng.randrange(251), rng.randrange(251)) for _ in range(60)]
@@ -713,7 +700,7 @@ def test_counts_are_verilators(tmp_path: Path) -> None:
     waves = tmp_path / "unit.vcd"
     with workload.TextSimulation(verilog, nets.name, ports, {}, Options(vcd=waves)) as simulation:
         one = simulation.run(requests, statics={"modulus": 251})
-    with gates.simulate_netlist(nets, ports) as simulation:
+    with simulated(nets, ports) as simulation:
         simulation.engine.window()
         other = simulation.run(requests, statics={"modulus": 251})
         counts = simulation.engine.counts()
@@ -758,7 +745,7 @@ def test_every_multiplier_behind_registers_at_gates(
     chip.export(tmp_path)
     work = workload.load(tmp_path / "workload.json")
     nets = gates.synthesized((tmp_path / "design.sv").read_text(), chip.top)
-    with gates.simulate_netlist(nets, work.ports) as simulation:
+    with simulated(nets, work.ports) as simulation:
         report = workload.run_streams(simulation, work)
     assert report.failures == [] and report.tests_passed == len(work.rows) + len(work.energy)
 
@@ -813,7 +800,8 @@ def test_wide_families_at_gates(family: str, nbits: int) -> None:
 
 
 def check_at_gates(design: catalogue.Design, rows: list, nbits: int) -> None:
-    at_gates = run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "gates")
+    with simulated(*gates.netlist_of(design.at(nbits).rtl())) as simulation:
+        at_gates = judged_mod_exps(simulation, rows, design, nbits)
     assert stamps(at_gates) == stamps(run_mod_exps(design.at(nbits).rtl(), rows, design, nbits, "native"))
 
 
@@ -831,11 +819,13 @@ def test_processor_at_gates() -> None:
     words += [encode("addi", rd=5, rs1=5, imm=-1), encode("bne", rs1=5, rs2=0, imm=-20)]
     words += [encode("addi", rd=17, imm=93), encode("andi", rd=10, rs1=8, imm=255), encode("ecall")]
     program = Program.of_words(words)
-    outcomes = []
-    for stage in ("gates", "native"):
-        with simulate_proc(ProcXcel(Proc, NullXcel), stage) as simulation:
-            outcomes.append(simulation.run(program, record=True))
-    one, other = outcomes
+    with simulate_proc(ProcXcel(Proc, NullXcel)) as simulation:
+        other = simulation.run(program, record=True)
+    proc = ProcXcel(Proc, NullXcel)
+    elaborate(proc)
+    nets = gates.synthesized(translate(proc), top_name(proc))
+    with gates.GateProcSimulation(engine.GateTables(nets, LIBRARY)) as simulation:
+        one = simulation.run(program, record=True)
     assert (one.reason, one.exit_code, one.cycles, one.where) == (
         other.reason,
         other.exit_code,
@@ -854,7 +844,7 @@ def test_no_flip_flop_knows_a_key_after_zeroise(name: str, nbits: int) -> None:
     """Behind AXI4-Lite, at gates: two keys, their results read; without zeroise their states differ, after it in no flip-flop."""
     machine = catalogue.find(name).at(nbits)
     top = 1 << nbits - 1
-    registers = register_map(nbits, len(machine.given))
+    registers = register_map(machine.shape)
     control = registers["CONTROL"]
     forget = [
         (1, 0, control.address, 1 << control.field("zeroise").low, ALL_BYTES),
@@ -864,11 +854,11 @@ def test_no_flip_flop_knows_a_key_after_zeroise(name: str, nbits: int) -> None:
     keys = ((5, top | 0x55, top | 0x1D), (7, top | 0x6B, top | 0x27))
     states: dict[bool, list[dict[str, int]]] = {False: [], True: []}
     for forgets, key in itertools.product((False, True), keys):
-        accesses = AXI4LITE.requests(nbits, machine.carried(*key))
-        with simulate(machine.wrapped(AXI4LITE), "gates") as sim:
+        accesses = AXI4LITE.requests(machine.shape, machine.carried(*key))
+        with simulated(*gates.netlist_of(machine.wrapped(AXI4LITE))) as sim:
             run = sim.run([*accesses, *(forget if forgets else [])])
             states[forgets].append(sim.engine.state())
-        assert AXI4LITE.outcome(nbits, run.responses[: len(accesses)]) == (Status.OK, pow(*key))
+        assert AXI4LITE.outcome(machine.shape, run.responses[: len(accesses)]) == (Status.OK, pow(*key))
     assert len(states[True][0]) > 7 * nbits
     kept = [net for net in states[False][0] if states[False][0][net] != states[False][1][net]]
     assert len(kept) > nbits, "without zeroise the keys are there"

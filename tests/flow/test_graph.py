@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import re
 import shlex
@@ -17,10 +18,11 @@ from pathlib import Path
 import pytest
 import yaml
 from modexlab.fl.errors import BadInput
-from modexlab.flow import product
+from modexlab.flow import isolated, product
 from modexlab.flow.graph import graph, runner, step
 from modexlab.flow.graph.figures import Summary
 from modexlab.flow.kit import kit
+from modexlab.flow.netlist import yosys
 from modexlab.flow.source import STEP as RTL
 from modexlab.flow.source import VerilogFiles, one_text
 from modexlab.flow.synth import reading
@@ -78,7 +80,7 @@ def test_a_new_step_is_one_folder(tmp_path: Path, own_cache: Path, counter: Veri
     """In a copy of the package: it runs after the step that makes its input, and mflowgen has it."""
     package = tmp_path / "modexlab"
     for room in ("fl", "rtl", "flow"):
-        shutil.copytree(ROOT / room, package / room, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / room, package / room)  # with what is compiled already
     folder = package / "flow" / "graph" / "steps" / "lines"
     folder.mkdir()
     (folder / "configure.yml").write_text(STEP_OF_A_USER)
@@ -131,7 +133,8 @@ def test_declaration_is_whole(name: str) -> None:
     data = yaml.safe_load((graph.STEPS / name / "configure.yml").read_text())
     assert data["name"] == name
     ours = "eval modexlab asic {export} --export outputs"  # the product's public command
-    assert data["commands"] == [ours if name == RTL else f"{{python}} -m modexlab.flow.graph.step {name}"]
+    started = shlex.join(isolated.command("modexlab.flow.graph.step", name)[1:])
+    assert data["commands"] == [ours if name == RTL else f"{{python}} {started}"]
     assert all(isinstance(each, str) for each in [*data["postconditions"], *data.get("preconditions", [])])
     checked = " ".join(data["postconditions"])
     assert all(f"outputs/{file}" in checked for file in data["outputs"] if not file.startswith("run-"))
@@ -148,6 +151,7 @@ def test_unknown_step_and_parameter() -> None:
         graph.checked({"nbits": 8})  # the flow knows no designs
     with pytest.raises(BadInput, match=r"density = many: give a number, such as 0\.7"):
         graph.checked({"density": "many"})
+    assert graph.checked({"detailed": "false"})["detailed"] is False  # as commands of the ledger write it
     with pytest.raises(BadInput, match="fmax = yes: give True or False"):
         graph.checked({"fmax": "yes"})
     with pytest.raises(BadInput, match=r"settings = a=b: give a dictionary, such as \{'nstages': 2\}"):
@@ -169,6 +173,10 @@ def test_words_of_the_export() -> None:
 def test_needed_steps() -> None:
     assert graph.needed(["timing"]) == ["rtl", "synthesis", "timing"]
     assert "rtl-sim" not in graph.needed(["layout"])
+    judges = {name: tuple(graph.with_judges(name)[1:]) for name in graph.ORDER}
+    before, after = dict.fromkeys(("gate-sim", "power"), "timing"), ("gate-sim-post", "power-post")
+    expected = before | dict.fromkeys(after, "timing-post")
+    assert judges == {name: (expected[name],) if name in expected else () for name in graph.ORDER}
 
 
 def test_page_has_all_steps_and_parameters() -> None:
@@ -185,6 +193,49 @@ def test_page_has_all_steps_and_parameters() -> None:
         if set(names) <= set(known) and len(names) == len(values):
             for name, value in zip(names, values, strict=True):
                 assert str(known[name]) == value.strip('"'), name
+
+
+# ---- programs that import nothing from the current directory
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with modules that shadow those of Python and of the packages in use."""
+    for name in ("random", "json", "py", "tempfile", "pickle", "argparse", "numpy", "pyosys", "modexlab"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_steps_import_nothing_from_the_current_directory(hostile: Path) -> None:
+    """The command of a step, a script of yosys, and the command line by -m."""
+    (command,) = yaml.safe_load((graph.STEPS / "synthesis" / "configure.yml").read_text())["commands"]
+    words = f"{command.format(python=shlex.quote(sys.executable))} --help"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True)
+    assert done.returncode == 0 and "steps/NAME/configure.yml" in done.stdout, done.stderr
+    assert yosys.run("greeting", "log hello\n", hostile).log.count("hello")
+    (hostile / "modexlab.py").unlink()  # Python itself finds this one first with -m
+    words = [sys.executable, "-m", "modexlab.eval.cli", "--version"]
+    assert subprocess.run(words, capture_output=True, text=True).stdout.startswith("modexlab ")
+
+
+def test_workers_import_nothing_from_the_current_directory(hostile: Path) -> None:
+    with isolated.workers():
+        pool = multiprocessing.get_context("spawn").Pool(1, os.chdir, (hostile,))
+    with pool:
+        assert pool.apply(os.getcwd) == str(hostile) == str(Path.cwd())
+
+
+def test_every_python_starts_without_the_current_directory() -> None:
+    """Directly, where it is not by `isolated.command`."""
+    found = 0
+    for room in ("rtl", "proc", "flow", "eval"):
+        for path in (ROOT / room).rglob("*.py"):
+            text = path.read_text()
+            for option in re.findall(r'sys\.executable, "-(\w)"', text):
+                assert option == "c" and "PREAMBLE}" in text, path
+                found += 1
+    assert found  # the pattern fits
 
 
 # ---- mflowgen
@@ -340,21 +391,137 @@ def test_what_an_entry_depends_on(tmp_path: Path) -> None:
 
 
 def test_included_files(tmp_path: Path) -> None:
-    """They are taken in once, where they are included, and belong to what an entry depends on."""
-    (tmp_path / "top.v").write_text('`include "parts/adder.v"\n`include "defs.v"\nmodule top; endmodule\n')
+    """Every module that includes a file has it, and a cache entry depends on the text that comes of it."""
     (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "adder.v").write_text('`include "defs.v"\nmodule adder; endmodule\n')
-    (tmp_path / "defs.v").write_text("`define WIDTH 8\n")
-    files = [tmp_path / "top.v", tmp_path / "defs.v"]
+    (tmp_path / "size.vh").write_text("localparam SIZE = 8;\n")
+    for name in ("top", "parts/adder"):
+        module = Path(name).name
+        (tmp_path / f"{name}.v").write_text(
+            f'module {module}(output [7:0] y);\n`include "size.vh"\nassign y = SIZE;\nendmodule\n'
+        )
+    files = [tmp_path / "top.v", tmp_path / "parts" / "adder.v"]
     text = one_text(files)
-    assert text.count("define WIDTH") == 1 and "`include" not in text
-    assert text.index("define") < text.index("module adder") < text.index("module top")
-    before = VerilogFiles((files[0],), "top").entry_name
-    (tmp_path / "defs.v").write_text("`define WIDTH 9\n")
-    assert VerilogFiles((files[0],), "top").entry_name != before
-    (tmp_path / "defs.v").unlink()
-    with pytest.raises(BadInput, match=r"adder\.v includes defs\.v, which is not there"):
-        one_text(files[:1])
+    assert text.count("localparam SIZE = 8;") == 2 and "`include" not in text
+    before = VerilogFiles(tuple(files), "top").entry_name
+    (tmp_path / "size.vh").write_text("localparam SIZE = 9; // a comment\n")
+    assert VerilogFiles(tuple(files), "top").entry_name != before
+    (tmp_path / "size.vh").unlink()
+    with pytest.raises(BadInput, match=r"top\.v:2 includes size\.vh, which does not exist"):
+        one_text(files)
+
+
+def test_inactive_includes(tmp_path: Path) -> None:
+    """An inactive `include is not read and takes nothing from an active one; synthesis defines SYNTHESIS."""
+    (tmp_path / "body.vh").write_text("wire body;\n")
+    (tmp_path / "top.v").write_text(
+        '`ifndef SYNTHESIS\n`include "body.vh"\n`include "missing.vh"\n`endif\n'
+        'module top;\n`include "body.vh"\nendmodule\n'
+    )
+    text = one_text([tmp_path / "top.v"])
+    assert text.count("wire body;") == 1
+    assert text.index("module top") < text.index("wire body;") < text.index("endmodule")
+
+
+def test_module_in_two_files(tmp_path: Path) -> None:
+    """Both files are named; a listed file that another one includes is read once."""
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.v").write_text(
+            '// module part\nmodule part;\ninitial $display("module part");\nendmodule\n'
+        )
+    (tmp_path / "top.v").write_text('`include "one.v"\nmodule top; part part(); endmodule\n')
+    files = [tmp_path / f"{name}.v" for name in ("one", "top", "two")]
+    assert one_text(files[:2]).count("endmodule") == 2
+    with pytest.raises(BadInput, match=r"^module part is defined twice, in one\.v and in two\.v: leave"):
+        one_text(files)
+
+
+CASES = """\
+module cases(input [1:0] s, input [3:0] a, b, c, output reg [3:0] x, y, z);
+  always @(*)
+    (* full_case, parallel_case *)
+    case (s) 2'd0: x = a; 2'd1: x = b; 2'd2: x = c; endcase
+  always @*
+    case (s[0] & (s[1])) // synopsys full_case
+      1'b1: y = a; // another comment
+    endcase
+  always @* casez (s) // synthesis full_case
+    2'b1?: z = c;
+  endcase
+  // synthesis full_case: a remark on no case
+  // synopsys translate_off
+  initial no_circuit;
+  endmodule module cases;
+  // synopsys translate_on
+endmodule
+"""
+
+
+def test_full_case(tmp_path: Path) -> None:
+    """A case marked as full makes no latch; any other is refused, with its place."""
+    source, design = tmp_path / "cases.v", tmp_path / "design.sv"
+    work = tmp_path / "work"
+    work.mkdir()
+    source.write_text(CASES)
+    design.write_text(one_text([source]))
+    for case in ("case (s[0] & (s[1]))", "casez (s)"):
+        assert f"(* full_case *) {case}" in design.read_text()
+    reading.read_design(design, "cases", work)
+    assert "$pmux" in (work / "coarse.json").read_text()
+    source.write_text(CASES.replace(" // synopsys full_case", ""))
+    design.write_text(one_text([source]))
+    with pytest.raises(BadInput, match=r"^cases: y \(cases\.v:5\) is a latch: assign it in every branch"):
+        reading.read_design(design, "cases", work)
+
+
+def test_inactive_pragmas(tmp_path: Path) -> None:
+    """A pragma in a branch that is not compiled, a string or a comment on it switches nothing."""
+    (tmp_path / "part.vh").write_text(
+        "wire part;\n// synopsys translate_off\nwire no;\n// synopsys translate_on\n"
+    )
+    source = tmp_path / "top.v"
+    source.write_text(
+        """module top(output a, b, c, d); // "
+`ifdef SIMULATION
+  // synopsys translate_off
+`else
+  /* a comment
+     on two lines */ assign a = 1;
+`endif
+  initial $display("// synopsys translate_off");
+  // without // synopsys translate_off
+  assign b = 1;
+`ifdef SIMULATION
+  // synopsys translate_on
+`endif
+`define ONE 1 // a comment; /* "
+  // pragma translate_off
+  assign no = `ONE;
+`include "part.vh"
+  assign no = 2;
+  // pragma translate_on
+`include "part.vh"
+  assign c = 1; /* synthesis translate_off */ assign no = 3; /* synthesis translate_on */ assign d = 1;
+endmodule
+"""
+    )
+    text = one_text([source])
+    assert re.findall(r"assign (\w+) = (\w+);", text) == [(name, "1") for name in "abcd"]
+    assert (text.count("wire part"), "no;" in text) == (1, False)
+    source.write_text(source.read_text().replace("c = 1", "c = `ONE"))
+    with pytest.raises(BadInput, match=r"^top\.v:21: .*: move it to a line of its own"):
+        one_text([source])
+
+
+def test_translate_off_without_on(tmp_path: Path) -> None:
+    """It is refused with its place, and no other file ends it."""
+    first, second = tmp_path / "first.v", tmp_path / "second.v"
+    first.write_text("module first; endmodule\n\n// synopsys translate_off\nmodule no; endmodule\n")
+    second.write_text("module second; endmodule\n// synopsys translate_on\n")
+    for files in ([first], [first, second]):
+        with pytest.raises(
+            BadInput, match=r"^first\.v:3: translate_off without translate_on: add translate_on"
+        ):
+            one_text(files)
 
 
 # ---- runs
@@ -362,16 +529,17 @@ def test_included_files(tmp_path: Path) -> None:
 
 def test_missing_tool_takes_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> str:
-        raise BadInput("Coriolis is missing: run `pip install coriolis-eda`")
+        raise BadInput("there is no compiler: run `apt-get install g++`")
 
-    for name in ("place", "route"):
+    # for timing there is a substitute of ours
+    for name in ("timing", "route"):
         monkeypatch.setattr(graph.adapter(name), "version", missing)
     graph.forget_versions()
     try:
         out = graph.left_out(graph.ORDER)
-        assert "pip install coriolis-eda" in out["place"]
-        assert out["layout"] == "needs place and route and timing-post"
-        assert set(out) == set(graph.WITH_LAYOUT)
+        assert "apt-get install g++" in out["route"]
+        assert out["layout"] == "needs route and timing-post"
+        assert set(out) == set(graph.WITH_LAYOUT) - {"place"}
     finally:
         graph.forget_versions()
 
@@ -381,11 +549,11 @@ def test_failing_step_leaves_the_others(
 ) -> None:
     """A step that refuses its input takes those after it along; what does not need it runs."""
     events = []
-    outcome = runner.run_flow(["timing", "place"], counter, {"wire_load": "nix"}, events.append)
+    outcome = runner.run_flow(["timing", "equivalence"], counter, {"wire_load": "nix"}, events.append)
     assert "unknown wire-load model 'nix'" in outcome.failed["timing"]
-    assert {"rtl", "synthesis", "place"} <= set(outcome.entries)
+    assert {"rtl", "synthesis", "equivalence"} <= set(outcome.entries)
     assert [each.state for each in events if each.step == "timing"] == ["begins", "failed"]
-    again = runner.run_flow(["place"], counter, {})
+    again = runner.run_flow(["equivalence"], counter, {})
     assert not again.fresh
 
 
@@ -436,7 +604,7 @@ def test_include_directories_macros_and_lines(tmp_path: Path) -> None:
     top = tmp_path / "top.v"
     text = '`include "size.vh"\nmodule top(input clk, input [`WIDTH-1:0] a, output [`WIDTH-1:0] y);\n\nassign y = a;\nendmodule\n'
     top.write_text(text)
-    with pytest.raises(BadInput, match=r"includes size\.vh.*--include DIRECTORY"):
+    with pytest.raises(BadInput, match=r"^top\.v:1 includes size\.vh.*--include DIRECTORY"):
         one_text([top])
     included = (tmp_path / "inc",)
     assert (

@@ -165,7 +165,6 @@ def test_fewer_cells_make_another_chip_that_is_right(
 
 @pytest.mark.regress
 def test_other_names_make_the_same_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("coriolis")
     first = summary(capsys, "--layout")
     second = summary(capsys, "--layout", "--kit", str(second_kit(tmp_path / "second")))
     keys = (*RENAMED_ALONE, "hold_wns_ns", "energy_with_glitches_nj")

@@ -126,7 +126,7 @@ def star(readers: int) -> tuple[Placement, Netlist]:
     rows = [Row(2.85, 2.8 + 1.4 * row, 210, "N") for row in range(3)]
     pins = {"in": PortPin("in", "input", "metal3", 0.0, 3.57, "W")}
     ground = Placement(
-        design="star", die_um=(46.0, 12.6), core_um=(2.85, 2.8, 42.75, 7.0), density=0.3, tool="", seconds={},
+        design="star", die_um=(46.0, 12.6), core_um=(2.85, 2.8, 42.75, 7.0), density=0.3, seconds={},
         rows=rows, pins=pins, instances=placed,
     )  # fmt: skip
     return ground, netlist

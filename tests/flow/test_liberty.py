@@ -6,11 +6,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from modexlab.fl.errors import BadInput
-from modexlab.flow.kit import kit, liberty
+from modexlab.flow.kit import functions, kit, liberty
 from modexlab.flow.kit.liberty import Library, Table
-from modexlab.flow.netlist import netlist
+from modexlab.flow.netlist import logic, netlist
 
+from tests.flow import cell_models
 from tests.flow.circuits import adder, flop_to_flop
 
 SMALL = """\
@@ -94,7 +97,7 @@ def test_a_changed_byte_of_the_installed_kit_is_noticed(
 
 
 def test_all_of_nangate_is_read(library: Library) -> None:
-    assert (len(library.cells), library.voltage, library.max_slew_ns) == (135, 1.1, 0.198535)
+    assert (len(library.cells), library.voltage, library.slew_share) == (135, 1.1, pytest.approx(0.4))
     assert library.default_wire_load in library.wire_loads
     nand = library.cells["NAND2_X1"]
     assert (nand.area, nand.inputs, nand.outputs) == (0.798, ("A1", "A2"), ("ZN",))
@@ -323,3 +326,122 @@ def test_circuits_of_the_tests_are_netlists(tmp_path: Path, library: Library, ci
     found = netlist.read(tmp_path / "netlist.json", library)
     assert len(found.cells) == len(circuit.cells)
     assert all(driver is not None for driver in found.driver)
+
+
+# ---- functions
+
+# pins by their form in Liberty: keywords of Python are names; a name that begins with a digit is in quotes
+PINS = {name: name for name in ("A", "B1", "in", "lambda", "self", "D[0]")} | {'"1A"': "1A", r"\"2_\"": "2_"}
+LOOSENESS = {"|": 0, "&": 1, "^": 2}
+
+
+def evaluated(tree: object, at: dict[str, int]) -> int:
+    """The value of a tree of tuples, by Python's own operators on 0 and 1."""
+    if isinstance(tree, str):
+        return int(tree) if tree in "01" else at[PINS[tree]]
+    kind, *operands = tree
+    values = [evaluated(operand, at) for operand in operands]
+    return {"!": lambda a: 1 - a, "|": max, "&": min, "^": lambda a, b: int(a != b)}[kind](*values)
+
+
+def printed(tree: object, draw: st.DrawFn, above: int = 0) -> str:
+    """A tree in a random form of Liberty, with the parentheses that it needs and random others."""
+    blank = draw(st.sampled_from(("", " ")))
+    if isinstance(tree, str):
+        text, level = tree, 3
+    elif tree[0] == "!":
+        inner, level = printed(tree[1], draw, 3), 3
+        text = f"!{blank}{inner}" if draw(st.booleans()) else f"{inner}{blank}'"
+        if draw(st.booleans()):
+            text = f"({text})"
+    else:
+        level = LOOSENESS[tree[0]]
+        signs = {"|": "|+", "&": "&* ", "^": "^"}[tree[0]]
+        sign = draw(st.sampled_from(signs))
+        text = f"{blank}{sign}{blank}".join(
+            (printed(tree[1], draw, level), printed(tree[2], draw, level + 1))
+        )
+    return f"({blank}{text}{blank})" if level < above or draw(st.integers(0, 4)) == 0 else text
+
+
+@st.composite
+def written(draw: st.DrawFn) -> tuple[object, str]:
+    binary = st.sampled_from("|&^")
+    trees = st.recursive(
+        st.sampled_from([*PINS, "0", "1"]),
+        lambda inner: st.tuples(st.just("!"), inner) | st.tuples(binary, inner, inner),
+        max_leaves=6,
+    )
+    tree = draw(trees)
+    return tree, printed(tree, draw)
+
+
+@settings(max_examples=150, deadline=None)
+@given(written())
+@example((("^", ("&", "A", "B1"), "in"), "(A B1) ^ in"))
+@example((("&", "A", ("^", "B1", "in")), "A & B1 ^ in"))
+@example((("!", ("&", "A", "B1")), "(A * B1)'"))
+@example((("|", ("!", "A"), ("!", "B1")), "!A + B1'"))
+def test_functions_have_the_value_of_the_tree_that_they_were_written_from(case: tuple[object, str]) -> None:
+    tree, text = case
+    function = functions.parse(text)
+    rows = range(1 << len(function.inputs))
+    points = [{name: row >> k & 1 for k, name in enumerate(function.inputs)} for row in rows]
+    values = [evaluated(tree, dict.fromkeys(PINS.values(), 0) | point) for point in points]
+    assert [function.value(**point) for point in points] == values
+    assert [function.table(function.inputs) >> row & 1 for row in rows] == values
+    ones = {"".join(map(str, point.values())) for point, value in zip(points, values, strict=True) if value}
+    assert set(function.cubes) == ones
+    inverting = {(0, 1): True, (1, 0): False}.get(tuple(values))
+    assert function.literal == (None if inverting is None else (function.inputs[0], inverting))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "A +", "(A", "A)", "1A", "A & & B", "'A", "A ? B", '"1"', "f('os')", "(" * 9999]
+)
+def test_what_is_no_function_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="is no Boolean function"):
+        functions.parse(text)
+
+
+FLIP_FLOPS = """\
+library (flops) {
+  cell (SCAN) { area : 1;
+    ff (IQ, IQN) { next_state : "(SE SI) + (SE' in)"; clocked_on : "CK'"; clear : "RN'"; }
+    pin (in) { direction : input; } pin (SE) { direction : input; } pin (SI) { direction : input; }
+    pin (CK) { direction : input; clock : true; } pin (RN) { direction : input; }
+    pin (QN) { direction : output; function : "(IQ)'"; }
+    pin (SO) { direction : output; function : "IQ SE"; } }
+  cell (ENABLED) { area : 1;
+    ff (IQ, IQN) { next_state : "(D E) + (IQN' E')"; clocked_on : "CK"; preset : "S"; }
+    pin (D) { direction : input; } pin (E) { direction : input; } pin (S) { direction : input; }
+    pin (CK) { direction : input; clock : true; } pin ("1Q") { direction : output; function : "IQ"; } }
+}
+"""
+
+
+def test_scan_and_enable_flip_flops() -> None:
+    """The next state is a function of pins and of the state, which has a net where no pin shows it."""
+    library = liberty.parse(FLIP_FLOPS)
+    nets = {name: number for number, name in enumerate(("d", "se", "si", "ck", "rn", "qn", "so", "q"), 2)}
+    scan = {"in": "d", "SE": "se", "SI": "si", "CK": "ck", "RN": "rn", "QN": "qn", "SO": "so"}
+    enabled = {"D": "qn", "E": "se", "S": "rn", "CK": "ck", "1Q": "q"}
+    cells = {
+        name: {"type": kind, "connections": {pin: [nets[net]] for pin, net in pins.items()}}
+        for name, kind, pins in (("s", "SCAN", scan), ("e", "ENABLED", enabled))
+    }
+    ports = {name: {"direction": "input", "bits": [nets[name]]} for name in ("d", "se", "si", "ck", "rn")}
+    found = logic.read({"ports": ports, "cells": cells, "netnames": {}}, library)
+    first, second = found.states
+    assert (first.rising, first.clear, first.preset) == (False, (nets["rn"], False), None)
+    assert (second.rising, second.clear, second.preset) == (True, None, (nets["rn"], True))
+    words = found.simulate()
+    d, se, si, qn, so, q = (words[nets[name]] for name in ("d", "se", "si", "qn", "so", "q"))
+    assert words[first.data] == (si & se) | (d & ~se)
+    assert words[second.data] == (qn & se) | (q & ~se)
+    assert so == ~qn & se
+    del cells["s"]["connections"]["SI"]
+    with pytest.raises(BadInput, match="s depends on SI, which is no connected pin"):
+        logic.read({"ports": ports, "cells": cells, "netnames": {}}, library)
+    assert "negedge CK or negedge RN" in cell_models.models(library, ["SCAN"])
+    assert r"assign \1Q  = IQ;" in cell_models.models(library, ["ENABLED"])

@@ -19,8 +19,7 @@ from modexlab.flow.kit.liberty import Library, PowerArc
 from modexlab.flow.netlist import netlist
 from modexlab.flow.netlist.hierarchy import Hierarchy
 from modexlab.flow.power import energy, power
-from modexlab.flow.power.estimator import Estimate, Estimator, InstancePower
-from modexlab.flow.power.explain import explain
+from modexlab.flow.power.estimator import GROUPS, Estimate, Estimator, Parts
 from modexlab.flow.power.report import PowerReport
 from modexlab.flow.timing.cells import FALL, RISE
 from modexlab.flow.timing.opensta import NO_WIRES_LIBRARY
@@ -60,8 +59,9 @@ def everywhere(circuit: Circuit, toggles: float, *, ties: float = 0.0, cycles: i
     return Activity.of(nets, cycles, CLOCK_NS)
 
 
-def instance(found: Estimate, name: str) -> InstancePower:
-    return next(row for row in found.by_instance() if row.instance == name)
+def instance(found: Estimate, name: str) -> Parts:
+    place = found.names.index(name)
+    return Parts.of(found.internal_mw[place], found.switching_mw[place], found.leakage_mw[place])
 
 
 def fj(found: Estimate, milliwatts: float) -> float:
@@ -91,12 +91,8 @@ def test_an_inverter_by_hand(tmp_path: Path) -> None:
     assert fj(found, row.internal_mw) == pytest.approx(20 * rise + 20 * fall, rel=EXACT)
     assert fj(found, row.switching_mw) == pytest.approx(40 * 0.5 * load * V2, rel=EXACT)
     assert row.leakage_mw == pytest.approx((0.4 * 18.604146 + 0.6 * 10.102224) * 1e-6, rel=EXACT)
-    # a register drives 7 fF at the output, and its output's energy is that of the arc from CK
-    told = explain(made, "second", Activity.of(nets, 100, CLOCK_NS))
-    assert told.switching[0].total_fj == pytest.approx(40 * 0.5 * 7.0 * V2, rel=EXACT)
-    row = instance(found, "second")
-    assert told.internal_fj == pytest.approx(fj(found, row.internal_mw), rel=EXACT)
-    assert told.leakage_fj == pytest.approx(fj(found, row.leakage_mw), rel=EXACT)
+    # a register drives 7 fF at the output
+    assert fj(found, instance(found, "second").switching_mw) == pytest.approx(40 * 0.5 * 7.0 * V2, rel=EXACT)
     # the clock's port drives two pins CK
     assert fj(found, found.clock_port_mw) == pytest.approx(200 * 0.5 * 2 * 0.949653 * V2, rel=EXACT)
     assert found.energy_nj == pytest.approx(found.total_mw * 0.3)
@@ -317,6 +313,19 @@ def opensta(circuit: Circuit, directory: Path, activity: float, duty: float) -> 
     return found
 
 
+def internal_by_pin(made: Estimator, kind: str, name: str, activity: Activity) -> dict[str, float]:
+    """The internal power of an instance in mW, by the pin whose transitions cost it."""
+    toggles, ones, _ = made.activity(activity)
+    found: dict[str, float] = defaultdict(float)
+    for places, members in made.in_use(kind, toggles, ones, activity.cycles):
+        for own, place in enumerate(places):
+            if made.members[kind][place] == name:
+                for term in made.models[kind].terms(members):
+                    paid_fj = term.counts[own] * made.energies(kind, term, places)[own]
+                    found[term.pin] += paid_fj * 1e-3 / (activity.cycles * made.clock_ns)
+    return found
+
+
 @pytest.mark.parametrize("make", [mixed, adder, flop_to_flop])
 def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
     """By group and, for single cells, with the room that its weights need: it leaves the conditions out of them."""
@@ -324,18 +333,17 @@ def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
     theirs = opensta(circuit, tmp_path, 0.5, 0.5)
     made = estimator(circuit, tmp_path)
     activity = everywhere(circuit, 50, ties=50)  # OpenSTA is told one activity for all
+    found = made.estimate(activity)
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for name, kind, _ in circuit.cells:
-        told, other = explain(made, name, activity), theirs[name]
+        own, other = instance(found, name), theirs[name]
         if kind.startswith("LOGIC"):
             continue
-        to_mw = 1e-3 / (100 * CLOCK_NS)
-        assert told.leakage_nw * 1e-6 == pytest.approx(other["leakage"], rel=1e-3)
-        assert told.switching_fj * to_mw == pytest.approx(other["switching"], rel=1e-3)
+        assert own.leakage_mw == pytest.approx(other["leakage"], rel=1e-3)
+        assert own.switching_mw == pytest.approx(other["switching"], rel=1e-3)
         register = library.cells[kind].ff is not None
-        by_pin: dict[str, float] = defaultdict(float)
-        for term in told.internal:
-            by_pin[term.pin] += term.total_fj * to_mw
+        by_pin = internal_by_pin(made, kind, name, activity)
+        assert sum(by_pin.values()) == pytest.approx(own.internal_mw, rel=EXACT)
         for pin, value in by_pin.items():
             if pin == "D":
                 continue  # charged by OpenSTA as if half of the changes came while the clock is low, and at its falling edge again
@@ -344,7 +352,7 @@ def test_opensta_agrees(make: Any, tmp_path: Path, library: Library) -> None:
             pair[0] += value
             pair[1] += other[pin]
         pair = sums["registers" if register else "combinational"]
-        pair[0] += told.switching_fj * to_mw
+        pair[0] += own.switching_mw
         pair[1] += other["switching"]
     for group, (ours, other) in sums.items():
         assert ours == pytest.approx(other, rel=MOST_ERROR), group
@@ -366,7 +374,7 @@ def test_sums_and_monotony(tmp_path: Path) -> None:
         by_group, by_module = found.by_group(), found.by_module(hierarchy)
         assert sum(each.total_mw for each in by_group.values()) == pytest.approx(found.total_mw, rel=1e-12)
         assert sum(each.own_mw for each in by_module) == pytest.approx(found.total_mw, rel=1e-12)
-        instances = sum(each.total_mw for each in found.by_instance())
+        instances = sum(instance(found, name).total_mw for name in found.names)
         assert instances + found.clock_port_mw == pytest.approx(found.total_mw, rel=1e-12)
         totals.append(found.total_mw)
     assert totals == sorted(totals)
@@ -414,10 +422,11 @@ def test_nets_that_were_not_recorded(tmp_path: Path) -> None:
     nets |= {"q0": (20, 0.5), "q1": (12, 0.3), "q2": (12, 0.3), "q": (12, 0.3)}
     found = made.estimate(Activity.of(nets, 100, CLOCK_NS))
     assert sorted(found.derived) == ["ck0", "ck1", "ct", "q1_far", "q1_not"]
-    told = explain(made, "late.inv", Activity.of(nets, 100, CLOCK_NS))
-    assert (told.pins["ZN"].toggles, told.pins["ZN"].ones) == (12, 0.7)
-    assert explain(made, "ct.leaf1", Activity.of(nets, 100, CLOCK_NS)).pins["Z"].toggles == 200
-    groups = {row.instance: row.group for row in found.by_instance()}
+    toggles, ones, _ = made.activity(Activity.of(nets, 100, CLOCK_NS))
+    inverted = made.netlist.net("q1_not")
+    assert (toggles[inverted], ones[inverted]) == (12, 0.7)
+    assert toggles[made.netlist.net("ck1")] == 200
+    groups = {name: GROUPS[group] for name, group in zip(found.names, found.group, strict=True)}
     assert {groups[name] for name in ("ct.root", "ct.leaf0", "ct.leaf1", "gate")} == {"clock"}
     assert (groups["s0"], groups["late.buf"]) == ("registers", "combinational")
     del nets["q2"]
@@ -496,21 +505,6 @@ def test_power_json(tmp_path: Path) -> None:
     assert (mixed_modes.with_glitches, mixed_modes.energy_nj) == (None, made.energy_nj)
 
 
-def test_one_instance_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is told adds up to what the estimate says."""
-    adder().write(tmp_path)
-    recorded(tmp_path / "activity", "encrypt", 20, "zero-delay")
-    arguments = [str(tmp_path / "netlist.json"), str(tmp_path / "activity" / "encrypt.json")]
-    assert power.main([*arguments, "dp.add.fa[3]"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["type"] == "FA_X1" and len(told["internal"]) > 12
-    assert sum(term["transitions"] for term in told["internal"]) == pytest.approx(40)
-    made = estimator(adder(), tmp_path, wire_load="5K_hvratio_1_1").estimate(everywhere(adder(), 20))
-    assert told["total_fj"] == pytest.approx(fj(made, instance(made, "dp.add.fa[3]").total_mw), rel=EXACT)
-    assert power.main([*arguments, "dp.add.fa[33]"]) == 2
-    assert "unknown instance 'dp.add.fa[33]'" in capsys.readouterr().err
-
-
 def test_files_that_are_no_activity(tmp_path: Path) -> None:
     adder().write(tmp_path)
     path = tmp_path / "encrypt.json"
@@ -540,4 +534,3 @@ def test_energies_of_operations() -> None:
     assert energy.compare({"encrypt": 1.0}, None) == []
     assert energy.energy_nj(2.0, 100, 3.0) == pytest.approx(0.6)
     assert energy.of_operations({"encrypt": 3.0, "dummy": 1.0}) == {"encrypt": 2.0}
-    assert energy.saving({"encrypt": 2.0}, {"encrypt": 5.0, "decrypt": 1.0}) == {"encrypt": 2.5}

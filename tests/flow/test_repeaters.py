@@ -43,7 +43,7 @@ def column(library: Library, *, to_a_port: bool = False) -> tuple[Netlist, Place
     }
     rows = [Row(2.85, 2.8 + 1.4 * row, 40, "N") for row in range(ROWS)]
     ground = Placement(
-        design="column", die_um=(13.3, top + 2.8), core_um=(2.85, 2.8, 10.45, 2.8 + 1.4 * ROWS), density=0.1, tool="",
+        design="column", die_um=(13.3, top + 2.8), core_um=(2.85, 2.8, 10.45, 2.8 + 1.4 * ROWS), density=0.1,
         seconds={}, rows=rows, pins=pins, instances=places,
     )  # fmt: skip
     return netlist, ground
@@ -52,7 +52,7 @@ def column(library: Library, *, to_a_port: bool = False) -> tuple[Netlist, Place
 def latest(netlist: Netlist, placement: Placement, lef: Lef, library: Library) -> float:
     """How long the slowest wire takes to one of its ends, in ps."""
     worst = 0.0
-    for wire in wires_of(netlist, placement, lef, library):
+    for wire in wires_of(netlist, placement, lef):
         loads = [
             0.0 if owner == PORT else library.cells[netlist.cells[owner].kind].pins[pin].cap_ff
             for owner, pin in wire.terminals
@@ -66,21 +66,17 @@ def test_a_long_net_is_cut(lef: Lef, library: Library) -> None:
     before = latest(netlist, placement, lef, library)
     assert before > repeaters.LONGEST_PS
     asked = library.constraints(3.0, None)
-    after, owners = repeaters.with_repeaters(
-        netlist, placement, Rows(placement, lef), lef, library, asked, {"u0": "unit"}
-    )
+    after, owners = repeaters.with_repeaters(netlist, Rows(placement, lef), library, asked, {"u0": "unit"})
     added = after.cells.keys() - netlist.cells.keys()
     assert owners == dict.fromkeys(added, "unit")
     assert added <= placement.instances.keys()
     assert 2 <= len(added) <= 5
     assert latest(after, placement, lef, library) < before / 4
     assert prove_same(netlist, after, library) == []
-    heavy = [wire for wire in wires_of(after, placement, lef, library) if wire.cap_ff > repeaters.MOST_FF]
+    heavy = [wire for wire in wires_of(after, placement, lef) if wire.cap_ff > repeaters.MOST_FF]
     assert not heavy
     # and nothing is left to do
-    again, more = repeaters.with_repeaters(
-        after, placement, Rows(placement, lef), lef, library, asked, owners
-    )
+    again, more = repeaters.with_repeaters(after, Rows(placement, lef), library, asked, owners)
     assert again is after
     assert more == {}
 
@@ -89,7 +85,7 @@ def test_a_port_stays_on_its_net(lef: Lef, library: Library) -> None:
     """At the end of all of it: only what hangs beside the way to it could go."""
     netlist, placement = column(library, to_a_port=True)
     after, _ = repeaters.with_repeaters(
-        netlist, placement, Rows(placement, lef), lef, library, library.constraints(3.0, None), {}
+        netlist, Rows(placement, lef), library, library.constraints(3.0, None), {}
     )
     assert (PORT, "out") in after.sinks[1]
     assert prove_same(netlist, after, library) == []
@@ -99,8 +95,6 @@ def test_a_clock_is_left_alone(lef: Lef, library: Library) -> None:
     netlist, placement = column(library)
     asked = library.constraints(3.0, "in")
     assert repeaters.TimingGraph(netlist, library, asked).clock_nets >= {0, 1}
-    after, owners = repeaters.with_repeaters(
-        netlist, placement, Rows(placement, lef), lef, library, asked, {}
-    )
+    after, owners = repeaters.with_repeaters(netlist, Rows(placement, lef), library, asked, {})
     assert after.cells == netlist.cells
     assert owners == {}

@@ -1,8 +1,12 @@
 """Static timing: a path by hand, OpenSTA against the flow's own estimate, and what neither can answer."""
 
 import json
+import os
 import random
+import re
 import shutil
+import signal
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,6 +15,7 @@ import msgspec
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.flow import product
+from modexlab.flow.graph import graph, step
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.liberty import Library, Table
 from modexlab.flow.netlist import netlist
@@ -18,8 +23,9 @@ from modexlab.flow.timing import nldm, opensta, timing
 from modexlab.flow.timing.report import TimingReport, histogram
 from modexlab.flow.timing.spef import escaped
 from modexlab.flow.timing.tables import Tables
+from modexlab.rtl.sim.toolchain import ToolError
 
-from tests.flow.circuits import Circuit, adder, flop_to_flop, gated, tree
+from tests.flow.circuits import Circuit, adder, arc_delays, flop_to_flop, gated, tree
 
 CIRCUITS = (adder, tree, gated)
 SAME_NS = 2e-6  # both round to 1e-6
@@ -175,14 +181,15 @@ def test_report(tmp_path: Path) -> None:
     assert path.end == "dp.s_reg[7]/D" and path.start in ("dp.a_reg[0]/CK", "dp.b_reg[0]/CK")
     assert {point.module for point in path.points if point.cell == "dp.add.fa[3]"} == {"dp.elsewhere"}
     missed = (
-        f"0.5 ns is missed by {-report.wns_ns:.3f} ns: {path.start} to dp.s_reg[7]/D, 10 cells in dp, dp.add"
+        f"0.5 ns is missed by {-report.wns_ns:.3f} ns: {0.5 - report.wns_ns:.3f} ns is met; "
+        f"worst path {path.start} to dp.s_reg[7]/D, 10 cells in dp, dp.add"
     )
     assert report.verdict.startswith(missed)
     assert sum(each.endpoints for each in report.histogram) == report.endpoints == 32
     assert sum(each.endpoints for each in report.histogram if each.to_ns <= 0) <= report.setup_violations
     # the highest clock is met, and a thousandth above it is not
     best = 1000 / report.fmax_mhz
-    assert analyze(circuit, tmp_path, clock_ns=best).met
+    assert report.met_ns == pytest.approx(best, abs=SAME_NS) and analyze(circuit, tmp_path, clock_ns=best).met
     assert analyze(circuit, tmp_path, clock_ns=best, paths=1).verdict.startswith(
         f"{best:g} ns is met with 0.000 ns"
     )
@@ -254,15 +261,15 @@ def test_slews_loads_and_delays_for_other_estimators(tmp_path: Path, library: Li
     circuit = netlist.read(tmp_path / "netlist.json", library)
     result = nldm.analyze(circuit, library, library.constraints(1.0))
     net = circuit.net("$n6")
-    assert result.load(net) == pytest.approx(
+    assert result.loads_ff[net].mean() == pytest.approx(
         sum(
             library.cells["XNOR2_X1"].pins["A"].cap_fall_ff + library.cells["XNOR2_X1"].pins["A"].cap_rise_ff
             for _ in range(4)
         )
         / 2
     )
-    assert result.slew(net) == result.slews_ns[net].max() > result.min_slews_ns[net].min() > 0
-    delays = list(result.arc_delays())
+    assert (result.slews_ns[net] > 0).all()
+    delays = list(arc_delays(result))
     mine = [each for each in delays if each[0] == "g/2"]
     # each input of an exclusive or has two conditions, and the edges that these allow
     assert {(pin, start, out, end, when) for _, pin, start, out, end, when, _ in mine} == {
@@ -290,14 +297,203 @@ def test_combinational_loop_is_refused(tmp_path: Path, library: Library) -> None
 
 def test_without_opensta_the_estimate_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    opensta.program.cache_clear()
+    opensta.installed.cache_clear()
     try:
         report = analyze(adder(), tmp_path)
         assert report.engine == "nldm" and "apt-get install opensta" in report.caveats[0]
         with pytest.raises(BadInput, match="OpenSTA is missing: run `apt-get install opensta`"):
             analyze(adder(), tmp_path, engine="opensta")
     finally:
-        opensta.program.cache_clear()
+        opensta.installed.cache_clear()
+
+
+CLOCK_NS = 0.5  # missed by the adder: the worst row is a violated one
+WORST_ROW, MET_ROW = (
+    re.compile(rf"(?m)^(\S+) \(DFF_X1\) .* \({verdict}\)\n") for verdict in ("VIOLATED", "MET")
+)
+
+
+@pytest.fixture
+def fake_sta(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Put an `sta` first in PATH that has this version and prints this report."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+
+    def make(command: str, version: str = opensta.VERSIONS[0]) -> None:
+        sta = directory / "sta"
+        sta.write_text(f'#!/bin/sh\nif [ "$1" = -version ]; then echo {version!r}; else {command}; fi\n')
+        sta.chmod(0o755)
+        for cached in (opensta.installed, opensta.version):
+            cached.cache_clear()
+
+    monkeypatch.setenv("PATH", f"{directory}{os.pathsep}{os.environ['PATH']}")
+    yield make
+    for cached in (opensta.installed, opensta.version):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def fake_report(tmp_path: Path, fake_sta: Callable[..., None]) -> Callable[..., None]:
+    """Print OpenSTA's own report of the adder at CLOCK_NS, changed by a function."""
+    log = tmp_path / "log"
+    fake_sta(f'{shutil.which("sta")} "$@" | tee {log}')
+    assert analyze(adder(), tmp_path, clock_ns=CLOCK_NS).met is False
+    report = log.read_text()
+    (tmp_path / "timing.json").unlink()
+
+    def make(change: Callable[[str], str]) -> None:
+        changed = change(report)
+        assert changed != report
+        log.write_text(changed)
+        fake_sta(f"cat {log}")
+
+    return make
+
+
+def without(section: str, row: re.Pattern[str], by: str = "") -> Callable[[str], str]:
+    """Replace the first row that matches in a section of the report."""
+
+    def change(report: str) -> str:
+        before, name, rest = report.partition(f"@ends {section}\n")
+        return before + name + row.sub(by, rest, count=1)
+
+    return change
+
+
+def test_no_verdict_without_a_complete_report(
+    tmp_path: Path, fake_report: Callable[..., None], fake_sta: Callable[..., None]
+) -> None:
+    """A report that does not parse, a missing row and an unknown version are errors, whatever the slacks."""
+    analysed: dict[str, Any] = {"clock_ns": CLOCK_NS, "engine": "opensta"}
+    incomplete = r"report is incomplete: {} endpoints of {} expected, {} of them found; it lacks \S+/D"
+    other_form = r"\1 | DFF_X1 | slack -0.098 | VIOLATED\n"
+    cases = {
+        r"report does not parse: expected a row such as .*, found 'dp\..* VIOLATED'": without(
+            "max", WORST_ROW, other_form
+        ),
+        "a path with the worst slack of all endpoints": without("max", WORST_ROW),
+        incomplete.format(32, "setup", 31): without("max", MET_ROW),
+        incomplete.format(32, "hold", 31): without("min", MET_ROW),
+        incomplete.format(16, "hold behind registers", 15): without("inside", MET_ROW),
+        incomplete.format(32, "setup with the wire load", 31): without("loaded", MET_ROW),
+        "a slack that agrees with its verdict": without("max", re.compile("VIOLATED"), "MET"),
+        "expected a path with its pins": lambda report: re.sub(r"(?m)^.*\sslack \(.*\n", "", report, count=1),
+        "expected a period and its slack": lambda report: re.sub(r"@fmax\n.*", "@fmax", report),
+        r"OpenSTA stopped \(0\) before it printed the section fmax": lambda report: report.partition("@fmax")[
+            0
+        ],
+        r"OpenSTA stopped \(0\) before it printed the section read": lambda _: "Segmentation fault\n" * 3,
+        incomplete.format(32, "setup", 0): lambda report: re.sub(
+            r"(?s)(@(?:paths|ends) \w+\n|@fmax\n).*?(?=@)", r"\1No paths found.\n", report
+        ),
+    }
+    for message, change in cases.items():
+        fake_report(change)
+        with pytest.raises(ToolError, match=message):
+            analyze(adder(), tmp_path, **analysed)
+    for version in ("3.1.0", "", "OpenSTA 2.0.17 with a patch"):
+        fake_sta("exit 1", version)
+        unknown = re.escape(
+            f"has the version {version or 'unknown'!r}, whose report is not known: expected OpenSTA 2.0.17"
+        )
+        for engine in (None, "opensta"):
+            with pytest.raises(ToolError, match=unknown):
+                analyze(adder(), tmp_path, engine=engine)
+    assert not (tmp_path / "timing.json").exists()
+
+
+def test_incomplete_report_ends_the_step(
+    tmp_path: Path,
+    fake_report: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By its command: exit code 1, the message on stderr, and no timing.json."""
+    fake_report(without("max", MET_ROW))
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    circuit = adder()
+    circuit.write(inputs)
+    (inputs / "design.json").write_text(json.dumps({"name": "adder", "top": "adder"}))
+    (inputs / "hierarchy.json").write_text(json.dumps({"cells": {}, "modules": {"": "adder"}}))
+    (inputs / "adk").symlink_to(kit.find().lib.parent)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("clock_period", str(CLOCK_NS))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    graph.forget_versions()
+    assert step.main(["timing"]) == 1
+    out, error = capsys.readouterr()
+    assert (
+        "OpenSTA's report is incomplete: 32 endpoints of setup expected, 31" in error
+        and "met" not in out + error
+    )
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_slack_is_reported_with_both_wire_models(tmp_path: Path, library: Library) -> None:
+    """Without wires and with the library's model, each as an analysis with these wires alone finds it."""
+    model = library.default_wire_load
+    assert model
+    for engine in timing.ENGINES:
+        without, loaded = (
+            analyze(adder(), tmp_path, engine=engine, wire_load=load) for load in (None, model)
+        )
+        assert without.wns_by_model_ns == {"none": without.wns_ns, model: loaded.wns_ns}
+        assert loaded.wns_by_model_ns == without.wns_by_model_ns
+    circuit = adder()
+    circuit.write(tmp_path)
+    routed = analyze(circuit, tmp_path, wires=wires(circuit, tmp_path, 10.0))
+    assert routed.wns_by_model_ns == {}
+
+
+def test_no_verdict_on_what_is_not_judged(tmp_path: Path) -> None:
+    """The estimate knows no inverted clock, and a constant output has no slack: neither meets a clock."""
+    circuit = flop_to_flop()
+    circuit.cells[0] = ("first", "DFF_X1", {"D": "d", "CK": "clk_n", "Q": "a"})
+    circuit.add("inverted", "INV_X1", A="clk", ZN="clk_n")
+    own = analyze(circuit, tmp_path, clock_ns=3.0, engine="nldm")
+    assert own.met is None and own.met_ns is None
+    assert own.verdict == "no verdict on 3 ns: 1 registers are not checked"
+    sta = analyze(circuit, tmp_path, clock_ns=0.2)
+    assert sta.met is False and analyze(circuit, tmp_path, clock_ns=sta.met_ns).met
+    constant = Circuit("constant", {"clk": ("input", 1), "q": ("output", 1)})
+    constant.add("tie", "LOGIC0_X1", Z="q")
+    for engine in timing.ENGINES:
+        report = analyze(constant, tmp_path, engine=engine)
+        assert (report.met, report.met_ns, report.verdict) == (None, None, "no path that a clock measures")
+
+
+@pytest.mark.parametrize("engine", timing.ENGINES)
+@pytest.mark.parametrize("clock_port", ["clk", None])
+def test_no_verdict_on_registers_without_the_clock(
+    clock_port: str | None, engine: str, tmp_path: Path
+) -> None:
+    """A register on another clock is in no path that is judged: that is a caveat and no verdict."""
+    circuit = flop_to_flop()
+    circuit.ports["clk2"] = ("input", 1)
+    circuit.cells[2] = ("second", "DFF_X1", {"D": "b", "CK": "clk2", "Q": "q"})
+    report = analyze(circuit, tmp_path, clock_ns=3.0, clock_port=clock_port, engine=engine)
+    assert (report.met, report.met_ns) == (None, None)
+    if clock_port:
+        assert report.verdict == "no verdict on 3 ns: 1 registers are not checked"
+        (caveat,) = (text for text in report.caveats if "the clock does not reach" in text)
+        assert caveat == "1 registers are not checked, as the clock does not reach them: second"
+
+
+@pytest.mark.parametrize("engine", timing.ENGINES)
+def test_registers_behind_clock_gates_are_judged(engine: str, tmp_path: Path) -> None:
+    report = analyze(gated(), tmp_path, clock_ns=3.0, engine=engine)
+    assert report.met and "not checked" not in " ".join(report.caveats)
+
+
+def test_checks_whose_condition_is_never_true(tmp_path: Path) -> None:
+    """A scan flip-flop whose scan is tied off has no check at its scan input, in either engine."""
+    circuit = Circuit("scan", dict.fromkeys(("clk", "d", "si"), ("input", 1)) | {"q": ("output", 1)})
+    circuit.add("tie", "LOGIC0_X1", Z="se")
+    circuit.add("flop", "SDFF_X1", D="d", SI="si", SE="se", CK="clk", Q="q")
+    sta, own = (analyze(circuit, tmp_path, engine=engine, paths=9) for engine in timing.ENGINES)
+    assert {path.end for path in sta.paths} == {path.end for path in own.paths} == {"flop/D", "q"}
 
 
 def test_what_opensta_would_only_mumble_about_is_refused(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from modexlab.flow.synth.squaring import make_squarers
 from modexlab.flow.synth.synthesis import synthesize
 from modexlab.rtl.sim.translation.translate import translate
 
+from tests.harness import one_now
+
 TOP = "dut"
 
 
@@ -104,7 +106,7 @@ def test_nothing_is_shown_without_the_pairs(stages: Stages) -> None:
         show(stages[2], stages[3], [stages.chains[0][:-1]], stages.zeros)
 
 
-@pytest.mark.parametrize("stage", [1, 3])
+@pytest.mark.parametrize("stage", one_now([1, 3], 3))
 def test_no_new_cell_may_be_another(stages: Stages, stage: int) -> None:
     """Each cell that a rewriting made, with two of its bits exchanged or of another kind, is found."""
     before, after = stages[stage - 1], stages[stage]
@@ -211,7 +213,7 @@ def test_long_chains_are_proved_and_wrong_ones_are_not(
 def test_netlist_that_was_made_without_the_rewriting(tmp_path: Path) -> None:
     """Its sums are those of the design, not those of the chain."""
     (tmp_path / "design.sv").write_text(unit())
-    synthesize(tmp_path / "design.sv", TOP, tmp_path, carry_save=False, sharing=False)
+    synthesize(tmp_path / "design.sv", TOP, tmp_path, hold_form=True)
     report = check_equivalence(tmp_path / "design.sv", tmp_path / "netlist.json", TOP, tmp_path, seconds=10)
     assert report.equivalent, report.summary
 

@@ -1,6 +1,7 @@
 // base ^ exp mod n, right to left, a bit of a product in a cycle. It takes base < n. The cores beside it are
 // this engine behind interfaces of several kinds, for tests of manifests.
-//   FLAW 1: the last subtraction is left out where both sides are equal, so that a multiple of n is n and not 0
+//   FLAW 1: no reduction to 0: the last subtraction is left out where both sides are equal, so that a multiple of n is
+//           n, and 1 is not reduced modulo 1
 //   FLAW 2: it never ends
 //   MONT 1: Montgomery products, R = 2^W: base and one come in Montgomery form, and so leaves the result
 module engine #(parameter W = 16, FLAW = 0, MONT = 0) (
@@ -28,7 +29,7 @@ module engine #(parameter W = 16, FLAW = 0, MONT = 0) (
     if (rst) begin busy <= 0; working <= 0; done <= 0; end
     else if (start && !busy) begin
       busy <= 1; working <= 0; squaring <= 0;
-      square <= base; e <= exp; result <= MONT ? one : n != 1;
+      square <= base; e <= exp; result <= MONT ? one : FLAW == 1 || n != 1;
     end else if (busy && !working) begin
       if (e == 0) begin busy <= FLAW == 2; done <= FLAW != 2; end
       else begin

@@ -7,7 +7,7 @@ module stream #(parameter W = 16) (
   wire busy, done;
   reg full;
   reg [W-1:0] n;
-  assign in_ready = !busy && !full;
+  assign in_ready = !busy && !done && !full;
   engine #(.W(W)) engine (
     .clk(clk), .rst(rst), .start(in_valid && in_ready), .base(in_data[W-1:0]), .exp(in_data[2*W-1:W]),
     .n(busy ? n : in_data[3*W-1:2*W]), .one({W{1'b0}}), .busy(busy), .done(done), .result(out_data)

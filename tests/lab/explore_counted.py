@@ -8,7 +8,7 @@ import sys
 from modexlab.eval.cli import main as cli
 from modexlab.eval.lab import schedulers
 from modexlab.eval.lab.point import Point
-from modexlab.eval.lab.schedulers import Local, Outcome, Scheduler, attempt
+from modexlab.eval.lab.schedulers import Local, Outcome, Scheduler, measure_point
 
 PLACE = "MODEXLAB_TEST_COUNT"
 
@@ -19,7 +19,7 @@ def counted(point: Point) -> Outcome:
     file = os.open(os.environ[PLACE], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, line)
     os.close(file)
-    return attempt(point)
+    return measure_point(point)
 
 
 def here(jobs: int, *_: object) -> Scheduler:

@@ -20,15 +20,12 @@ SECONDS = 300.0
 class SweepProcess:
     """`modexlab explore`, whose workers note each point before they begin it (explore_counted.py)."""
 
-    def __init__(self, directory: Path, space: str, compiled: Path | None = None) -> None:
-        """compiled: where Python's bytecode goes if the environment says that it goes nowhere."""
+    def __init__(self, directory: Path, space: str) -> None:
         self.ledger = directory / "ledger.sqlite"
         self.begun = directory / "begun"
         self.space = directory / "space.toml"
         self.space.write_text(space)
         self._environment = {**os.environ, PLACE: str(self.begun)}
-        if compiled is not None and self._environment.pop("PYTHONDONTWRITEBYTECODE", None):
-            self._environment["PYTHONPYCACHEPREFIX"] = str(compiled)
 
     def start(self, *more: str) -> subprocess.Popen[str]:
         code = "import sys; from tests.lab.explore_counted import main; sys.exit(main())"

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import signal
-from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from modexlab.eval.cli.commands import compare, compare_cores
+from modexlab.eval.cli.commands import compare
 from modexlab.eval.designs import catalogue
 from modexlab.eval.lab.comparison import cores as lab
 from modexlab.eval.lab.comparison import field
@@ -27,8 +23,9 @@ from modexlab.eval.lab.metrics import METRICS, Measurement, figure
 from modexlab.eval.lab.pareto import goals_of
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.search import Exhaustive
-from modexlab.eval.lab.space import Space
+from modexlab.eval.lab.space import Part, Space
 from modexlab.eval.lab.stages import STAGES
+from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import kit
 
 from tests.paths import ROOT
@@ -36,6 +33,7 @@ from tests.paths import ROOT
 from ..command_line import Cli
 
 FMAX = (("fmax", True),)
+pytestmark = pytest.mark.usefixtures("untranslated")
 UNIT = {"interface": "unit", "stage": "flow", "flow": FMAX}
 MACHINE = {"stage": "flow", "flow": FMAX}
 TESTS = {"rtl": {"passed": 30, "failed": 0}, "gates": {"passed": 30, "failed": 0}}
@@ -60,21 +58,8 @@ KEYS = {
         "tests_failed",
         "source",
     ),
-    *("period_ns", "technology", "note", "part", "kind", "marks", "command", "goals"),
+    *("period_ns", "technology", "note", "part", "kind", "marks", "command"),
 }
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
-@pytest.fixture(name="ledger")
-def make_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
-    """Where the environment says."""
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
-    with Ledger() as ledger:
-        yield ledger
 
 
 def of_flow(
@@ -177,23 +162,24 @@ def test_in_which_order_they_are_measured(ledger: Ledger) -> None:
     widths = (32, 1024, 2048)
     ours, theirs = ([(name, "unit", nbits) for nbits in widths] for name in ("heap", "systolic-002"))
     assert first[:6] == [*ours, *theirs] and first[6] == ("heap", "stream", 32)
-    # one synthesis of a multiplier is not long, a search of its clock is, and a machine either way
-    wide = [each for each in points if each.subject == "heap" and each.nbits == 1024 and not each.settings]
-    assert [long(each) for each in wide if each.interface == "unit"] == [False, True]
-    assert all(long(each) for each in wide if each.interface != "unit")
-    record(
-        ledger,
-        "heap",
-        1024,
-        of_flow(9e5, 1.95, product=(18, 9.0)),
-        interface="unit",
-        stage="flow",
-        flow=wide[0].flow,
-    )
+
+
+def test_one_synthesis_of_a_wide_multiplier_is_not_long(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search of its clock is, and so is a machine either way."""
+    at = {part: Point("heap", 1024, **fields) for part, fields in (("unit", UNIT), ("machine", MACHINE))}
+    known = {lab.machine_of(point.as_json()): 1.95 for point in at.values()}
+    monkeypatch.setattr(lab, "known_clocks", lambda: known)
+    points = in_steps(cores(ledger, [1024], ["heap"]))
+    wide = [point for point in points if point.interface == "unit" and not point.settings]
+    assert [long(point) for point in wide] == [False, True]
+    assert all(long(point) for point in points if point.interface != "unit")
+    record(ledger, "heap", 1024, of_flow(9e5, 1.95, product=(18, 9.0)), **{**UNIT, "flow": wide[0].flow})
     core = only(cores(ledger, [1024]), name="heap", part="unit")
-    assert lab.CLOCK_KNOWN in core.note and not core.searched
+    assert lab.CLOCK_GIVEN in core.note and not core.searched
     again = in_steps(cores(ledger, [1024]))
-    assert wide[0] not in again and any(each.key == wide[1].key for each in again)
+    assert wide[0] not in again and any(point.key == wide[1].key for point in again)
 
 
 def test_a_clock_that_was_given_is_noted(ledger: Ledger) -> None:
@@ -229,21 +215,28 @@ def test_answers_that_come_later_than_the_next_product_begins(ledger: Ledger) ->
     assert core.product_cycles == 11 and "13 cycles from request to answer" in core.note
 
 
-def test_goals(ledger: Ledger) -> None:
-    """A figure with a mark reaches none, and a twin has none."""
-    goal = field.goals()[128]
-    assert goal.product_ns is not None and goal.area_time is not None
-    record(ledger, "mont", 128, of_flow(20_000.0, 0.5, product=(16, 0.5)), **UNIT)
-    record(ledger, "mont-001", 128, of_flow(20_000.0, 0.5, product=(16, 0.5)), **UNIT)
-    marked = of_flow(20_000.0, 0.5, product=(11, 0.5), marks=("0.5 ns is missed",))
-    record(ledger, "scaled", 128, marked, **UNIT)
-    found = cores(ledger, [128])
-    checks = {each.figure: each for each in only(found, name="mont", part="unit").goals}
-    assert checks["product_ns"].met == (goal.product_ns >= 8.0)
-    assert checks["area_time"].value == pytest.approx(0.16) and checks["area_time"].at_most == goal.area_time
-    assert not only(found, name="mont-001", part="unit").goals
-    assert not only(found, name="scaled", part="unit").goals
-    assert "0.5 ns is missed" in only(found, name="scaled", part="unit").note
+def test_a_private_operation_says_what_it_is(ledger: Ledger, cli: Cli) -> None:
+    """The promise and the exponent's length tell protected machines from plain ones in one table."""
+    record(ledger, "mont", 16, of_flow(1_000.0, 0.5), **MACHINE)  # so that there is a file
+    rows = cli("compare", "cores", "--nbits", "32", "--ledger", str(ledger.path), "--json").json()
+    machines = {row["design"]: row for row in rows if row["part"] == "machine" and row["kind"] != "published"}
+    found = {
+        name: (machines[name]["constant_time"], machines[name]["exponent_nbits"])
+        for name in ("heap", "mont", "ssmm-004")
+    }
+    assert found == {"heap": ("yes", 30), "mont": ("of a length", 30), "ssmm-004": ("no", 30)}
+    text = cli("compare", "cores", "--nbits", "32", "--ledger", str(ledger.path)).out
+    assert re.search(r"^heap +ours +323 +30 +yes", text, re.MULTILINE)
+
+
+def test_a_figure_from_a_repository_names_its_commit(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    otbn = only(cores(ledger, [2048]), design="OTBN")
+    assert (otbn.operation_cycles, otbn.public_cycles) == (18_889_021, 132_028)
+    assert "otbn_intro.md at 5bcd7d" in otbn.source and "constant time" in otbn.note
+    untraceable = msgspec.structs.replace(field.figures()[0], source="a/b, c.md")
+    monkeypatch.setattr(field.typed_toml, "parse", lambda *_: field.FieldFile([untraceable]))
+    with pytest.raises(BadInput, match=r"a/b, c\.md has no commit; add"):
+        field.figures.__wrapped__()
 
 
 def test_a_clock_that_was_given_is_searched_when_it_is_asked_for(ledger: Ledger) -> None:
@@ -293,26 +286,32 @@ def test_a_named_design_is_there_at_every_width() -> None:
     assert all(dict(each.flow)["fmax"] for each in points)
 
 
-def test_searches_begin_where_the_last_ones_ended() -> None:
-    """Every clock that the file has is one of a core of the table; the others begin as any search."""
-    known = field.clocks()
-    begun = {}
+def test_searches_begin_at_the_clocks_of_the_reference_results() -> None:
+    known = 0
     for point in wanted(lab.widths()).points:
-        name = " ".join([point.label, *(f"{name}={value}" for name, value in point.settings)])
-        begun[name, "unit" if point.interface == "unit" else "machine", point.nbits] = point
-    assert known and known.keys() <= begun.keys()
-    for which, point in begun.items():
-        flow = dict(point.flow)
-        assert flow["fmax"] and flow["clock_period"] == known.get(which, 3.0)
-        at_once = lab.at_known_clock(point)
-        assert (at_once is None) == (which not in known)
-        assert at_once is None or dict(at_once.flow).get("fmax") is None
+        flow, at_once = dict(point.flow), lab.at_known_clock(point)
+        assert flow["fmax"]
+        if at_once is None:
+            assert flow["clock_period"] == 3.0, "as any search"
+        else:
+            assert dict(at_once.flow)["clock_period"] == flow["clock_period"]
+            assert "fmax" not in dict(at_once.flow)
+            known += 1
+    assert known > 40
+    assert not any(lab.at_known_clock(point) for point in wanted([8], ["mont"]).points), "its clock was given"
+    for name, interface, clock_ns in (("heap", "unit", 1.5), ("mont", "stream", 2.65)):  # none given by hand
+        (begun,) = (point for point in wanted([32], [name]).points if point.interface == interface)
+        assert dict(begun.flow)["clock_period"] == clock_ns
 
 
 def test_designs_by_manifests(ledger: Ledger) -> None:
     (design,) = catalogue.by_manifests([str(ROOT / "tests" / "foreign" / "start_done.toml")])
     core = only(cores(ledger, [32], ["mont"], [design]), kind="foreign")
-    assert core.design == design.name and not core.ours and core.operation_cycles is None
+    assert core.design == design.name and not core.ours
+    assert core.source == "simulated", "it has no formula"
+    for operation, cycles in (("decrypt", core.operation_cycles), ("encrypt", core.public_cycles)):
+        (part,) = core.point.parts_for(operation)
+        assert cycles == design.at(core.nbits).counted(*part.work.operands)
     assert core.nbits == core.point.nbits and "--design" in core.command
     record(
         ledger,
@@ -326,12 +325,49 @@ def test_designs_by_manifests(ledger: Ledger) -> None:
     ).operation_us == pytest.approx(0.2)
 
 
+def test_a_design_by_a_manifest_may_be_named(ledger: Ledger, cli: Cli) -> None:
+    manifest = ROOT / "tests" / "foreign" / "start_done.toml"
+    command = ("compare", "cores", "tiny-start-done", "--design", manifest, "--nbits", 32)
+    rows = cli(*command, "--json").json()
+    assert [row["design"] for row in rows if row["kind"] in ("ours", "twin", "foreign")] == [
+        "tiny-start-done"
+    ]
+    message = cli.fails("compare", "cores", "tiny-strat", "--design", manifest)
+    assert message.startswith("unknown design 'tiny-strat'")
+
+
+def test_without_a_search_the_text_says_what_is_missing(
+    ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare, "_measure", lambda *_: 0)
+    command = ("compare", "cores", "heap", "--nbits", 16)
+    said = " ".join(cli(*command, "--measure", "--no-search").out.split())
+    assert (
+        "Not measured: 2 points whose clock is not known; --no-search skips the search. "
+        "Without it they are measured." in said
+    )
+
+
+def test_a_space_that_is_wrong_is_reported(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unknown design is refused; a design that cannot have a setting is named, with --json as well."""
+
+    def narrow(subject: str, **settings: tuple[int, ...]) -> Space:
+        part = Part((subject,), (32,), ("encrypt",), ("flow",), ("stream",), settings, {})
+        return Space("", "", {"cycles": "min"}, (), (part,))
+
+    monkeypatch.setattr(lab, "_space", lambda: narrow("mnt"))
+    assert cli.fails("compare", "cores", "--nbits", 32).startswith("unknown design 'mnt'")
+    monkeypatch.setattr(lab, "_space", lambda: narrow("mont", steps_per_stage=(5,)))
+    said = cli("compare", "cores", "--nbits", 32, "--json")
+    assert "there is no mont" in said.err and "steps_per_stage" in said.err
+
+
 def test_published_rows_say_what_they_are() -> None:
     found = lab.published_cores(range(5000))
     assert {each.nbits for each in found} >= {32, 256, 512, 1024, 2048}
     for each in found:
         assert each.technology and each.source.startswith("published: ") and len(each.source) > 20
-        assert not each.ours and not each.goals and each.floor is None and each.point is None
+        assert not each.ours and each.floor is None and each.point is None
         known = (
             each.product_cycles,
             each.product_ns,
@@ -372,21 +408,19 @@ def test_json_has_all_keys(ledger: Ledger, cli: Cli) -> None:
         60,
         0,
     )
-    assert [each["met"] for each in row["goals"]] == [False, True]
 
 
-def test_text_fits_a_screen(ledger: Ledger, cli: Cli, tmp_path: Path) -> None:
+def test_text_fits_a_screen(ledger: Ledger, cli: Cli) -> None:
     settings = (("digit_nbits", 32), ("state", "carry-save"))
     record(ledger, "scaled", 128, of_flow(41_559.0, 1.8, product=(8, 0.5)), settings=settings, **UNIT)
     record(ledger, "mont", 128, of_flow(1e7, 123.45, product=(16, 1000.0)), **UNIT)
-    result = cli("compare", "cores", "--nbits", 128, "--output", tmp_path / "cores.txt")
+    result = cli("compare", "cores", "--nbits", 128)
     assert result.code == 0 and max(map(len, result.out.splitlines())) <= 120
-    assert (tmp_path / "cores.txt").read_text() == result.out
-    assert "scaled digit_nbits=32 state=carry-save" in result.out
-    assert "Goals: product at most 9.5 ns: 14.4 by scaled" in result.out and "missed by 52 %" in result.out
+    assert re.search(r"^scaled digit.*\.\.\. ", result.out, re.MULTILINE)
     assert "128 bits: published, other technologies" in result.out and "stand for themselves" in result.out
-    assert "modexlab compare cores --nbits 128 --measure" in " ".join(result.out.split())
+    assert "by formula or simulated; --measure measures them." in " ".join(result.out.split())
     markdown = cli("compare", "cores", "--nbits", 128, "--markdown").out
+    assert "| scaled digit_nbits=32 state=carry-save |" in markdown
     assert "## 128 bits: a product" in markdown and "published: paper 004" in markdown
 
 
@@ -395,14 +429,14 @@ def test_measuring_leaves_out_what_takes_long(
 ) -> None:
     asked: list[list[Point]] = []
 
-    def measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> Sweep | None:
+    def measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> int:
         asked.append(points)
         for point in points[:1]:
             ledger.record(point, of_flow(4_000.0, 2.0, product=(4, 0.1)))
-        return None
+        return 0
 
     monkeypatch.setattr(compare, "_measure", measure)
-    monkeypatch.setattr(field, "clocks", dict)  # none is known
+    monkeypatch.setattr(lab, "known_clocks", dict)  # none is known
     command = ("compare", "cores", "systolic-002", "--nbits", 32, "--nbits", 1024, "--measure")
     rows = cli(*command, "--json").json()
     assert [each.nbits for each in asked[0]] == [32, 32]
@@ -415,9 +449,9 @@ def test_measuring_leaves_out_what_takes_long(
 def test_without_a_search(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """One synthesis each, where a clock is known; nothing is made for those that were searched."""
     asked: list[Point] = []
-    monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points))
-    known = {("heap", "unit", 32): 1.5, ("heap", "machine", 32): 2.45}
-    monkeypatch.setattr("modexlab.eval.lab.comparison.field.clocks", lambda: known)
+    monkeypatch.setattr(compare, "_measure", lambda points, *_: asked.extend(points) or 0)
+    known = {lab.machine_of(Point("heap", 32, **fields).as_json()): 1.5 for fields in (UNIT, MACHINE)}
+    monkeypatch.setattr(lab, "known_clocks", lambda: known)
     command = ("compare", "cores", "heap", "serial", "--nbits", 32, "--measure", "--no-search", "--json")
     said = cli(*command).err
     assert {(each.subject, each.interface) for each in asked} == {("heap", "unit"), ("heap", "stream")}
@@ -428,52 +462,6 @@ def test_without_a_search(ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPa
     rows = cli(*command).json()
     assert [each.interface for each in asked] == ["stream"]
     assert [row["searched"] for row in rows if row["tests_passed"]] == [True]
-
-
-def test_an_interrupt_costs_only_what_is_under_way(
-    ledger: Ledger, cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Ctrl-C after the second point: the table so far; the same command measures the others, and no point twice."""
-    begun = tmp_path / "begun"
-
-    def measure(point: Point, progress: object = None, *, jobs: int = 2) -> Measurement:
-        with begun.open("a") as file:
-            file.write(f"{point.key}\n")
-        return of_flow(4_000.0, 2.0, product=(4, 0.1))
-
-    monkeypatch.setattr("threading.active_count", lambda: 1)  # workers are forks, which have the change
-    monkeypatch.setattr("modexlab.eval.lab.measure.measure", measure)
-    real = Sweep._take
-
-    def take(sweep: Sweep, *args: Any) -> None:
-        real(sweep, *args)
-        if len(sweep.measured) == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr(Sweep, "_take", take)
-    command = (
-        "compare",
-        "cores",
-        "mont",
-        "heap",
-        "scaled",
-        "--nbits",
-        32,
-        "--measure",
-        "--jobs",
-        1,
-        "--json",
-    )
-    result = cli(*command)
-    assert result.code == 130 and "the same command goes on from there" in result.err
-    points = missing(cores(ledger, [32], ["mont", "heap", "scaled"]))
-    done = sum(1 for row in json.loads(result.out) if row["tests_passed"])
-    assert done == 2 and points
-    monkeypatch.setattr(Sweep, "_take", real)
-    again = cli(*command)
-    assert again.code == 0 and not missing(cores(ledger, [32], ["mont", "heap", "scaled"]))
-    twice = [key for key, count in Counter(begun.read_text().split()).items() if count > 1]
-    assert len(twice) <= 1, "but for the one that was under way"
 
 
 @pytest.mark.parametrize(
@@ -510,6 +498,7 @@ def test_what_is_left_counts_what_is_under_way(ledger: Ledger, monkeypatch: pyte
 
 
 @pytest.mark.regress
+@pytest.mark.usefixtures("real_content")
 def test_a_real_run(ledger: Ledger, cli: Cli) -> None:
     """Two cores through the flow, each at its highest clock; a second run measures nothing."""
     command = ("compare", "cores", "mont", "mmmul-004", "--nbits", 8, "--measure", "--json")
@@ -531,7 +520,3 @@ def test_a_real_run(ledger: Ledger, cli: Cli) -> None:
         json.dumps(cli(*command).json()) == json.dumps(result.json())
         and len(ledger.rows(history=True)) == before
     )
-
-
-def test_the_word_is_one_of_the_command() -> None:
-    assert compare_cores.WORD in compare.WORDS

@@ -21,15 +21,18 @@ import pytest
 from modexlab.eval.cli import main as cli_module
 from modexlab.eval.cli.commands import explore as explore_command
 from modexlab.eval.lab import schedulers, space
-from modexlab.eval.lab.explore import Estimate, Work, duration
+from modexlab.eval.lab.explore import Estimate, Work
 from modexlab.eval.lab.ledger import ledger as ledger_module
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Figure, Measurement
-from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.point import Point, key_in
 from modexlab.eval.lab.schedulers import Outcome, Scheduler
 from modexlab.eval.lab.stages import STAGES
+from modexlab.eval.progress import duration
 
 from ..command_line import Cli
+
+pytestmark = pytest.mark.usefixtures("untranslated")
 
 FORMULAS = """
 title = "machines"
@@ -153,11 +156,6 @@ class Explore:
         return self.cli.fails(*self._arguments(text, options))
 
 
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
 @pytest.fixture
 def explore(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Explore:
     run = Explore(cli, tmp_path, monkeypatch)
@@ -205,7 +203,11 @@ def test_fronts_are_those_of_the_figures(explore: Explore) -> None:
         for each in front["points"]:
             assert (each["values"]["time_ns"], each["values"]["area_um2"]) == values[each["key"]]
             row = explore.ledger.row(each["row"])
-            assert (row.key, row.metric, row.value) == (each["key"], "time_ns", each["values"]["time_ns"])
+            assert (key_in(row.key), row.metric, row.value) == (
+                each["key"],
+                "time_ns",
+                each["values"]["time_ns"],
+            )
             assert row.operation == front["operation"]
             assert list(row.command) == each["command"]
     assert explore.scheduler.closed
@@ -214,10 +216,10 @@ def test_fronts_are_those_of_the_figures(explore: Explore) -> None:
 def test_the_report_for_people(explore: Explore) -> None:
     result = explore.text(FLOWS)
     assert result.code == 0
-    assert "32 bits, encrypt, flow: least time_ns and least area_um2\n" in result.out
-    head = next(line for line in result.out.splitlines() if line.startswith("design"))
-    assert head.split() == ["design", "parameters", "clock_period", "time_ns", "area_um2", "row"]
-    assert "mont    steps_per_stage=16      " in result.out
+    title, head = result.out.splitlines()[:2]
+    assert title == "2 fronts, least time_ns and least area_um2"
+    assert head.split() == ["work", "design", "parameters", "clock_period", "time_ns", "area_um2", "row"]
+    assert "32 bits, decrypt, flow  mont    " in result.out and "  steps_per_stage=16      " in result.out
     assert "Impossible (8):" in result.out
     assert "Left out by constraints:" in result.out
     assert "     4  nstages * steps_per_stage <= 16" in result.out
@@ -265,9 +267,6 @@ def test_a_stage_that_lacks_objectives(explore: Explore) -> None:
     assert {(each["stage"], *each["reasons"]) for each in report["not_compared"]} == {
         ("fpga", "stage fpga has no time_ns and no area_um2")
     }
-    out = explore.text(text).out
-    assert "32 bits, encrypt, formula: least cycles\n" in out
-    assert "32 bits, encrypt, flow: least time_ns and least area_um2\n" in out
 
 
 def test_one_table_of_fronts_over_different_objectives(explore: Explore) -> None:
@@ -365,7 +364,7 @@ def test_failures_are_noted_and_not_fatal(explore: Explore) -> None:
     assert {(each["message"], each["earlier"]) for each in report["failures"]} == {
         ("the netlist is not equal", False)
     }
-    assert {each.key for each in explore.ledger.failures()} == failed
+    assert {key_in(failure.key) for failure in explore.ledger.failures()} == failed
     assert report["points"]["measured"] == 8
 
 
@@ -465,7 +464,7 @@ def test_a_full_disk_loses_nothing(explore: Explore, monkeypatch: pytest.MonkeyP
         message = explore.fails(text, "--json")
     assert f"the ledger {explore.ledger.path} cannot be written: the disk is full; make room" in message
     assert "the same command goes on from there" in message
-    there = [row.key for row in explore.ledger.rows(metric="area_um2")]
+    there = [key_in(row.key) for row in explore.ledger.rows(metric="area_um2")]
     assert 5 < len(there) < len(points_of(text))
     assert len(set(there)) == len(there)
     report = explore(text)
@@ -532,7 +531,7 @@ def test_ctrl_c_in_json(explore: Explore) -> None:
 
 
 def keys_in_order(ledger: Ledger) -> list[str]:
-    return [row.key for row in ledger.rows(metric="area_um2", history=True)]
+    return [key_in(row.key) for row in ledger.rows(metric="area_um2", history=True)]
 
 
 @pytest.mark.parametrize("method", ["random", "nsga2"])
@@ -624,30 +623,13 @@ def test_ready_made_spaces(cli: Cli) -> None:
 # ---- bad input
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        pytest.param(("mont", "mnot"), "unknown design 'mnot': did you mean 'mont'?", id="design"),
-        pytest.param(("nstages =", "nstage ="), "'nstage': did you mean 'nstages'?", id="parameter"),
-        pytest.param(
-            ("time_ns", "time_n"), "unknown metric 'time_n': did you mean 'time_ns'?", id="objective"
-        ),
-        pytest.param(('"min", a', '"low", a'), 'has no such direction; give "min" or "max"', id="direction"),
-        pytest.param(('"flow"]', '"flows"]'), "unknown stage 'flows': did you mean 'flow'?", id="stage"),
-        pytest.param(
-            ("<= 16", "<= 3"), 'constraint "nstages * steps_per_stage <= 3" leaves out', id="constraint"
-        ),
-        pytest.param(("nbits = [32]", "nbits = [33]"), "33 bits", id="impossible"),
-        pytest.param(("[1, 2, 3, 4]", "[]"), "nstages is empty; give at least one value", id="empty"),
-        pytest.param(("title =", "titel ="), "unknown key 'titel': did you mean 'title'?", id="key"),
-    ],
-)
-def test_a_bad_space(change: tuple[str, str], message: str, explore: Explore) -> None:
+def test_a_bad_space(explore: Explore) -> None:
+    """Refused with the name of its file; test_space.py has the reasons."""
     explore.work = None
-    assert change[0] in FLOWS
-    error = explore.fails(FLOWS.replace(*change))
-    assert error.startswith("space.toml: ") or "the space is empty" in error
-    assert message in error
+    wrong = explore.fails(FLOWS.replace("mont", "mnot"))
+    assert wrong.startswith("space.toml: unknown design 'mnot': did you mean 'mont'?")
+    for change in (("<= 16", "<= 3"), ("nbits = [32]", "nbits = [33]")):
+        assert explore.fails(FLOWS.replace(*change)).startswith("the space is empty")
 
 
 @pytest.mark.parametrize(
@@ -710,6 +692,7 @@ def test_a_ledger_that_cannot_be(explore: Explore, tmp_path: Path) -> None:
 # ---- with workers
 
 
+@pytest.mark.usefixtures("real_content")
 def test_real_points_in_real_workers(cli: Cli, tmp_path: Path) -> None:
     """Cycles are those of the formulas; a second run begins nothing."""
     path, ledger = tmp_path / "machines.toml", tmp_path / "ledger.sqlite"
@@ -737,8 +720,7 @@ def test_no_cluster_at_that_address(cli: Cli, tmp_path: Path, monkeypatch: pytes
     path.write_text(FORMULAS)
     arguments = ("explore", path, "--ledger", tmp_path / "ledger.sqlite")
     error = cli.fails(*arguments, "--scheduler", "tcp://127.0.0.1:1")
-    assert error.startswith("--scheduler tcp://127.0.0.1:1: no answer in")
-    assert "dask scheduler" in error
+    assert error.startswith("--scheduler tcp://127.0.0.1:1: no answer in 1 s; start one by `dask")
 
 
 # ---- small things
@@ -788,9 +770,7 @@ def test_what_works_are_called() -> None:
 )
 def test_examples_are_understood(example: str) -> None:
     """What they do takes minutes, or a cluster; see above for the like."""
-    args = cli_module.build_parser().parse_args(shlex.split(example)[1:])
-    explore_command._check(args)
-    assert shlex.split(explore_command._command(args))[:3] == shlex.split(example)[:3]
+    explore_command._check(cli_module.build_parser().parse_args(shlex.split(example)[1:]))
 
 
 def test_help_and_start_are_quick() -> None:

@@ -7,6 +7,7 @@ import json
 import math
 import random
 import statistics
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,9 @@ from modexlab.eval.lab.security.welch import (
     CERTAIN,
     FIXED,
     RANDOM,
+    Moments,
     Point,
     kind_of,
-    moments_of,
     point_of,
     welch,
 )
@@ -98,6 +99,10 @@ def test_moments_are_those_of_pymtl3s_own_simulator() -> None:
                     assert found == (2, 2 * bits, 2 * bits * bits), (measure, cycle, group)
 
 
+def moments_of(values: list[int]) -> Moments:
+    return Moments(len(values), sum(values), sum(value * value for value in values))
+
+
 def test_welch() -> None:
     draw = random.Random(1)
     one, other = ([draw.randrange(100) for _ in range(count)] for count in (30, 50))
@@ -156,6 +161,27 @@ def test_time_that_depends_on_the_exponent_leaks() -> None:
     found = assessed(catalogue.find("mont").at(8, schedule="left-to-right"), 200)
     assert found.leaks and found.time_leaks
     assert len(found.cycles_of[FIXED]) == 1 < len(found.cycles_of[RANDOM])
+
+
+def test_time_that_depends_on_the_exponent_leaks_though_its_mean_does_not() -> None:
+    """The multiplier is as slow as its operands are long: the classes agree in their distribution."""
+    found = assessed(catalogue.find("ssmm").at(8, schedule="ladder"), 200)
+    means = [statistics.mean(found.lengths[kind_of(which, 0)]) for which in (FIXED, RANDOM)]
+    assert abs(means[0] - means[1]) < 5
+    assert found.time_leaks and len(found.told_apart) > 1
+
+
+def test_time_that_depends_on_the_message_alone_is_no_leak() -> None:
+    """Cycles that vary alike with every exponent: judged by the operations that share a message."""
+    found = assessed(catalogue.find("mont").at(8), 40)
+    draw = random.Random(1)
+    lengths = [[draw.choice((10, 11, 30)) for _ in range(200)] for _ in range(NKINDS)]
+    public = replace(found, lengths=lengths, shared=[[10] * 4, [30] * 4, [11] * 4])
+    assert not public.time_leaks
+    assert replace(public, shared=[[10] * 4, [30, 30, 30, 31]]).told_apart == [30, 31]
+    one, other = [10, 30] * 50, [20] * 100  # with the same mean, of a machine that blinds
+    assert replace(public, shared=[], lengths=[one, other, one, other]).time_leaks
+    assert not replace(public, shared=[], lengths=[one, other, other, other]).time_leaks
 
 
 def test_what_is_blinded_passes() -> None:

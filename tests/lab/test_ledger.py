@@ -53,6 +53,10 @@ class StandIn:
     name: str = "p"
 
     @property
+    def version(self) -> str:
+        return self.key
+
+    @property
     def label(self) -> str:
         return self.subject
 
@@ -116,7 +120,7 @@ def test_a_real_point_comes_back(ledger: Ledger) -> None:
     real = Point("mont", 64, settings=(("nstages", 4),))
     ledger.record(real, WHOLE)
     ledger.record(cast("Point", _Old(real)), WHOLE)
-    current, old = (rows[0] for rows in (ledger.rows(key=real.key, history=True), ledger.rows(key="old")))
+    current, old = (rows[0] for rows in (ledger.rows(key=real.version, history=True), ledger.rows(key="old")))
     assert Point.from_json(current.point) == real == Point.from_json(old.point)
     assert (current.family, current.parameters) == ("MontMulRem", json.loads(json.dumps(real.resolved)))
     assert (current.stale, old.stale) == (False, True)
@@ -125,7 +129,7 @@ def test_a_real_point_comes_back(ledger: Ledger) -> None:
 class _Old:
     """A point as it was with other sources."""
 
-    key = "old"
+    key = version = "old"
 
     def __init__(self, now: Point) -> None:
         self._now = now
@@ -427,7 +431,9 @@ def test_a_damaged_file(ledger: Ledger) -> None:
     content[4096:] = random.Random(1).randbytes(len(content) - 4096)  # all but the page of the schema
     ledger.path.write_bytes(content)
     for use in (ledger.rows, lambda: ledger.record(point(), WHOLE)):
-        with pytest.raises(BadInput, match="is damaged; `modexlab ledger salvage` keeps it"):
+        with pytest.raises(
+            BadInput, match=r"is damaged \(SQLite: .*\); `modexlab ledger salvage .*` recovers"
+        ):
             use()
 
 

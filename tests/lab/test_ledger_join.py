@@ -11,17 +11,18 @@ import pytest
 from modexlab.eval.lab.ledger import ledger as ledgers
 from modexlab.eval.lab.ledger.join import compare, join
 from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.ledger.reference import Reference
+from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.metrics import Figure, Measurement
+from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.rows import Row
+from modexlab.eval.lab.stages import FORMULA, NETLIST
 
 from tests.command_line import Cli
 from tests.lab.test_ledger import WHOLE, point
+from tests.paths import ROOT
 
 Measured = tuple[str, float, str]  # the point, its cycles, when
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 def taking(cycles: float) -> Measurement:
@@ -152,6 +153,25 @@ def test_commands(make: Callable[..., Ledger], cli: Cli) -> None:
         assert cli("ledger", "diff", one, two).code == 0
 
 
+def test_reference_results(cli: Cli, tmp_path: Path) -> None:
+    """A reference file holds each figure, is the same after a second run, and shows which figure moved."""
+    files = [tmp_path / f"{name}.jsonl" for name in ("first", "again", "moved")]
+    for file, figures in zip(files, ({32: 100, 64: 5}, {64: 5, 32: 100}, {32: 2**60, 64: 5}), strict=True):
+        with Ledger(file.with_suffix(".sqlite")) as ledger:
+            for nbits, value in figures.items():
+                ledger.record(Point("mont", nbits), taking(value))
+        assert cli("ledger", "export", file, "--format", "reference", "--ledger", ledger.path).code == 0
+        assert cli("ledger", "diff", file, ledger.path).out == "0 of 2 figures differ\n"
+    first, again, moved = files
+    assert first.read_text() == again.read_text() and len(first.read_text().splitlines()) == 2
+    found = cli("ledger", "diff", first, moved, "--json")
+    assert found.code == 1
+    assert [(row["before"], row["after"]) for row in found.json()["differences"]] == [(100, 2**60)]
+    first.write_text(first.read_text().replace('"figures"', '"numbers"'))
+    refused = cli("ledger", "diff", first, moved)
+    assert refused.code == 2 and f"{first}, line 1: not a reference result" in refused.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -170,3 +190,34 @@ def test_refused(arguments: tuple[str, ...], message: str, cli: Cli) -> None:
 def test_a_ledger_is_not_merged_into_itself(make: Callable[..., Ledger], cli: Cli) -> None:
     with saved(make("one", ("p", 100, "01"))) as (one,):
         assert "that is the ledger itself" in cli.fails("ledger", "merge", one, "--ledger", one)
+
+
+# ---- the baseline in the repository, with which every later change is compared
+
+BASELINE = ROOT / "eval" / "results" / "baseline.jsonl"
+QUICK_NBITS = 32
+
+
+@pytest.fixture(scope="module")
+def baseline() -> list[Row]:
+    return Reference(BASELINE).rows()
+
+
+def test_figures_come_with_their_origin(baseline: list[Row]) -> None:
+    """Tests that passed, tools, and for hardware the digest of its Verilog."""
+    assert {row.metric for row in baseline} >= {"cycles", "area_um2", "wns_ns", "energy_nj"}
+    for row in baseline:
+        assert row.tests and row.command[0] == "modexlab", row
+        assert row.stage == FORMULA or row.tools, row
+        assert row.stage not in NETLIST or len(row.verilog_hash) >= 20, row
+
+
+def test_formulas_give_the_baseline(baseline: list[Row]) -> None:
+    """Cycles by formula are those of the baseline, with its values of all parameters."""
+    found = [row for row in baseline if row.stage == FORMULA and row.nbits <= QUICK_NBITS]
+    assert len(found) > 100
+    for row in found:
+        point = Point(
+            row.subject, row.nbits, tuple(row.parameters.items()), row.interface, row.workload, FORMULA
+        )
+        assert measure(point).value("cycles", row.operation) == row.value, row

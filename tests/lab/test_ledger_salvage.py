@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import sqlite3
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +16,13 @@ from modexlab.eval.cli.main import main
 from modexlab.eval.lab.ledger.join import join
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.ledger.salvage import salvage, verify
+from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.fl.errors import BadInput
 
 from .test_ledger import WHOLE, point
 
+SETTINGS = {"nstages": 1, "schedule": "ladder"}  # of verdicts
 COUNT, NOTES = 60, 3  # measurements; failures, and as many verdicts
 WITH_PICTURE = replace(WHOLE, artifacts={"picture": bytes(range(256)) * 8})
 
@@ -39,7 +43,7 @@ def make_content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def verdict(name: str, outcome: str = "proved", at: str = "") -> Verdict:
-    return Verdict("key", "mont", "MontMulRem", 8, {"nstages": 1}, name, "time", outcome, "PDR", 2, at)
+    return Verdict("key", "mont", "MontMulRem", 8, SETTINGS, name, "time", outcome, "PDR", 2, at)
 
 
 def figures(ledger: Ledger) -> dict[str, list[tuple[str, str, float]]]:
@@ -62,7 +66,7 @@ def check(path: Path, into: Path) -> int:
     assert salvaged.joined.added == len(found) == salvaged.found.intact
     assert salvaged.joined.noted == salvaged.found.notes == len(failed) + len(verdicts)
     assert failed.items() <= {f"failed {index}": ("no room", index) for index in range(NOTES)}.items()
-    rights = [(f"check {index}", ("proved", {"nstages": 1}, 2)) for index in range(NOTES)]
+    rights = [(f"check {index}", ("proved", SETTINGS, 2)) for index in range(NOTES)]
     assert all(each in rights for each in verdicts.items())
     assert salvaged.found.intact + len(salvaged.found.damaged) >= COUNT or not salvaged.found.sound
     assert found.keys() <= {f"k{index}" for index in range(COUNT)}
@@ -203,3 +207,161 @@ def test_what_is_damaged_is_not_joined(tmp_path: Path) -> None:
         pytest.raises(BadInput, match="measurement 1 is not what was written"),
     ):
         join(into, source)
+
+
+# ---- flipped bits, as commands see them
+
+FLIPS = 100
+SPACE = """
+title = "a machine"
+objectives = {cycles = "min"}
+[[part]]
+designs = ["mont"]
+nbits = [8]
+workloads = ["encrypt", "decrypt"]
+stages = ["formula"]
+"""
+
+
+@pytest.fixture(name="real", scope="module")
+def make_real(untranslated: None, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of a small ledger of points that there are."""
+    path = tmp_path_factory.mktemp("real") / "ledger.sqlite"
+    with Ledger(path) as ledger:
+        for workload in ("encrypt", "decrypt"):
+            ledger.record(Point("mont", 8, workload=workload, stage="formula"), WITH_PICTURE)
+        ledger.record(Point("mont", 8, stage="flow"), WITH_PICTURE)
+        ledger.fail(Point("naive", 8, stage="flow"), "no room", 1.0)
+        ledger.note(verdict("check"))
+    return path.read_bytes()
+
+
+def flipped(content: bytes, where: int, bit: int) -> bytes:
+    damaged = bytearray(content)
+    damaged[where] ^= 1 << bit
+    return bytes(damaged)
+
+
+def commands(directory: Path) -> list[tuple[str, ...]]:
+    """The commands that read a ledger, but for those that prove or measure."""
+    (directory / "space.toml").write_text(SPACE)
+    made = str(directory / "made")
+    return [
+        ("ledger", "list"),
+        ("ledger", "list", "--failures"),
+        ("ledger", "show", "1"),
+        ("ledger", "export", f"{made}.csv"),
+        ("ledger", "diff", str(directory / "whole.sqlite")),
+        ("ledger", "merge", str(directory / "ledger.sqlite"), "--ledger", f"{made}.sqlite"),
+        ("reproduce", "1"),
+        ("report", "--no-measure", "-o", f"{made}.html"),
+        ("explore", str(directory / "space.toml"), "--dry-run"),
+        ("package", "mont", "--nbits", "8", "--interface", "stream", "-o", f"{made}-package", "--force"),
+        ("compare", "paper-003"),
+    ]
+
+
+def run(
+    monkeypatch: pytest.MonkeyPatch, directory: Path, content: bytes, damaged: bytes
+) -> Callable[..., int]:
+    """Run commands with this ledger, each on a file of its own."""
+    path = directory / "ledger.sqlite"
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
+    (directory / "whole.sqlite").write_bytes(content)
+
+    def code(*argv: str) -> int:
+        for file in directory.glob("ledger.sqlite*"):
+            file.unlink()
+        path.write_bytes(damaged)
+        return main(list(argv))
+
+    return code
+
+
+def test_flipped_bits_show_no_wrong_figure(real: bytes, tmp_path: Path) -> None:
+    """Each read of a ledger returns what was written, or raises BadInput with the file."""
+    path, generator = tmp_path / "ledger.sqlite", random.Random(27)
+
+    def answers(content: bytes) -> list[object]:
+        found: list[object] = []
+        with Ledger(path) as ledger:
+            asked: list[Callable[[], object]] = [
+                lambda: [
+                    (row.point, row.metric, row.operation, row.value) for row in ledger.rows(history=True)
+                ],
+                lambda: [(failure.message, failure.point) for failure in ledger.failures()],
+                lambda: [replace(found, at="") for found in ledger.verdicts()],
+                lambda: [ledger.measurement(number) for number in (1, 2, 3)],
+                lambda: len(list(ledger.whole())) and ledger.names() and ledger.done(["k"]),
+            ]
+            for ask in asked:
+                for file in path.parent.glob("ledger.sqlite*"):
+                    file.unlink()
+                path.write_bytes(content)
+                ledger.close()
+                try:
+                    found.append(ask())
+                except BadInput as error:
+                    assert str(path) in str(error), error
+                    found.append(None)
+        return found
+
+    rows, *others = answers(real)
+    assert isinstance(rows, list) and len(rows) == 6 and None not in others
+    refused = 0
+    for _ in range(FLIPS):
+        read, *more = answers(flipped(real, generator.randrange(len(real)), generator.randrange(8)))
+        refused += read is None
+        assert read is None or all(row in rows for row in read), "a figure that nobody measured"
+        for right, answer in zip(others[1:3], more[1:3], strict=True):
+            assert answer in (None, right, [])
+    assert 10 < refused < FLIPS
+
+
+def test_every_command_names_the_damage_and_the_remedy(
+    real: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = real.replace(b'"subject": "mont"', b'"subject": "lont"').replace(b"no room", b"no soom")
+    code = run(monkeypatch, tmp_path, real, damaged)
+    for command in commands(tmp_path):
+        assert code(*command) == 2, command
+        said = capsys.readouterr().err
+        assert "ledger.sqlite is damaged: " in said and "`modexlab ledger salvage " in said, command
+        assert said.startswith("modexlab: error: ") and said.count("\n") == 1, command
+    assert code("ledger", "verify") == 1
+
+
+@pytest.mark.regress
+def test_no_command_ends_in_a_traceback(real: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = random.Random(28)
+    for _ in range(FLIPS):
+        damaged = flipped(real, generator.randrange(len(real)), generator.randrange(8))
+        code = run(monkeypatch, tmp_path, real, damaged)
+        for command in (*commands(tmp_path), ("ledger", "verify"), ("ledger", "salvage")):
+            assert code(*command) in (0, 1, 2), command
+
+
+def test_salvage_writes_to_the_file_that_it_is_given(
+    real: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine, damaged = tmp_path / "mine.sqlite", tmp_path / "damaged.sqlite"
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(mine))
+    mine.write_bytes(real)
+    damaged.write_bytes(flipped(real, real.index(b'"subject": "mont"') + 3, 0))
+    assert main(["ledger", "salvage", str(damaged)]) == 0
+    assert mine.read_bytes() == real
+    assert (tmp_path / "damaged.sqlite.damaged-1").exists() and verify(damaged).intact == 2
+    other = tmp_path / "other.sqlite"
+    assert main(["ledger", "salvage", str(damaged), "--ledger", str(other)]) == 0
+    assert verify(other).intact == 2 and verify(damaged).intact == 2 and mine.read_bytes() == real
+
+
+@pytest.mark.parametrize("action", ["verify", "list", "salvage", "merge"])
+def test_devices_are_no_ledgers(
+    action: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To read one might never end."""
+    monkeypatch.setenv("MODEXLAB_LEDGER", "/dev/zero")
+    given = [] if action == "list" else ["/dev/zero"]
+    assert main(["ledger", action, *given]) == 2
+    assert "/dev/zero" in capsys.readouterr().err

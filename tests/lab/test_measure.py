@@ -11,9 +11,10 @@ import msgspec
 import pytest
 from modexlab.eval.designs import catalogue, systems
 from modexlab.eval.designs.machine import Machine
-from modexlab.eval.designs.session import Answer, Session
+from modexlab.eval.designs.session import Operated, Session
 from modexlab.eval.errors import NoMeasurement
 from modexlab.eval.lab import implement, measure, metrics
+from modexlab.eval.lab.content import verilog_digests
 from modexlab.eval.lab.metrics import METRICS, Figure, Measurement
 from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published as papers
@@ -28,11 +29,6 @@ from tests.harness import regress_if
 from ..command_line import Cli
 
 SMALL = Point("mont", 8, stage="layout")  # test_cli_asic.py makes it too
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 def cycles(found: Measurement) -> float:
@@ -109,8 +105,8 @@ def test_verilog_hash_is_of_the_hardware() -> None:
         measure.measure(Point("mont", 8, workload=each)).verilog_hash for each in ("encrypt", "decrypt")
     ]
     assert hashes[0] == hashes[1] == hashlib.sha256(Point("mont", 8).chip().verilog().encode()).hexdigest()
-    other = measure.verilog_hash(Point("mont", 8, (("add_red", "koc"),)))
-    assert other not in (hashes[0], "") and measure.verilog_hash(SMALL) == hashes[0]
+    other = verilog_digests(Point("mont", 8, (("add_red", "koc"),))).text
+    assert other not in (hashes[0], "") and verilog_digests(SMALL).text == hashes[0]
     assert measure.measure(Point("mont", 8, stage="formula")).verilog_hash == ""
 
 
@@ -125,7 +121,7 @@ def test_systems_are_normalised(subject: str) -> None:
     found = measure.measure(Point(subject, 32))
     assert cycles(found) == row.normalised
     assert found.details["window"]["dummy"] == row.dummy > 0
-    assert found.verilog_hash == measure.verilog_hash(Point(subject, 32, stage="flow"))
+    assert found.verilog_hash == verilog_digests(Point(subject, 32, stage="flow")).text
 
 
 @pytest.mark.regress
@@ -156,14 +152,16 @@ def test_progress_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"),
+    ("operated", "message"),
     [
-        (Answer(Status.OK, 12345, 77), "the result of encrypt is wrong"),
-        (Answer(Status.EVEN_MODULUS, 0, 3), "answered with status"),
+        (Operated([(Status.OK, 12345)], 77), "the result of encrypt is wrong"),
+        (Operated([(Status.EVEN_MODULUS, 0)], 3), "answered with status"),
     ],
 )
-def test_wrong_result_has_no_figures(answer: Answer, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Session, "run", lambda *_, **__: [answer])
+def test_wrong_result_has_no_figures(
+    operated: Operated, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Session, "operate", lambda *_: [operated])
     with pytest.raises(NoMeasurement, match=message):
         measure.measure(Point("mont", 8))
 
@@ -245,7 +243,7 @@ def test_layout_has_all_figures(routed: Measurement) -> None:
 def test_layout_says_what_ran(routed: Measurement) -> None:
     rows = len(SMALL.chip().rows()) + len(systems.OPERATIONS)
     assert routed.tests == f"{rows} rows at RTL, {rows} at gates, {rows} at placed gates"
-    assert routed.verilog_hash == measure.verilog_hash(SMALL)
+    assert routed.verilog_hash == verilog_digests(SMALL).text
     assert any("equivalence" in each for each in routed.details["caveats"])
     assert "equivalence" not in {each["name"] for each in routed.details["steps"]}
     assert routed.tools["OpenSTA"] and routed.tools["Yosys"]
@@ -302,7 +300,7 @@ def test_fpga_counts_and_its_tests(cli: Cli) -> None:
     counts = by_name(found.figures)
     report = cli(*each.command[1:]).json()["devices"]["ecp5"]
     assert (counts["lut", ""], counts["ff", ""]) == (report["luts"], report["ffs"])
-    assert found.tests.endswith(" rows at RTL") and found.verilog_hash == measure.verilog_hash(each)
+    assert found.tests.endswith(" rows at RTL") and found.verilog_hash == verilog_digests(each).text
 
 
 def test_skipped_steps_take_those_with_them_that_need_them() -> None:
@@ -317,7 +315,7 @@ def test_skipped_steps_take_those_with_them_that_need_them() -> None:
 
 def test_verilog_of_the_flow_is_what_was_hashed(tmp_path: Path) -> None:
     SMALL.chip().export(tmp_path)
-    assert hashlib.sha256((tmp_path / "design.sv").read_bytes()).hexdigest() == measure.verilog_hash(SMALL)
+    assert hashlib.sha256((tmp_path / "design.sv").read_bytes()).hexdigest() == verilog_digests(SMALL).text
 
 
 # ---- options of the commands

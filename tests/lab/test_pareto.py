@@ -1,8 +1,7 @@
-"""Pareto fronts, against their definition and against counting the cells of a grid."""
+"""Pareto fronts, against their definition."""
 
 from __future__ import annotations
 
-import itertools
 import os
 
 import pytest
@@ -15,7 +14,6 @@ from modexlab.eval.lab.pareto import (
     figures_by_operation,
     front_of,
     goals_of,
-    hypervolume,
     to_minimise,
 )
 from modexlab.fl.errors import BadInput
@@ -71,24 +69,6 @@ def test_a_point_says_whether_it_is_on_the_front() -> None:
     assert front.add((2, 5), "a trade")
     assert front.add((2, 3), "better than all of these")
     assert [item for _, item in front.sorted()] == ["better than all of these"]
-
-
-@settings(max_examples=40 * FACTOR)
-@given(st.integers(1, 3).flatmap(lambda parts: st.tuples(st.just(parts), vectors(parts))))
-def test_hypervolume_counts_cells(case: tuple[int, list[tuple[int, ...]]]) -> None:
-    """With whole numbers it is the number of unit cells of the grid that some point dominates."""
-    parts, points = case
-    cells = itertools.product(range(SIDE), repeat=parts)
-    expected = sum(
-        any(all(a <= b for a, b in zip(point, cell, strict=True)) for point in points) for cell in cells
-    )
-    assert hypervolume(points, (SIDE,) * parts) == expected
-
-
-def test_hypervolume_by_hand() -> None:
-    assert hypervolume([(1.0, 3.0), (2.0, 1.0)], (4.0, 4.0)) == 7
-    assert hypervolume([(1.0, 3.0), (2.0, 1.0), (2.5, 2.5), (9.0, 0.0)], (4.0, 4.0)) == 7
-    assert hypervolume([], (4.0, 4.0)) == 0
 
 
 def test_goals() -> None:

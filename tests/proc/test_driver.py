@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from modexlab.fl.axi4lite import ALL_BYTES, OKAY, SLVERR, Axi4LiteFL, Traits
+from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import MEANING, Status
 from modexlab.fl.xcel import MASK, to_words
 from modexlab.proc.iss.iss import ISS
@@ -97,14 +98,15 @@ class Device(Axi4LiteFL):
 
     def __init__(self, given: Sequence[int] = (), **private: bool) -> None:
         traits = Traits(constant_time=True, reduced_only=True, **private)
-        super().__init__(NBITS, self.mod_exp, given, traits)
+        numbers = tuple((f"given_{place}", nbits) for place, nbits in enumerate(given))
+        super().__init__(exponentiation(NBITS, numbers), self.mod_exp, traits)
         self.refused: list[tuple[str, int]] = []
         self.log: list[tuple[int, int]] = []
         self.left = 0
         self.named = {each.address: name for name, each in self.map.items()}
 
     def mod_exp(self, base: int, exp: int, mod: int, *given: int) -> tuple[Status, int]:
-        self.operands = (base, exp, mod, *given)
+        self.computed = (base, exp, mod, *given)
         self.left = self.lasts
         if mod == 0:
             return Status.ZERO_MODULUS, 0
@@ -285,7 +287,7 @@ def test_polling(driver: Driver) -> None:
         assert driver.start(base) == "OK"
         assert driver("wait", 6) == "OK"
         assert driver.read() == ("OK", pow(base, EXP, MOD))
-    assert driver.device.operands == (MOD - 1, EXP, MOD)
+    assert driver.device.computed == (MOD - 1, EXP, MOD)
     assert driver.read(5) == ("OK", pow(MOD - 1, EXP, MOD)), "what is above the result is 0"
 
 
@@ -294,7 +296,7 @@ def test_short_numbers_are_filled_up(driver: Driver) -> None:
     assert driver.load(0xFFFF_FFFB, 3, words=1) == "OK"
     assert driver.read(3) == ("OK", pow(MOD - 1, EXP, MOD)), "of the key with which it was started"
     assert driver.start(7, words=1) == "OK"
-    assert driver.device.operands == (7, 3, 0xFFFF_FFFB)
+    assert driver.device.computed == (7, 3, 0xFFFF_FFFB)
     assert driver.read(1) == ("OK", 343)
 
 
@@ -330,7 +332,7 @@ def test_given_numbers(library: Path) -> None:
         assert driver.load(given=wrong) == "GIVEN_COUNT"
     assert driver.start(2) == "NO_KEY"
     assert driver.load(given=(GIVEN, 5)) == "OK" and driver.start(2) == "OK"
-    assert driver.device.operands == (2, EXP, MOD, GIVEN, 5)
+    assert driver.device.computed == (2, EXP, MOD, GIVEN, 5)
     assert driver.device.refused == []
 
 
@@ -388,13 +390,13 @@ def test_private_key(
         assert driver("load_private_key", ctypes.byref(private_key(name))) == "OK"
     assert driver.start(2) == "OK"
     key = [*expected(exponent, "modulus", *of_key)]
-    assert list(driver.device.operands) == [2, *key, *random]
+    assert list(driver.device.computed) == [2, *key, *random]
     for name in names:
         assert driver("load_random", ctypes.byref(random_of(name))) == "KEY_LACKS"
     new = random_of(x=5, kp=6, kq=7)
     assert driver("load_random", ctypes.byref(new)) == "OK" and driver.start(3) == "OK"
     values = {"x": 5, "kp": 6, "kq": 7}
-    assert list(driver.device.operands) == [3, *key, *(values[name] for name in names)]
+    assert list(driver.device.computed) == [3, *key, *(values[name] for name in names)]
     assert driver.device.refused == []
 
 
@@ -407,7 +409,7 @@ def test_a_private_key_for_another_machine(library: Path) -> None:
     plain = Driver(library, Device())
     assert plain.init() == "OK" and plain("load_private_key", ctypes.byref(private_key())) == "OK"
     plain.device.lasts = 3
-    assert plain.start(2) == "OK" and list(plain.device.operands) == [
+    assert plain.start(2) == "OK" and list(plain.device.computed) == [
         2,
         *expected("private_exponent", "modulus"),
     ]

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 from modexlab.fl.errors import BadInput
-from modexlab.proc.isa.isa import encode
 from modexlab.proc.software.elf import Program, load_elf
 from modexlab.proc.software.memory import REGIONS, AccessFault, Memory
+
+from tests.proc.assembler import encode
 
 CODE = struct.pack("<2I", encode("addi", rd=10, imm=3), encode("ecall"))
 HEADER_SIZE, SEGMENT_SIZE = 52, 32

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.proc.isa import csrs, isa
-from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, Instruction, decode, disassemble, encode
+from modexlab.proc.isa.isa import BY_NAME, INSTRUCTIONS, Instruction, decode, disassemble
+
+from tests.proc.assembler import encode
 
 TOOLS = "riscv64-unknown-elf-"
 IMMEDIATES = {  # first, last and unit, from the specification's drawings

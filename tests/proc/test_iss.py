@@ -12,14 +12,17 @@ from pathlib import Path
 
 import pytest
 from modexlab.fl.errors import BadInput
+from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
 from modexlab.fl.xcel import BASE, EXP, GO, MOD, STATUS, XcelFL
 from modexlab.proc.isa import causes, csrs
-from modexlab.proc.isa.isa import INSTRUCTIONS, encode
+from modexlab.proc.isa.isa import INSTRUCTIONS
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import TRAP_LOOP, Commit, Outcome, Stuck, Trap, Window
 from modexlab.proc.iss.semantics import BRANCHES, LOADS, STORES, VALUES
 from modexlab.proc.software.elf import Program, load_elf
+
+from tests.proc.assembler import encode
 
 ZERO, RA, SP, T0, T1, T2, A0, A1, A2 = 0, 1, 2, 5, 6, 7, 10, 11, 12
 CORNERS = (0, 1, 2, 3, 7, 31, 32, 0x7FF, 0x8000, 0x1_0000, 0x1234_5678, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001)
@@ -674,7 +677,7 @@ def test_accelerator() -> None:
     for register in (STATUS, GO):
         words += [encode("csrrsi", rd=A0, imm=csrs.XCEL_FIRST + register), send(A0)]
     program = Program.of_words([*words, *finish()])
-    outcome = ISS(program, xcel=XcelFL(32, compute)).run()
+    outcome = ISS(program, xcel=XcelFL(exponentiation(32), compute)).run()
     assert outcome.output == [0, 1024 % 1001]
     assert operations == [(2, 10, 1001)]
     with pytest.raises(

@@ -114,8 +114,8 @@ def present(kind: str, source: str) -> str:
 @pytest.mark.parametrize(
     ("kind", "source", "text"),
     [
-        # machines of up to 2048 bits take minutes
-        pytest.param(*found[1:], marks=regress_if(found[2] == "coupling_table"))
+        # machines of up to 2048 bits take minutes, and each parameter a processor of its own
+        pytest.param(*found[1:], marks=regress_if(found[2] in ("coupling_table", "parameter_table")))
         for found in QUOTED.findall(README.read_text())
     ],
 )
@@ -123,6 +123,15 @@ def test_quotation(kind: str, source: str, text: str, workplace: Path) -> None:
     assert comparable(text) == comparable(present(kind, source)), (
         "python -m tests.proc.test_readme writes the quotations anew"
     )
+
+
+def test_the_drawn_datapath_is_that_of_the_hardware() -> None:
+    """Units and pipelined signals in the picture have the names that they have in the RTL."""
+    core = ROOT / "proc" / "core"
+    labels = re.findall(r"<text[^>]*>(\w+)(?:\[\d\])?<", (core / "datapath.svg").read_text())
+    names = {label for label in labels if re.fullmatch(r"\w+_[DXMW]|([A-Z][a-z]+){2,}", label)}
+    hardware = set(re.findall(r"\w+", "".join(file.read_text() for file in core.glob("*.py"))))
+    assert len(names) > 30 and not names - hardware
 
 
 def test_compiler_of_the_quoted_cycles_is_named() -> None:

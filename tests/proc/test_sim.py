@@ -12,7 +12,7 @@ from modexlab.proc.core.pipeline_trace import WIDTH, cut
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.isa import causes, csrs
-from modexlab.proc.isa.isa import INSTRUCTIONS, disassemble, encode
+from modexlab.proc.isa.isa import INSTRUCTIONS, disassemble
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import ACCELERATOR_WAIT, HANG, TRAP_LOOP, Outcome, Stuck, Trap
 from modexlab.proc.sim import (
@@ -22,14 +22,15 @@ from modexlab.proc.sim import (
     ProcSimulation,
     UnknownBubble,
     VerilogText,
-    first_difference,
     simulate_proc,
 )
 from modexlab.proc.software.elf import Program
 from modexlab.rtl.sim import translate
 from modexlab.rtl.units.multiplier import Multiplier
 
-from tests.harness import RTL_STAGES
+from tests.harness import RTL_STAGES, one_now
+from tests.proc.assembler import encode
+from tests.proc.difference import first_difference
 from tests.proc.sim_examples import (
     CHANGES_DMEM,
     CHANGES_MANAGER,
@@ -133,14 +134,17 @@ def anywhere(outcome: Outcome) -> Outcome:
     return replace(outcome, stage=None)
 
 
-def test_stages_agree(native: ProcSimulation, python: ProcSimulation) -> None:
+@pytest.mark.parametrize("timings", one_now((TIMINGS[::4], TIMINGS), TIMINGS[::4]), ids=("two", "all"))
+def test_stages_agree(
+    native: ProcSimulation, python: ProcSimulation, timings: tuple[MemoryTiming, ...]
+) -> None:
     program = everything()
     expected = ISS(program, xcel=NullXcelFL(), manager=WORDS).run(record=True)
     assert expected.reason == "exit"
     assert len(expected.output) == len(WORDS)
     seen = set()
     with simulate_proc(mk_proc_xcel(), "verilog") as verilog:
-        for timing in TIMINGS:
+        for timing in timings:
             outcomes = [
                 sim.run(program, manager=WORDS, timing=timing, record=True)
                 for sim in (python, verilog, native)
@@ -373,7 +377,7 @@ def test_verilog_text_in_place_of_a_component(native: ProcSimulation) -> None:
         simulate_proc(text, "python")
 
 
-@pytest.mark.parametrize("stage", RTL_STAGES)
+@pytest.mark.parametrize("stage", one_now(RTL_STAGES, "python", "native"))
 def test_waveforms(stage: str, tmp_path: Path) -> None:
     path = tmp_path / "waves.vcd"
     with simulate_proc(Walker(), stage, vcd=path) as sim:

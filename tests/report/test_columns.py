@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from modexlab.eval.report import tables
+from modexlab.eval.report import html, tables
 from modexlab.eval.report.content import gather
 from modexlab.eval.report.html import page
 from modexlab.eval.report.markdown import of_table as in_markdown
@@ -16,7 +16,15 @@ from tests.paths import ROOT
 
 from .examples import write
 
+pytestmark = pytest.mark.usefixtures("untranslated", "without_libraries")
+
 (LINE_OF_A_USER,) = re.findall(r"^    (Column\(.*\)),$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+
+
+@pytest.fixture
+def without_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without Vega: it takes seconds to bundle, and draws no table."""
+    monkeypatch.setattr(html, "libraries", lambda: "")
 
 
 def test_a_new_column_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +43,7 @@ def test_a_new_column_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("name", ["BEST", "DESIGNS", "CRITICAL", "LEAKS", "MARKED", "FAILED"])
 def test_every_table_takes_one_more(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    more = tables.Column("One more", lambda _: tables.words("of one's own"))
+    more = tables.Column("One more", lambda _: "of one's own")
     monkeypatch.setattr(tables, name, (*getattr(tables, name), more))
     made = page(gather(write(tmp_path / "ledger.sqlite"), pictures=False))
     assert "One more" in made and "of one" in made

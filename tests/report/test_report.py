@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import itertools
 import json
 import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
@@ -25,7 +27,7 @@ from modexlab.eval.lab.point import Point
 from modexlab.eval.papers import published
 from modexlab.eval.report import charts, datasets, palette, static
 from modexlab.eval.report.captions import CHARTS
-from modexlab.eval.report.content import Content, gather
+from modexlab.eval.report.content import PAPER_NBITS, Content, gather
 from modexlab.eval.report.entries import Entry, entries_of
 from modexlab.eval.report.html import for_script, packed
 from modexlab.eval.report.html import page as page_of
@@ -49,6 +51,8 @@ from .examples import (
     picture,
     write,
 )
+
+pytestmark = pytest.mark.usefixtures("untranslated")
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +186,54 @@ def test_best(content: Content) -> None:
     assert cells(table, "Published", **{**of, "interface": "stream"})[2] == ["-"], "of no other library"
 
 
+def test_formulas_that_simulation_confirms_compete(tmp_path: Path) -> None:
+    """fold is confirmed at 32 bits and wins at 8; mont's formula is wrong, scaled's unconfirmed."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for subject, nbits, cycles in (
+        ("fold", 32, 48),
+        ("fold", 8, 18),
+        ("mont", 32, 9),
+        ("mont", 8, 8),
+        ("scaled", 8, 7),
+    ):
+        ledger.record(Point(subject, nbits, stage="formula"), counted(cycles, "encrypt"))
+    for subject, nbits, cycles in (("fold", 32, 48), ("mont", 32, 77), ("ssmm", 8, 43)):
+        ledger.record(Point(subject, nbits), counted(cycles, "encrypt"))
+    content = gather(ledger, pictures=False)
+    best = content.tables["best"]
+    assert cells(best, "Best at", "Design", "Ours", "Stage", nbits=32) == [
+        ["fewest cycles", "fold", "48", "RTL"]
+    ]
+    assert cells(best, "Best at", "Design", "Ours", "Stage", nbits=8) == [
+        ["fewest cycles", "fold", "18", "formula"]
+    ]
+    assert [tile.design for headline in content.headlines for tile in headline.tiles] == ["fold", "fold"]
+    (said,) = [trust for trust in content.trust if "points are by formula" in trust.text]
+    assert said.good is False and "No simulation here confirms the formulas of mont and scaled" in said.text
+    lines = cells(content.tables["designs"], "Design", "Encrypt", "Stage", nbits=8)
+    assert lines == [["ssmm", "43", "RTL"], ["scaled", "7", "formula"]]
+
+
+def test_only_layouts_are_judged_by_published_areas(tmp_path: Path) -> None:
+    """Paper 001's areas are of layouts: a netlist without wires is no verdict, however small it is."""
+    tones = {}
+    for stage in ("flow", "layout"):
+        ledger = Ledger(tmp_path / f"{stage}.sqlite")
+        ledger.record(
+            Point("mont", 32, interface="xcel", stage=stage),
+            implemented(11_000.0, 0.1, (1.0, 2.0), (84, 136)),
+        )
+        content = gather(ledger, pictures=False)
+        of = {"operation": "encrypt", "metric": "area_um2"}
+        best = [line for line in content.tables["best"].lines if of.items() <= line.of.items()]
+        (table,) = [made for made in content.compared.tables if made.name == "paper-001"]
+        areas = [
+            line for line in table.lines if line.of["metric"] == "area_um2" and line.cells[8].text == "mont"
+        ]
+        tones[stage] = {line.cells[place].tone for lines, place in ((best, 6), (areas, 7)) for line in lines}
+    assert tones == {"flow": {""}, "layout": {"good"}}
+
+
 def test_energies_are_bounds_and_their_ratios_ranges(content: Content) -> None:
     of = {"nbits": 32, "operation": "encrypt", "interface": "system", "metric": "energy_nj"}
     (line,) = [
@@ -250,63 +302,61 @@ def test_netlists_and_layouts_are_not_on_one_line(tmp_path: Path) -> None:
         ["smallest area", "netlist", "mont", "9.00"],
         ["smallest area", "layout", "mont", "8.00"],
     ]
-    assert [tile.stage for tile in content.headline.tiles] == ["RTL", "netlist", "netlist", "netlist"]
+    assert [tile.stage for tile in content.headlines[0].tiles] == ["RTL", "netlist", "netlist", "netlist"]
 
 
-def test_one_kind_of_thing_is_looked_at_first(content: Content) -> None:
-    """Machines alone and whole systems are not held against each other."""
-    assert content.interface == "system"
-    assert content.headline.group.endswith("with processor")
+def test_the_page_opens_with_the_most_complete_view(content: Content) -> None:
+    """Five machines alone have all figures, three systems have them."""
+    assert content.opening == (PAPER_NBITS, "encrypt", "stream")
     for chart in content.charts():
         seen = {record.get("interface") for record in static.first_records(chart, content)}
-        assert seen <= {"system", None, ""} or "interface" not in chart.filters, chart.name
-    assert 'data-filter="interface" data-value="system" aria-pressed="true"' in page_of(content)
+        assert seen <= {"stream", None, ""} or "interface" not in chart.filters, chart.name
+    page = page_of(content)
+    assert 'data-filter="interface" data-value="stream" aria-pressed="true"' in page
+    assert page.count('aria-pressed="true"') == len(content.opening)
 
 
 @pytest.mark.parametrize(
-    ("nbits", "subjects", "wanted"),
+    ("chips", "wanted"),
     [
-        (32, {"procxcel-mont": "system", "mont": "xcel", "ssmm": "xcel"}, "system"),  # which are published
         (
-            16,
-            {"procxcel-mont": "system", "mont": "xcel", "ssmm": "xcel"},
-            "xcel",  # nothing is, and there are two
+            [("mont", 32, "xcel"), ("ssmm", 32, "xcel"), ("procxcel-mont", 32, "system")],
+            (32, "encrypt", "xcel"),
         ),
-        (16, {"procxcel-mont": "system", "mont": "xcel"}, "system"),
-        (
-            16,
-            {"procxcel-mont": "system", "proc-naive": "system", "mont": "stream", "ssmm": "stream"},
-            "system",
-        ),
-        (32, {"mont": "xcel"}, "xcel"),  # of which paper 001 has areas
-        (32, {}, ""),
+        ([("mont", 16, "stream"), ("ssmm", 16, "stream"), ("mont", 32, "stream")], (16, "encrypt", "stream")),
+        ([("mont", 32, "stream"), ("procxcel-mont", 32, "system")], (32, "encrypt", "stream")),
+        ([("mont", 16, "xcel")], (16, "encrypt", "xcel")),
+        ([], (32, "encrypt", "stream")),
     ],
 )
-def test_what_is_looked_at_first_is_a_choice(
-    tmp_path: Path, nbits: int, subjects: dict[str, str], wanted: str
+def test_the_opening_view_follows_the_data(
+    tmp_path: Path, chips: list[tuple[str, int, str]], wanted: tuple[int, str, str]
 ) -> None:
-    """Where there is something published beside it, or else something to choose from."""
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.record(Point("mont", nbits), counted(77, "encrypt"))
-    for subject, interface in subjects.items():
+    ledger.record(Point("mont", 32), counted(77, "encrypt"))
+    for subject, nbits, interface in chips:
         point = Point(subject, nbits, interface=interface, stage="flow")
         ledger.record(point, implemented(9.0, 0.1, (1.0, 2.0), (77, 129)))
     content = gather(ledger, pictures=False)
-    assert content.interface == wanted
-    published = [tile.criterion for tile in content.headline.tiles if tile.rival is not None]
-    if nbits == 32 and wanted:
-        assert "smallest area" in published
-    assert nbits == 32 or not published
+    assert content.opening == wanted
+    assert content.headlines[0].view == wanted and content.headlines[0].finding == content.finding
 
 
 def test_the_lead_is_the_finding(content: Content, tmp_path: Path) -> None:
-    """Which design is best at what, beside what is published: the same figures as in the tiles."""
-    assert content.finding.startswith(
+    """The lead of every view has the figures of its tiles, which are the first of its lines in the table."""
+    page = page_of(content)
+    assert f'id="lead">{escape(content.finding)}</p>' in page
+    lines = content.tables["best"].lines
+    assert {line.group for line in lines} == {headline.group for headline in content.headlines}
+    for headline in content.headlines:
+        assert escape(headline.finding) in page
+        assert all(f"the {tile.criterion} ({tile.amount}" in headline.finding for tile in headline.tiles)
+        cells_of = [line.cells for line in lines if line.group == headline.group][: len(headline.tiles)]
+        assert [tile.design for tile in headline.tiles] == [found[1].text for found in cells_of]
+    (systems,) = [headline for headline in content.headlines if headline.view == (32, "encrypt", "system")]
+    assert systems.finding.startswith(
         "32 bits, encrypt, with processor: procxcel-mont has the fewest cycles (84, 0.50 × paper 001 "
     )
-    for tile in content.headline.tiles:
-        assert f"the {tile.criterion} ({tile.amount}" in content.finding
-    assert escape(content.finding) in page_of(content)
     assert gather(Ledger(tmp_path / "empty.sqlite")).finding == ""
 
 
@@ -373,7 +423,8 @@ def test_leaks(content: Content) -> None:
         ["mont-ct, 32 bits", "24", "300", "300", "RTL (native)", "as many cycles for all"],
         ["mont, 32 bits", "24", "260", "329", "RTL (native)", "depends on the exponent"],
     ]
-    assert [line.cells[-1].tone for line in content.tables["leaks"].lines] == ["good", "bad"]
+    assert [line.cells[-2].tone for line in content.tables["leaks"].lines] == ["good", "bad"]
+    assert cells(content.tables["leaks"], "Promised") == [["yes"], ["of a length"]]
 
 
 def test_a_formula_proves_nothing_of_leaks(tmp_path: Path) -> None:
@@ -382,7 +433,7 @@ def test_a_formula_proves_nothing_of_leaks(tmp_path: Path) -> None:
         point, measurement = leaking(name, constant)
         ledger.record(point.at(stage="formula"), measurement)
     content = gather(ledger)
-    said = [(line.cells[-2].text, line.cells[-1]) for line in content.tables["leaks"].lines]
+    said = [(line.cells[-3].text, line.cells[-2]) for line in content.tables["leaks"].lines]
     assert [(stage, cell.text, cell.tone) for stage, cell in said] == [
         ("formula", "by formula: as many cycles for all", ""),
         ("formula", "by formula: depends on the exponent", ""),
@@ -430,18 +481,34 @@ def test_comparisons(content: Content) -> None:
 
 
 def test_trust(content: Content) -> None:
+    """Measurements and points by formula are counted apart."""
     said = {each.text: each.good for each in content.trust}
     counts = Counter({each.measurement: each.stage for each in content.entries}.values())
-    (checked,) = [text for text in said if text.startswith(f"All {counts.total()} measurements have a check")]
-    assert said[checked] is True
-    assert f"{counts['flow'] + counts['layout']} in RTL and as gates; {counts['native']} in RTL; " in checked
-    assert (
-        f"{counts['formula']} by formula, of which only the functional level ran and no hardware." in checked
-    )
-    assert "FPGA" not in checked
-    assert said["Cycles by formula and in simulation agree for 16 of 16 points."] is True
+    silicon, formulas = counts["flow"] + counts["layout"], counts["formula"]
+    measured = counts.total() - formulas
+    kinds = f"{silicon} in RTL and as gates; {counts['native']} in RTL."
+    assert said[f"All {measured} measurements have a check that passed: {kinds}"] is True
+    (by_formula,) = [
+        text for text in said if text.startswith(f"{formulas} points are by formula, where only")
+    ]
+    assert "Cycles by formula and in simulation agree for 16 of 16 points." in by_formula
+    assert said[by_formula] is True
+    assert f", {measured} measurements, {formulas} points by formula, " in page_of(content)
     assert said["1 marked, kept out of all comparisons: see Marked and failed."] is False
     assert said["1 could not be measured: see Marked and failed."] is False
+
+
+def test_the_page_says_which_netlists_were_proved(tmp_path: Path) -> None:
+    """A command carries --skip equivalence if, and only if, the netlist was measured without the proof."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for subject, proved in (("mont", True), ("ssmm", False), ("scaled", False)):
+        point = Point(subject, 32, stage="flow", flow=(("equivalence", proved),))
+        ledger.record(point, implemented(9.0, 0.1, (1.0, 2.0), (77, 129)))
+        assert ("--skip" in point.command) is not proved
+    said = [trust for trust in gather(ledger, pictures=False).trust if "proved equivalent" in trust.text]
+    assert [trust.text.split(". ")[0] for trust in said] == [
+        "1 of 3 netlists are proved equivalent to their RTL"
+    ]
 
 
 @pytest.mark.parametrize("hold_form", [False, True])
@@ -477,7 +544,7 @@ def test_what_was_measured_before_a_change_is_said(content: Content, monkeypatch
             assert all(cell.stale and cell.text.endswith("‡") for cell in own), table.name
             assert " ‡: stale, that is, measured with other sources" in table.caption or not own
         assert "good" not in {cell.tone for line in table.lines for cell in line.cells}, table.name
-    assert again.headline.tiles, "where there is nothing else, what is stale is shown, with its sign"
+    assert again.headlines[0].tiles, "where there is nothing else, what is stale is shown, with its sign"
     assert all(record["name"].endswith("(stale)") for record in again.data["ratios"])
     assert "‡: stale" in text(again)
 
@@ -603,6 +670,31 @@ def test_energy_is_split_into_work_and_glitches(content: Content) -> None:
     assert records["published"]["energy_nj"] == 2.86
 
 
+def test_no_bar_of_energy_adds_operations(content: Content) -> None:
+    """Without a filter, too, a bar is one operation."""
+    bars = Counter((record["name"], record["part"]) for record in content.data["energies"])
+    assert set(bars.values()) == {1}
+    operations = {record["operation"] for record in content.data["energies"]}
+    assert operations == {"encrypt", "decrypt"}
+
+
+def test_every_line_by_width_has_its_name_at_its_end(content: Content) -> None:
+    """The labels of the picture keep a distance from each other."""
+    (chart,) = [made for made in content.charts() if made.name == "widths"]
+    drawn = [record for record in static.first_records(chart, content) if record["source"] == "formula"]
+    steps = Counter(record["label"] for record in drawn)
+    assert set(steps) == set(CYCLES)
+    root = ElementTree.fromstring(static.drawn(chart, content, "svg"))
+    group = next(mark for mark in root.iter() if "ends_marks" in mark.get("class", ""))
+    texts = {mark.text: float(re.search(r",(-?[\d.]+)\)", mark.get("transform", ""))[1]) for mark in group}
+    assert set(texts) == set(steps)
+    ends = {record["label"]: record["cycles"] for record in sorted(drawn, key=lambda record: record["nbits"])}
+    long = [name for name in ends if not name.startswith("cm")]  # which ends at 64 bits
+    higher = [(one, other) for one, other in itertools.permutations(long, 2) if ends[one] > ends[other]]
+    assert higher and all(texts[one] < texts[other] for one, other in higher)
+    assert all(abs(texts[one] - texts[other]) >= 11 for one, other in higher)
+
+
 def test_paths_are_told_without_their_inner_modules() -> None:
     path = details(1.0)["worst_path"]
     assert datasets.through(path) == "units__0, dpath"
@@ -610,13 +702,43 @@ def test_paths_are_told_without_their_inner_modules() -> None:
     assert datasets.through(steps) == "units__0.steps__*, units__1"
 
 
-def test_families_look_the_same_whatever_is_there(content: Content, tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.record(Point("scaled", 32), counted(119, "encrypt"))
-    few = gather(ledger).families
-    assert list(few.items()) == [("ScaledMont", content.families["ScaledMont"])]
-    looks = {(palette.series(place), palette.SHAPES[place % len(palette.SHAPES)]) for place in range(24)}
-    assert len(looks) == 24, "more families than there are still look different"
+def test_families_look_the_same_whatever_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A family that joins the catalogue changes the look of no other, and no two listed ones look alike."""
+    families = [*dict.fromkeys(design.family for design in catalogue.designs()), "software"]
+    assert set(families) == {name for row in palette.FAMILIES for name in row}
+    before = palette.scales(families, palette.light)
+    looks = list(zip(*(scale["range"] for scale in before.values()), strict=True))
+    assert len({(colour, shape) for colour, shape, _ in looks}) == len(families)
+    assert len({(colour, str(dash)) for colour, _, dash in looks}) == len(families), "lines have no shape"
+    after = palette.scales(["Barrett", *families], palette.light)
+    assert all(after[name]["range"][1:] == scale["range"] for name, scale in before.items())
+    assert (after["color"]["range"][0], after["shape"]["range"][0]) not in {look[:2] for look in looks}
+
+
+def colour_scales(spec: Any) -> Iterator[dict[str, list[str]]]:
+    """All scales of colour in a specification."""
+    if isinstance(spec, dict):
+        scale = spec["color"].get("scale", {}) if isinstance(spec.get("color"), dict) else {}
+        yield from [scale] if "domain" in scale else []
+    for part in spec.values() if isinstance(spec, dict) else spec if isinstance(spec, list) else ():
+        yield from colour_scales(part)
+
+
+def test_a_family_has_one_colour_in_every_chart(content: Content) -> None:
+    """Also as a class of modules; other classes have no colour of a family."""
+    found: dict[str, set[str]] = {}
+    for chart in content.charts():
+        for scale in colour_scales(chart.spec):
+            for name, colour in zip(scale["domain"], scale["range"], strict=True):
+                found.setdefault(name, set()).add(colour)
+    assert {name: found[name] for name in content.families} == {
+        name: {palette.light(palette.look(name).colour)} for name in content.families
+    }
+    series = {pair[0] for pair in palette.SERIES}
+    assert {"ResidueDpath", "Sequencer"} <= found.keys()
+    assert not (found["ResidueDpath"] | found["Sequencer"] | found["other modules"]) & series
+    (areas,) = [chart for chart in content.charts() if chart.name == "areas"]
+    assert "MontMulRem" in next(colour_scales(areas.spec))["domain"]
 
 
 def test_colours_can_be_read_on_both_papers() -> None:
@@ -652,8 +774,8 @@ def test_pictures_of_charts(content: Content, tmp_path: Path, format: str) -> No
             "Area × time",
             "Time (ns)",
             "Area (µm²)",
-            "procxcel-mont",
-            "001 ProcXcel (Montgomery)",
+            "naive-001",
+            "mont steps_per_stage=16",
         } <= set(words)
         assert b"var(" not in content_of
 
@@ -710,6 +832,16 @@ def test_large_pictures_become_small() -> None:
     less = smaller(png)
     assert len(less) <= len(png)
     assert Image.open(io.BytesIO(less)).width == 1100
+
+
+def test_a_layout_without_wires_says_why(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    for subject, flow in (("mont", (("detailed", False),)), ("ssmm", ())):
+        made = implemented(9.0, 0.1, (1.0, 2.0), (77, 129), artifacts={"layout.png": picture()})
+        ledger.record(Point(subject, 32, stage="layout", flow=flow), made)
+    captions = {drawn.title.split(",")[0]: drawn.caption for drawn in gather(ledger).pictures}
+    assert "because the setting detailed=false leaves out detailed routing" in captions["mont"]
+    assert "wires" not in captions["ssmm"]
 
 
 def test_an_empty_ledger(tmp_path: Path) -> None:

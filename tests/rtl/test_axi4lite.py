@@ -10,6 +10,7 @@ from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.designs.design import Design
 from modexlab.eval.designs.interfaces import AXI4LITE
 from modexlab.eval.designs.machine import Machine
+from modexlab.fl.accelerator import Shape
 from modexlab.fl.axi4lite import (
     ALL_BYTES,
     BYTES,
@@ -25,6 +26,7 @@ from modexlab.fl.axi4lite import (
     register_map,
     strobed,
 )
+from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.interfaces.axi4lite import Axi4Lite
@@ -32,18 +34,23 @@ from modexlab.rtl.sim import Stall, simulate
 from pymtl3 import DefaultPassGroup
 from pymtl3.dsl import Signal
 
+from tests.harness import regress_if
 from tests.tables.keyed import EIGHT, FOUR, good, result, wrong
 
 NBITS = 40  # a word and a quarter
 MACHINE = find("mont").at(NBITS)
 KEY = (65537, (1 << 40) - 87)  # an odd modulus of full length
-MAP = register_map(NBITS)
+MAP = register_map(MACHINE.shape)
 NAMES = {each.address: each.name for each in MAP.values()}
 START, ZEROISE = (1 << MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
 
 
+def with_given(nbits: int, ngiven: int) -> Shape:
+    return exponentiation(nbits, tuple((f"given_{place}", nbits) for place in range(ngiven)))
+
+
 def model() -> Axi4LiteFL:
-    return Axi4LiteFL(NBITS, MACHINE.fl, (), MACHINE.traits)
+    return Axi4LiteFL(MACHINE.shape, MACHINE.fl, MACHINE.traits)
 
 
 # ---- the map
@@ -53,14 +60,15 @@ def model() -> Axi4LiteFL:
 @pytest.mark.parametrize("ngiven", [0, 2, 3, 4, 8])
 def test_the_map_has_room_for_every_width(nbits: int, ngiven: int) -> None:
     """No register over another, every operand whole, inside 4 KiB, or inside 8 with the numbers of a private key."""
-    registers = register_map(nbits, ngiven)
+    shape = with_given(nbits, ngiven)
+    registers = register_map(shape)
     taken = [
         address
         for each in registers.values()
         for address in range(each.address, each.address + BYTES * each.count, BYTES)
     ]
-    assert len(taken) == len(set(taken)) and max(taken) < 1 << address_nbits(ngiven)
-    assert address_nbits(ngiven) == (13 if ngiven > 3 else 12)
+    assert len(taken) == len(set(taken)) and max(taken) < 1 << address_nbits(shape)
+    assert address_nbits(shape) == (13 if ngiven > 3 else 12)
     for name in (*OPERANDS[: 3 + ngiven], "RESULT"):
         assert registers[name].count == -(-nbits // 32)
     assert not set(OPERANDS[3 + ngiven :]) & registers.keys()
@@ -70,10 +78,10 @@ def test_what_it_says_of_itself() -> None:
     private = ("crt", "message_blinded", "exponent_blinded", "checked")
     for count, keyed in ((3, False), (8, True)):
         traits = Traits(constant_time=True, reduced_only=True, crt=keyed, checked=keyed)
-        value = capabilities(1024, count, traits)
+        value = capabilities(with_given(1024, count), traits)
         found = {
-            each.name: value >> each.low & (1 << each.high - each.low + 1) - 1
-            for each in register_map(1024, count)["CAPABILITIES"].fields
+            field.name: value >> field.low & (1 << field.high - field.low + 1) - 1
+            for field in register_map(with_given(1024, count))["CAPABILITIES"].fields
         }
         assert found.pop("given") | found.pop("given_high") << 2 == count
         assert [found.pop(name) for name in private] == [keyed, 0, 0, keyed]
@@ -115,7 +123,7 @@ def test_every_access_as_the_model_has_it(stage: str, count: int) -> None:
     """Operands of any bits, most of them refused by the machine; delays of requests and answers."""
     rng = random.Random(f"{stage} {count}")
     accesses = [each for each, _ in zip(drawn(rng), range(count), strict=False)]
-    expected = AXI4LITE.respond(NBITS, MACHINE.fl, accesses)
+    expected = AXI4LITE.respond(MACHINE.shape, MACHINE.fl, accesses)
     with simulate(MACHINE.wrapped(AXI4LITE), stage) as sim:
         found = sim.run(accesses, stall=Stall(seed=3, source=0.3, sink=0.4)).responses
     for access, answer, wanted in zip(accesses, found, expected, strict=True):
@@ -127,26 +135,19 @@ def test_every_access_as_the_model_has_it(stage: str, count: int) -> None:
 
 def test_capabilities_cycles_and_keys() -> None:
     """A key is loaded once; cycles are those of the machine and what is around it."""
-    first = as_accesses(NBITS, (3, *KEY))
-    second = [each for each in as_accesses(NBITS, (5, *KEY)) if not 0x400 <= each[2] < 0x800]
+    first = as_accesses(MACHINE.shape, (3, *KEY))
+    second = [access for access in as_accesses(MACHINE.shape, (5, *KEY)) if not 0x400 <= access[2] < 0x800]
     asked = [(0, 0, MAP[name].address, 0, 0) for name in ("ID", "CAPABILITIES", "CYCLES_LOW", "CYCLES_HIGH")]
     with simulate(MACHINE.wrapped(AXI4LITE), "native") as sim:
         found = [tuple(map(int, each)) for each in sim.run([*first, *second, *asked]).responses]
     for base, part in ((3, found[: len(first)]), (5, found[len(first) : len(first) + len(second)])):
-        assert AXI4LITE.outcome(NBITS, part) == (Status.OK, pow(base, *KEY))
+        assert AXI4LITE.outcome(MACHINE.shape, part) == (Status.OK, pow(base, *KEY))
     identity, able, low, high = (data for _, data, _ in found[-4:])
-    assert (identity, able) == (IDENTITY, capabilities(NBITS, 0, MACHINE.traits))
+    assert (identity, able) == (IDENTITY, capabilities(MACHINE.shape, MACHINE.traits))
     assert high == 0 and low == MACHINE.cycles(5, *KEY) + 1
 
 
 # ---- channels on their own
-
-
-OTHERS = [
-    pytest.param(each, marks=pytest.mark.regress)
-    for each in designs()
-    if each.name not in ("mont", "systolic")
-]
 
 
 @dataclass
@@ -220,7 +221,7 @@ class Bus:
 
 @pytest.fixture
 def bus() -> Bus:
-    slave = Axi4Lite(16, lambda _: find("naive").at(16).rtl(), (), Traits())
+    slave = Axi4Lite(exponentiation(16), find("naive").at(16).rtl, Traits())
     slave.elaborate()
     slave.apply(DefaultPassGroup(linetrace=False))
     slave.sim_reset()
@@ -314,14 +315,13 @@ def registers_of(component: Any) -> dict[str, str]:
 
 def after_zeroise(machine: Machine, key: tuple[int, int, int], at: int | None) -> dict[str, str]:
     """The whole state of a slave that has computed with a key, and has then been told to forget it; at a cycle, or at the end."""
-    nbits = machine.nbits
     base, exp, mod = key
     slave = machine.exported(AXI4LITE)
     slave.elaborate()
     slave.apply(DefaultPassGroup(linetrace=False))
     slave.sim_reset()
     bus = Bus(slave, random.Random(1), 1.0)
-    registers = register_map(nbits, len(machine.given_fields))
+    registers = register_map(machine.shape)
     carried = machine.carried(base % mod, exp, mod)
     for name, value in zip(OPERANDS, carried, strict=False):
         for place in range(registers[name].count):
@@ -358,7 +358,11 @@ def alike(first: dict[str, str], second: dict[str, str]) -> None:
     assert {name for name in first if first[name] != second[name]} == set(), "something was kept"
 
 
-@pytest.mark.parametrize("design", [*map(find, ("mont", "systolic")), *OTHERS])
+@pytest.mark.parametrize(
+    "design",
+    [pytest.param(design, marks=regress_if(design.name != "mont", of=design.name)) for design in designs()],
+    ids=lambda design: design.name,
+)
 def test_nothing_of_a_key_is_left(design: Design) -> None:
     """In no register of slave or machine: the one in which the key was, or what was computed with it."""
     forgets(design, 16)
@@ -389,10 +393,10 @@ def test_a_private_key_is_loaded(name: str, nbits: int, settings: dict[str, obje
     """All its numbers, in their windows; the machine takes as long as without a bus, and finds what does not belong together."""
     machine = find(name).at(nbits, **settings)
     given = machine.given_fields
-    registers = register_map(nbits, len(given))
+    registers = register_map(machine.shape)
     bad = wrong(machine, "qinv" if machine.parameters["crt"] else "e")
-    rows = [AXI4LITE.requests(nbits, each) for each in (good(machine), bad)]
-    asked = [(0, 0, registers[each].address, 0, 0) for each in ("CYCLES_LOW", "CAPABILITIES")]
+    rows = [AXI4LITE.requests(machine.shape, request) for request in (good(machine), bad)]
+    asked = [(0, 0, registers[name].address, 0, 0) for name in ("CYCLES_LOW", "CAPABILITIES")]
     spilt = (
         1,
         0,
@@ -407,12 +411,12 @@ def test_a_private_key_is_loaded(name: str, nbits: int, settings: dict[str, obje
         found = sim.run([*rows[0], *asked, *rows[1], *secret, *last], max_cycles=200_000).responses
     answers = [tuple(map(int, each)) for each in found]
     count = len(rows[0])
-    assert AXI4LITE.outcome(nbits, answers[:count]) == (Status.OK, result(machine))
+    assert AXI4LITE.outcome(machine.shape, answers[:count]) == (Status.OK, result(machine))
     (_, cycles, _), (_, able, _) = answers[count : count + 2]
     waits = machine.programmed.timing.loading_cycles
     assert cycles == machine.cycles(*good(machine)[:3]) + waits + 1
-    assert able == capabilities(nbits, len(given), machine.traits) and machine.traits.keyed
-    code, _ = AXI4LITE.outcome(nbits, answers[count + 2 :][:count])
+    assert able == capabilities(machine.shape, machine.traits) and machine.traits.keyed
+    code, _ = AXI4LITE.outcome(machine.shape, answers[count + 2 :][:count])
     assert code == (Status.BAD_KEY if machine.parameters["crt"] else Status.FAULT)
     assert answers[2 * count + 2 :][: len(secret)] == [(0, 0, 1)] * len(secret), "never to be read"
     assert answers[-1][1] == 0b110 | Status.TOO_WIDE << 8

@@ -164,7 +164,7 @@ def test_drawn_operands(nbits: int) -> None:
             rng.choice(
                 (*corners, rng.randrange(1, 1 << nbits // 2), *(rng.randrange(1, top) for _ in range(6)))
             )
-            for _ in range(examples(3000))
+            for _ in range(examples(500))
         )
     ]
     machine = DESIGN.at(nbits)

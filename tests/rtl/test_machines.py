@@ -7,16 +7,17 @@ from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.design import Design
 from modexlab.eval.papers.published import by_name
 from modexlab.fl.errors import BadInput
+from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import Stall, simulate
 
 from tests.harness import (
-    ALIKE,
     WIDTHS,
     check_fl_mod_exps,
     check_formula,
     examples,
     is_sibling,
+    one_now,
     regress_if,
     run_mod_exps,
     stamps,
@@ -31,8 +32,8 @@ CONVERTING = ("mont-001", "scaled")
 EVERY_SCHEDULE = ("mont-001",)
 # what a control has, or is built alike into all units: on these designs in `make test`
 SHOWN_BY = {
-    "forward": ("naive", "mont", "heap"),
-    "scan": ("mont-ct", "heap", "fold"),
+    "forward": ("mont",),
+    "scan": ("mont-ct", "fold"),
     "gated": ("mont-001",),
 }
 
@@ -54,24 +55,29 @@ VARIED = [
         ("conversion", "square"),
         ("forward", False),
         ("scan", "full"),
+        ("scan", "length"),
     )
     if value in choices(design, name) and value != design.at(32).parameters[name]
     for schedule in choices(design, "schedule")
+    if (name, value) != ("scan", "full") or SCHEDULES[schedule].full_scan
+]
+SHAPES = [
+    {"steps_per_stage": 2, "nstages": 2, "pipelined": True},
+    {"gated": True},
+    {"multiplier_bits_per_cycle": 2},
+    {"quotient_bits_per_cycle": 4},
+    {"digit_nbits": 4, "words": 2},  # moduli of 6 bits
+]
+MORE_SHAPES = [  # the tests of their units have them too
+    {"steps_per_stage": 2, "nstages": 2, "pipelined": False},
+    {"add_red": "carry-save"},
+    {"doublings_per_cycle": 1},
+    {"digit_nbits": 3, "words": 4},
 ]
 SHAPED = [
     (design, settings_)
     for design in DESIGNS
-    for settings_ in (
-        {"steps_per_stage": 2, "nstages": 2, "pipelined": True},
-        {"steps_per_stage": 2, "nstages": 2, "pipelined": False},
-        {"add_red": "carry-save"},
-        {"gated": True},
-        {"multiplier_bits_per_cycle": 2},
-        {"quotient_bits_per_cycle": 4},
-        {"doublings_per_cycle": 1},
-        {"digit_nbits": 3, "words": 4},
-        {"digit_nbits": 4, "words": 2},  # moduli of 6 bits
-    )
+    for settings_ in SHAPES + MORE_SHAPES
     if all(name in design.at(32).parameters for name in settings_)
 ]
 
@@ -97,20 +103,27 @@ def label(case: object) -> str:
 
 
 def marked(cases: list) -> list:
-    """The cases as parameters; `make regress` has siblings' shapes, and other schedules than the design's own but for one design
-    (EVERY_SCHEDULE)."""
+    """The cases as parameters. `make regress` has MORE_SHAPES, siblings' shapes, and other schedules than a
+    design's own, which make test has of one design (EVERY_SCHEDULE)."""
 
     def is_later(design: Design, how: dict) -> bool:
         if how.get("schedule", design.schedule) == design.schedule:
             varied = any(name in how and design.name not in by for name, by in SHOWN_BY.items())
             again = design.paper == "000" and OF_DOMAIN[design.domain] is not design
-            return varied or (is_sibling(design) and ("schedule" not in how or again))
+            shaped = how in MORE_SHAPES or (is_sibling(design) and "schedule" not in how)
+            return varied or shaped or (is_sibling(design) and again)
         return design.name not in EVERY_SCHEDULE or set(how) != {"schedule"}
 
     return [
         pytest.param(design, how, id=f"{design.name} {label(how)}", marks=regress_if(is_later(design, how)))
         for design, how in cases
     ]
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=label)
+def test_table_at_the_functional_level(design: Design) -> None:
+    """Every design, as it is."""
+    check_fl_mod_exps(design, table(design, 8), 8)
 
 
 @pytest.mark.parametrize(("design", "how"), marked(SCHEDULED + VARIED + SHAPED))
@@ -130,7 +143,12 @@ def test_table_at_every_level(design: Design, how: dict) -> None:
 
 @pytest.mark.parametrize(
     "design",
-    [pytest.param(each, id=each.name, marks=regress_if(each.name not in CONVERTING)) for each in DESIGNS],
+    [
+        pytest.param(
+            design, id=design.name, marks=regress_if(design.name not in EVERY_SCHEDULE, of=design.name)
+        )
+        for design in DESIGNS
+    ],
 )
 def test_stages_agree(design: Design) -> None:
     """8 bits: simulated in Python, co-simulated in Verilog, and native, in every stamp, with delays and stalls."""
@@ -181,10 +199,7 @@ def affordable(design: Design, rows: list[ModExpRow], nbits: int, most: int) -> 
 
 def widths(design: Design) -> list:
     """The widths at which a design exists; all but a few of the first of a multiplier are left to `make regress`."""
-    few = {"mont": (64, 4096), "naive": (64,), "ssmm": (512,), "scaled": (64,)}
-    wider = {catalogue.find(name).family for name in few}  # and so their siblings need no 16
-    once = is_sibling(design) or design.family in wider or design.name == "cm-m-000"
-    at_once = few.get(design.name, () if once else (16,))
+    at_once = {"mont": (64,), "naive": (64,), "scaled": (64,), "serial-003": (16,)}.get(design.name, ())
     cases = []
     for nbits in WIDTHS[1:]:
         try:
@@ -215,7 +230,7 @@ def test_all_widths(design: Design, nbits: int) -> None:
 @pytest.mark.parametrize(
     "nbits", [pytest.param(nbits, marks=regress_if(nbits != 33)) for nbits in (15, 31, 33, 63, 100)]
 )
-@pytest.mark.parametrize("name", ["mont", "mont-001", "naive", "ssmm", "scaled"])
+@pytest.mark.parametrize("name", one_now(["mont", "mont-001", "naive", "ssmm", "scaled"], "mont"))
 def test_odd_widths(name: str, nbits: int) -> None:
     """Widths that are no power of two, and one below (where widths of indices change)."""
     design = catalogue.find(name)
@@ -252,7 +267,7 @@ def test_ours_meets_its_goal() -> None:
     assert latencies[1] <= 140
 
 
-CONSTANT_TIME = [(design, how) for design, how in SCHEDULED if design.constant_time]
+CONSTANT_TIME = [(design, how) for design, how in SCHEDULED if design.at(16, **how).promises.constant_time]
 
 
 @pytest.mark.parametrize(
@@ -263,15 +278,23 @@ CONSTANT_TIME = [(design, how) for design, how in SCHEDULED if design.constant_t
             how,
             id=f"{design.name} {label(how)}",
             marks=regress_if(
-                (is_sibling(design) and how["schedule"] != design.schedule) or design.family in ALIKE
+                (is_sibling(design) and (design.name, how["schedule"]) != ("mont-ct", "ladder"))
+                or not all(
+                    design.at(16, schedule=other).promises.regular for other in choices(design, "schedule")
+                )
             ),
         )
         for design, how in CONSTANT_TIME
     ],
 )
 def test_constant_time(design: Design, how: dict) -> None:
-    """All exponents of a length take the same cycles, whatever the base; with scan = full, all exponents."""
-    nbits, mod = 16, 0xFFF1
+    """All exponents of a length, or all exponents if promised, take the same cycles, whatever the base."""
+    nbits = 16
+    machine = design.at(nbits, **how)
+    mod = machine.modulus or (1 << machine.modulus_nbits) - 15
+    every = machine.promises.every_exponent
+    staged = design.domain == "scaled" or machine.plan.screened
+    longest = machine.cycles(1, (1 << nbits) - 1, mod) if staged else 0
 
     @settings(max_examples=examples(30))
     @given(
@@ -282,17 +305,19 @@ def test_constant_time(design: Design, how: dict) -> None:
         requests = [machine.carried(base, exp, mod) for exp in exps]
         latencies = simulation.run(requests, source_delays=longest).latencies  # none behind another
         for exp, latency in zip(exps, latencies, strict=True):
-            by_length.setdefault(exp.bit_length(), set()).add(latency)
+            by_length.setdefault(0 if every else exp.bit_length(), set()).add(latency)
         assert all(len(cycles) == 1 for cycles in by_length.values()), by_length
 
-    machine = design.at(nbits, **how)
-    longest = machine.cycles(1, (1 << nbits) - 1, mod) if design.domain == "scaled" else 0  # with stages
+    assert machine.check(0, 1, mod) is Status.OK
     with simulate(machine.rtl(), "native") as simulation:
         check()
 
-    if "scan" not in machine.parameters:
+    try:
+        full = design.at(8, scan="full", **how)
+    except BadInput:  # it has no such parameter, or not with this schedule
         return
-    with simulate(design.at(8, scan="full", **how).rtl(), "native") as simulation:
+    assert full.promises.every_exponent
+    with simulate(full.rtl(), "native") as simulation:
         latencies = simulation.run([(7, exp, 251) for exp in range(256)]).latencies
         assert len(set(latencies)) == 1
 

@@ -14,7 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from modexlab.eval.designs.catalogue import find
+from modexlab.eval.designs.catalogue import entry, find
+from modexlab.eval.designs.own_template import files
 from modexlab.eval.soc import chip as chips
 from modexlab.eval.soc.board import make_board
 from modexlab.eval.soc.chip import Chip, ChipError, round_trip, works
@@ -24,15 +25,12 @@ from modexlab.fl.axi4lite import IDENTITY
 from modexlab.rtl.sim import toolchain
 
 from ..command_line import Cli
+from ..paths import ROOT
 
+EXAMPLES = ROOT / "eval" / "examples"
 UNTOUCHED = 0xA5A5_A5A5
 MOST_WORDS = 4096 // 32
 ILLEGAL_INSTRUCTION = 2  # the cause of VexRiscv; PicoRV32's interrupt 1
-
-
-@pytest.fixture(name="cli")
-def make_cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
 
 
 def bench_that_prints(directory: Path, monkeypatch: pytest.MonkeyPatch, lines: str) -> None:
@@ -126,6 +124,30 @@ def test_a_program_that_does_not_end(cli: Cli, tmp_path: Path, monkeypatch: pyte
         round_trip(Chip(find("mont").at(16), "vexriscv"), True)
 
 
+def test_calls_of_an_accelerator(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program compiles; responses are compared with those of the function, and all calls must be made."""
+    argv = ("soc", "--accelerator", EXAMPLES / "inverse", "--nbits", 16)
+    accelerator = entry(str(EXAMPLES / "inverse")).at(16)
+    answers = accelerator.answers([row.request for row in chips.rows_of(accelerator)])
+    assert {status for status, _ in answers} == {0, 1, 3}, "results, and refused requests"
+
+    def calls(change: int, count: int, code: int) -> list[list[str]]:
+        lines = "".join(
+            f"mark 1 {100 * i}\nmark 2 {100 * i + 30 + i}\nword {status}\nword {x ^ change}\n"
+            for i, (status, x) in enumerate(answers[:count])
+        )
+        bench_that_prints(tmp_path, monkeypatch, f"{lines}stop {code} 999\n")
+        result = cli(*argv)
+        assert result.code == (0 if (change, count) == (0, len(answers)) else 1)
+        return [line.split()[-2:] for line in result.out.splitlines() if re.search(r" (ok|WRONG) ", line)]
+
+    cycles = [str(30 + i) for i in range(len(answers))]
+    assert calls(0, len(answers), 0) == [["ok", count] for count in cycles]
+    wrong = [["ok" if status else "WRONG", count] for count, (status, _) in zip(cycles, answers, strict=True)]
+    assert calls(1, len(answers), 0) == wrong
+    assert calls(0, 3, 3) == [["ok", count] for count in cycles[:3]]
+
+
 def test_without_litex(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = importlib.util.find_spec
     for module in ("litex", "pythondata_cpu_picorv32"):
@@ -147,6 +169,8 @@ def test_without_litex(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
         (["mont", "--output", __file__], "this is a file; give a directory"),
         (["dm-pm-000", "--nbits", 64], "does not divide 2^64 - 1"),
         (["mont", "--set", "nstage=2"], "nstage"),
+        (["--accelerator", EXAMPLES / "gcd", "--wait", "interrupt"], "the call of gcd in C polls; drop it"),
+        ([], "no design; give one of the catalogue"),
         (["mont", "--set", "verify=true"], "leave out crt, blind and verify, or run `modexlab systems`"),
     ],
 )
@@ -171,6 +195,36 @@ def test_round_trips(cli: Cli, cpu: str, name: str, nbits: int) -> None:
     assert polling["ok"] and interrupt["ok"]
     for one, other in zip(polling["calls"], interrupt["calls"], strict=True):
         assert one["machine"] == other["machine"] and one["result"] == other["result"]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.parametrize("name", ["gcd", "crc", "inverse", "many"])
+def test_calls_of_accelerators(cli: Cli, tmp_path: Path, name: str, cpu: str) -> None:
+    folder = EXAMPLES / name
+    if name == "many":  # more registers than an exponentiation, and results of several words
+        folder = tmp_path / name
+        folder.mkdir()
+        fields = tuple((f"f{i}", 30 + i) for i in range(8))
+        for file, text in files(name, fields, (("x", 40), ("y", 7))).items():
+            (folder / file).write_text(text)
+    result = cli("soc", "--accelerator", folder, "--cpu", cpu, "--json")
+    assert result.code == 0
+    told = result.json()
+    assert told["ok"] and len(told["calls"]) == chips.MOST_ROWS
+    assert all(call["ok"] and call["response"] for call in told["calls"])
+
+
+@pytest.mark.regress
+def test_hardware_that_differs_from_its_function(cli: Cli, tmp_path: Path) -> None:
+    """The program finds it, and so does the command."""
+    shutil.copytree(EXAMPLES / "gcd", tmp_path / "gcd")
+    file = tmp_path / "gcd" / "accelerator.py"
+    file.write_text(file.read_text().replace("math.gcd(a, b)", "math.gcd(a, b) ^ (b == 2)"))
+    told = cli("soc", "--accelerator", tmp_path / "gcd", "--json")
+    assert told.code == 1 and told.json()["exit_code"] == 1
+    assert [call["row"] for call in told.json()["calls"] if not call["ok"]] == ["one and two"]
+    assert told.json()["text"].count("WRONG") == 1
 
 
 @pytest.mark.regress

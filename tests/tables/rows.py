@@ -3,14 +3,38 @@
 A row is written once and runs at every level and stage. Tables are functions of the width, so that a corner is named once.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from modexlab.eval.designs.design import Design
+from modexlab.fl.errors import shown
 from modexlab.fl.status import Status
 
 
-@dataclass(frozen=True)
-class ProductRow:
+def brief(value: object) -> str:
+    """A value as a failing row prints it, wide integers shortened."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(brief, value))})"
+    return shown(int(value)) if isinstance(value, int) else str(value)
+
+
+class Row:
+    """Name and columns of a row, for messages; columns at their default are left out."""
+
+    def __repr__(self) -> str:
+        columns = [
+            f"{column.name} {brief(getattr(self, column.name))}"
+            for column in fields(self)
+            if column.name != "name" and getattr(self, column.name) != column.default
+        ]
+        return f"{self.name}: {', '.join(columns)}"
+
+    def judge(self, answer: object, expected: object, where: str) -> None:
+        """Fail unless the answer is the expected one; the message has both."""
+        assert answer == expected, f"{self!r}; {where} gives {brief(answer)}, expected {brief(expected)}"
+
+
+@dataclass(frozen=True, repr=False)
+class ProductRow(Row):
     """a * b mod `mod` on a multiplier."""
 
     name: str
@@ -29,8 +53,8 @@ class ProductRow:
         return self.a, self.b
 
 
-@dataclass(frozen=True)
-class ModExpRow:
+@dataclass(frozen=True, repr=False)
+class ModExpRow(Row):
     """base^exp mod `mod` on a machine, which may refuse even moduli and bases that are not below the modulus."""
 
     name: str

@@ -3,9 +3,11 @@
 import random
 from dataclasses import dataclass
 
+from tests.tables.rows import Row
 
-@dataclass(frozen=True)
-class UnsubtractedRow:
+
+@dataclass(frozen=True, repr=False)
+class UnsubtractedRow(Row):
     """a * b / R modulo m."""
 
     name: str

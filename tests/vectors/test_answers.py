@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.vectors import answers as module
 from modexlab.eval.vectors.answers import Answers, Chunk
+from modexlab.fl.errors import BadInput
 from modexlab.fl.status import Status
 
 from tests.paths import DATA
@@ -35,7 +37,8 @@ def test_all_are_computed_once(jobs: int, long: int, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "LONG", long)
     made = answers(jobs=jobs)
     told: list[tuple[int, int]] = []
-    made.of([*WANTED, WANTED[0]], lambda *each: told.append(each))
+    with made:
+        made.of([*WANTED, WANTED[0]], lambda *counts: told.append(counts))
     assert made.known == EXPECTED
     assert told[-1] == (13, 13) and told == sorted(told)
     assert not made.kept.exists()
@@ -60,7 +63,7 @@ def test_an_interrupted_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(module, "compute", stops_after(2))
         first = answers()
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt), first:
             first.of(WANTED, lambda *_: None)
     assert len(first.known) == 4 and first.kept.exists()
     with first.kept.open("a") as file:
@@ -68,18 +71,12 @@ def test_an_interrupted_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     computed: list[Chunk] = []
     real = module.compute
     monkeypatch.setattr(module, "compute", lambda chunk, *more: computed.append(chunk) or real(chunk, *more))
-    second = answers(resume=True)
-    second.of(WANTED, lambda *_: None)
+    second = answers()
+    with second:
+        second.of(WANTED, lambda *_: None)
     assert second.known == EXPECTED
     assert sum(len(chunk.operands) for chunk in computed) == len(WANTED) - 4
     assert not second.kept.exists()
-
-
-def test_without_resume_all_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = answers()
-    first.kept.write_text('[32, "0x3", "0x10001", "0x7fffffff", "0x0", "0x0"]\n')  # wrong
-    first.of(WANTED, lambda *_: None)
-    assert first.known == EXPECTED
 
 
 def test_names_of_kept_answers_tell_designs_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +100,34 @@ def test_levels(level: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert report["level"] == level and report["passed"] and not report["failed"]
 
 
-def test_interrupted_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "compute", stops_after(0))
-    done = Cli(capsys)("check", DATA / "modexp_plain.json", "--level", "fl")
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_command(
+    told: signal.Signals,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    """SIGTERM acts as Ctrl-C: the verdicts so far are printed, and known results are kept."""
+    real = module.compute
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}[told]
+    found = signal.signal(told, usual)  # dask_jobqueue replaces that of SIGINT when it is imported
+    request.addfinalizer(lambda: signal.signal(told, found))
+
+    def compute(chunk: Chunk, *more: object) -> list:
+        if any(exp == 65537 for _, exp, _ in chunk.operands):
+            signal.raise_signal(told)
+        return real(chunk, *more)
+
+    monkeypatch.setattr(module, "compute", compute)
+    done = Cli(capsys)("check", DATA / "bn_small.txt", DATA / "modexp_plain.json", "--level", "fl")
     assert done.code == 130
-    assert "results are kept; the same command with --resume goes on from there" in done.err
+    assert "results are kept; the same command goes on from there" in done.err
+    assert "bn_small.txt: " in done.out and "total" not in done.out
+    assert signal.getsignal(told) is usual
+
+
+def test_an_error_of_a_worker_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONG", 0)
+    impossible = Answers(catalogue.find("mont"), {"nstages": 33}, "fl", None, jobs=2)
+    with pytest.raises(BadInput, match="nstages = 33"), impossible:
+        impossible.of(WANTED, lambda *_: None)

@@ -15,7 +15,7 @@ from modexlab.fl.errors import BadInput
 from modexlab.fl.pkcs1 import Kind, Opened
 from modexlab.fl.status import Status
 
-from tests.harness import later
+from tests.harness import regress_if
 
 M = 2**31 - 1
 
@@ -25,7 +25,13 @@ def judged(item: Item, design: str = "mont", **options: object) -> Outcome:
     return outcome
 
 
-@pytest.mark.parametrize("design", later(catalogue.designs(), also=("cm-m-000",)))
+@pytest.mark.parametrize(
+    "design",
+    [
+        pytest.param(design, id=design.name, marks=regress_if(design.name not in ("mont-001", "dm-m-000")))
+        for design in catalogue.designs()
+    ],
+)
 def test_powers_and_products_on_native_rtl(design: Design) -> None:
     modulus = design.at(32).modulus or M
     items = [
@@ -60,7 +66,7 @@ def test_a_width_that_the_user_asked_for_must_exist() -> None:
 
 def test_order_over_files_is_kept() -> None:
     files = [[ModExp("a", 2, 2, 7, 4), ModExp("b", 2, 3, 2**40 + 1, 8)], [], [ModExp("c", 2, 1, 7, 2)]]
-    outcomes = Judge(catalogue.find("mont")).run(files)
+    outcomes = list(Judge(catalogue.find("mont")).run(files))
     assert [[outcome.item.name for outcome in per_file] for per_file in outcomes] == [["a", "b"], [], ["c"]]
 
 
@@ -120,7 +126,7 @@ def test_settings_that_fit_no_machine() -> None:
 
 
 def test_unknown_stage() -> None:
-    with pytest.raises(BadInput, match="no stage named 'spice'"):
+    with pytest.raises(BadInput, match="unknown stage 'spice'"):
         judged(ModExp("x", 3, 5, 7, 5), stage="spice")
 
 

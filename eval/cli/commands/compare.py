@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ....fl.errors import BadInput, unknown
+from ...json_values import attributes
 from ...papers.published import NUMBERS, paper
-from ...progress import Progress
-from ...table import table
+from ...table import markdown_table, table
 from ..arguments import (
     Commands,
     add_command,
+    add_jobs,
     add_json,
     add_ledger,
     add_manifests,
-    check_directory,
+    answer,
+    interrupted,
+    jobs_of,
     ledger_of,
-    number,
-    positive,
-    print_json,
     warn,
-    writing,
+    width,
 )
 from . import compare_cores
 from .ledger import value_text
 
 if TYPE_CHECKING:
     from ...lab.comparison.compare import Comparison, LeftOut, Side
-    from ...lab.explore import Sweep
     from ...lab.ledger.ledger import Ledger
     from ...lab.point import Point
     from ...papers.published import Published, Table
@@ -54,14 +52,15 @@ Figures with a mark (a missed clock, for one) are kept out, and figures that com
 `compare cores` asks another question: what a product and a private operation cost, at 32 to 2,048 bits. Ours, the papers' machines
 rebuilt and designs by manifests (--design FILE) went through one flow with one library, each at the highest clock that was searched
 (`modexlab asic --fmax`); published figures stand below, with their technology. What is not measured yet has cycles by formula;
---measure measures it: first what an earlier search has found the clock of, by one synthesis each, then by searches; with --full
-also machines and searches at 1,024 bits and more. Ctrl-C, or what `timeout` sends, prints the table so far. Designs of the catalogue
-may be named: only these are shown. With --no-search nothing is searched, which says less and takes half as long."""
+--measure measures it: first, by one synthesis each, the cores whose clock the reference results have,
+then by searches; with --full also machines and searches at 1,024 bits and more. Ctrl-C, or what `timeout`
+sends, prints the table so far. Designs of the catalogue may be named: only these are shown. With --no-search
+nothing is searched, which takes half as long."""
 EXAMPLES = """\
   modexlab compare paper-003 --measure
   modexlab compare paper-003 paper-002 --markdown
   modexlab compare paper-001 --table RTL --measure --json
-  modexlab compare all --output comparison.txt
+  modexlab compare all > comparison.txt
   modexlab compare cores --nbits 32
   modexlab compare cores mont --nbits 8 --measure --json
   modexlab compare cores heap --nbits 32 --measure --no-search"""
@@ -70,10 +69,8 @@ ALL, PREFIX = "all", "paper-"
 PAPERS = (*(f"{PREFIX}{each}" for each in NUMBERS), ALL)
 WORDS = (*PAPERS, compare_cores.WORD)
 LINE = 120
-NARROW = 30  # a column of text
 BITS, TWIN = 1, 4  # columns
 STALE_MARK = "!"
-INTERRUPTED = 130
 HEAD = ("machine", "bits", "figure", "published", "twin", "x", "ours", "x", "verdict")
 
 Compared = Sequence["Comparison | LeftOut"]
@@ -99,7 +96,7 @@ def add(commands: Commands) -> None:
         "--table", action="append", metavar="N", help="only this table of the paper; may be repeated"
     )
     parser.add_argument(
-        "--nbits", type=number, action="append", metavar="N", help="only this width; may be repeated"
+        "--nbits", type=width, action="append", metavar="N", help="only this width; may be repeated"
     )
     add_manifests(parser)
     parser.add_argument(
@@ -116,12 +113,9 @@ def add(commands: Commands) -> None:
         help=f"with {compare_cores.WORD} --measure: at the clocks that are known, where they are",
     )
     parser.add_argument("--retry", action="store_true", help="with --measure: try again what failed before")
-    parser.add_argument(
-        "--jobs", type=positive, metavar="N", help="with --measure: processes (default: one for each core)"
-    )
+    add_jobs(parser, "with --measure: processes")
     add_ledger(parser)
     parser.add_argument("--markdown", action="store_true", help="tables in Markdown")
-    parser.add_argument("--output", "-o", metavar="FILE", help="write the text to a file as well")
     add_json(parser)
 
 
@@ -133,7 +127,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.json and args.markdown:
         raise BadInput("--json with --markdown: give one of them")
     if args.papers[:1] == [compare_cores.WORD]:
-        return compare_cores.execute(args, _measure)
+        return compare_cores.execute(args, _answer)
     if args.no_search:
         raise BadInput(
             f"--no-search: papers have no clock that is searched; give `modexlab compare {compare_cores.WORD}`"
@@ -142,34 +136,49 @@ def execute(args: argparse.Namespace) -> int:
         raise BadInput(
             f"--design {args.manifests[0]}: papers know no design of yours; give `modexlab compare {compare_cores.WORD}`"
         )
-    from ...lab.comparison.compare import compare, missing
-
     figures = _figures(args)
-    if args.output is not None:
-        check_directory("--output", args.output)
+    return _answer(
+        args,
+        lambda ledger: _compared(figures, ledger, args),
+        lambda compared: _missing(compared, args),
+        _as_json,
+        lambda compared: _text(compared, args),
+    )
+
+
+def _answer(
+    args: argparse.Namespace,
+    look: Callable[[Ledger], T],
+    missing: Callable[[T], list[Point]],
+    as_json: Callable[[T], Any],
+    text: Callable[[T], str],
+) -> int:
+    """Print the comparison that `look` finds in the ledger, after --measure measured what is missing."""
     with ledger_of(args, read_only=not args.measure) as ledger:
-        compared = compare(figures, ledger)
-        sweep = None
+        compared = look(ledger)
+        code = 0
         if args.measure:
-            wanted = missing(compared)
-            sweep = _measure(wanted.quick + (wanted.long if args.full else []), ledger, args)
-            compared = compare(figures, ledger)
-        elif not _measured(compared) and any(_sides(compared)):
-            raise BadInput(
-                f"nothing beside these figures has been measured yet ({ledger.path}): `{_command(args)} --measure` does it"
-            )
-        if args.json:
-            text = ""
-            print_json(_as_json(compared))
-        else:
-            text = _text(compared, args)
-            print(text)
-    if args.output is not None:
-        with writing(args.output) as write:
-            write((text or _text(compared, args)) + "\n")
-    if sweep is None:
-        return 0
-    return INTERRUPTED if sweep.interrupted else 1 if sweep.failed else 0
+            code = _measure(missing(compared), ledger, args)
+            compared = look(ledger)
+        answer(args, lambda: as_json(compared), lambda: text(compared))
+    return code
+
+
+def _compared(figures: Sequence[Published], ledger: Ledger, args: argparse.Namespace) -> Compared:
+    """Compare the figures; BadInput if none of ours has been measured and --measure is not given."""
+    from ...lab.comparison.compare import compare
+
+    compared = compare(figures, ledger)
+    if not args.measure and not _measured(compared) and any(_sides(compared)):
+        raise BadInput(f"nothing beside these figures has been measured yet ({ledger.path}); add --measure")
+    return compared
+
+
+def _missing(compared: Compared, args: argparse.Namespace) -> list[Point]:
+    from ...lab.comparison.compare import missing
+
+    wanted = missing(compared)
+    return wanted.quick + (wanted.long if args.full else [])
 
 
 def _figures(args: argparse.Namespace) -> list[Published]:
@@ -197,12 +206,6 @@ def _figures(args: argparse.Namespace) -> list[Published]:
     return found
 
 
-def _command(args: argparse.Namespace) -> str:
-    """The same question, to be asked again."""
-    chosen = [f"--{name} {value}" for name in ("table", "nbits") for value in getattr(args, name) or ()]
-    return " ".join(["modexlab compare", *(args.papers or [ALL]), *chosen])
-
-
 def _tables(one: str, wanted: list[str] | None) -> list[Table]:
     return [paper(one).table(each) for each in wanted] if wanted else list(paper(one).tables)
 
@@ -220,10 +223,10 @@ def _measured(compared: Compared) -> bool:
 # ---- measuring
 
 
-def _measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> Sweep | None:
-    """A sweep over what is missing: what fails is noted and does not stop the rest."""
+def _measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> int:
+    """Measure the missing points, of which some may fail; return the exit code."""
     if not points:
-        return None
+        return 0
     from ...lab.explore import Sweep
     from ...lab.schedulers import Local
     from ...lab.search import Exhaustive
@@ -231,24 +234,16 @@ def _measure(points: list[Point], ledger: Ledger, args: argparse.Namespace) -> S
 
     space = Space("comparison", "", objectives={}, constraints=(), parts=())  # points that are on no front
     sweep = Sweep(space, ledger, Exhaustive(points), args.retry)
-    jobs = args.jobs or len(os.sched_getaffinity(0))
-    with (
-        Local(min(jobs, len(points))) as scheduler,
-        Progress("compare", len(points), unit="point", quiet=args.json) as progress,
-    ):
-        progress.say(f"compare: {len(points)} points, {scheduler.name}; the ledger is {ledger.path}")
-        sweep.run(scheduler, progress)
-    if sweep.interrupted:
-        warn(
-            f"interrupted: {len(sweep.measured)} of {len(points)} points are in the ledger; the same command goes on from there"
-        )
+    sweep.run(Local(min(jobs_of(args), len(points))), "compare", quiet=args.json)
     if sweep.failed:
-        before = any(each.earlier for each in sweep.failed.values())
+        before = any(failed.earlier for failed in sweep.failed.values())
         warn(
             f"{len(sweep.failed)} of {len(points)} points could not be measured; `modexlab ledger --failures` shows them"
             + ("; --retry tries them again" if before else "")
         )
-    return sweep
+    if sweep.interrupted:
+        return interrupted(f"{len(sweep.measured)} of {len(points)} points are in the ledger")
+    return 1 if sweep.failed else 0
 
 
 # ---- what is printed
@@ -265,7 +260,7 @@ def _text(compared: Compared, args: argparse.Namespace) -> str:
         for name, of_table in _grouped(each, lambda each: each.figure.table).items():
             blocks += _block(paper(one).table(name), of_table, markdown)
         blocks += _left_out_of(each, markdown) + [_wrapped(text, markdown) for text in notes(one)]
-    blocks += [_wrapped(text, markdown) for text in _ending(compared, _command(args))]
+    blocks += [_wrapped(text, markdown) for text in _ending(compared)]
     return "\n\n".join(blocks)
 
 
@@ -299,37 +294,25 @@ def _block(of: Table, compared: Compared, markdown: bool) -> list[str]:
         rows = [[*row[:BITS], *row[BITS + 1 :]] for row in rows]
         title += f" ({widths.pop()} bits)"
     title = _wrapped(_heading(title, 2, markdown), markdown)
-    return [title, _markdown(rows)] if markdown else [f"{title}\n{_table(rows)}"]
+    return [title, "\n".join(markdown_table(rows[0], rows[1:]))] if markdown else [f"{title}\n{_table(rows)}"]
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    """As all tables, but that a long verdict goes on below itself, or has a line of its own where no room is left."""
+    """Format a table; a verdict that does not fit into its column goes on lines of its own."""
     head, *others = [row[:-1] for row in rows]
     left = table(head, others).splitlines()
-    width = max(map(len, left))
-    room = LINE - width - 2
-    if room < NARROW and any(len(row[-1]) > room for row in rows):
-        verdicts = [row[-1] for row in rows[1:]]
-        below = (f"{line}\n    {verdict}" for line, verdict in zip(left[2:], verdicts, strict=True))
-        return "\n".join([*left[:2], *below])
-    wrapped = [textwrap.wrap(row[-1], room) or [""] for row in rows]
-    rule = "-" * max(len(line) for each in wrapped for line in each)
-    wrapped.insert(1, [rule])
-    return "\n".join(
-        f"{start:<{width}}  {text}".rstrip()
-        for line, each in zip(left, wrapped, strict=True)
-        for start, text in zip([line, *[""] * (len(each) - 1)], each, strict=True)
-    )
+    title, *verdicts = [row[-1] for row in rows]
+    lines = []
+    for line, verdict in zip(left, [title, "-" * len(title), *verdicts], strict=True):
+        whole = f"{line:<{len(left[1])}}  {verdict}"
+        below = textwrap.indent(textwrap.fill(verdict, LINE - 4), "    ")
+        lines.append(whole if len(whole) <= LINE else f"{line}\n{below}")
+    return "\n".join(lines)
 
 
 def _name(of: Table) -> str:
     """As the paper calls it; numbers in its prose have no name there."""
     return f"{of.kind} {of.number}" if of.kind != "Text" else "In the text"
-
-
-def _markdown(rows: Sequence[Sequence[str]]) -> str:
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _left_out_of(compared: Compared, markdown: bool) -> list[str]:
@@ -383,7 +366,7 @@ def _short(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.0f}" if value >= 1000 else f"{value:.4g}"
 
 
-def _ending(compared: Compared, command: str) -> list[str]:
+def _ending(compared: Compared) -> list[str]:
     from ...lab.comparison.compare import Comparison, missing
 
     found = [each for each in compared if isinstance(each, Comparison)]
@@ -399,7 +382,7 @@ def _ending(compared: Compared, command: str) -> list[str]:
         full = " --full" if not wanted.quick else ""
         long = f", and {len(wanted.long)} that take long (--full)" if wanted.quick and wanted.long else ""
         count = len(wanted.quick) or len(wanted.long)
-        said.append(f"Not measured: {count} points{long}: `{command} --measure{full}`.")
+        said.append(f"Not measured: {count} points{long}; --measure{full} measures them.")
     return said
 
 
@@ -416,14 +399,11 @@ def _left_out(each: LeftOut) -> dict[str, Any]:
 def _comparison(each: Comparison) -> dict[str, Any]:
     return {
         **_published(each.figure),
+        **attributes(each, "basis", "value", "verdict", "note"),
         "compared": True,
-        "basis": each.basis,
         "base": each.base or None,
-        "value": each.value,
         "twin": _side_as_json(each, each.twin),
         "ours": _side_as_json(each, each.ours),
-        "verdict": each.verdict,
-        "note": each.note,
     }
 
 
@@ -431,20 +411,12 @@ def _published(figure: Published) -> dict[str, Any]:
     from ...lab.comparison.compare import label
 
     return {
-        "paper": figure.paper,
-        "table": figure.table,
-        "row": figure.row,
-        "column": figure.column,
+        **attributes(figure, "paper", "table", "row", "column", "metric", "operation", "printed"),
+        **attributes(figure, "erratum", "technology", "source"),
         "machine": label(figure, paper(figure.paper).table(figure.table)),
         "nbits": figure.nbits or None,
-        "metric": figure.metric,
-        "operation": figure.operation,
-        "printed": figure.printed,
         "published": figure.amount,
         "corrected": figure.corrected is not None,
-        "erratum": figure.erratum,
-        "technology": figure.technology,
-        "source": figure.source,
     }
 
 
@@ -452,12 +424,10 @@ def _side_as_json(each: Comparison, side: Side | None) -> dict[str, Any] | None:
     if side is None:
         return None
     return {
-        "name": side.name,
-        "value": side.value,
+        **attributes(side, "name", "value", "stale"),
         "ratio": each.ratio(side),
         "marks": list(side.marks),
         "rows": [row.id for row in side.rows],
-        "stale": side.stale,
         "commands": [shlex.join(row.command) for row in side.rows]
         + [shlex.join(point.command) for point in side.missing],
         "missing": len(side.missing),

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
-from ...table import table
-from ..arguments import check_directory, json_number, ledger_of, print_json, warn, writing
+from ...json_values import attributes, json_value
+from ...table import markdown_table, table
+from ..arguments import warn
 
 if TYPE_CHECKING:
-    from ...lab.comparison.cores import Check, Core
-    from ...lab.explore import Sweep
-    from ...lab.ledger.ledger import Ledger
+    from ...lab.comparison.cores import Core
     from ...lab.point import Point
 
 WORD = "cores"
 LINE = 120
 LEAST_NAME = 16  # of a column of names
 STALE_MARK, MARK = "!", "*"
-INTERRUPTED = 130
-Measure = Callable[[list["Point"], "Ledger", argparse.Namespace], "Sweep | None"]
 
 PUBLISHED = (
     "Published, each on its own technology: these times stand for themselves, and what lies between them and ours is the technology "
@@ -34,11 +30,6 @@ ABOUT = (
     "One library ({technology}), one flow, each at the shortest clock period that it meets {where}. x floor: area x time of a product by "
     "what its bit products need at this clock at the least, each in half a selecting gate and half a full adder."
 )
-HOW = {
-    "product_ns": ("product", "ns"),
-    "area_time": ("area x time", "mm2 ns"),
-    "operation_us": ("private operation", "us"),
-}
 
 
 @dataclass(frozen=True)
@@ -97,6 +88,8 @@ PRODUCTS = (
 OPERATIONS = (
     *(NAME, KIND),
     Column("cycles", lambda core: _shown(core.operation_cycles)),
+    Column("exponent", lambda core: _rounded(core.exponent_nbits)),
+    Column("constant time", lambda core: core.constant_time or "-"),
     Column("private us", lambda core: _shown(core.operation_us)),
     Column("e=65537 us", lambda core: _shown(core.public_us)),
     Column("clock", _period),
@@ -121,39 +114,27 @@ OTHERS = (
 # ---- the command
 
 
-def execute(args: argparse.Namespace, measure: Measure) -> int:
-    """The table, after what is missing in it has been measured where that was asked for."""
+def execute(args: argparse.Namespace, answer: Callable[..., int]) -> int:
+    """Print the table, after measuring missing points on request."""
     from ...designs import catalogue
     from ...lab.comparison.cores import cores, wanted, widths
 
     _check(args)
-    if args.output is not None:
-        check_directory("--output", args.output)
-    names = [catalogue.find(name).name for name in args.papers[1:]]
     manifests = catalogue.by_manifests(args.manifests)
+    entered = [design.name for design in manifests]
+    names = [name if name in entered else catalogue.find(name).name for name in args.papers[1:]]
     nbits = list(dict.fromkeys(args.nbits or widths()))
-    with ledger_of(args, read_only=not args.measure) as ledger:
-
-        def made() -> list[Core]:
-            return cores(ledger, nbits, names, manifests)
-
-        found, sweep = made(), None
-        impossible = wanted(nbits, names, manifests).impossible
-        if args.measure:
-            sweep = measure(_to_measure(found, args), ledger, args)
-            found = made()
-        if args.json:
-            print_json([as_json(each) for each in found])
-            text = ""
-        else:
-            text = _text(found, impossible, args)
-            print(text)
-    if args.output is not None:
-        with writing(args.output) as write:
-            write((text or _text(found, impossible, args)) + "\n")
-    if sweep is None:
-        return 0
-    return INTERRUPTED if sweep.interrupted else 1 if sweep.failed else 0
+    impossible = wanted(nbits, names, manifests).impossible
+    if args.json:
+        for what, why in impossible:
+            warn(f"there is no {what}: {why}")
+    return answer(
+        args,
+        lambda ledger: cores(ledger, nbits, names, manifests),
+        lambda found: _to_measure(found, args),
+        lambda found: [as_json(core) for core in found],
+        lambda found: _text(found, impossible, args),
+    )
 
 
 def _to_measure(found: Sequence[Core], args: argparse.Namespace) -> list[Point]:
@@ -178,14 +159,6 @@ def _check(args: argparse.Namespace) -> None:
         check_width(nbits)
 
 
-def _command(args: argparse.Namespace) -> str:
-    """The same question, to be asked again."""
-    words = ["modexlab", "compare", *args.papers]
-    words += [word for value in args.nbits or () for word in ("--nbits", str(value))]
-    words += [word for path in args.manifests for word in ("--design", path)]
-    return shlex.join(words)
-
-
 # ---- what is printed
 
 
@@ -203,7 +176,7 @@ def _wrapped(text: str) -> str:
 
 
 def _of_width(nbits: int, found: Sequence[Core], markdown: bool) -> Iterator[str]:
-    """Products, private operations, what is published, and the goals."""
+    """Products, private operations and published figures."""
     from ...lab.comparison.cores import MULTIPLIER
     from ...lab.comparison.cores import PUBLISHED as OF_OTHERS
 
@@ -221,8 +194,11 @@ def _of_width(nbits: int, found: Sequence[Core], markdown: bool) -> Iterator[str
             head = f"{nbits:,} bits: {title}"
             body = (_markdown if markdown else _plain)(columns, rows)
             yield f"## {head}\n\n{body}" if markdown else f"{head}\n{body}"
-    if goals := _goals(own):
-        yield goals if markdown else _wrapped(goals)
+
+
+def _markdown(columns: Sequence[Column], rows: Sequence[Core]) -> str:
+    cells = [[column.cell(row) for column in columns] for row in rows]
+    return "\n".join(markdown_table([column.head for column in columns], cells))
 
 
 def _plain(columns: Sequence[Column], rows: Sequence[Core]) -> str:
@@ -236,29 +212,6 @@ def _plain(columns: Sequence[Column], rows: Sequence[Core]) -> str:
 
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 3]}..."
-
-
-def _markdown(columns: Sequence[Column], rows: Sequence[Core]) -> str:
-    cells = [[column.cell(row).replace("|", "\\|") for column in columns] for row in rows]
-    lines = [[column.head for column in columns], ["---"] * len(columns), *cells]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _goals(found: Iterable[Core]) -> str:
-    """Of each goal the core that comes nearest, or is the furthest below."""
-    best: dict[str, tuple[Check, Core]] = {}
-    for core in found:
-        for check in core.goals:
-            if check.figure not in best or check.value < best[check.figure][0].value:
-                best[check.figure] = check, core
-    told = []
-    for check, core in best.values():
-        what, unit = HOW[check.figure]
-        verdict = "met" if check.met else f"missed by {100 * (check.value / check.at_most - 1):.0f} %"
-        told.append(
-            f"{what} at most {check.at_most:g} {unit}: {_shown(check.value)} by {core.name}, {verdict}"
-        )
-    return f"Goals: {'; '.join(told)}." if told else ""
 
 
 def _ending(found: Sequence[Core], args: argparse.Namespace) -> Iterator[str]:
@@ -281,56 +234,35 @@ def _ending(found: Sequence[Core], args: argparse.Namespace) -> Iterator[str]:
             yield f"{each.name}, {each.nbits:,} bits, {each.part}, could not be measured (--retry tries again): {each.failure}."
     points = missing([each for each in found if not each.failure], stale=False)
     late = [each for each in points if long(at_known_clock(each) or each)]
-    if points:
+    if points and args.no_search:
+        full = " and with --full" if late else ""
+        yield (
+            f"Not measured: {len(points)} points whose clock is not known; --no-search skips the search. "
+            f"Without it{full} they are measured."
+        )
+    elif points:
         more = f", {len(late)} of them long (--full)" if late else ""
         yield (
-            f"Not measured: {len(points)} points{more}, whose cycles are by formula: `{_command(args)} --measure"
-            f"{' --full' if len(late) == len(points) else ''}`."
+            f"Not measured: {len(points)} points{more}, whose cycles are by formula or simulated; "
+            f"--measure{' --full' if len(late) == len(points) else ''} measures them."
         )
 
 
 # ---- JSON
 
+KEYS = (
+    *("design", "kind", "ours", "part", "nbits", "settings", "product_cycles", "product_ns"),
+    *("operation_cycles", "operation_us", "public_cycles", "public_us", "constant_time", "exponent_nbits"),
+    *("period_ns", "area_um2", "area_time", "floor", "floor_ratio", "utilisation", "energy_nj"),
+    *("operation_energy_nj", "tests_passed", "tests_failed", "stage", "technology", "source", "note"),
+    *("marks", "stale", "searched", "row", "command"),
+)
+
 
 def as_json(core: Core) -> dict[str, Any]:
     """A row."""
     return {
-        "design": core.design,
-        "kind": core.kind,
-        "ours": core.ours,
-        "part": core.part,
-        "nbits": core.nbits,
-        "settings": {
-            name: json_number(value) if isinstance(value, int) and not isinstance(value, bool) else value
-            for name, value in core.settings.items()
-        },
-        "product_cycles": core.product_cycles,
-        "product_ns": core.product_ns,
-        "operation_cycles": core.operation_cycles,
-        "operation_us": core.operation_us,
-        "public_cycles": core.public_cycles,
-        "public_us": core.public_us,
-        "period_ns": core.period_ns,
-        "area_um2": core.area_um2,
-        "area_time": core.area_time,
-        "floor": core.floor,
-        "floor_ratio": core.floor_ratio,
-        "utilisation": core.utilisation,
-        "energy_nj": core.energy_nj,
-        "operation_energy_nj": core.operation_energy_nj,
-        "tests_passed": core.tests_passed,
-        "tests_failed": core.tests_failed,
-        "goals": [
-            {"figure": each.figure, "at_most": each.at_most, "value": each.value, "met": each.met}
-            for each in core.goals
-        ],
-        "stage": core.stage or None,
-        "technology": core.technology or None,
-        "source": core.source,
-        "note": core.note,
-        "marks": list(core.marks),
-        "stale": core.stale,
-        "searched": core.searched,
-        "row": core.row,
-        "command": core.command or None,
+        **attributes(core, *KEYS),
+        **{name: getattr(core, name) or None for name in ("constant_time", "stage", "technology", "command")},
+        "settings": {name: json_value(value) for name, value in core.settings.items()},
     }

@@ -6,15 +6,15 @@ import argparse
 import shlex
 from collections.abc import Iterator
 
-from ...designs.processor_verilog import PROCESSOR
+from ...designs.verilog.processor import PROCESSOR
 from ..arguments import Commands, add_command
 from . import verilog
 from .compare import WORDS
 
-FILES = frozenset(
-    {"files", "key", "vcd", "output", "program", "commits", "ledger"}
-)  # arguments that are paths
-DESIGNS = frozenset({"design", "designs", "xcel"})
+# how arguments are completed, by the word that the help shows for them
+FILES = frozenset({"FILE", "PATH", "PROGRAM", "ROW|FILE", "SPACE"})
+DIRECTORIES = frozenset({"DIR", "DIRECTORY"})
+DESIGN = "DESIGN"
 
 TEXT = "The script goes to stdout; load it in the start file of your shell."
 EXAMPLES = """\
@@ -44,53 +44,46 @@ def execute(args: argparse.Namespace) -> int:
 
     parser = args.parser
     names = [design.name for design in catalogue.designs()]
-    for command in _commands(parser).values():
+    choices = {
+        "systems": system_names(),
+        "papers": WORDS,
+        "paper": NUMBERS,
+        "device": list(DEVICES),
+        "stage": list(STAGES),
+    }
+    for command in _commands(parser).choices.values():
         with_processor = command.get_default("execute") is verilog.execute
         for action in command._actions:
-            if action.dest in DESIGNS:
+            if action.metavar == DESIGN:
                 action.choices = [*names, PROCESSOR] if with_processor and action.dest == "design" else names
-            elif action.dest == "systems":
-                action.choices = system_names()
-            elif action.dest == "papers":
-                action.choices = WORDS
-            elif action.dest == "paper":
-                action.choices = NUMBERS
-            elif action.dest == "device":
-                action.choices = list(DEVICES)
-            elif action.dest == "stage":
-                action.choices = list(STAGES)
+            elif action.dest in choices:
+                action.choices = choices[action.dest]
     print(_fish(parser) if args.shell == "fish" else _shtab(parser, args.shell))
     return 0
 
 
-def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The subcommands of a parser by name."""
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return action.choices
-    return {}
+def _commands(parser: argparse.ArgumentParser) -> argparse._SubParsersAction:
+    """The action of a parser that has its subcommands."""
+    return next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
 
 
 def _shtab(parser: argparse.ArgumentParser, shell: str) -> str:
     import shtab
 
-    for command in _commands(parser).values():
+    for command in _commands(parser).choices.values():
         for action in command._actions:
-            if action.dest in FILES:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]  # shtab asks for this attribute
+            if action.metavar in (*FILES, *DIRECTORIES):
+                path = shtab.FILE if action.metavar in FILES else shtab.DIR
+                action.complete = path
     return shtab.complete(parser, shell=shell)
 
 
 def _fish(parser: argparse.ArgumentParser) -> str:
     """shtab has no fish: one `complete` line per command, option and list of values."""
     lines = [f"# completion of {parser.prog} for fish", f"complete -c {parser.prog} -f"]
-    summaries = {
-        each.dest: each.help or ""
-        for action in parser._actions
-        if isinstance(action, argparse._SubParsersAction)
-        for each in action._choices_actions
-    }
-    for name, command in _commands(parser).items():
+    commands = _commands(parser)
+    summaries = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+    for name, command in commands.choices.items():
         summary = shlex.quote(summaries[name])
         lines.append(f"complete -c {parser.prog} -n __fish_use_subcommand -a {name} -d {summary}")
         condition = shlex.quote(f"__fish_seen_subcommand_from {name}")
@@ -102,7 +95,7 @@ def _fish_options(command: argparse.ArgumentParser) -> Iterator[str]:
     for action in command._actions:
         parts = [f"-l {option[2:]}" for option in action.option_strings if option.startswith("--")]
         parts += [f"-s {option[1:]}" for option in action.option_strings if not option.startswith("--")]
-        if action.dest in FILES:
+        if action.metavar in (*FILES, *DIRECTORIES):
             parts.append("-r -F" if action.option_strings else "-F")
         elif action.choices:
             values = shlex.quote(" ".join(map(str, action.choices)))

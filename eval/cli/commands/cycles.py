@@ -6,9 +6,10 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
-from ...designs.param import PAPER_NBITS
+from ....fl.param import PAPER_NBITS
 from ...designs.widths import check_fit, check_width
 from ...designs.workloads import some_operands
+from .. import own
 from ..arguments import (
     Commands,
     add_command,
@@ -18,10 +19,10 @@ from ..arguments import (
     add_settings,
     add_width,
     add_workload,
-    answer,
-    designs_of,
+    answer_all,
+    described,
+    entries_of,
     json_number,
-    json_value,
     refuse_with_workload,
     settings_of,
 )
@@ -29,7 +30,10 @@ from ..arguments import (
 if TYPE_CHECKING:
     from ...designs.design import Design
     from ...designs.machine import Machine
+    from ...designs.own import OwnDesign
     from ...designs.workloads import Workload
+
+Counted = tuple[dict[str, Any], list[str]]  # for scripts, and in words
 
 TEXT = """\
 Cycles from the handshake of the request to that of the
@@ -52,26 +56,51 @@ def add(commands: Commands) -> None:
     add_design(parser)
     add_operands(parser, required=False)
     add_workload(parser)
-    add_width(parser, "default: length of the modulus, rounded up to a multiple of 32")
+    add_width(
+        parser, f"default: length of the modulus, rounded up to a multiple of 32; without --mod {PAPER_NBITS}"
+    )
     add_settings(parser)
+    own.add_fields(parser)
     add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    told = [_of(args, design) for design in designs_of(args)]
-    reports = [report for report, _ in told]
-    answer(args, lambda: reports if len(reports) > 1 else reports[0], lambda: [line for _, line in told])
+    from ...designs.own import OwnDesign  # not at the top: it brings PyMTL3, and --help must be quick
+
+    counted = [
+        _of_own(args, design) if isinstance(design, OwnDesign) else _of(args, design)
+        for design in entries_of(args)
+    ]
+    answer_all(args, counted)
     return 0
 
 
-def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], str]:
-    """The cycles of one design, for scripts and in words."""
+def _of_own(args: argparse.Namespace, design: OwnDesign) -> Counted:
+    """The cycles of an accelerator of another kind, by its formula."""
+    operation = own.operation(args, design)
+    accelerator, (requests,) = operation.accelerator, operation.parts
+    counts = [accelerator.cycles(*request) for request in requests]
+    if None in counts:
+        raise BadInput(f"{design.name} has no formula of its cycles; define cycles(), or use `modexlab run`")
+    report = {
+        **described(accelerator),
+        "cycles": sum(count or 0 for count in counts),
+        "operation": operation.name,
+        "requests": [own.named(accelerator.shape.request, request) for request in requests],
+    }
+    return report, [f"{design.name}, {accelerator.nbits} bits, {operation.name}: {report['cycles']} cycles"]
+
+
+def _of(args: argparse.Namespace, design: Design) -> Counted:
+    """The cycles of one RSA machine, for scripts and in words."""
+    own.refuse_fields(args)
     settings = settings_of(design, args.settings)
     if args.workload is not None:
         return _named(args, design, settings)
-    if args.nbits is None and args.mod is None:
-        raise BadInput("neither --nbits nor --mod; give the width of the machine, as in --nbits 1024")
-    nbits = check_width(args.nbits) if args.nbits is not None else design.width_for(args.mod)
+    if args.nbits is None:
+        nbits = design.width_for((1 << PAPER_NBITS) - 1 if args.mod is None else args.mod)
+    else:
+        nbits = check_width(args.nbits)
     machine = design.at(nbits, **settings)
     if machine.keyed:
         return _private(args, machine)
@@ -80,18 +109,19 @@ def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], str]:
     base, exp, mod = (default if value is None else value for value, default in zip(given, some, strict=True))
     check_fit(nbits, [(base, exp, mod)])
     machine.require(base, exp, mod)
-    cycles = machine.cycles(base, exp, mod)
+    cycles = machine.counted(base, exp, mod)
+    products = machine.products(exp)
     about: dict[str, Any] = {}
-    if not machine.measured:
-        about = {"products": machine.products(exp), "product_cycles": machine.product_cycles}
+    if products is not None:
+        about = {"products": products, "product_cycles": machine.product_cycles}
     about |= {"base": json_number(base), "exp": json_number(exp), "mod": json_number(mod)}
     what = f"exponent of {exp.bit_length()} bits"
     if args.exp is None and (args.base is not None or args.mod is not None):
         what += " (drawn; give --exp for yours)"
-    return _told(machine, cycles, about, what)
+    return _report(machine, cycles, about, what)
 
 
-def _private(args: argparse.Namespace, machine: Machine) -> tuple[dict[str, Any], str]:
+def _private(args: argparse.Namespace, machine: Machine) -> Counted:
     """Of the private operation with the key that a machine holds."""
     for name in ("base", "exp", "mod"):
         if getattr(args, name) is not None:
@@ -103,7 +133,7 @@ def _private(args: argparse.Namespace, machine: Machine) -> tuple[dict[str, Any]
 
     work = private_operation(machine.nbits, machine.key)
     about: dict[str, Any] = {**_private_products(machine, work), "mod": json_number(work.mod)}
-    return _told(machine, machine.cycles(*work.operands), about, "a private operation of its key")
+    return _report(machine, machine.counted(*work.operands), about, "a private operation of its key")
 
 
 def _private_products(machine: Machine, work: Workload) -> dict[str, Any]:
@@ -113,7 +143,7 @@ def _private_products(machine: Machine, work: Workload) -> dict[str, Any]:
     return {"products": in_turn, "product_cycles": machine.product_cycles}
 
 
-def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Counted:
     """Of a workload by its name."""
     from ...designs.mixes import (
         PRODUCT,
@@ -129,11 +159,11 @@ def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -
     about: dict[str, Any] = {"workload": args.workload}
     if machine.keyed:
         about |= _private_products(machine, parts[0].work)
-    elif not machine.measured:
-        products = sum(part.times * machine.products(part.work.exp) for part in parts)
-        about["products"] = 1 if args.workload == PRODUCT else products
+    elif None not in (products := [machine.products(part.work.exp) for part in parts]):
+        in_turn = sum(part.times * (count or 0) for part, count in zip(parts, products, strict=True))
+        about["products"] = 1 if args.workload == PRODUCT else in_turn
         about["product_cycles"] = machine.product_cycles
-    return _told(machine, cycles, about, args.workload)
+    return _report(machine, cycles, about, args.workload)
 
 
 def _products(about: dict[str, Any]) -> str:
@@ -143,13 +173,10 @@ def _products(about: dict[str, Any]) -> str:
     return f"{count:,} product{'' if count == 1 else 's'}{each} in turn"
 
 
-def _told(machine: Machine, cycles: int, about: dict[str, Any], what: str) -> tuple[dict[str, Any], str]:
-    design, nbits = machine.design, machine.nbits
-    params = {name: json_value(value) for name, value in machine.parameters.items()}
-    how = "measured by running it" if machine.measured else _products(about)
-    if machine.measured:
-        about = {**about, "measured": True}
+def _report(machine: Machine, cycles: int, about: dict[str, Any], what: str) -> Counted:
+    measured = "products" not in about
+    how = "measured by running it" if measured else _products(about)
     return (
-        {"design": design.name, "nbits": nbits, "cycles": cycles, "params": params, **about},
-        f"{design.name}, {nbits} bits, {what}: {cycles} cycles ({how})",
+        {**described(machine), "cycles": cycles, **about, **({"measured": True} if measured else {})},
+        [f"{machine.name}, {machine.nbits} bits, {what}: {cycles} cycles ({how})"],
     )

@@ -8,38 +8,44 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
 from ...progress import Progress
+from .. import own
 from ..arguments import (
     Commands,
     add_command,
     add_json,
     add_settings,
     add_width,
-    answer,
+    answer_all,
+    described,
     json_number,
-    json_value,
 )
 
 if TYPE_CHECKING:
+    from ...designs.design import Design
+    from ...designs.foreign.core import Core
     from ...designs.foreign.corners import Corner
-    from ...designs.foreign.foreign import ForeignDesign, ForeignMachine
+    from ...designs.foreign.foreign import ForeignMachine
+    from ...designs.own import OwnDesign
 
-ACTIONS = ("new", "check", "keys", "verilog")
-PROTOCOLS = ("start-done", "stream", "words", "axi4lite", "steps")  # the usual first
+ACTIONS = ("new", "wrapper", "check", "keys")
 SHOWN = 20  # rows that failed, in the text; --json has all
 
 TEXT = """\
-A manifest (design.toml) says
-where the files of a core are, which module is the top, its clock and reset, the protocol by which operands reach it, the numbers that
-software prepares for it, and the limits of what it takes. With it the core is a design like those of the catalogue: run, cycles, check,
-asic, fpga, explore and report take it as --design FILE (or a folder of them).
+A manifest (design.toml) lists
+the files of a core, its top module, the numbers that software prepares for it, and its limits. The module has
+modexlab's streams; a core with other ports is put in a wrapper of some 30 lines of Verilog. With a manifest
+the core is a design like those of the catalogue: run, cycles, check, asic, fpga, explore and report accept it
+as --design FILE (or a folder of them).
 
-  new      print a manifest to begin with; --protocol says for which kind of core
-  check    read a manifest, hold it against the ports of the core, and run the table of corners: each row that fails is told
-           with its operands, with what is right and what came out. Exit code 1 if one fails, 2 if the manifest is wrong
-  keys     all that may stand in a manifest
-  verilog  the adapter that drives the core, as it is made from the manifest"""
+  new      print a manifest to begin with. It is one of RSA: a core of any other kind names its fields in
+           [request] and [response], and a Python function as the oracle (see keys)
+  wrapper  print a wrapper to begin with, with the ports of the manifest's module
+  check    check a manifest and the ports of its module, and run the table of corners: a row that fails is
+           printed with its operands and both results. Exit code 1 if one fails, 2 if the manifest is wrong
+  keys     all that may stand in a manifest"""
 EXAMPLES = """\
-  modexlab design new --protocol start-done > design.toml
+  modexlab design new > design.toml
+  modexlab design wrapper design.toml > wrapper.v
   modexlab design check design.toml
   modexlab design check cores --nbits 64 --json
   modexlab run --design design.toml --base 7 --exp 65537 --mod 2603398711"""
@@ -56,19 +62,16 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=", ".join(ACTIONS))
     parser.add_argument("manifests", metavar="FILE", nargs="*", help="manifests, or folders of them")
-    parser.add_argument("--protocol", choices=PROTOCOLS, help="with new: of the core (default: start-done)")
     add_width(parser, "default: 32, or the width nearest to it that the core has")
     add_settings(parser)
     add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    if args.protocol is not None and args.action != "new":
-        raise BadInput(f"--protocol with {args.action}: it is for new; drop it")
-    if args.action == "new":
-        from ...designs.foreign.template import template
+    from ...designs.foreign.wrapper import TEMPLATE, wrapper  # not at the top: it brings PyMTL3
 
-        print(template(args.protocol or PROTOCOLS[0]), end="")
+    if args.action == "new":
+        print(TEMPLATE, end="")
         return 0
     if args.action == "keys":
         from ...designs.foreign import manifest
@@ -79,47 +82,56 @@ def execute(args: argparse.Namespace) -> int:
         raise BadInput(
             f"{args.action} of which manifest? Give a design.toml; `modexlab design new` prints one to begin with"
         )
-    from ...designs.catalogue import by_manifests
+    from ...designs.catalogue import by_paths
+    from ...designs.foreign.foreign import ForeignMachine
 
-    machines = [_machine(args, design) for design in by_manifests(args.manifests)]
-    if args.action == "verilog":
-        print("\n".join(machine.adapter.verilog(observed=False) for machine in machines), end="")
+    machines = [_machine(args, design) for design in by_paths(args.manifests)]
+    if args.action == "wrapper":
+        print("\n".join(map(wrapper, machines)), end="")
         return 0
-    checked = [(machine, _checked(machine, args.json)) for machine in machines]
-    reports = [_report(*each) for each in checked]
-    answer(
-        args,
-        lambda: reports if len(reports) > 1 else reports[0],
-        lambda: [line for machine, rows in checked for line in _lines(machine, rows)],
+    for machine in machines:
+        _ = machine.modules  # refuses a module without the streams of the manifest
+    checked = [
+        _checked(machine, args.json)
+        if isinstance(machine, ForeignMachine)
+        else own.checked(machine, machine.stages, args.json)
+        for machine in machines
+    ]
+    answer_all(args, checked)
+    return (
+        1 if any(report["failed"] if "failed" in report else report["error"] for report, _ in checked) else 0
     )
-    return 1 if any(report["failed"] for report in reports) else 0
 
 
-def _machine(args: argparse.Namespace, design: ForeignDesign) -> ForeignMachine:
+def _machine(args: argparse.Namespace, design: Design | OwnDesign) -> Core:
+    """The core of a manifest; BadInput for a design without one."""
+    from ...designs.foreign.core import Core
     from ..arguments import settings_of
 
-    return design.at(args.nbits or design.usual_nbits, **settings_of(design, args.settings))
+    machine = design.at(args.nbits or design.usual_nbits, **settings_of(design, args.settings))
+    if not isinstance(machine, Core):
+        raise BadInput(
+            f"{design.name} has no manifest; `modexlab check --accelerator` runs the table of a folder"
+        )
+    return machine
 
 
-def _checked(machine: ForeignMachine, quiet: bool) -> list[Corner]:
-    """The ports first, which is quick, then the rows."""
-    from ...designs.foreign.corners import corners
+def _checked(machine: ForeignMachine, quiet: bool) -> tuple[dict[str, Any], list[str]]:
+    """The corners of an exponentiation."""
+    from ...designs.foreign.foreign_chip import ForeignChip
 
-    _ = machine.adapter
-    with Progress(f"{machine.design.name}, {machine.nbits} bits", quiet=quiet):
-        return corners(machine)
+    with Progress(f"{machine.name}, {machine.nbits} bits", quiet=quiet):
+        rows = ForeignChip(machine.design, machine.nbits, machine.parameters).corners()
+    return _report(machine, rows), list(_lines(machine, rows))
 
 
 def _report(machine: ForeignMachine, rows: list[Corner]) -> dict[str, Any]:
     of = machine.manifest.of
     failed = [row for row in rows if row.failed]
     return {
-        "design": machine.design.name,
+        **described(machine),
         "manifest": str(machine.manifest.path),
-        "nbits": machine.nbits,
         "top": of.top,
-        "protocol": of.protocol,
-        "params": {name: json_value(value) for name, value in machine.parameters.items()},
         "passed": sum(row.passed for row in rows),
         "failed": len(failed),
         "excluded": [{"name": row.name, "reason": row.refused} for row in rows if row.refused],
@@ -138,18 +150,10 @@ def _report(machine: ForeignMachine, rows: list[Corner]) -> dict[str, Any]:
 
 def _lines(machine: ForeignMachine, rows: list[Corner]) -> Iterator[str]:
     of, report = machine.manifest.of, _report(machine, rows)
-    states = len(machine.adapter.program.states)
-    ports = len(machine.adapter.ports)
-    yield f"{of.name}, {machine.nbits} bits: module {of.top}, {of.protocol}, {ports} ports, {states} states of its adapter"
-    carried = [name for name, _ in machine.adapter.request.fields[3:]]
-    if carried:
-        made = machine.adapter.program.fields
-        told = dict.fromkeys(
-            f"{name} = {expression.text}" if name in of.prepare else expression.text
-            for name in carried
-            if (expression := made[name].expression) is not None
-        )
-        yield f"  software makes for it: {', '.join(told)}"
+    core = machine.modules[1]
+    yield f"{of.name}, {machine.nbits} bits: module {of.top}" + (f", which wraps {core.name}" if core else "")
+    if prepared := [f"{name} = {number.expression.text}" for name, number in machine.prepared.items()]:
+        yield f"  software makes for it: {', '.join(prepared)}"
     yield f"  corners: {report['passed']} passed, {report['failed']} failed, {len(report['excluded'])} not taken by its limits"
     for each in report["excluded"]:
         yield f"    not asked: {each['name']}: {each['reason']}"

@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...designs.param import PAPER_NBITS
+from ....fl.param import PAPER_NBITS
 from ...table import table
 from ..arguments import Commands, add_command, add_json, answer, find_design, json_number, json_value
 
 if TYPE_CHECKING:
+    from ....fl.param import Param
     from ...designs.design import Design
-    from ...designs.param import Param
 
 EXAMPLES = """\
   modexlab designs              all designs
@@ -55,8 +55,13 @@ def _as_json(design: Design) -> dict[str, Any]:
         "paper": design.paper,
         "domain": design.domain,
         "schedule": design.schedule,
-        "constant_time": design.constant_time,
-        "constant_schedules": list(design.constant_schedules),
+        **design.promises.as_json(),
+        "constant_schedules": [
+            value
+            for param, value, promises in design.alternatives()
+            if param is design.control.schedule and promises.constant_time
+        ],
+        "constant_settings": _by_word(design),
         "summary": design.summary,
         "params": [_param_as_json(param) for param in design.params],
         "published": _published(design),
@@ -70,7 +75,11 @@ def _detail(design: Design) -> str:
         f"  paper          {design.paper or 'ours'}",
         f"  domain         {design.domain}",
         f"  schedule       {design.schedule}",
-        f"  constant time  {_constant_time(design)}",
+        f"  constant time  {design.promises.sentence}",
+        *(
+            f"                 {word} with {', '.join(settings)}"
+            for word, settings in _by_word(design).items()
+        ),
     ]
     for operation, cycles in _published(design).items():
         lines.append(f"  published      {operation}: {cycles} cycles")
@@ -98,13 +107,15 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _constant_time(design: Design) -> str:
-    """Whichever schedule is chosen, or by which."""
-    found = design.constant_schedules
-    if design.constant_time or not found:
-        return "yes" if found else "no"
-    first = "yes" if design.schedule in found else "no"
-    return f"{first}, with schedule={design.schedule}; yes with {', '.join(name for name in found if name != design.schedule)}"
+def _by_word(design: Design) -> dict[str, list[str]]:
+    """The schedules, and the settings that change the default machine's promise, by the word for it."""
+    from ...designs.promises import WORDS  # not at the top: it brings PyMTL3
+
+    found: dict[str, list[str]] = {}
+    for param, value, promises in design.alternatives():
+        if param is design.control.schedule or promises.word != design.promises.word:
+            found.setdefault(promises.word, []).append(f"{param.name}={value}")
+    return {word: found[word] for word in WORDS if word in found}
 
 
 def _lines(designs: Sequence[Design]) -> Iterator[str]:
@@ -116,7 +127,7 @@ def _lines(designs: Sequence[Design]) -> Iterator[str]:
             design.paper or "-",
             design.domain,
             design.schedule,
-            _constant_time(design).partition(",")[0],
+            design.promises.word,
             str(len(design.params)),
         ]
         for design in designs

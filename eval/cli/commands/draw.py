@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ....fl.compression.compression import BEST, OURS, STRATEGIES, make_plan
-from ....fl.compression.compression_eval import follow
+from ....fl.compression.compression_follow import follow
 from ....fl.compression.compression_plan import CELLS, OPERATIONS, Plan
 from ....fl.compression.prefix import ADDERS
 from ....fl.errors import BadInput

@@ -9,39 +9,38 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
 from ...json_values import json_number
-from ...progress import Progress
+from ...progress import Progress, duration
 from ..arguments import (
     Commands,
     add_command,
     add_json,
     answer,
-    check_directory,
-    json_value,
+    interrupted,
     number,
     positive,
-    warn,
-    writing,
 )
-from .leak import add_machine, machine_of
+from .leak import add_machine, identity, machine_of
 
 if TYPE_CHECKING:
     from ...lab.security.fault_campaign import Campaign
 
 SHOWN = 12  # registers
-INTERRUPTED = 130
 NUMBERS = ("n", "e", "message", "signature", "faulty_signature", "factor", "other_factor")
 TEXT = """\
-One bit of one flip-flop flips in one cycle, and the operation goes on: every flip-flop in every
-cycle where these are few, else as many as --samples, drawn. What leaves is right (no effect), withheld with a
-status (caught), does not come in three times the cycles (hang), or is a wrong result. Without --verify a
-program has no check of its result. With --crt and no check, one wrong signature gives a prime of the key
-(Bellcore): it is told. What faults came to is kept in the cache: after Ctrl-C the same command goes on."""
+Each fault flips one flip-flop in one cycle, and the operation continues: an exponentiation, or a request
+that an accelerator of another kind accepts, whose response is compared with its function. If they are few,
+all faults are injected, otherwise a random sample of --samples. The outcome is the right result (no effect),
+an error status instead of a result (caught), no answer within three times the usual cycles (hang), or a wrong
+result. --crt and --blind include the result check, unless --set verify=false removes it. With CRT and no
+check, one wrong signature reveals a prime of the key (Bellcore), which is printed. Results are cached: after
+Ctrl-C the same command continues. The exit code is 1 if a wrong result was released."""
 EXAMPLES = """\
   modexlab faults mont-001 --nbits 16 --samples 500
-  modexlab faults mont --nbits 16 --crt --verify --samples 500
-  modexlab faults mont --nbits 32 --crt --bellcore
+  modexlab faults mont --nbits 16 --crt --samples 500
+  modexlab faults mont --nbits 32 --crt --set verify=false --bellcore
   modexlab faults mont --nbits 8 --netlist --samples 300
-  modexlab faults mont --nbits 16 --crt --blind --samples 200 --json -o faults.json"""
+  modexlab faults --accelerator gcd --nbits 8
+  modexlab faults mont --nbits 16 --crt --blind --samples 200 --json > faults.json"""
 
 
 def add(commands: Commands) -> None:
@@ -53,7 +52,7 @@ def add(commands: Commands) -> None:
         examples=EXAMPLES,
         execute=execute,
     )
-    add_machine(parser, check="let the result leave only if it gives the message again")
+    add_machine(parser)
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--exhaustive", action="store_true", help="every bit in every cycle, however many they are"
@@ -74,7 +73,6 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--seed", type=number, default=1, metavar="N", help="of all that is drawn (default: 1)"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the JSON into a file, too")
     parser.add_argument(
         "--netlist",
         action="store_true",
@@ -84,14 +82,13 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...lab.security.fault_campaign import Campaign  # not at the top: it brings PyMTL3
+    from ...designs.machine import Machine  # not at the top: it brings PyMTL3
+    from ...lab.security.bellcore import key_by_crt
+    from ...lab.security.fault_campaign import Campaign
 
-    if args.output is not None:
-        check_directory("--output", args.output)
-    machine = machine_of(args, verify=args.verify)
-    name = f"{machine.design.name}, {machine.nbits} bits"
-    by_crt = machine.keyed and machine.programmed.recipe.crt
-    if args.bellcore and not by_crt:
+    machine = machine_of(args)
+    name = f"{machine.name}, {machine.nbits} bits"
+    if args.bellcore and key_by_crt(machine) is None:
         raise BadInput(
             "--bellcore without CRT: a wrong result tells a prime only where it is put together of two; add --crt"
         )
@@ -106,33 +103,26 @@ def execute(args: argparse.Namespace) -> int:
         try:
             campaign.run(faults, _telling(progress, campaign), enough)
         except KeyboardInterrupt:
-            kept = f"{len(campaign.outcomes):,} of {len(faults):,} faults are kept"
-            warn(f"interrupted: {kept}; the same command goes on from there")
-            return INTERRUPTED
+            return interrupted(f"{len(campaign.outcomes):,} of {len(faults):,} faults are kept")
     report = {
-        "design": machine.design.name,
-        "nbits": machine.nbits,
-        "params": {name: json_value(value) for name, value in machine.parameters.items()},
-        "checked": machine.keyed and machine.programmed.recipe.verify,
+        **identity(machine),
+        **(
+            {"checked": machine.keyed and machine.programmed.recipe.verify}
+            if isinstance(machine, Machine)
+            else {}
+        ),
         **campaign.as_json(),
     }
     if told := report["bellcore"]:
         report["bellcore"] = {
             name: json_number(value) if name in NUMBERS else value for name, value in told.items()
         }
-    if args.output is not None:
-        import json
-
-        with writing(args.output) as write:
-            write(json.dumps(report, indent=2) + "\n")
     answer(args, lambda: report, lambda: list(_lines(report, campaign)))
-    return 0
+    return 1 if report["wrong_result"] else 0
 
 
 def _telling(progress: Progress, campaign: Campaign) -> Callable[[int, int], None]:
     """With the time that is left, by what those faults took that were not kept."""
-    from ...lab.explore import duration
-
     begun = time.monotonic()
 
     def told(done: int, total: int) -> None:
@@ -145,10 +135,12 @@ def _telling(progress: Progress, campaign: Campaign) -> Callable[[int, int], Non
 
 def _lines(report: dict[str, Any], campaign: Campaign) -> Iterator[str]:
     sites = f"{report['nets']:,} nets" if "nets" in report else f"{report['flip_flops']:,} flip-flops"
-    check = "the result is checked" if report["checked"] else "no check of the result"
+    check = ""
+    if "checked" in report:
+        check = ", the result is checked" if report["checked"] else ", no check of the result"
     how = "every one of them" if report["exhaustive"] else f"{report['injected']:,} of them, drawn"
     yield (
-        f"{report['design']}, {report['nbits']} bits, {check}: {sites} in {report['cycles']:,} cycles "
+        f"{report['design']}, {report['nbits']} bits{check}: {sites} in {report['cycles']:,} cycles "
         f"are {report['possible']:,} faults; {how}"
     )
     for name, key in (
@@ -193,8 +185,9 @@ def _bellcore(report: dict[str, Any], campaign: Campaign) -> Iterator[str]:
         yield f"Bellcore: none of {wrong:,} wrong results gives a prime of the key"
         return
     yield f"Bellcore: {count:,} of {wrong:,} wrong results give a prime of the key, each alone. The first:"
-    first = campaign.factored[0]
+    first, key = campaign.factored[0], campaign.key
+    assert key is not None
     yield f"  {'fault':<17}  {first.fault}"
     yield f"  {'message m':<17}  {shown(first.message)}"
     yield f"  {'wrong result s':<17}  {shown(first.wrong)}"
-    yield f"  {'gcd(s^e - m, n)':<17}  {shown(first.factor)}, a factor of n = {shown(campaign.machine.key.n)}"
+    yield f"  {'gcd(s^e - m, n)':<17}  {shown(first.factor)}, a factor of n = {shown(key.n)}"

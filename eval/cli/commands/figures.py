@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ....fl.errors import BadInput
+from ....fl.param import PAPER_NBITS
 from ...lab.flow_settings import FLOW_DEFAULTS, check_clock
 from ...lab.stages import FLOW, LAYOUT
 from ...progress import Progress
@@ -22,15 +23,14 @@ from ..arguments import (
     add_width,
     answer,
     flow_of,
-    settings_of,
+    flow_point,
+    real,
 )
 
 if TYPE_CHECKING:
     from ....flow.check.report import Compared
-    from ...lab.point import Point
     from ...lab.second_opinion import Opinion
 
-DEFAULT_NBITS = 32
 CLOCK = "clock_period"
 DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
 # of the table of a space: head, and the beginning of what the figure is called
@@ -69,12 +69,13 @@ def add(commands: Commands) -> None:
         nargs="?",
         help="a design of the catalogue, or a system (`modexlab systems`)",
     )
-    add_width(parser, f"default: {DEFAULT_NBITS}")
+    parser.set_defaults(manifests=[])
+    add_width(parser, f"default: {PAPER_NBITS}")
     add_settings(parser)
     add_interface(parser, units=True)
     parser.add_argument(
         "--clock",
-        type=_nanoseconds,
+        type=real(check_clock, "2.5"),
         metavar="NS",
         default=DEFAULT_CLOCK_NS,
         help=f"clock period (default: {DEFAULT_CLOCK_NS} ns)",
@@ -91,15 +92,6 @@ def add(commands: Commands) -> None:
     add_json(parser)
 
 
-def _nanoseconds(text: str) -> float:
-    try:
-        return check_clock(float(text))
-    except BadInput as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as in 2.5") from None
-
-
 def execute(args: argparse.Namespace) -> int:
     from ...lab.second_opinion import opinions, points  # not at the top: it brings the flow
 
@@ -112,7 +104,8 @@ def execute(args: argparse.Namespace) -> int:
 
         chosen = points(Space.load(args.space))
     else:
-        chosen = [_point(args)]
+        flow = {CLOCK: args.clock, **flow_of(args.other, (CLOCK,), "figures")}
+        chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []
         for each in opinions(chosen, progress.describe, progress):
@@ -123,22 +116,6 @@ def execute(args: argparse.Namespace) -> int:
         raise BadInput(found[0].error)
     answer(args, lambda: _as_json(found), lambda: _text(found, args.space is not None))
     return 0 if all(each.good for each in found) else 1
-
-
-def _point(args: argparse.Namespace) -> Point:
-    from ...lab.point import Point
-
-    stage = LAYOUT if args.layout else FLOW
-    point = Point(args.design, args.nbits or DEFAULT_NBITS)  # refuses an unknown design
-    settings = settings_of(point.design, args.settings) if point.design is not None else {}
-    return Point(
-        args.design,
-        args.nbits or DEFAULT_NBITS,
-        tuple(sorted(settings.items())),
-        args.interface,
-        stage=stage,
-        flow=tuple({CLOCK: args.clock, **flow_of(args.other, (CLOCK,), "figures")}.items()),
-    )
 
 
 # ---- what is told

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ....fl.errors import BadInput
-from ...designs.param import PAPER_NBITS
+from ....fl.param import PAPER_NBITS
+from ...lab.stages import FPGA
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
@@ -21,9 +22,8 @@ from ..arguments import (
     add_verilog,
     add_width,
     answer,
-    one_design,
+    flow_point,
     refuse_with_verilog,
-    settings_of,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ....flow.fpga.report import FpgaRun, Routed
     from ....flow.source import Source
 
-DEFAULT_NBITS = PAPER_NBITS
 
 TEXT = """\
 Counts are of yosys' own synthesis for each family, flat, before
@@ -59,7 +58,7 @@ def add(commands: Commands) -> None:
         "design", metavar="DESIGN", nargs="?", help="a design of the catalogue (see `modexlab designs`)"
     )
     add_manifests(parser)
-    add_width(parser, f"default: {DEFAULT_NBITS}")
+    add_width(parser, f"default: {PAPER_NBITS}")
     add_settings(parser)
     add_interface(parser, units=True)
     add_verilog(parser)
@@ -89,17 +88,11 @@ def _source(args: argparse.Namespace) -> Source:
     if args.verilog is None:
         if args.top is not None:
             raise BadInput("--top is for Verilog from elsewhere; add --verilog FILE")
-        if args.design is None and not args.manifests:
-            raise BadInput(
-                "neither a design nor Verilog; give a DESIGN, --design FILE, or --verilog FILE --top NAME"
-            )
-        from ...designs.unit_chip import chip
-
-        design = one_design(args)
-        nbits = design.usual_nbits if args.nbits is None else args.nbits
-        made = chip(design, nbits, settings_of(design, args.settings), args.interface)
-        made.check()
-        return made
+        point = flow_point(args, FPGA, {})
+        point.check()
+        chip = point.chip()
+        chip.check()
+        return chip
     refuse_with_verilog(args, ("design", "manifests", "nbits", "settings"))
     return verilog_files(args.verilog, args.top, include=args.include or (), define=args.define or ())
 

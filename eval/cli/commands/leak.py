@@ -8,27 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
-from ...designs.param import PAPER_NBITS
+from ....fl.param import PAPER_NBITS
 from ...designs.widths import check_width
 from ...progress import Progress
+from .. import own
 from ..arguments import (
     Commands,
     add_command,
+    add_design,
     add_json,
     add_private,
     add_settings,
     add_width,
     answer,
     check_directory,
-    find_design,
     json_value,
     number,
+    one_entry,
     positive,
     settings_of,
 )
 
 if TYPE_CHECKING:
-    from ...designs.machine import Machine
+    from ...designs.runnable import Runnable
     from ...lab.security.leakage import Assessment
 
 TRACES = 5000
@@ -41,18 +43,21 @@ WORDS = {
     "toggles": "all nets that move, with glitches",
 }
 TEXT = """\
-Operations with a fixed secret and with random ones come in random order; in each cycle
-the bits are counted that change in the registers (distance), or are 1 (weight). Where the means of both
-classes differ (Welch's t above 4.5, in both halves of the operations and with the same sign), the machine
-leaks. Not judged, but told: the cycles in which the secret comes in as it is, and what a public exponent
-does. Operations whose time depends on the secret leak by that alone. Registers are those of the design at RTL,
-where wires and glitches are not seen; --netlist has them."""
+Operations with a fixed secret and with random secrets run in random order. The secret of an accelerator
+that is no RSA machine is its secret fields (`secret` in its class); its other fields are held. In each cycle
+the command counts the register bits that change (distance) or are 1 (weight). The machine leaks if the means
+of the two classes differ (Welch's t above 4.5 in both halves of the operations, with the same sign). Cycles
+that load the unmasked secret, and those of a public exponent, are reported but not judged. Timing leaks
+if operations that differ only in the secret take different numbers of cycles or, on a machine that blinds,
+if the cycle distributions of the two classes differ. The exit code is 1 if a leak is found. By default only
+the registers of the RTL are observed, without wires and glitches; --netlist includes both."""
 EXAMPLES = """\
   modexlab leak mont-001 --nbits 16 --traces 400
   modexlab leak mont-ct --nbits 16 --traces 1000 --message fixed -o curve.svg
   modexlab leak mont --nbits 16 --traces 1000 --blind --set verify=false --json
   modexlab leak mont --nbits 16 --traces 400 --crt --fixed message --model weight
-  modexlab leak mont --nbits 8 --traces 400 --netlist"""
+  modexlab leak mont --nbits 8 --traces 400 --netlist
+  modexlab leak --accelerator inverse --nbits 8 --traces 400"""
 
 
 def add(commands: Commands) -> None:
@@ -71,13 +76,11 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--fixed",
         choices=("exponent", "message"),
-        default="exponent",
-        help="the secret, which is fixed in one class and drawn in the other (default: exponent)",
+        help="the secret of an RSA machine, fixed in one class and drawn in the other (default: exponent)",
     )
     parser.add_argument(
         "--message",
         choices=("random", "fixed"),
-        default="random",
         help="messages with a secret exponent: drawn, or one for all (default: random)",
     )
     parser.add_argument(
@@ -99,7 +102,8 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    from ...lab.security.leakage import TOGGLES, Compared, assess  # not at the top: it brings PyMTL3
+    from ...designs.machine import Machine  # not at the top: it brings PyMTL3
+    from ...lab.security.leakage import TOGGLES, Compared, ComparedFields, Comparison, assess
     from ...report.leak_chart import FORMATS, drawn
 
     format = ""
@@ -115,8 +119,12 @@ def execute(args: argparse.Namespace) -> int:
         )
     measure = args.model or (TOGGLES if args.netlist else MODELS[0])
     machine = machine_of(args)
-    compared = Compared(machine, args.fixed, args.message, args.seed)
-    name = f"{machine.design.name}, {machine.nbits} bits"
+    if isinstance(machine, Machine):
+        fixed, message = args.fixed or "exponent", args.message or "random"
+        compared: Comparison = Compared(machine, fixed, message, args.seed)
+    else:
+        compared = ComparedFields(machine, seed=args.seed)
+    name = f"{machine.name}, {machine.nbits} bits"
     with Progress(f"{name}: compiling", unit="operation", quiet=args.json) as progress:
 
         def report_progress(done: int, total: int) -> None:
@@ -125,37 +133,38 @@ def execute(args: argparse.Namespace) -> int:
 
         assessment = assess(compared, args.traces, measure, report_progress)
     if format:
-        title = f"{name}: a fixed {args.fixed} against random ones, {args.traces:,} operations"
+        title = f"{name}: {compared.title}, {args.traces:,} operations"
         Path(args.output).write_bytes(drawn(assessment, title, format))
     report = {
-        "design": machine.design.name,
-        "nbits": machine.nbits,
-        "params": {name: json_value(value) for name, value in machine.parameters.items()},
+        **identity(machine),
         "level": "netlist" if args.netlist else "rtl",
         **assessment.as_json(),
         "picture": args.output,
     }
     answer(args, lambda: report, lambda: list(_lines(report, assessment)))
-    return 0
+    return 1 if assessment.leaks else 0
 
 
-def add_machine(parser: argparse.ArgumentParser, **private: str) -> None:
-    """What `machine_of` reads. private: what `add_private` is told."""
-    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `machine_of` reads."""
+    add_design(parser)
     add_width(parser, f"default: {PAPER_NBITS}, or the length of the key")
     add_settings(parser)
     parser.add_argument(
         "--key", metavar="FILE", help="PEM, DER or JSON file with a private key, whose primes are taken"
     )
-    add_private(parser, **private)
+    add_private(parser)
 
 
-def machine_of(args: argparse.Namespace, verify: bool | None = None) -> Machine:
-    """The machine of a design, its settings and its key. verify: what --crt and --blind say of the check (None: they bring it)."""
+def machine_of(args: argparse.Namespace) -> Runnable:
+    """The machine of a design, its settings and its key; or an accelerator of another kind."""
     from ....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
+    from ...designs.own import OwnDesign
     from ...designs.protection import private_settings
 
-    design = find_design(args.design)
+    design = one_entry(args)
+    if isinstance(design, OwnDesign):
+        return own.made(args, design)
     settings = settings_of(design, args.settings)
     key = RSAKey.load(args.key) if args.key is not None else None
     if key is not None and not key.is_private:
@@ -168,8 +177,6 @@ def machine_of(args: argparse.Namespace, verify: bool | None = None) -> Machine:
             raise BadInput(
                 f"{design.name} has a control of its own and no program, so neither CRT, blinding nor a check; take one such as mont"
             )
-        if verify is not None:
-            settings = {"verify": verify, **settings}
         settings = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
     machine = design.at(nbits, **settings)
     if not machine.keyed:
@@ -186,21 +193,23 @@ def machine_of(args: argparse.Namespace, verify: bool | None = None) -> Machine:
     return machine
 
 
+def identity(machine: Runnable) -> dict[str, Any]:
+    """The machine of a report, for JSON."""
+    parameters = {name: json_value(value) for name, value in machine.parameters.items()}
+    return {"design": machine.name, "nbits": machine.nbits, "params": parameters}
+
+
 def _lines(report: dict[str, Any], assessment: Assessment) -> Iterator[str]:
     compared = assessment.compared
-    message = (
-        f", messages {'drawn' if compared.message == 'random' else 'one for all'}"
-        if compared.secret == "exponent"
-        else ""
-    )
     yield (
-        f"{report['design']}, {report['nbits']} bits: a fixed {compared.secret} against random ones{message}; "
+        f"{report['design']}, {report['nbits']} bits: {compared.title}{compared.note}; "
         f"{report['traces']:,} operations, {WORDS[report['model']]}"
     )
     yield f"{'verdict':<14}  {_verdict(assessment)}"
     time = report["time"]
-    leaks = f": LEAKS (t {time['t']})" if time["leaks"] else ""
+    leaks = f": LEAKS ({_how_time_leaks(report, compared.words)})" if time["leaks"] else ""
     yield f"{'time':<14}  {_cycles(time['fixed'])} cycles with the fixed one, {_cycles(time['random'])} with random ones{leaks}"
+    yield f"{'promised':<14}  constant time {compared.promise}"
     halves = ", ".join(f"{half['max_t']} (cycle {half['worst_cycle']})" for half in report["halves"])
     yield f"{'largest t':<14}  {report['max_t']} in cycle {report['worst_cycle']} of {report['cycles']}; in the halves {halves}"
     judged = sum(map(assessment.judged, range(report["cycles"])))
@@ -230,10 +239,17 @@ def _lines(report: dict[str, Any], assessment: Assessment) -> Iterator[str]:
 def _verdict(assessment: Assessment) -> str:
     if assessment.time_leaks:
         also = ", and its power" if assessment.power_leaks else ""
-        return f"LEAKS: its time tells of the {assessment.compared.secret}{also}"
+        return f"LEAKS: its time tells of {assessment.compared.words}{also}"
     if assessment.power_leaks:
-        return f"LEAKS: its power tells of the {assessment.compared.secret}, though its time does not"
+        return f"LEAKS: its power tells of {assessment.compared.words}, though its time does not"
     return f"no leak found with {assessment.traces:,} operations"
+
+
+def _how_time_leaks(report: dict[str, Any], secret: str) -> str:
+    time = report["time"]
+    if found := time["by_the_secret_alone"]:
+        return f"{found[0]:,} or {found[-1]:,} cycles by {secret} alone"
+    return f"distributions {min(time['apart'])} times as far apart as chance allows"
 
 
 def _cycles(span: list[int]) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, unknown
+from ...json_values import attributes
 from ...progress import Progress
 from ...table import table
 from ..arguments import (
@@ -22,12 +24,14 @@ from ..arguments import (
     json_value,
     ledger_of,
     number,
+    real,
     short,
 )
 
 if TYPE_CHECKING:
     from ...lab.ledger.join import Comparison, Joined
     from ...lab.ledger.ledger import Failure, Ledger, Row
+    from ...lab.ledger.reference import Reference
     from ...lab.ledger.salvage import Found
     from ...lab.metrics import Measurement
 
@@ -38,11 +42,13 @@ same hardware passed. Of each point the newest measurement counts; --history sho
 
   list             a table (the default)
   show ROW         all that is known of one figure
-  export FILE      rows as .csv, .jsonl or .parquet
-  diff OLD [NEW]   figures that are not the same in two ledgers (NEW: default --ledger); exit code 1 if there are any
+  export FILE      rows as .csv, .jsonl or .parquet; --format reference: one line per point that diffs well
+  diff OLD [NEW]   figures that differ between ledgers or reference files (NEW: default --ledger);
+                   exit code 1 if there are any
   merge FILE...    add the measurements of other ledgers to this one; none twice, the newest of a point counts
   verify [FILE]    read all of a ledger: each measurement must be as it was written; exit code 1 if one is not
-  salvage [FILE]   take what is whole out of a damaged ledger (default: --ledger itself, which is kept under another name)
+  salvage [FILE]   replace a damaged ledger by its intact rows, and keep the damaged file under another name;
+                   with FILE and --ledger OTHER the intact rows go to OTHER, and FILE stays as it is
   path             where the ledger is
 
 Marks say why a figure must not be compared; a row is stale if sources or tools have changed since."""
@@ -52,35 +58,14 @@ EXAMPLES = """\
   modexlab ledger list --failures
   modexlab ledger export figures.csv
   modexlab ledger diff before.sqlite after.sqlite --tolerance 0.005
+  modexlab ledger export reference.jsonl --format reference
+  modexlab ledger diff reference.jsonl
   modexlab ledger merge machine-a.sqlite machine-b.sqlite --ledger all.sqlite
   modexlab ledger verify
   modexlab ledger salvage cut-off.sqlite --ledger new.sqlite
   modexlab ledger path"""
-ACTIONS = ("list", "show", "export", "diff", "merge", "verify", "salvage", "path")
 WHICH = ("design", "nbits", "metric", "operation", "stage", "history")
-OBEYS = {  # options by action, besides --ledger
-    "list": (*WHICH, "failures", "json"),
-    "show": ("json",),
-    "export": (*WHICH, "format"),
-    "diff": (*WHICH[:-1], "tolerance", "json"),
-    "merge": ("json",),
-    "verify": ("json",),
-    "salvage": ("json",),
-    "path": ("json",),
-}
-MANY = 10_000
 SHOWN = 10  # measurements that are damaged
-# how many arguments an action takes; show and export say themselves what they want
-TARGETS = {
-    "list": (0, 0),
-    "show": (0, 1),
-    "export": (0, 1),
-    "diff": (1, 2),
-    "merge": (1, MANY),
-    "verify": (0, 1),
-    "salvage": (0, 1),
-    "path": (0, 0),
-}
 OF_FIGURES = ("metric", "operation", "history")  # a point that failed has none
 FORMAT_OF = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 
@@ -95,7 +80,7 @@ def add(commands: Commands) -> None:
         execute=execute,
     )
     parser.add_argument(
-        "action", choices=ACTIONS, nargs="?", default="list", help="what to do (default: list)"
+        "action", choices=[*ACTIONS], nargs="?", default="list", help="what to do (default: list)"
     )
     parser.add_argument(
         "targets", metavar="ROW|FILE", nargs="*", help="of show, export, diff, merge, verify and salvage"
@@ -120,46 +105,28 @@ def add(commands: Commands) -> None:
     rows.add_argument("--failures", action="store_true", help="points that could not be measured, and why")
     parser.add_argument(
         "--tolerance",
-        type=_share,
+        type=real(_check_share, "0.005"),
         metavar="SHARE",
         help="of diff: a relative difference that is none (default: 0)",
     )
     parser.add_argument(
-        "--format", choices=tuple(FORMAT_OF.values()), help="of export (default: by the suffix)"
+        "--format", choices=(*FORMAT_OF.values(), "reference"), help="format of export (default: by suffix)"
     )
     add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    _check_options(args)
-    _check_targets(args)
-    if args.action == "path":
-        path = str(ledger_of(args).path)
-        answer(args, lambda: {"path": path}, lambda: path)
-        return 0
-    if args.action == "diff":
-        return _diff(args)
-    if args.action == "merge":
-        return _merge(args)
-    if args.action in ("verify", "salvage"):
-        return _verify(args) if args.action == "verify" else _salvage(args)
-    with ledger_of(args, read_only=True) as ledger:
-        if args.action == "show":
-            _show(ledger, row_number(args.targets[0] if args.targets else None), args)
-        elif args.action == "export":
-            _export(ledger, args)
-        elif args.failures:
-            _list_failures(ledger, args)
-        else:
-            _list(ledger, args)
-    return 0
+    action = ACTIONS[args.action]
+    _check_options(args, action)
+    _check_targets(args, action)
+    return action.run(args)
 
 
-def _check_options(args: argparse.Namespace) -> None:
+def _check_options(args: argparse.Namespace, action: _Action) -> None:
     """Refuse what the action would leave aside."""
-    for option in dict.fromkeys(each for obeyed in OBEYS.values() for each in obeyed):
-        if option not in OBEYS[args.action] and getattr(args, option):
-            others = " and ".join(action for action, obeyed in OBEYS.items() if option in obeyed)
+    for option in dict.fromkeys(name for other in ACTIONS.values() for name in other.options):
+        if option not in action.options and getattr(args, option):
+            others = " and ".join(name for name, other in ACTIONS.items() if option in other.options)
             raise BadInput(f"--{option} with {args.action}: it is an option of {others}; drop it")
     for option in OF_FIGURES:
         if args.failures and getattr(args, option):
@@ -168,26 +135,28 @@ def _check_options(args: argparse.Namespace) -> None:
             )
 
 
-def _check_targets(args: argparse.Namespace) -> None:
+def _check_targets(args: argparse.Namespace, action: _Action) -> None:
     """Refuse too many arguments, and too few."""
-    least, most = TARGETS[args.action]
+    most = action.most
     if len(args.targets) > most:
         extra = short(args.targets[most])
         takes = "no argument" if not most else "one argument" if most == 1 else f"at most {most} arguments"
         raise BadInput(f"{args.action} {extra}: it takes {takes}; drop it")
-    if len(args.targets) < least:
+    if len(args.targets) < action.least:
         raise BadInput(
             f"{args.action} which ledger? give a file, as in `modexlab ledger {args.action} other.sqlite`"
         )
 
 
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number; write it as in 0.005") from None
+def _path(args: argparse.Namespace) -> int:
+    path = str(ledger_of(args).path)
+    answer(args, lambda: {"path": path}, lambda: path)
+    return 0
+
+
+def _check_share(value: float) -> float:
     if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no share; give 0 to 1, as in 0.005")
+        raise BadInput(f"{value:g} is no share; give 0 to 1, as in 0.005")
     return value
 
 
@@ -201,13 +170,23 @@ def _other(path: str) -> Ledger:
     return ledger
 
 
+def _to_compare(path: str) -> Ledger | Reference:
+    """A ledger, or a file of reference results."""
+    from ...lab.ledger.reference import Reference
+
+    return Reference(path) if Path(path).suffix.lower() == ".jsonl" else _other(path)
+
+
 def _diff(args: argparse.Namespace) -> int:
     """Figures of two ledgers, matched by what they say."""
-    from ...lab.ledger.export import record
     from ...lab.ledger.join import compare
+    from ...lab.rows import record
 
     old, *new = args.targets
-    with _other(old) as before, _other(new[0]) if new else ledger_of(args, read_only=True) as after:
+    with (
+        _to_compare(old) as before,
+        _to_compare(new[0]) if new else ledger_of(args, read_only=True) as after,
+    ):
         found = compare(before, after, args.tolerance or 0.0, **_filters(after, args))
     answer(
         args,
@@ -215,12 +194,10 @@ def _diff(args: argparse.Namespace) -> int:
             "compared": found.compared,
             "differences": [
                 {
-                    **record(each.row),
-                    "before": each.before,
-                    "after": each.after,
-                    "relative": each.relative,
+                    **record(difference.row),
+                    **attributes(difference, "before", "after", "relative"),
                 }
-                for each in found.differences
+                for difference in found.differences
             ],
             "only_before": len(found.only_before),
             "only_after": len(found.only_after),
@@ -242,8 +219,8 @@ def _differences(found: Comparison) -> Iterator[str]:
                 each.row.stage,
                 each.row.operation or "-",
                 each.row.metric,
-                "-" if each.before is None else value_text(each.before),
-                "-" if each.after is None else value_text(each.after),
+                value_text(each.before),
+                value_text(each.after),
                 "-" if each.relative is None else f"{each.relative:+.2%}",
             ]
             for each in found.differences
@@ -306,11 +283,12 @@ def _verify(args: argparse.Namespace) -> int:
 
 
 def _salvage(args: argparse.Namespace) -> int:
-    """What is whole goes into the ledger."""
+    """Copy the intact rows to a new file in the place of the damaged one, or to `--ledger`."""
+    from ...lab.ledger.ledger import Ledger
     from ...lab.ledger.salvage import salvage
 
-    into = ledger_of(args)
-    path = Path(args.targets[0]) if args.targets else into.path
+    path = Path(args.targets[0]) if args.targets else ledger_of(args).path
+    into = ledger_of(args) if args.ledger is not None else Ledger(path)
     with into, Progress(f"{path}", unit="measurement", quiet=args.json) as progress:
         salvaged = salvage(path, into, progress)
     found, joined = salvaged.found, salvaged.joined
@@ -365,7 +343,7 @@ def row_number(text: str | None) -> int:
         raise BadInput(f"row {error}") from None
 
 
-def _filters(ledger: Ledger, args: argparse.Namespace) -> dict[str, Any]:
+def _filters(ledger: Ledger | Reference, args: argparse.Namespace) -> dict[str, Any]:
     """As `Ledger.rows` takes them; BadInput for a name that nothing has."""
     given = {name: getattr(args, name) for name in ("nbits", "metric", "operation", "stage")}
     given["subject"] = args.design
@@ -376,7 +354,7 @@ def _filters(ledger: Ledger, args: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def _check_names(ledger: Ledger, name: str, wanted: list[str]) -> None:
+def _check_names(ledger: Ledger | Reference, name: str, wanted: list[str]) -> None:
     """What can be measured, and what the ledger has, which may be of yesterday."""
     there = {str(getattr(row, name)) for row in ledger.rows(history=True, **{name: wanted})}
     for each in wanted:
@@ -397,13 +375,17 @@ def _known(name: str) -> list[str]:
     return [*(design.name for design in designs()), *system_names()]
 
 
-def _list(ledger: Ledger, args: argparse.Namespace) -> None:
-    rows = ledger.rows(history=args.history, **_filters(ledger, args))
-    answer(
-        args,
-        lambda: [row_as_json(row) for row in rows],
-        lambda: _rows(rows) if rows else _nothing(ledger),
-    )
+def _list(args: argparse.Namespace) -> int:
+    with ledger_of(args, read_only=True) as ledger:
+        if args.failures:
+            return _list_failures(ledger, args)
+        rows = ledger.rows(history=args.history, **_filters(ledger, args))
+        answer(
+            args,
+            lambda: [row_as_json(row) for row in rows],
+            lambda: _rows(rows) if rows else _nothing(ledger),
+        )
+    return 0
 
 
 def _rows(rows: Sequence[Row]) -> Iterator[str]:
@@ -463,8 +445,10 @@ def settings_text(row: Row) -> str:
     return " ".join(f"{name}={short(str(value))}" for name, value in chosen.items()) or "-"
 
 
-def value_text(value: float) -> str:
-    """A figure with as many digits as mean something."""
+def value_text(value: float | None) -> str:
+    """A figure with its significant digits, or a dash if there is none."""
+    if value is None:
+        return "-"
     return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
@@ -473,7 +457,7 @@ def when_text(when: str) -> str:
     return when[:16].replace("T", " ")
 
 
-def _list_failures(ledger: Ledger, args: argparse.Namespace) -> None:
+def _list_failures(ledger: Ledger, args: argparse.Namespace) -> int:
     wanted = _filters(ledger, args)
     failures = [
         each
@@ -485,43 +469,42 @@ def _list_failures(ledger: Ledger, args: argparse.Namespace) -> None:
         for each in failures
     ]
     none = "no such point has failed" if wanted else "no point has failed"
-    answer(args, lambda: [_failure_as_json(each) for each in failures], lambda: lines or none)
+    answer(args, lambda: [_failure_as_json(failure) for failure in failures], lambda: lines or none)
+    return 0
 
 
 def _failure_as_json(failure: Failure) -> dict[str, Any]:
     return {
         "command": shlex.join(failure.command),
-        "message": failure.message,
-        "seconds": failure.seconds,
-        "when": failure.when,
-        "key": failure.key,
+        **attributes(failure, "message", "seconds", "when", "key"),
     }
 
 
 def row_as_json(row: Row) -> dict[str, Any]:
     """A figure for scripts."""
-    from ...lab.ledger.export import record
+    from ...lab.rows import record
 
     return {**record(row), "stale": row.stale}
 
 
-def _show(ledger: Ledger, row_id: int, args: argparse.Namespace) -> None:
-    row = ledger.row(row_id)
-    whole = ledger.measurement(row.measurement)
-    others = [
-        {"metric": each.metric, "operation": each.operation, "value": each.value, "unit": each.unit}
-        for each in whole.figures
-    ]
+def _show(args: argparse.Namespace) -> int:
+    number = row_number(args.targets[0] if args.targets else None)
+    with ledger_of(args, read_only=True) as ledger:
+        row = ledger.row(number)
+        whole = ledger.measurement(row.measurement)
     answer(
         args,
         lambda: {
             **row_as_json(row),
-            "figures": others,
+            "figures": [
+                attributes(figure, "metric", "operation", "value", "unit") for figure in whole.figures
+            ],
             "details": whole.details,
             "artifacts": {name: len(content) for name, content in whole.artifacts.items()},
         },
         lambda: _details(row, whole),
     )
+    return 0
 
 
 def _details(row: Row, whole: Measurement) -> list[str]:
@@ -558,7 +541,7 @@ def _figure_text(figure: Any) -> str:
     return f"{operation}{figure.metric} {value_text(figure.value)}"
 
 
-def _export(ledger: Ledger, args: argparse.Namespace) -> None:
+def _export(args: argparse.Namespace) -> int:
     if not args.targets:
         raise BadInput("export to which file? give its name, as in `modexlab ledger export figures.csv`")
     check_directory("export", args.targets[0])
@@ -568,5 +551,29 @@ def _export(ledger: Ledger, args: argparse.Namespace) -> None:
         raise BadInput(
             f"export {path}: no format has this suffix; name the file .csv, .jsonl or .parquet, or add --format"
         )
-    count = ledger.export(format, path, history=args.history, **_filters(ledger, args))
+    with ledger_of(args, read_only=True) as ledger:
+        count = ledger.export(format, path, history=args.history, **_filters(ledger, args))
     print(f"{count} rows to {path} ({format})", file=sys.stderr)
+    return 0
+
+
+@dataclass(frozen=True)
+class _Action:
+    """An action, the options that it obeys besides --ledger, and how many arguments it takes."""
+
+    run: Callable[[argparse.Namespace], int]
+    options: tuple[str, ...] = ("json",)
+    least: int = 0
+    most: int = 0
+
+
+ACTIONS = {
+    "list": _Action(_list, (*WHICH, "failures", "json")),
+    "show": _Action(_show, most=1),
+    "export": _Action(_export, (*WHICH, "format"), most=1),
+    "diff": _Action(_diff, (*WHICH[:-1], "tolerance", "json"), 1, 2),
+    "merge": _Action(_merge, least=1, most=sys.maxsize),
+    "verify": _Action(_verify, most=1),
+    "salvage": _Action(_salvage, most=1),
+    "path": _Action(_path),
+}

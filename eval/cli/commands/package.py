@@ -1,35 +1,38 @@
-"""`modexlab package`: a machine as a folder of intellectual property that another team can use."""
+"""`modexlab package`: an accelerator as a folder of intellectual property that another team can use."""
 
 from __future__ import annotations
 
 import argparse
 
 from ...designs.interfaces import AXI4LITE, INTERFACES
-from ...designs.widths import check_width
 from ...folders import new_directory, write_folder
 from ...progress import Progress
 from ..arguments import (
     Commands,
     add_command,
+    add_design,
     add_json,
     add_ledger,
     add_settings,
     add_width,
     answer,
-    find_design,
     ledger_of,
+    one_entry,
     settings_of,
 )
 
 TEXT = """\
 The folder has the Verilog, a self-checking testbench for
-Verilator and Icarus, the protocol's rules as assertions, a FuseSoC core, constraints, a data sheet (block diagram, timing,
-registers, cycles, area and energy from the ledger, security, limits); behind AXI4-Lite also the register map in
-SystemRDL, a driver in C, and a proof of the rules. Nothing in it needs modexlab."""
+Verilator and Icarus, the protocol's rules as assertions, a FuseSoC core, constraints, a data sheet
+(block diagram, timing, registers, cycles, area and energy from the ledger, security, limits); behind
+AXI4-Lite also the register map in SystemRDL, a driver in C (for an accelerator of your own, the header
+of its call), and a proof of the rules. The testbench of an accelerator of your own sends the requests of
+its table. Nothing in the folder needs modexlab."""
 EXAMPLES = """\
   modexlab package mont-ct --nbits 64 -o mont_ct
   modexlab package systolic --nbits 1024 --interface stream -o systolic
-  modexlab package mont --nbits 128 --interface axi4lite-000 -o rsa"""
+  modexlab package mont --nbits 128 --interface axi4lite-000 -o rsa
+  modexlab package --accelerator gcd --nbits 16 -o gcd_ip"""
 
 DEFAULT_NBITS = 32
 
@@ -38,9 +41,9 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands, "package", "pack a design as an IP core", text=TEXT, examples=EXAMPLES, execute=execute
     )
-    parser.add_argument("design", metavar="DESIGN", help="a design of the catalogue (see `modexlab designs`)")
+    add_design(parser)
     parser.add_argument("--output", "-o", metavar="DIR", required=True, help="the directory to make")
-    add_width(parser, f"default: {DEFAULT_NBITS}")
+    add_width(parser, f"default: {DEFAULT_NBITS}, of an accelerator of your own the usual one")
     add_settings(parser)
     parser.add_argument(
         "--interface",
@@ -58,9 +61,9 @@ def add(commands: Commands) -> None:
 def execute(args: argparse.Namespace) -> int:
     from ...package.package import Package
 
-    design = find_design(args.design)
+    design = one_entry(args)
     settings = settings_of(design, args.settings)
-    nbits = check_width(args.nbits) if args.nbits is not None else DEFAULT_NBITS
+    nbits = design.usual_nbits if args.nbits is None else args.nbits
     machine = design.at(nbits, **settings)
     directory = new_directory("--output", args.output, args.force)
     rows = [
@@ -85,9 +88,10 @@ def execute(args: argparse.Namespace) -> int:
         args,
         lambda: report,
         lambda: [
-            f"{args.output}: {package.title}, {len(files)} files",
+            f"{args.output}: {package.subject.title}, {len(files)} files",
             f"  read       {directory / 'doc' / 'datasheet.html'}",
-            f"  simulate   fusesoc --cores-root {args.output} run --target=sim modexlab:ip:{package.name}, or make -C {args.output} sim",
+            f"  simulate   fusesoc --cores-root {args.output} run --target=sim {package.core}"
+            f", or make -C {args.output} sim",
         ],
     )
     return 0

@@ -49,7 +49,8 @@ EXAMPLES = """\
   modexlab proc program.c --level fl
   modexlab proc program.c --trace
   modexlab proc program.c --latency 3 --stall 0.2 --seed 7 --json
-  modexlab proc power.c --xcel mont --nbits 32 --stats"""
+  modexlab proc power.c --xcel mont --nbits 32 --stats
+  modexlab proc gcd/gcd.c --accelerator gcd"""
 
 # what takes about a minute: cycles by stage, or instructions where there is no clock
 LIMITS = {"native": 100_000_000, "verilog": 5_000_000, "python": 200_000, None: 50_000_000}
@@ -95,7 +96,11 @@ def add(commands: Commands) -> None:
     )
     xcel = parser.add_argument_group("the accelerator")
     xcel.add_argument(
-        "--xcel", metavar="DESIGN", help="a design of the catalogue (default: the null accelerator)"
+        "--xcel",
+        "--accelerator",
+        metavar="DESIGN",
+        help="a design of the catalogue, or the path of your own; C calls it by NAME_call() of NAME.h "
+        "(default: the null accelerator)",
     )
     add_width(xcel, "default: 32")
     add_settings(xcel)
@@ -150,7 +155,7 @@ def execute(args: argparse.Namespace) -> int:
     xcel = xcel_of(args.xcel, args.nbits, args.settings, args.interface)
     timing, units = _timing(args), _units(args)
     stage = "python" if args.trace and args.level == "rtl" and not args.stage else args.stage
-    program = _program(args)
+    program = _program(args, xcel.header())
     if program.note:
         warn(f"{program.name}: {program.note}")
     label = ", ".join(filter(None, (program.name, args.level, stage_at(args.level, stage))))
@@ -222,8 +227,8 @@ def _units(args: argparse.Namespace) -> dict[str, int]:
     return given
 
 
-def _program(args: argparse.Namespace) -> Program:
-    """The program in a file, compiled if it is source; it goes by the name of the file."""
+def _program(args: argparse.Namespace, headers: Mapping[str, str]) -> Program:
+    """The program in a file, compiled with these headers if it is source; it goes by the name of the file."""
     from ....proc.software.compiler import SUFFIXES, compile_program
     from ....proc.software.elf import load_elf
 
@@ -243,8 +248,11 @@ def _program(args: argparse.Namespace) -> Program:
     from ...designs.widths import check_width
 
     # the kernels of proc/software, which the program may call, are compiled for operands of the width
-    defines = {} if args.nbits is None else {"WORDS": words_of(check_width(args.nbits))}
-    elf = compile_program([path], defines=defines, opt=f"-O{args.opt or 2}", warned=_show_warnings)
+    nbits = args.nbits if args.nbits is None or headers else check_width(args.nbits)
+    defines = {} if nbits is None else {"WORDS": words_of(nbits)}
+    elf = compile_program(
+        [path], defines=defines, opt=f"-O{args.opt or 2}", headers=headers, warned=_show_warnings
+    )
     return replace(load_elf(elf), name=path.name)
 
 

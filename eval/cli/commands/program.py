@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ...designs.param import PAPER_NBITS
+from ....fl.param import PAPER_NBITS
 from ...designs.widths import check_width
 from ..arguments import (
     Commands,
@@ -15,9 +15,9 @@ from ..arguments import (
     add_private,
     add_settings,
     add_width,
-    answer,
+    answer_all,
+    described,
     designs_of,
-    json_value,
     settings_of,
 )
 
@@ -53,13 +53,7 @@ def add(commands: Commands) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    told = [_of(args, design) for design in designs_of(args)]
-    reports = [report for report, _ in told]
-    answer(
-        args,
-        lambda: reports if len(reports) > 1 else reports[0],
-        lambda: [line for _, lines in told for line in lines],
-    )
+    answer_all(args, [_of(args, design) for design in designs_of(args)])
     return 0
 
 
@@ -76,9 +70,7 @@ def _of(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[
     program = machine.programmed.program
     found = costs(machine)
     report = {
-        "design": design.name,
-        "nbits": nbits,
-        "params": {name: json_value(value) for name, value in machine.parameters.items()},
+        **described(machine),
         "words": len(program.words),
         "registers": list(program.registers),
         "memory_words": program.depth,

@@ -8,7 +8,7 @@ from typing import Any
 from ....fl.errors import BadInput
 from ...designs.widths import check_width
 from ...table import table
-from ..arguments import Commands, add_command, add_json, add_settings, answer, settings_of
+from ..arguments import Commands, add_command, add_json, add_settings, answer, settings_of, width
 
 DEFAULT_DESIGN = "mont"
 WIDTHS = (1024, 2048, 4096)
@@ -30,17 +30,18 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument(
         "design",
+        metavar="DESIGN",
         nargs="?",
         default=DEFAULT_DESIGN,
         help=f"a design that executes programs (default: {DEFAULT_DESIGN})",
     )
     parser.add_argument(
         "--nbits",
-        type=int,
+        type=width,
         nargs="+",
-        default=list(WIDTHS),
+        action="extend",
         metavar="N",
-        help=f"widths of the modulus (default: {' '.join(map(str, WIDTHS))})",
+        help=f"widths of the modulus; may be repeated (default: {' '.join(map(str, WIDTHS))})",
     )
     add_settings(parser)
     add_json(parser)
@@ -59,7 +60,7 @@ def execute(args: argparse.Namespace) -> int:
             )
     assert isinstance(design.control.schedule.legal, tuple)
     rows: list[dict[str, Any]] = []
-    for nbits in map(check_width, args.nbits):
+    for nbits in map(check_width, args.nbits or WIDTHS):
         base: dict[str, int] = {}
         for name, chosen in PROGRAMS.items():
             if chosen["schedule"] not in design.control.schedule.legal:
@@ -105,7 +106,7 @@ def _lines(design: str, rows: list[dict[str, Any]]) -> list[str]:
         [
             str(row["nbits"]),
             row["program"],
-            "yes" if row["constant_time"] else "of a length" if row["same_for_a_length"] else "no",
+            row["constant"],
             f"{row['products']:,}",
             f"{row['cycles']:,}",
             "-" if row["formula"] is None else f"{row['formula']:,}",

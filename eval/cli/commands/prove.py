@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
 from ....flow.prove.report import REFUTED
+from ...json_values import attributes
 from ...lab.proof.check import KINDS, PROC, UNITS
-from ...progress import Progress
+from ...progress import Progress, duration
 from ...table import table
 from ..arguments import (
     Commands,
     add_command,
     add_json,
     add_ledger,
+    add_manifests,
     add_private,
     add_settings,
     add_width,
     answer,
+    interrupted,
     ledger_of,
     positive,
     warn,
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from ...lab.verdicts import Subject, Verdict
 
 ALL = "all"
-INTERRUPTED = 130
 NBITS = 8
 SECONDS = 60
 LONGEST = 64  # letters of a name in the table
@@ -44,16 +46,25 @@ TEXT = """\
 
 units     each unit that the design instantiates, against its mathematics: those without registers by SAT, bit
           heaps by algebra, those with streams on all of their operands, after a proof that nothing else counts
-protocol  of the whole machine at all delays: no answer without a request, none lost, doubled or changed
+protocol  of the whole accelerator at all delays: no answer without a request, none lost, doubled or changed
           before it is taken, each in a bounded number of cycles
 axi4lite  the rules of that bus, of the channels that the machine has on it, whatever a master does that keeps the rules
-time      two machines with different exponents of a length answer in the same cycles, side by side
+time      two copies of the machine with different exponents answer in the same cycles: exponents of the same
+          length, or any if the machine promises it; different bases too, if it promises that.
+          An accelerator of another kind: any values of its secret fields (of all if none is secret),
+          and of promised ones
+refusal   invalid operands, and no others, are answered with an error status and result 0
+wipe      the data memory holds the same words after every computation, whatever was computed
+zeroise   behind AXI4-Lite, zeroise leaves no operand or result, delivers no pending answer, and has the
+          machine's state overwritten
 netlist   the flow's own proof that the netlist is the RTL
 placed    the placed netlist is that netlist, cell by cell
 Of the processor: each instruction against the manual, and what riscv-formal asks of a pipeline, in so many cycles from any state.
-A check is proved, refuted with inputs that break it, or undecided in the seconds that it gets. The exit code is 1 if
-one is refuted. With --mutants an operator of each unit is changed, and the changed unit must be refuted; with all, the units of each
-class once, in a table of the faults that are found.
+A check is proved, refuted by a counterexample, or undecided within its CPU-time limit. The exit code is 1
+if a check is refuted or, with all and proc, if a check that the reference lists as proved is not proved
+or, without --check, does not exist any more.
+--mutants changes one operator of each unit and requires that the mutant is refuted; with all, it takes each
+class of units once and prints a table of the mutants found.
 Verdicts go to the ledger, from which `modexlab report` has them; `prove all` and `prove proc` take what is there from the
 same sources, so that they go on where they were broken off. A time that depends on the exponent is no fault of a design
 that says so, and with all no exit code 1."""
@@ -61,6 +72,7 @@ EXAMPLES = """\
   modexlab prove mont --check AddRedTextbook CondSub
   modexlab prove mont-001 --nbits 64 --check AddRedKoc --json
   modexlab prove mont-ct --check time protocol
+  modexlab prove --accelerator gcd --check protocol
   modexlab prove mont --check AddRedTextbook --mutants
   modexlab prove all --check Halve
   modexlab prove all --check Halve --mutants
@@ -79,8 +91,10 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "design",
         metavar="DESIGN",
+        nargs="?",
         help=f"a design of the catalogue (see `modexlab designs`), all of them: {ALL}, or the processor: {PROC}",
     )
+    add_manifests(parser)
     add_width(parser, f"default: {NBITS}; steps without registers are proved at 64 as well")
     add_settings(parser)
     add_private(parser)
@@ -104,6 +118,11 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="faults planted in the units: each must be refuted, else the exit code is 1",
     )
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help=f"with {ALL} or {PROC}: make these verdicts the reference (eval/results/proofs.jsonl)",
+    )
     add_ledger(parser)
     add_json(parser)
 
@@ -119,16 +138,21 @@ def execute(args: argparse.Namespace) -> int:
     from ...lab.proof.checks import checks  # not at the top: it brings PyMTL3
     from ...lab.verdicts import Subject
 
-    machine = machine_of(args)
-    found = checks(machine, args.check)
+    if args.record:
+        raise BadInput(
+            f"--record with {args.design or 'one design'}: only complete runs become the reference; "
+            f"give {ALL} or {PROC}"
+        )
+    accelerator = machine_of(args)
+    found = checks(accelerator, args.check)
     if args.mutants:
-        planted = [(machine.design.name, each) for each in found if each.kind == UNITS and each.says]
+        planted = [(accelerator.name, check) for check in found if check.kind == UNITS and check.says]
         if not planted:
             raise BadInput(
                 "--mutants: faults are planted in units alone; give --check units, or the name of one"
             )
         return _prove_mutants(args, planted)
-    subject = Subject.of(machine)
+    subject = Subject.of(accelerator)
     with ledger_of(args) as ledger, Progress(str(subject), unit="check", quiet=args.json) as progress:
         proofs: list[Proof] = []
         for proof in _proved(subject, found, args, progress, ledger):
@@ -222,49 +246,53 @@ def _prove_what_is_new(
     args: argparse.Namespace, read: Callable[[], Sequence[tuple[Subject, Sequence[Check]]]]
 ) -> int:
     """Checks of which the ledger has no verdict from the same sources, and all of them told."""
+    from ...lab.proof import reference
     from ...lab.verdicts import Verdict
 
-    told: dict[tuple[str, str], Verdict] = {}  # by the names of subject and check
     refuted: list[str] = []
     known: dict[str, Outcome] = {}
     with ledger_of(args) as ledger, Progress("reading designs", unit="check", quiet=args.json) as progress:
-        asked = read()
-        keys = {subject.key for subject, _ in asked}
+        # by the names of subject and check
+        asked = {(subject.name, check.name): (subject, check) for subject, found in read() for check in found}
+        keys = {subject.key for subject, _ in asked.values()}
         there = {(each.subject, each.name): each for each in ledger.verdicts() if each.key in keys}
-        names = [(subject.name, each.name) for subject, found in asked for each in found]
-        told |= {name: there[name] for name in names if name in there}
-        new = [
-            (subject, [each for each in found if (subject.name, each.name) not in told])
-            for subject, found in asked
-        ]
-        left = Counter(each.kind for _, found in new for each in found)
-        progress(len(told), len(names))
+        told = {name: there[name] for name in asked if name in there}
+        new = {name: asked[name] for name in asked if name not in told}
+        left = Counter(check.kind for _, check in new.values())
+        progress(len(told), len(asked))
         try:
-            for subject, found in new:
-                for proof in _proved(subject, found, args, progress, ledger, known):
-                    verdict = Verdict.of(subject, proof)
-                    told[verdict.subject, verdict.name] = verdict
-                    refuted += _counterexample(f"{subject.name} {verdict.name}", proof)
-                    left[verdict.kind] -= 1
-                    progress(len(told), len(names))
+            for name, (subject, check) in new.items():
+                for proof in _proved(subject, [check], args, progress, ledger, known):
+                    told[name] = Verdict.of(subject, proof)
+                    refuted += _counterexample(" ".join(name), proof)
+                    left[check.kind] -= 1
+                    progress(len(told), len(asked))
                     progress.note(f"{_left(left, told.values())} left")
         except KeyboardInterrupt:
-            kept = f"{len(told)} of {len(names)} checks are in the ledger"
-            warn(f"interrupted: {kept}; the same command goes on from there")
-            return INTERRUPTED
-    verdicts = [told[name] for name in names]
+            return interrupted(f"{len(told)} of {len(asked)} checks are in the ledger")
+    verdicts = [told[name] for name in asked]
     answer(
         args,
         lambda: [_verdict_as_json(each) for each in verdicts],
         lambda: [*_verdicts(verdicts), *refuted],
     )
-    return 1 if any(each.verdict == REFUTED and not each.by_nature for each in verdicts) else 0
+    gone = [] if args.check else reference.gone(verdicts, verdicts[0].nbits)
+    lost = [] if args.record else reference.lost(verdicts)
+    if args.record:
+        reference.record(verdicts, gone)
+    else:
+        lost += [
+            f"{subject} {check}: is recorded, but no such check exists now" for subject, _, check in gone
+        ]
+    for message in lost:
+        warn(message)
+    return (
+        1 if lost or any(verdict.verdict == REFUTED and not verdict.by_nature for verdict in verdicts) else 0
+    )
 
 
 def _left(counts: Counter[str], told: Collection[Verdict]) -> str:
     """The time that so many checks of each kind will take, by what others of their kind took."""
-    from ...lab.explore import duration
-
     seconds = 0.0
     for kind, count in counts.items():
         taken = [each.seconds for each in told if each.kind == kind] or [each.seconds for each in told]
@@ -307,11 +335,9 @@ def _before(search: Search) -> str:
 def _verdict_as_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "design": verdict.subject,
-        "nbits": verdict.nbits,
         "check": verdict.name,
-        "verdict": verdict.verdict,
+        **attributes(verdict, "nbits", "verdict", "how"),
         "seconds": round(verdict.seconds, 2),
-        "how": verdict.how,
     }
 
 

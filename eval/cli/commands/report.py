@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
-from ...progress import Progress
+from ...progress import Progress, duration
 from ..arguments import (
     Commands,
     add_command,
+    add_jobs,
     add_json,
     add_ledger,
     add_manifests,
     check_directory,
     find_design,
+    interrupted,
+    jobs_of,
     json_number,
     ledger_of,
-    positive,
     print_json,
     writing,
 )
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from ...lab.explore import Sweep
     from ...lab.ledger.ledger import Ledger
     from ...lab.point import Point
+    from ...lab.space import Space
     from ...report.content import Content
     from ...report.tables import Cell, Table
 
 PAGE = "modexlab-report.html"
 SPACE = "report"  # the ready-made space that is measured
 FORMATS = ("png", "svg")
-INTERRUPTED = 130
 NBITS = 32  # of a design that the space does not have
 
 TEXT = """\
@@ -77,7 +77,7 @@ def add(commands: Commands) -> None:
     measure.add_argument("--no-measure", action="store_true", help="nothing: show what the ledger has")
     measure.add_argument("--cycles", action="store_true", help="cycles alone: leave out the ASIC flow")
     measure.add_argument("--retry", action="store_true", help="try again what failed before")
-    measure.add_argument("--jobs", type=positive, metavar="N", help="processes (default: one for each core)")
+    add_jobs(measure)
     add_ledger(measure)
     output = parser.add_argument_group("what is written")
     output.add_argument("--output", "-o", metavar="FILE", help=f"the page (default: {PAGE})")
@@ -93,9 +93,7 @@ def execute(args: argparse.Namespace) -> int:
     ledger = ledger_of(args, read_only=args.no_measure)
     sweep = None if args.no_measure else _measure(args, ledger)
     if sweep is not None and sweep.interrupted:
-        have, count = len(sweep.measured), sweep.search.count
-        _say_interrupted(f"{have} of {count} points are in the ledger; the same command goes on from there")
-        return INTERRUPTED
+        return interrupted(f"{len(sweep.measured)} of {sweep.search.count} points are in the ledger")
     from ...report.content import gather
 
     with Progress("report", quiet=args.json) as progress:
@@ -113,10 +111,6 @@ def execute(args: argparse.Namespace) -> int:
             print(line)
     failed = sweep is not None and sweep.failed  # now, or before and not tried again: the report is not whole
     return 1 if failed or content.formulas[1] else 0
-
-
-def _say_interrupted(message: str) -> None:
-    print(f"modexlab: interrupted: {message}", file=sys.stderr)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -164,66 +158,47 @@ def _wants_pictures(args: argparse.Namespace) -> bool:
 def _measure(args: argparse.Namespace, ledger: Ledger) -> Sweep:
     """The points of the report that are not in the ledger."""
     from ...lab.explore import Sweep
-    from ...lab.schedulers import scheduler_for
+    from ...lab.schedulers import Local
     from ...lab.search import Exhaustive
     from ...lab.space import Space
 
     space = Space.load(SPACE)
-    points = chosen(space, args.designs, cycles=args.cycles) if args.designs or not args.manifests else []
-    points += entered(args.manifests, cycles=args.cycles)
+    points = chosen(space, args.designs, args.manifests, cycles=args.cycles)
     sweep = Sweep(space, ledger, Exhaustive(points), args.retry)
-    jobs = args.jobs or len(os.sched_getaffinity(0))
-    with (
-        scheduler_for(jobs, None, {}, []) as scheduler,
-        Progress(SPACE, len(points), unit="point", quiet=args.json) as progress,
-    ):
-        if any(point.key not in ledger.done([point.key]) for point in points):
-            progress.say(f"{len(points)} points, {scheduler.name}; the ledger is {ledger.path}")
-        sweep.run(scheduler, progress)
-    return sweep
+    return sweep.run(Local(jobs_of(args)), SPACE, quiet=args.json)
 
 
-def chosen(space: Any, designs: Sequence[str], *, cycles: bool) -> list[Point]:
-    """The points of the space, or those of these designs, for which there are some in any case."""
-    from ...designs.interfaces import DEFAULT, SYSTEM
-    from ...designs.mixes import DECRYPT, ENCRYPT
+def chosen(
+    space: Space, designs: Sequence[str], manifests: Sequence[str] = (), *, cycles: bool
+) -> list[Point]:
+    """The points of the space, or those of these designs, and those of designs by manifests."""
+    from ...designs.catalogue import by_manifests
+    from ...designs.mixes import DECRYPT, ENCRYPT, EXPONENTS
     from ...designs.systems import HARDWARE, SOFTWARE
-    from ...lab.point import Point
-    from ...lab.stages import FLOW, FORMULA, IMPLEMENTED, NATIVE
+    from ...lab.stages import FORMULA, IMPLEMENTED, NATIVE
 
-    points = list(space.points())
+    points = list(space.points()) if designs or not manifests else []
     if designs:
         found: list[Point] = []
         for name in designs:
             own = [point for point in points if point.subject in (name, f"{HARDWARE}{name}")]
-            if not own:
-                system = name.startswith((HARDWARE, SOFTWARE))
-                stages = (NATIVE,) if system else (FORMULA, NATIVE)
-                interface = SYSTEM if system else DEFAULT.name
-                works = [(stage, work) for stage in stages for work in (ENCRYPT, DECRYPT)]
-                own = [Point(name, NBITS, (), interface, work, stage) for stage, work in works]
-                own.append(Point(name, NBITS, (), interface, stage=FLOW))
-            found += own
+            stages = (NATIVE,) if name.startswith((HARDWARE, SOFTWARE)) else (FORMULA, NATIVE)
+            works = [(stage, work) for stage in stages for work in (ENCRYPT, DECRYPT)]
+            found += own or _points(name, NBITS, works)
         points = list(dict.fromkeys(found))
+    works = [(NATIVE, work) for work in (ENCRYPT, DECRYPT, EXPONENTS)]
+    for design in by_manifests(manifests):
+        points += _points(design.reference, design.usual_nbits, works)
     return [point for point in points if not (cycles and point.stage in IMPLEMENTED)]
 
 
-def entered(manifests: Sequence[str], *, cycles: bool) -> list[Point]:
-    """The points of designs by manifests: cycles by running them, and the flow."""
-    from ...designs.catalogue import by_manifests
-    from ...designs.interfaces import DEFAULT
-    from ...designs.mixes import DECRYPT, ENCRYPT, EXPONENTS
+def _points(subject: str, nbits: int, works: Sequence[tuple[str, str]]) -> list[Point]:
+    """A design with workloads at stages, and its netlist."""
     from ...lab.point import Point
-    from ...lab.stages import FLOW, NATIVE
+    from ...lab.stages import FLOW
 
-    points = []
-    for design in by_manifests(manifests):
-        subject, nbits = design.reference, design.usual_nbits
-        points += [
-            Point(subject, nbits, (), DEFAULT.name, work, NATIVE) for work in (ENCRYPT, DECRYPT, EXPONENTS)
-        ]
-        points += [] if cycles else [Point(subject, nbits, (), DEFAULT.name, stage=FLOW)]
-    return points
+    counted = [Point(subject, nbits, workload=work, stage=stage) for stage, work in works]
+    return [*counted, Point(subject, nbits, stage=FLOW)]
 
 
 def _asked(args: argparse.Namespace) -> list[str]:
@@ -265,8 +240,6 @@ def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> l
     """What has been done, and the paths, the page last."""
     lines = []
     if sweep is not None and (sweep.new or sweep.failed):
-        from ...lab.explore import duration
-
         failed = f", {len(sweep.failed)} failed" if sweep.failed else ""
         if any(each.earlier for each in sweep.failed.values()):
             failed += " (before; --retry tries again)"

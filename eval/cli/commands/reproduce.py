@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput
+from ...json_values import attributes
 from ...progress import Progress
 from ...table import table
 from ..arguments import Commands, add_command, add_json, add_ledger, answer, ledger_of, warn
@@ -140,14 +141,7 @@ def _as_json(row: Row, pairs: list[_Pair], same_hardware: bool) -> dict[str, Any
         "equal": all(pair.equal for pair in pairs),
         "same_hardware": same_hardware,
         "figures": [
-            {
-                "operation": pair.operation,
-                "metric": pair.metric,
-                "unit": pair.unit,
-                "ledger": pair.then,
-                "now": pair.now,
-                "equal": pair.equal,
-            }
+            {**attributes(pair, "operation", "metric", "unit", "now", "equal"), "ledger": pair.then}
             for pair in pairs
         ],
     }
@@ -158,8 +152,8 @@ def _text(row: Row, pairs: list[_Pair], same_hardware: bool) -> str:
         [
             pair.operation or "-",
             pair.metric,
-            "-" if pair.then is None else value_text(pair.then),
-            "-" if pair.now is None else value_text(pair.now),
+            value_text(pair.then),
+            value_text(pair.now),
             pair.unit,
             pair.verdict,
         ]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import operator
 import random
 import secrets
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import BadInput, shown
+from ....fl.param import PAPER_NBITS
 from ....fl.status import MEANING, Status
-from ...designs.param import PAPER_NBITS
-from ...designs.session import LEVELS
+from ...designs.session import LEVELS, NoResult
 from ...designs.widths import check_fit, check_width
-from ...progress import Progress
+from .. import own
 from ..arguments import (
     Commands,
     add_command,
@@ -27,31 +27,38 @@ from ..arguments import (
     add_settings,
     add_width,
     add_workload,
-    answer,
+    answer_all,
     check_directory,
-    designs_of,
+    entries_of,
     json_number,
-    json_value,
     number,
     refuse_with_workload,
     settings_of,
-    short,
 )
+from ..operations import Operation, Report, labelled
 
 if TYPE_CHECKING:
     from ....fl.rsa_keys import RSAKey
     from ...designs.design import Design
-    from ...designs.interfaces import Interface
-    from ...designs.machine import Machine
-    from ...designs.session import Session
+    from ...designs.interfaces import Operands
+    from ...designs.own import OwnDesign
+    from ...designs.session import Operated
 
 Result = int | list[int]  # of one exponentiation, or of each of a workload
 
 TEXT = """\
-The result is compared with Python's own pow(base, exp, mod);
-the exit code is 1 if they differ."""
+A machine of the catalogue computes base^exp
+mod N or a private operation of a key, and Python's own pow judges it. An accelerator of your own answers
+the requests of --field or --workload, and its functional model judges them. Exit code 1: they differ.
+
+--trace prints one line per cycle, in hex: the request (base:exp:mod), the machine and the response
+(status:result). A message is blank if only the receiver is ready, # if only the sender is, and . if neither
+is. At level cl the machine is shown as the number of cycles left, such as (5). In the RTL of a design that
+executes a program, it is the microinstruction number and one mark per multiplier, * if it offers a product
+and . if not, such as 2|* *|. --vcd FILE writes waveforms for GTKWave or Surfer: `gtkwave mont.vcd`."""
 EXAMPLES = """\
   modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
+  modexlab run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace
   modexlab run mont-001 --base 7 --exp 0x10001 --mod 0xf1f1f1f1f1f1f1f1 --set nstages=8 --level cl
   modexlab run mont --base 3 --exp 5 --mod 7 --stage python --trace --vcd mont.vcd
   modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
@@ -59,15 +66,22 @@ EXAMPLES = """\
   modexlab run mont --key key.pem --encrypt 42 --json
   modexlab run mont --key key.pem --decrypt 0x1234 --crt --blind
   modexlab run mont-ct --key key.json --decrypt 0x1234 --verify --set schedule=ladder --level cl
-  modexlab run --design cores/mine/design.toml --base 7 --exp 65537 --mod 2603398711"""
+  modexlab run --accelerator gcd --field a=12 --field b=18
+  modexlab run --accelerator cores/mine/design.toml --base 7 --exp 65537 --mod 2603398711"""
 
 
 def add(commands: Commands) -> None:
     parser = add_command(
-        commands, "run", "compute base^exp mod N on a design", text=TEXT, examples=EXAMPLES, execute=execute
+        commands,
+        "run",
+        "simulate an operation at any level and check its result",
+        text=TEXT,
+        examples=EXAMPLES,
+        execute=execute,
     )
     add_design(parser)
     add_operands(parser, required=True)
+    own.add_fields(parser)
     key = parser.add_argument_group("an RSA key instead of operands")
     key.add_argument("--key", metavar="FILE", help="PEM, DER or JSON file with an RSA key")
     key.add_argument("--encrypt", type=number, metavar="M", help="M^e mod n")
@@ -97,72 +111,127 @@ def add(commands: Commands) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """The operation on each of the designs."""
-    designs = designs_of(args)
+    designs = entries_of(args)
     if len(designs) > 1 and args.vcd is not None:
         raise BadInput(f"--vcd with {len(designs)} designs: they would write one file; name one design")
-    told = [_on(args, design) for design in designs]
-    reports = [report for report, _ in told]
-    answer(
-        args,
-        lambda: reports if len(reports) > 1 else reports[0],
-        lambda: [line for _, lines in told for line in lines],
-    )
-    return 0 if all(report["ok"] for report in reports) else 1
+    if args.vcd is not None:
+        check_directory("--vcd", args.vcd)
+    ran = [_operation(args, design).run(args) for design in designs]
+    answer_all(args, ran)
+    return 0 if all(report["ok"] for report, _ in ran) else 1
 
 
-def _on(args: argparse.Namespace, design: Design) -> tuple[dict[str, Any], list[str]]:
-    """The operation on one design, for scripts and in words."""
+def _operation(args: argparse.Namespace, design: Design | OwnDesign) -> Operation:
+    """The operation of the options."""
+    from ...designs.own import OwnDesign  # not at the top: it brings PyMTL3, and --help must be quick
+
+    if isinstance(design, OwnDesign):
+        return own.operation(args, design)
+    own.refuse_fields(args)
     settings = settings_of(design, args.settings)
     if _private(args, design, settings):
         return _by_program(args, design, settings)
-    if args.vcd is not None:
-        check_directory("--vcd", args.vcd)
     if args.nbits is not None:
         check_width(args.nbits)
     if args.workload is not None:
-        operation = _named(args, design, settings)
-    else:
-        operation = _operation_with_key(args) if args.key is not None else _operation(args)
-    nbits = args.nbits or design.width_for(operation.mod)
-    machine = design.at(nbits, **settings)
-    check_fit(nbits, operation.parts)
-    for base, exp, mod in operation.parts:
-        machine.require(base, exp, mod)
+        return _named(args, design, settings)
+    by_options = _with_key if args.key is not None else _of_operands
+    return by_options(args, design, settings)
 
-    with Progress(f"{design.name}, {nbits} bits, {args.level}", quiet=args.json):
-        session = _session(args, machine)
-        with session:
-            result = operation.compute(session.mod_exp)
-    ok = result == operation.golden
-    counted = [times * cycles for times, cycles in zip(operation.times, session.cycles, strict=False)]
-    cycles = sum(counted) if counted else None
-    report = {
-        "design": design.name,
-        "nbits": nbits,
-        "level": session.level,
-        "stage": session.stage,
-        "interface": session.interface.name,
-        "params": {name: json_value(value) for name, value in machine.parameters.items()},
-        "operation": operation.name,
-        "result": _numbers(result),
-        "golden": _numbers(operation.golden),
-        "ok": ok,
-        "status": 0,
-        "cycles": cycles,
-    }
-    if machine.design.programmed:
-        report["program"] = machine.programmed.program.listing()
-    if session.interface.counts_accesses:
-        report["accesses"] = session.accesses
-    if len(session.cycles) > 1:
-        report["cycles_of_parts"] = session.cycles
-        if max(operation.times) > 1:
-            report["times"] = operation.times
-    if any(session.works):
-        report["core_cycles"] = sum(
-            times * work for times, work in zip(operation.times, session.works, strict=False)
+
+@dataclass(frozen=True, kw_only=True)
+class Exponentiations(Operation):
+    """Exponentiations on a machine, each from reset, combined into one result."""
+
+    golden: Result
+    combine: Callable[[Sequence[int]], Result] = operator.itemgetter(0)
+
+    def outcome(self, operated: Sequence[Operated]) -> Report:
+        """NoResult if the machine answered a status."""
+        result = self.combine([_power(*part.responses[0]) for part in operated])
+        report = {
+            "result": _numbers(result),
+            "golden": _numbers(self.golden),
+            "ok": result == self.golden,
+            "status": 0,
+        }
+        if self.accelerator.design.programmed:
+            report["program"] = self.accelerator.programmed.program.listing()
+        return report
+
+    def lines(self, report: Report) -> Iterator[str]:
+        for ((base, exp, mod),) in self.parts:
+            yield labelled(self.name, f"{shown(base)} ^ {shown(exp)} mod {shown(mod)}")
+        yield labelled("result", _value(report["result"]))
+        yield _golden_line(report)
+
+
+def _power(status: int, result: int) -> int:
+    if status:
+        raise NoResult(f"the machine answered status {int(status)}: {MEANING[Status(status)]}")
+    return result
+
+
+def _golden_line(report: Report) -> str:
+    return labelled("golden", f"{_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}")
+
+
+def _exponentiations(
+    design: Design, settings: dict[str, Any], nbits: int, name: str, parts: Sequence[Operands], **more: Any
+) -> Exponentiations:
+    """Exponentiations on the machine of this width; BadInput for operands that it refuses."""
+    machine = design.at(nbits, **settings)
+    check_fit(nbits, parts)
+    for operands in parts:
+        machine.require(*operands)
+    return Exponentiations(accelerator=machine, name=name, parts=[[operands] for operands in parts], **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateOperation(Operation):
+    """A decryption by a program with CRT, blinding or the check, which may end with a status."""
+
+    golden: int
+
+    def outcome(self, operated: Sequence[Operated]) -> Report:
+        machine, (part,) = self.accelerator, operated
+        code, result = part.responses[0]
+        status = Status(code)
+        by_formula = part.cycles is not None and not part.accesses and machine.timing.product_cycles(1)
+        return {
+            "result": json_number(result) if status is Status.OK else None,
+            "golden": json_number(self.golden),
+            "ok": status is Status.OK and result == self.golden,
+            "status": int(status),
+            "status_name": status.name,
+            "meaning": MEANING[status],
+            "formula": machine.cycles(*self.parts[0][0]) if by_formula else None,
+            "program": machine.programmed.program.listing(),
+        }
+
+    def title(self, report: Report) -> str:
+        params = report["params"]
+        protections = ["CRT"] if params["crt"] else []
+        protections += {"no": [], "both": ["message and exponent blinded"]}.get(
+            params["blind"], [f"{params['blind']} blinded"]
         )
-    return report, list(_lines(report, operation, counted, session.interface))
+        protections += ["result checked"] if params["verify"] else []
+        return f"{params['schedule']}, {', '.join(protections) or 'unprotected'}"
+
+    def lines(self, report: Report) -> Iterator[str]:
+        if report["status"]:
+            yield labelled("status", f"{report['status']} {report['status_name']}: {report['meaning']}")
+        else:
+            yield labelled("result", _value(report["result"]))
+        yield _golden_line(report)
+
+    def last_lines(self, report: Report) -> Iterator[str]:
+        params = report["params"]
+        words = [f"modexlab program {report['design']} --nbits {report['nbits']}"]
+        words += ["--crt"] if params["crt"] else []
+        words += [f"--blind {params['blind']}"] if params["blind"] != "no" else []
+        words += ["--verify"] if params["verify"] else []
+        yield labelled("program", f"{len(report['program'])} words; `{' '.join(words)}` prints them")
 
 
 def _private(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> bool:
@@ -184,9 +253,7 @@ def _private(args: argparse.Namespace, design: Design, settings: dict[str, Any])
     return False
 
 
-def _by_program(
-    args: argparse.Namespace, design: Design, settings: dict[str, Any]
-) -> tuple[dict[str, Any], list[str]]:
+def _by_program(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> PrivateOperation:
     """A decryption by a program with CRT, blinding and the check."""
     from ....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
     from ...designs.protection import private_settings
@@ -213,113 +280,31 @@ def _by_program(
     chosen = private_settings(design, nbits, settings, crt=args.crt, blind=args.blind)
     draw = random.Random(args.seed).randrange if args.seed is not None else secrets.randbelow
     machine = design.at(nbits, **chosen).with_key(key, draw)
-    golden = pow(cipher, key.d, key.n)
-    with (
-        Progress(f"{design.name}, {nbits} bits, {args.level}", quiet=args.json),
-        _session(args, machine) as session,
-    ):
-        (answer_,) = session.run([(cipher, key.d, key.n)])
-    status = answer_.status
-    ok = status is Status.OK and answer_.result == golden
-    program = machine.programmed.program
-    report = {
-        "design": design.name,
-        "nbits": nbits,
-        "level": session.level,
-        "stage": session.stage,
-        "interface": session.interface.name,
-        "params": {name: json_value(value) for name, value in machine.parameters.items()},
-        "operation": "decrypt",
-        "result": json_number(answer_.result) if status is Status.OK else None,
-        "golden": json_number(golden),
-        "ok": ok,
-        "status": int(status),
-        "status_name": status.name,
-        "meaning": MEANING[status],
-        "cycles": answer_.cycles,
-        "formula": None
-        if answer_.cycles is None
-        or session.interface.counts_accesses
-        or machine.timing.product_cycles(1) is None  # the operands decide
-        else machine.cycles(cipher, key.d, key.n),
-        "program": program.listing(),
-    }
-    if session.interface.counts_accesses:
-        report["accesses"] = answer_.accesses
-    return report, list(_private_lines(report, session.interface))
+    operands = (cipher, key.d, key.n)
+    return PrivateOperation(accelerator=machine, name="decrypt", parts=[[operands]], golden=pow(*operands))
 
 
-def _private_lines(report: dict[str, Any], interface: Interface) -> Iterator[str]:
-    where = ", ".join(filter(None, (report["level"], report["stage"]))) + interface.behind
-    params = report["params"]
-    said = ["CRT"] if params["crt"] else []
-    said += {"no": [], "both": ["message and exponent blinded"]}.get(
-        params["blind"], [f"{params['blind']} blinded"]
-    )
-    said += ["result checked"] if params["verify"] else []
-    yield f"{report['design']}, {report['nbits']} bits ({where}): {params['schedule']}, {', '.join(said) or 'unprotected'}"
-    if report["status"]:
-        yield f"{'status':<14}  {report['status']} {report['status_name']}: {report['meaning']}"
-    else:
-        yield f"{'result':<14}  {_value(report['result'])}"
-    yield f"{'golden':<14}  {_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}"
-    formula = f" (formula {report['formula']})" if report["formula"] is not None else ""
-    yield f"{'cycles':<14}  {'none: this level has no clock' if report['cycles'] is None else str(report['cycles']) + formula}"
-    words = [f"modexlab program {report['design']} --nbits {report['nbits']}"]
-    words += ["--crt"] if params["crt"] else []
-    words += [f"--blind {params['blind']}"] if params["blind"] != "no" else []
-    words += ["--verify"] if params["verify"] else []
-    yield f"{'program':<14}  {len(report['program'])} words; `{' '.join(words)}` prints them"
-
-
-def _session(args: argparse.Namespace, machine: Machine) -> Session:
-    """The machine in simulation, as the options have it."""
-    out = sys.stderr if args.json else sys.stdout
-    trace = (lambda cycle, line: print(f"{cycle:6}: {line}", file=out)) if args.trace else None
-    return machine.session(
-        level=args.level,
-        stage="python" if args.trace and args.level == "rtl" and not args.stage else args.stage,
-        interface=args.interface,
-        vcd=Path(args.vcd) if args.vcd else None,
-        trace=trace,
-    )
-
-
-class _Operation:
-    """What is to be computed, the golden value, and the exponentiations that it needs on the machine."""
-
-    def __init__(
-        self,
-        name: str,
-        mod: int,
-        golden: Result,
-        parts: list[tuple[int, int, int]],
-        compute: Callable[[Callable[[int, int, int], int]], Result],
-        times: list[int] | None = None,
-    ) -> None:
-        """times: how often the cycles of each part count."""
-        self.name, self.mod, self.golden, self.parts, self.compute = name, mod, golden, parts, compute
-        self.times = times or [1] * len(parts)
-
-
-def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> _Operation:
+def _named(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Exponentiations:
     """A workload by its name: all of its parts on the machine, one after the other."""
     from ...designs.mixes import parts_of  # not at the top: it brings the keys, and --help must be quick
 
     refuse_with_workload(args, ("base", "exp", "mod", "key", "encrypt", "decrypt", "crt"))
     nbits = PAPER_NBITS if args.nbits is None else args.nbits
     parts = parts_of(args.workload, design.at(nbits, **settings), nbits)
-    return _Operation(
+    return _exponentiations(
+        design,
+        settings,
+        nbits,
         args.workload,
-        (1 << nbits) - 1,
-        [part.work.golden for part in parts],
         [part.work.operands for part in parts],
-        lambda mod_exp: [mod_exp(*part.work.operands) for part in parts],
-        [part.times for part in parts],
+        times=[part.times for part in parts],
+        golden=[part.work.golden for part in parts],
+        combine=list,
     )
 
 
-def _operation(args: argparse.Namespace) -> _Operation:
+def _of_operands(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Exponentiations:
+    """The power of --base, --exp and --mod."""
     if args.encrypt is not None or args.decrypt is not None or args.crt:
         raise BadInput("--encrypt, --decrypt and --crt need a key; add --key FILE.pem")
     missing = [f"--{name}" for name in ("base", "exp", "mod") if getattr(args, name) is None]
@@ -328,10 +313,12 @@ def _operation(args: argparse.Namespace) -> _Operation:
     operands = (args.base, args.exp, args.mod)
     if args.mod == 0:
         raise BadInput("the modulus is 0; give one from 1 up")
-    return _Operation("modexp", args.mod, pow(*operands), [operands], lambda mod_exp: mod_exp(*operands))
+    nbits = args.nbits or design.width_for(args.mod)
+    return _exponentiations(design, settings, nbits, "modexp", [operands], golden=pow(*operands))
 
 
-def _operation_with_key(args: argparse.Namespace) -> _Operation:
+def _with_key(args: argparse.Namespace, design: Design, settings: dict[str, Any]) -> Exponentiations:
+    """An encryption or a decryption, by the key's own exponents."""
     given = [f"--{name}" for name in ("base", "exp", "mod") if getattr(args, name) is not None]
     if given:
         raise BadInput(f"{', '.join(given)} beside --key; give the operands or a key, not both")
@@ -340,66 +327,41 @@ def _operation_with_key(args: argparse.Namespace) -> _Operation:
     from ....fl.rsa_keys import RSAKey  # not at the top: it brings `cryptography`
 
     key = RSAKey.load(args.key)
-    if args.encrypt is not None:
-        if args.crt:
-            raise BadInput("--crt is for --decrypt; encryption needs no primes")
-        message = args.encrypt
-        return _Operation(
-            "encrypt",
-            key.n,
-            key.encrypt(message),
-            [(message, key.e, key.n)],
-            lambda m: key.encrypt(message, m),
-        )
-    return _decryption(key, args.decrypt, args.crt)
+    if args.encrypt is not None and args.crt:
+        raise BadInput("--crt is for --decrypt; encryption needs no primes")
+    if args.crt:
+        return _by_primes(args, design, settings, key)
+    encrypts = args.encrypt is not None
+    golden = key.encrypt(args.encrypt) if encrypts else key.decrypt(args.decrypt)
+    operands = (args.encrypt, key.e, key.n) if encrypts else (args.decrypt, key.d or 0, key.n)
+    nbits = args.nbits or design.width_for(key.n)
+    name = "encrypt" if encrypts else "decrypt"
+    return _exponentiations(design, settings, nbits, name, [operands], golden=golden)
 
 
-def _decryption(key: RSAKey, cipher: int, crt: bool) -> _Operation:
-    golden = key.decrypt(cipher)
-    if not crt:
-        assert key.d is not None  # decrypt refuses a public key
-        return _Operation(
-            "decrypt", key.n, golden, [(cipher, key.d, key.n)], lambda m: key.decrypt(cipher, m)
-        )
-    golden = key.decrypt_crt(cipher)
+def _by_primes(
+    args: argparse.Namespace, design: Design, settings: dict[str, Any], key: RSAKey
+) -> Exponentiations:
+    """A decryption on a machine of half the key's width; the host combines both powers."""
+    golden = key.decrypt_crt(args.decrypt)
     p, q, dp, dq, _ = key.crt()
-    widest = max(p, q)
-    parts = [(cipher % p, dp, p), (cipher % q, dq, q)]
+    parts = [(args.decrypt % p, dp, p), (args.decrypt % q, dq, q)]
 
-    def compute(mod_exp: Callable[[int, int, int], int]) -> int:
-        def on_machine_or_host(base: int, exp: int, mod: int) -> int:
-            # the check at the end is as wide as n: the host's, not of a machine of half the width
-            return mod_exp(base, exp, mod) if mod <= widest else pow(base, exp, mod)
+    def combine(powers: Sequence[int]) -> int:
+        known = dict(zip(parts, powers, strict=True))
 
-        return key.decrypt_crt(cipher, on_machine_or_host)
+        def mod_exp(*operands: int) -> int:
+            return known[operands] if operands in known else pow(*operands)
 
-    return _Operation("decrypt by CRT", widest, golden, parts, compute)
+        return key.decrypt_crt(args.decrypt, mod_exp)
+
+    nbits = args.nbits or design.width_for(max(p, q))
+    return _exponentiations(design, settings, nbits, "decrypt by CRT", parts, golden=golden, combine=combine)
 
 
 def _numbers(result: Result) -> Any:
     """One number or several for JSON."""
     return list(map(json_number, result)) if isinstance(result, list) else json_number(result)
-
-
-def _lines(
-    report: dict[str, Any], operation: _Operation, parts: list[int], interface: Interface
-) -> Iterator[str]:
-    where = ", ".join(filter(None, (report["level"], report["stage"])))
-    where += interface.behind
-    settings = " ".join(f"{name}={short(str(value))}" for name, value in report["params"].items())
-    yield f"{report['design']}, {report['nbits']} bits ({where}){': ' if settings else ''}{settings}"
-    for base, exp, mod in operation.parts:
-        yield f"{operation.name:<14}  {shown(base)} ^ {shown(exp)} mod {shown(mod)}"
-    yield f"{'result':<14}  {_value(report['result'])}"
-    yield f"{'golden':<14}  {_value(report['golden'])}  {'ok' if report['ok'] else 'DIFFERS'}"
-    cycles = report["cycles"]
-    split = f" ({' + '.join(map(str, parts))})" if len(parts) > 1 else ""
-    if "accesses" in report:
-        yield (
-            f"{'accesses':<14}  {report['accesses']}: of registers, for operands, start, status and result; each takes a cycle or more"
-        )
-    core = f", {report['core_cycles']} of them from start to done" if "core_cycles" in report else ""
-    yield f"{'cycles':<14}  {'none: this level has no clock' if cycles is None else f'{cycles}{split}{core}'}"
 
 
 def _value(number: int | str | list[int | str]) -> str:

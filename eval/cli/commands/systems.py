@@ -6,6 +6,7 @@ import argparse
 import sys
 import textwrap
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ from ..arguments import (
 
 if TYPE_CHECKING:
     from ...designs.systems import Row, SystemKind
+
+    Column = tuple[str, str, Callable[[Row, list[Row]], Any]]
 
 TEXT = """\
 RSA by software on the processor and
@@ -87,7 +90,7 @@ def add(commands: Commands) -> None:
         type=number,
         metavar="N",
         nargs="+",
-        default=[32],
+        action="extend",
         help="widths of the operands: even, 16 to 4096 (default: 32)",
     )
     parser.add_argument(
@@ -144,7 +147,7 @@ def execute(args: argparse.Namespace) -> int:
     kinds = [_kind(find_system(name), args.settings) for name in dict.fromkeys(args.systems or default)]
     if loosely:
         kinds = loosely_coupled(kinds)
-    widths = [check_key_width(nbits) for nbits in dict.fromkeys(args.nbits)]
+    widths = [check_key_width(nbits) for nbits in dict.fromkeys(args.nbits or [32])]
     operations = [args.operation] if args.operation else OPERATIONS
     if args.output is not None:
         check_directory("--output", args.output)
@@ -225,24 +228,44 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
 
 
+# a column: head, format, and value
+TABLE_1: Sequence[Column] = (
+    ("cycles", "d", lambda row, _: row.cycles),
+    ("normalised", "d", lambda row, _: row.normalised),
+    ("published", "d", lambda row, _: row.published),
+    ("ratio", ".2f", lambda row, _: row.ratio),
+    ("speedup", ".2f", _speedup),
+    ("CPI", ".2f", lambda row, _: row.outcome and row.outcome.window.cpi),
+    ("stage", "", lambda row, _: (row.outcome and row.outcome.stage) or None),
+)
+
+
+def _table(rows: list[Row], columns: Sequence[Column]) -> str:
+    """The rows with these columns behind system, operation, width and result."""
+    lines = [
+        [
+            row.system,
+            row.operation,
+            str(row.nbits),
+            "-" if row.outcome is None else "ok" if row.ok else "WRONG",
+            *("-" if (value := get(row, rows)) is None else format(value, form) for _, form, get in columns),
+        ]
+        for row in rows
+    ]
+    return table(["system", "operation", "bits", "result", *(head for head, *_ in columns)], lines)
+
+
+def _notes(rows: list[Row], notes: Sequence[str]) -> str:
+    """Paragraphs below a table, and the notes of rows but those of software that was not run."""
+    own = dict.fromkeys(
+        f"{row.system}: {row.note}."
+        for row in rows
+        if row.note and not (row.outcome is None and row.is_software)
+    )
+    return "\n\n" + "\n".join(textwrap.fill(note, LINE) for note in (*notes, *own))
+
+
 def _text(rows: list[Row]) -> str:
-    head = ["system", "operation", "bits", "result"]
-    head += ["cycles", "normalised", "published", "ratio", "speedup", "CPI", "stage"]
-    lines = []
-    for row in rows:
-        run = row.outcome
-        lines.append(
-            [
-                row.system,
-                row.operation,
-                str(row.nbits),
-                "-" if run is None else "ok" if row.ok else "WRONG",
-                *(_cell(count, "d") for count in (row.cycles, row.normalised, row.published)),
-                *(_cell(value, ".2f") for value in (row.ratio, _speedup(row, rows))),
-                _cell(run.window.cpi if run is not None else None, ".2f"),
-                (run.stage if run is not None else None) or "-",
-            ]
-        )
     dummies = {row.nbits: row.dummy for row in rows}
     words = {
         "dummies": ", ".join(f"{cycles} at {nbits} bits" for nbits, cycles in dummies.items()),
@@ -259,13 +282,7 @@ def _text(rows: list[Row]) -> str:
         notes.append(IN_CONSTANT_TIME)
     if words["widths"]:
         notes.append(NOT_RUN)
-    notes += dict.fromkeys(
-        f"{row.system}: {row.note}."
-        for row in rows
-        if row.note and not (row.outcome is None and row.is_software)
-    )
-    text = "\n".join(textwrap.fill(note.format(**words), LINE) for note in notes)
-    return f"{table(head, lines)}\n\n{text}"
+    return _table(rows, TABLE_1) + _notes(rows, [note.format(**words) for note in notes])
 
 
 # ---- loosely coupled beside tightly coupled
@@ -294,34 +311,21 @@ def _coupling_as_json(row: Row, rows: list[Row]) -> dict[str, Any]:
     }
 
 
+def _share(row: Row, _: list[Row]) -> float | None:
+    """The transfer in percent of the cycles."""
+    return None if row.transfer is None or not row.cycles else 100 * row.transfer / row.cycles
+
+
+COUPLINGS_TABLE: Sequence[Column] = (
+    ("cycles", "d", lambda row, _: row.cycles),
+    ("call", "d", lambda row, _: row.dummy),
+    ("transfer", "d", lambda row, _: row.transfer),
+    ("work", "d", lambda row, _: row.work),
+    ("transfer (%)", ".1f", _share),
+    ("slower by (%)", ".1f", _slower),
+    ("instructions", "d", lambda row, _: row.outcome and row.outcome.window.instructions),
+)
+
+
 def _text_of_couplings(rows: list[Row]) -> str:
-    head = ["system", "operation", "bits", "result", "cycles", "call", "transfer", "work", "transfer (%)"]
-    head += ["slower by (%)", "instructions"]
-    lines = []
-    for row in rows:
-        run = row.outcome
-        share = None if row.transfer is None or not row.cycles else 100 * row.transfer / row.cycles
-        slower = _slower(row, rows)
-        lines.append(
-            [
-                row.system,
-                row.operation,
-                str(row.nbits),
-                "-" if run is None else "ok" if row.ok else "WRONG",
-                *(_cell(count, "d") for count in (row.cycles, row.dummy, row.transfer, row.work)),
-                _cell(share, ".1f"),
-                _cell(slower, ".1f"),
-                _cell(run.window.instructions if run is not None else None, "d"),
-            ]
-        )
-    notes = [*COUPLED]
-    notes += dict.fromkeys(
-        f"{row.system}: {row.note}."
-        for row in rows
-        if row.note and not (row.outcome is None and row.is_software)
-    )
-    return f"{table(head, lines)}\n\n" + "\n".join(textwrap.fill(note, LINE) for note in notes)
-
-
-def _cell(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
+    return _table(rows, COUPLINGS_TABLE) + _notes(rows, COUPLED)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT
-from ...designs.machine_verilog import verilog
-from ...designs.padding_verilog import PADDING, padding_verilog
-from ...designs.processor_verilog import PROCESSOR
 from ...designs.system import COUPLINGS
+from ...designs.verilog.machine import verilog
+from ...designs.verilog.padding import PADDING, padding_verilog
+from ...designs.verilog.processor import PROCESSOR
 from ...designs.widths import check_width
 from ...progress import Progress
 from ..arguments import (
     Commands,
     add_command,
     add_interface,
+    add_manifests,
     add_settings,
     add_units,
     add_width,
     check_directory,
-    find_design,
+    one_entry,
     settings_of,
     writing,
     xcel_of,
@@ -36,6 +38,7 @@ EXAMPLES = """\
   modexlab verilog mont -o mont.sv
   modexlab verilog mont-001 --nbits 64 --set nstages=8 -o mont_001_64.sv
   modexlab verilog mont --interface xcel -o mont_xcel.sv
+  modexlab verilog mont --interface unit -o multiplier.sv
   modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv
   modexlab verilog pkcs1-unpad --nbits 2048 -o unpad.sv"""
 
@@ -50,12 +53,14 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "design",
         metavar="DESIGN",
+        nargs="?",
         help="a design of the catalogue (see `modexlab designs`), proc, or a unit of padding",
     )
+    add_manifests(parser)
     parser.add_argument("--output", "-o", metavar="FILE", help="the file to write (default: stdout)")
     add_width(parser, f"default: {DEFAULT_NBITS}")
     add_settings(parser)
-    add_interface(parser)
+    add_interface(parser, units=True)
     processor = parser.add_argument_group("the processor (DESIGN proc)")
     processor.add_argument(
         "--xcel",
@@ -76,14 +81,11 @@ def execute(args: argparse.Namespace) -> int:
     for option in ("xcel", "mul_latency", "div_bits", "no_commit"):
         if getattr(args, option):
             raise BadInput(f"--{option.replace('_', '-')}: only the processor has it; give proc, or drop it")
-    design = find_design(args.design)
+    design = one_entry(args)
     settings = settings_of(design, args.settings)
-    nbits = check_width(args.nbits) if args.nbits is not None else DEFAULT_NBITS
-    if args.output not in (None, "-"):
-        check_directory("--output", args.output)
-    with Progress(f"{design.name}, {nbits} bits"):
-        text = verilog(design.at(nbits, **settings), args.interface)
-    return _put(text, args.output, f"{design.name}, {nbits} bits")
+    nbits = design.usual_nbits if args.nbits is None else args.nbits
+    what = f"{design.name}, {nbits} bits"
+    return _put(args.output, what, lambda: verilog(design.at(nbits, **settings), args.interface))
 
 
 def _padding(args: argparse.Namespace) -> int:
@@ -95,16 +97,12 @@ def _padding(args: argparse.Namespace) -> int:
     if args.interface != DEFAULT.name:
         raise BadInput(f"--interface: {args.design} has streams of its own; drop it")
     nbits = check_width(args.nbits) if args.nbits is not None else PADDING_NBITS
-    if args.output not in (None, "-"):
-        check_directory("--output", args.output)
-    with Progress(f"{args.design}, {nbits} bits"):
-        text = padding_verilog(args.design, nbits)
-    return _put(text, args.output, f"{args.design}, {nbits} bits")
+    return _put(args.output, f"{args.design}, {nbits} bits", lambda: padding_verilog(args.design, nbits))
 
 
 def _processor(args: argparse.Namespace) -> int:
     """The processor, with what is behind its accelerator port."""
-    from ...designs.processor_verilog import processor_verilog
+    from ...designs.verilog.processor import processor_verilog
 
     # the default of designs is not one of the processor's
     interface = COUPLINGS[0] if args.interface == DEFAULT.name else args.interface
@@ -124,20 +122,21 @@ def _processor(args: argparse.Namespace) -> int:
     units = {
         name: getattr(args, name) for name in ("mul_latency", "div_bits") if getattr(args, name) is not None
     }
-    if args.output not in (None, "-"):
-        check_directory("--output", args.output)
     what = f"{PROCESSOR}, {xcel.name}, {xcel.nbits} bits" if xcel and xcel.design else PROCESSOR
+    return _put(args.output, what, lambda: processor_verilog(xcel, **units, commit=not args.no_commit))
+
+
+def _put(output: str | None, what: str, make: Callable[[], str]) -> int:
+    """Write the text to a file or to stdout."""
+    path = None if output == "-" else output
+    if path is not None:
+        check_directory("--output", path)
     with Progress(what):
-        text = processor_verilog(xcel, **units, commit=not args.no_commit)
-    return _put(text, args.output, what)
-
-
-def _put(text: str, output: str | None, what: str) -> int:
-    """The text to a file or to stdout."""
-    if output in (None, "-"):
+        text = make()
+    if path is None:
         print(text, end="")
         return 0
-    with writing(output) as write:
+    with writing(path) as write:
         write(text)
-    print(f"{output}: {what}, {text.count(chr(10))} lines")
+    print(f"{path}: {what}, {text.count(chr(10))} lines")
     return 0

@@ -1,14 +1,13 @@
 """Foreign designs: any Verilog as an entry beside ours, by a manifest (design.toml).
 
-    manifest.py     the file: its tables, its checks, and the lines that errors name
-    toml_lines.py   where each key of a TOML file stands
-    quantities.py   numbers that a core wants, as expressions over base, exponent and modulus
-    ports.py        the ports of a top module, by Verilator
-    program.py      the steps of an operation, from each protocol down to states
-    adapter.py      the Verilog between our streams and the core's ports
-    foreign.py      the design and its machine, as everything else asks for them
-    foreign_chip.py the same for the flow
-    template.py     manifests to begin with
+    manifest.py       the file: its keys, its checks, and the lines that errors name
+    ports.py          the ports of a module, by Verilator
+    core.py           a core behind our streams, in simulation
+    foreign.py        the design and its machine, if it is of RSA
+    function_core.py  the same for a core of another kind, with a Python function as the oracle
+    corners.py        the table of corners through a core at RTL
+    foreign_chip.py   cores for the flow
+    wrapper.py        text to begin with: a manifest, and a wrapper in Verilog
 
 Begin with manifest.py: its text says what may stand in a manifest.
 """

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....fl.errors import shown
-from .foreign import Unanswered
-from .foreign_chip import ForeignChip
+from .core import Unanswered
 
 if TYPE_CHECKING:
     from ..interfaces import Operands
@@ -43,10 +42,12 @@ class Corner:
 
     @property
     def _reason(self) -> str:
-        """What the numbers themselves say."""
-        mod = self.operands[2]
+        """The likely defect, by the numbers."""
+        _, exp, mod = self.operands
         if self.got is None or self.got == self.expected:
             return ""
+        if exp == 0 and self.got == 1:
+            return " (1 for the exponent 0, not reduced)"
         if self.got == mod and self.expected == 0:
             return " (the modulus in the place of 0: a last subtraction compares by > and not by >=)"
         if self.got % mod == self.expected:
@@ -54,20 +55,24 @@ class Corner:
         return ""
 
 
-def corners(machine: ForeignMachine, progress: Callable[[int, int], None] | None = None) -> list[Corner]:
+def corners(
+    machine: ForeignMachine,
+    rows: Sequence[tuple[str, Operands]],
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Corner]:
     """All rows; Unanswered if the core does not answer the first of them."""
-    chip = ForeignChip(machine.design, machine.nbits, machine.parameters)
     found: dict[str, Corner] = {}
     asked: list[tuple[str, Operands]] = []
-    for name, each in chip.all_rows():
-        if refused := machine.refusal(*each):
-            found[name] = Corner(name, each, 0, refused=refused)
+    for name, operands in rows:
+        if refused := machine.refusal(*operands):
+            found[name] = Corner(name, operands, 0, refused=refused)
         else:
-            asked.append((name, each))
-            found[name] = Corner(name, each, pow(*each))
+            asked.append((name, operands))
+            found[name] = Corner(name, operands, pow(*operands))
     try:
         with machine.session() as session:
-            answers = session.run([each for _, each in asked], progress)
+            session.run([operands for _, operands in asked[:1]])  # a core that always hangs does so at once
+            answers = session.run([operands for _, operands in asked], progress)
         for (name, each), answer in zip(asked, answers, strict=True):
             found[name] = Corner(name, each, pow(*each), answer.result, answer.cycles)
     except Unanswered:

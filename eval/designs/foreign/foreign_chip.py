@@ -1,83 +1,84 @@
-"""Foreign designs as the flow wants them: the core with its adapter as the top module, and the rows that it runs.
+"""Foreign designs for the flow: the module of the manifest as the top module, and its rows.
 
-The adapter is in the netlist, as something has to drive the core there; it is an instance of its own, so that areas and powers of the
-core alone can be told from it. What the limits of the manifest exclude is not asked.
+If that is a wrapper, areas and powers of the core alone are those of an instance in it. Rows that the limits
+of the manifest exclude are left out.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
-import json
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ....fl.errors import BadInput
 from ....fl.status import Status
 from ....flow.source import PACKAGE
-from ....rtl.sim import cache, sources
 from ..asic import MOST_ENERGY_CYCLES, Chip
-from ..interfaces import DEFAULT, Operands
+from ..chip import AcceleratorChip
+from ..interfaces import Operands
 from ..mixes import parts_of
 from ..systems import OPERATIONS
 from ..widths import check_width
-from .adapter import CORE
+from .core import ALONE, CORE, Core
+from .corners import Corner, corners
 from .foreign import ForeignMachine
+from .ports import WRAPPER
 
 if TYPE_CHECKING:
-    from ....rtl.sim.ports import Ports
     from ..workloads import Workload
 
 
-class ForeignChip(Chip):
-    """A core at a width."""
+class CoreChip(AcceleratorChip):
+    """A core at a width; in a wrapper, the figures of its instance count."""
 
     ROOT: ClassVar[str] = "eval.designs.foreign.foreign_chip"
-    CORE: ClassVar[str] = CORE
+    CORE: ClassVar[str] = WRAPPER
+
+    def check(self) -> None:
+        _ = self.machine.interface(self.interface), self.machine.modules
+
+    @property
+    def _in_wrapper(self) -> bool:
+        return cast(Core, self.machine).modules[1] is not None
+
+    @property
+    def _core_instance(self) -> str:
+        return f"{WRAPPER}.{CORE}" if self._in_wrapper else WRAPPER
+
+    @property
+    def place(self) -> str:
+        return (
+            f"; instance {self._core_instance} is the core, the rest its wrapper" if self._in_wrapper else ""
+        )
+
+    @property
+    def tool(self) -> tuple[str, str]:
+        return PACKAGE, importlib.metadata.version(PACKAGE)
+
+    def _decides(self) -> list[Any]:
+        return AcceleratorChip._decides(self)
+
+    @property
+    def _core_top(self) -> str:
+        return f"{self.top}{ALONE}" if self._in_wrapper else ""
+
+
+class ForeignChip(CoreChip, Chip):
+    """An RSA machine by a manifest at a width."""
 
     @property
     def core(self) -> ForeignMachine:
         """The machine, by its own type."""
         return cast(ForeignMachine, self.machine)
 
+    _fixed_length = False
+
     def check(self) -> None:
         check_width(self.nbits)
-        if self.interface != DEFAULT.name or self.system:
-            asked = "--system" if self.system else f"--interface {self.interface}"
+        if self.system:
             raise BadInput(
-                f"{self.name} has its own protocol ({self.core.manifest.of.protocol}): drop {asked}"
+                f"{self.name} is Verilog by a manifest, and the processor has no port for it: drop --system"
             )
-        _ = self.core.adapter
-
-    @property
-    def top(self) -> str:
-        return self.core.adapter.name
-
-    @property
-    def place(self) -> str:
-        return f", by {self.core.manifest.of.protocol}; instance {CORE} is the core, the rest its adapter"
-
-    @property
-    def tool(self) -> tuple[str, str]:
-        return PACKAGE, importlib.metadata.version(PACKAGE)
-
-    def key(self) -> str:
-        self.check()
-        said = [self.name, self.nbits, self.parameters, self.tool, self.core.manifest.text]
-        return cache.key(json.dumps(said, sort_keys=True), self.core.verilog(), sources.digest(self.ROOT))
-
-    def _component(self) -> Any:
-        return self.core.adapter
-
-    def _verilog_of(self, component: Any) -> str:
-        return self.core.verilog()
-
-    @property
-    def _core_top(self) -> str:
-        return self.core.adapter.alone_name
-
-    def _ports(self, component: Any) -> Ports:
-        return self.core.adapter.streams(observed=False)
-
-    # ---- what it is asked
+        super().check()
 
     def energy(self) -> list[Workload]:
         """The operations whose energy counts, those that the core takes; BadInput if there is none, or if one is done wrong."""
@@ -90,17 +91,28 @@ class ForeignChip(Chip):
             core.counted(*work.operands)
         return taken
 
+    def corners(self) -> list[Corner]:
+        """All rows at RTL, in order."""
+        return corners(self.core, self.all_rows())
+
+    def failed_rows(self) -> list[str]:
+        return [row.name for row in self.corners() if row.failed]
+
     def rows(self) -> list[tuple[str, Operands]]:
         """Named operands that the core takes by its limits."""
         return [(name, each) for name, each in self.all_rows() if not self.core.refusal(*each)]
 
     def all_rows(self) -> list[tuple[str, Operands]]:
-        """Those of our own designs, and products that are 0: there the comparison of a last subtraction shows."""
+        """Rows of our own designs, and powers that are 0, at which cores go wrong.
+
+        A product that is 0 shows the comparison of a last subtraction; an exponent of 0 may leave 1 modulo 1.
+        """
         longest = self.core.modulus_nbits
         p = (1 << longest // 2) - 1
         q = p - 2
         rows = [
             *super().rows(),
+            ("modulus 1, exponent 0", (0, 0, 1)),
             ("zero product, odd exponent", (p, 3, p * p)),
             ("zero product of two", (3 * p % (p * p), 5, p * p)),
             ("square of the modulus' root", (q, 2, q * q)),
@@ -114,14 +126,14 @@ class ForeignChip(Chip):
     def _window(self, work: Workload) -> tuple[Operands, int]:
         """The first bits of the exponent, as many as take the cycles that there may be."""
         base, exp, mod = work.operands
-        whole = self.core.cycles(base, exp, mod)
+        whole = self.core.counted(base, exp, mod)
         most = self._affordable(MOST_ENERGY_CYCLES)
         if whole <= most:
             return work.operands, 0
         length = exp.bit_length()
         kept = max(2, length * most // whole)
         window = (base, exp >> (length - kept), mod)
-        while kept > 2 and (self.core.refusal(*window) or self.core.cycles(*window) > most):
+        while kept > 2 and (self.core.refusal(*window) or self.core.counted(*window) > most):
             kept = kept * 3 // 4
             window = (base, exp >> (length - kept), mod)
         return (work.operands, 0) if self.core.refusal(*window) else (window, whole)

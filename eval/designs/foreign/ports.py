@@ -1,4 +1,4 @@
-"""Ports of a top module: their directions and widths under given parameters, as Verilator finds them."""
+"""Ports of a top module and of the core in it, under given parameters, by Verilator."""
 
 from __future__ import annotations
 
@@ -12,22 +12,52 @@ from typing import Any
 from ....fl.errors import BadInput
 from ....rtl.sim import ToolError, cache, toolchain
 
-PORTS = "ports.json"
+FILE = "modules.json"
+WRAPPER = "wrapper"  # the instance in a shell
 OPTIONS = ("--json-only", "--no-timing", "-Wno-fatal", "-Wno-lint", "-Wno-style")
 
 
 @dataclass(frozen=True)
 class Port:
-    """A port of the core."""
+    """A port of a module."""
 
     direction: str  # INPUT, OUTPUT, INOUT
     nbits: int
 
+    def __str__(self) -> str:
+        return f"{self.direction.lower()} of {self.nbits} bits"
 
-def ports_of(verilog: str, top: str, parameters: Mapping[str, int | str]) -> dict[str, Port]:
-    """All ports by name, in order; BadInput with Verilator's message, file and line if it refuses the text."""
+
+@dataclass(frozen=True)
+class Module:
+    """A module as it was elaborated: its ports in order, and its parameters as Verilog."""
+
+    name: str
+    ports: Mapping[str, Port]
+    parameters: Mapping[str, str]
+
+    def instance(self, name: str, connections: Mapping[str, str]) -> str:
+        """An instance of it with these connections."""
+        parameters = ", ".join(f".{parameter}({value})" for parameter, value in self.parameters.items())
+        joined = ",\n".join(f"    .{port}({signal})" for port, signal in connections.items())
+        return f"  {self.name} {f'#({parameters}) ' if parameters else ''}{name} (\n{joined}\n  );"
+
+    def shell(self, name: str) -> str:
+        """A module that is this one with these parameters."""
+        ports = ",\n".join(
+            f"  {port.direction.lower()} wire [{port.nbits - 1}:0] {signal}"
+            for signal, port in self.ports.items()
+        )
+        inner = self.instance(WRAPPER, {signal: signal for signal in self.ports})
+        return f"module {name} (\n{ports}\n);\n{inner}\nendmodule\n"
+
+
+def modules(
+    verilog: str, top: str, parameters: Mapping[str, int | str], instance: str
+) -> tuple[Module, Module | None]:
+    """The top module, and that of an instance in it or None; BadInput if Verilator refuses the text."""
     given = [f"-G{name}={_literal(value)}" for name, value in parameters.items()]
-    key = cache.key(verilog, top, *given, toolchain.fingerprint())
+    key = cache.key(verilog, top, instance, *given, toolchain.fingerprint())
 
     def find(directory: Path) -> None:
         work = directory / "work"
@@ -38,47 +68,61 @@ def ports_of(verilog: str, top: str, parameters: Mapping[str, int | str]) -> dic
         except ToolError as error:
             raise BadInput(refusal(str(error), top, verilog)) from None
         (tree,) = work.glob("*.tree.json")
-        found = _ports(json.loads(tree.read_text()), top)
-        (directory / PORTS).write_text(json.dumps(found))
+        (directory / FILE).write_text(json.dumps(_modules(json.loads(tree.read_text()), top, instance)))
 
     entry = cache.cached_tree(cache.tree_name("ports", key), find)
-    return {name: Port(*each) for name, each in json.loads((entry / PORTS).read_text()).items()}
+    found = [
+        Module(name, {port: Port(*described) for port, described in ports.items()}, parameters)
+        for name, ports, parameters in json.loads((entry / FILE).read_text())
+    ]
+    return found[0], found[1] if len(found) > 1 else None
 
 
 def refusal(message: str, top: str, verilog: str) -> str:
-    """What Verilator says, in a sentence: its first errors, with file and line."""
+    """Verilator's first errors in a sentence, with file and line."""
     if "top-module" in message and "not found" in message:
         modules = re.findall(r"^\s*module\s+(\w+)", verilog, re.MULTILINE)
-        return f"there is no module {top} in these files, but {', '.join(dict.fromkeys(modules)) or 'none at all'}; mend `top`"
+        found = ", ".join(dict.fromkeys(modules)) or "none at all"
+        return f"there is no module {top} in these files, but {found}; correct `top`"
     errors = re.findall(r"%Error[\w-]*: (.*)", message)
-    told = [each for each in errors if not each.startswith("Exiting due to")][:3]
+    first = [error for error in errors if not error.startswith("Exiting due to")][:3]
     missing = re.search(r"module: '(\w+)'", message)
     if missing and "Cannot find" in message:
         remedy = f"add the file with module {missing[1]} to `files`"
-    elif "Parameters from the command line" in message or "parameter" in " ".join(told).lower():
-        remedy = "mend [parameters]"
+    elif "Parameters from the command line" in message or "parameter" in " ".join(first).lower():
+        remedy = "correct [parameters]"
     else:
-        remedy = "mend the Verilog, or `files`, `include` and `define`"
-    return f"Verilator refuses the Verilog: {'; '.join(told) or message}; {remedy}"
+        remedy = "correct the Verilog, or `files`, `include` and `define`"
+    return f"Verilator refuses the Verilog: {'; '.join(first) or message}; {remedy}"
 
 
 def _literal(value: int | str) -> str:
     return str(value) if isinstance(value, int) else f'"{value}"'
 
 
-def _ports(tree: dict[str, Any], top: str) -> dict[str, tuple[str, int]]:
-    types = {node["addr"]: node for node in _nodes(tree) if "DTYPE" in node.get("type", "")}
-    modules = [
+def _modules(
+    tree: dict[str, Any], top: str, instance: str
+) -> list[tuple[str, dict[str, Any], dict[str, str]]]:
+    """Name, ports and parameters of the top module, and of the instance in it."""
+    nodes = {node["addr"]: node for node in _nodes(tree) if "addr" in node}
+    found = [
         node
-        for node in _nodes(tree)
-        if node.get("type") == "MODULE" and node.get("origName", node["name"]) == top
-    ]
-    return {
-        node["verilogName"]: (node["direction"], _width(types, node["dtypep"]))
-        for module in modules[:1]
-        for node in module["stmtsp"]
-        if node.get("type") == "VAR" and node.get("direction", "NONE") != "NONE"
-    }
+        for node in nodes.values()
+        if node["type"] == "MODULE" and node.get("origName", node["name"]) == top
+    ][:1]
+    cells = [node for node in found[0]["stmtsp"] if node["type"] == "CELL" and node["name"] == instance]
+    found += [nodes[cell["modp"]] for cell in cells]
+    described = []
+    for module in found:
+        variables = [node for node in module["stmtsp"] if node["type"] == "VAR"]
+        ports = {
+            node["verilogName"]: (node["direction"], _width(nodes, node["dtypep"]))
+            for node in variables
+            if node.get("direction", "NONE") != "NONE"
+        }
+        parameters = {node["name"]: node["valuep"][0]["name"] for node in variables if node.get("isGParam")}
+        described.append((module.get("origName", module["name"]), ports, parameters))
+    return described
 
 
 def _nodes(tree: Any) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 from ....cl.timing import FixedTiming
 from ....fl.multipliers.digit_serial import LEAST_DIGIT, SerialShape, widest_digit
 from ....fl.multipliers.scaled_serial import ScaledSerialShape
-from ..param import Count, Param
+from ....fl.param import Count, Param
 from .multiplier import Multiplier, Unit, within_machine
 
 IN_MEMORIES = "its operands are in the machine's memories; take the whole machine"

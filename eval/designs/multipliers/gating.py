@@ -1,6 +1,6 @@
 """The parameter of paper 001's machines that says whether their registers are gated."""
 
-from ..param import BOOLS, Param
+from ....fl.param import BOOLS, Param
 
 GATED = Param(
     "gated",

@@ -9,8 +9,8 @@ from ....cl.heap_mont import HeapMontCL, HeapMontTiming
 from ....fl.multipliers.scaled import DELAYS
 from ....fl.multipliers.scaled import DIGIT_NBITS as LEGAL
 from ....fl.multipliers.scaled_heap import ROWS as KINDS
+from ....fl.param import Param
 from ....rtl.units.heap.heap_mont import HeapMont
-from ..param import Param
 from .multiplier import Multiplier, Unit
 from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT
 

@@ -9,9 +9,9 @@ from typing import Any
 from ....cl.mont_mul_rem import MontMulRemCL
 from ....cl.timing import MontMulRemTiming
 from ....fl.errors import BadInput
+from ....fl.param import BOOLS, Count, Param, largest_divisor
 from ....rtl.units.add_red import ADD_REDS
 from ....rtl.units.mont_mul_rem import MontMulRem
-from ..param import BOOLS, Count, Param, largest_divisor
 from .gating import GATED
 from .multiplier import Multiplier, Unit, fits_modulus
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from ....cl.mul_rem import MulRemCL
 from ....cl.timing import MulRemTiming
+from ....fl.param import Count, Param, must_divide
 from ....rtl.units.mul_rem import MulRem
-from ..param import Count, Param, must_divide
 from .gating import GATED
 from .multiplier import Multiplier, Unit, fits_modulus
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ....cl.timing import UnitTiming
 from ....fl.domains import Domain
 from ....fl.errors import BadInput
-from ..param import Param
+from ....fl.param import Param
 
 if TYPE_CHECKING:
     from pymtl3 import Component

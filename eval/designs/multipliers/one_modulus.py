@@ -13,12 +13,12 @@ from ....fl.compression.compression import BEST, STRATEGIES
 from ....fl.compression.prefix import ADDERS
 from ....fl.domains import DOMAINS, Redundant
 from ....fl.errors import BadInput, shown
+from ....fl.param import Count, Param
 from ....rtl.units.compression_tree import MAX_OPERAND_NBITS
 from ....rtl.units.direct_mul import MAX_NBITS as MOST_DIVIDED_NBITS
 from ....rtl.units.direct_mul import DirectMul
 from ....rtl.units.mm_mul import MMMul
 from ....rtl.units.pseudo_mul import PseudoMul, modulus_of
-from ..param import Count, Param
 from .multiplier import Multiplier, Unit
 
 MODULUS = Param(

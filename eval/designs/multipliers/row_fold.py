@@ -8,7 +8,7 @@ from typing import Any
 from ....cl.fold_exp import FOLD_TIMING
 from ....fl.errors import BadInput
 from ....fl.multipliers.row_fold import FoldShape
-from ..param import Param
+from ....fl.param import Param
 from .multiplier import Multiplier, Unit, within_machine
 
 MOST_NBITS = 128  # there are n / 2 residues and more in registers, and n^2 full adders for them

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ....cl.scaled_mont import ScaledMontCL, ScaledMontTiming
+from ....fl.param import Param
 from ....rtl.units.scaled.scaled_mont import ScaledMont
 from ....rtl.units.scaled.scaled_step import SCALED_STEPS
-from ..param import Param
 from .multiplier import Multiplier, Unit
 
 if TYPE_CHECKING:

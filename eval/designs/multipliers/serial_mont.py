@@ -8,9 +8,9 @@ from typing import Any
 
 from ....cl.serial import SerialMontCL
 from ....cl.timing import SerialMontTiming
+from ....fl.param import Count, Param, must_divide
 from ....rtl.units.mm_mul import MMMul
 from ....rtl.units.mm_red import MMRed
-from ..param import Count, Param, must_divide
 from .multiplier import Multiplier, Unit
 
 BITS_PER_CYCLE = Param("bits_per_cycle", 1, Count(1), "bits of a factor that the unit takes in a cycle")

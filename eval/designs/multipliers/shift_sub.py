@@ -9,9 +9,9 @@ from typing import Any
 from ....cl.serial import ShiftSubCL
 from ....cl.timing import ShiftSubTiming
 from ....fl.errors import BadInput
+from ....fl.param import BOOLS, Param, must_divide
 from ....rtl.units.shift_sub import ShiftSub
 from ....rtl.units.shift_sub_carry_save import ShiftSubCarrySave
-from ..param import BOOLS, Param, must_divide
 from .multiplier import Multiplier, Unit, fits_modulus
 from .serial_mont import BITS_PER_CYCLE
 

@@ -9,8 +9,8 @@ from ....cl.systolic import SystolicMontCL, scaled_array_timing, systolic_timing
 from ....fl.multipliers.scaled import ScaledShape
 from ....fl.multipliers.systolic import DIGIT_NBITS as LEGAL
 from ....fl.multipliers.systolic import LEAST_WORDS, SystolicShape
+from ....fl.param import Count, Param
 from ....rtl.units.systolic.systolic_mont import SystolicMont
-from ..param import Count, Param
 from .multiplier import Multiplier, Unit, within_machine
 from .scaled_mont import DIGIT_NBITS as SCALED_DIGIT
 

@@ -388,16 +388,18 @@ def _by_flow(figure: Published) -> _Question:
         )
 
     def fits(row: Row) -> bool:
-        return row.stage in (FLOW, LAYOUT) and row.flow["clock_period"] == CLOCK_NS and _usual(row)
+        return row.stage in (FLOW, LAYOUT) and row.flow["clock_period"] == CLOCK_NS and usual(row)
 
     return _Question(figure, CELLS, _amount(figure), figure.metric, figure.operation, point, fits)
 
 
-def _usual(row: Row) -> bool:
-    """No setting of the flow but those that every point has, or only at their defaults: others make another chip."""
-    usual = optional_flow(row.stage)
-    own = FLOW_DEFAULTS[row.stage]
-    return all(name in own or (name in usual and usual[name] == value) for name, value in row.flow.items())
+def usual(row: Row, *besides: str) -> bool:
+    """Whether a row has no flow settings other than these; any other setting produces a different chip."""
+    optional = optional_flow(row.stage)
+    allowed = {*FLOW_DEFAULTS[row.stage], *besides}
+    return all(
+        name in allowed or (name in optional and optional[name] == value) for name, value in row.flow.items()
+    )
 
 
 def _by_fpga(figure: Published) -> _Question | str:
@@ -476,20 +478,22 @@ class LedgerRows:
     def __init__(self, ledger: Ledger) -> None:
         self._rows: dict[tuple[Any, ...], list[Row]] = {}
         self._points: dict[str, dict[str, Row]] = {}  # and by key
-        self._failures = {(*_machine(each.point), each.point["stage"]): each for each in ledger.failures()}
+        self._failures = {
+            (*machine_of(failure.point), failure.point["stage"]): failure for failure in ledger.failures()
+        }
         found = ledger.rows(history=True)
         newest = {row.key: row.measurement for row in found}
         self._newest = {_name(row.point): row.measurement for row in found}
         for row in found:
             if row.measurement != newest[row.key]:
                 continue
-            machine = _machine(row.point)
+            machine = machine_of(row.point)
             self._points.setdefault(_name(row.point), {})[row.key] = row
             self._rows.setdefault((*machine, row.metric, row.operation), []).append(row)
 
     def best(self, point: Point, metric: str, operation: str, fits: Callable[[Row], bool]) -> Row | None:
         """Of the rows of this machine that fit: of the present sources, without marks, of the stage that says most, the newest."""
-        rows = self._rows.get((*_machine(point.as_json()), metric, operation), ())
+        rows = self._rows.get((*machine_of(point.as_json()), metric, operation), ())
         return max(filter(self._counts, filter(fits, rows)), key=_worth, default=None)
 
     def _counts(self, row: Row) -> bool:
@@ -502,13 +506,13 @@ class LedgerRows:
 
     def failure(self, point: Point) -> str:
         """Why this machine could not be measured at this stage, the last time that it was tried."""
-        failed = self._failures.get((*_machine(point.as_json()), point.stage))
+        failed = self._failures.get((*machine_of(point.as_json()), point.stage))
         return "" if failed is None else failed.message
 
     def beside(self, row: Row, metric: str, operation: str | None = None) -> Row | None:
         """Another metric of the same measurement, and of the same operation if no other is given."""
         asked = row.operation if operation is None else operation
-        rows = self._rows.get((*_machine(row.point), metric, asked), ())
+        rows = self._rows.get((*machine_of(row.point), metric, asked), ())
         return next((each for each in rows if each.measurement == row.measurement), None)
 
 
@@ -516,7 +520,8 @@ def _name(point: Mapping[str, Any]) -> str:
     return json.dumps(point, sort_keys=True)
 
 
-def _machine(point: Mapping[str, Any]) -> tuple[Any, ...]:
+def machine_of(point: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The design, width, interface and settings of a point as JSON."""
     return (
         point["subject"],
         point["nbits"],

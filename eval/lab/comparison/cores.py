@@ -4,9 +4,10 @@
         print(each.design, each.product_ns, each.area_time, each.floor_ratio)
 
 What is shown stands in the ready-made space `cores`, with all that the ledger has of the same kind: multipliers alone, whose operation is
-a product, and whole machines, at the highest clock that was found (flow: fmax), whose search begins where clocks.toml says. A width that
-the space has not takes the designs of the next wider one. Where nothing is measured cycles are by formula, the rest is left empty, and the
-note says why.
+a product, and whole machines, at the highest clock that was found (flow: fmax). A search begins at the clock
+of the reference results (eval/results/baseline.jsonl), if they have one. A width that the space has not takes
+the designs of the next wider one. Where nothing is measured, cycles are by formula, the rest is left empty,
+and the note says why.
 
 A product needs 2 n^2 bit products. Rows of a multiplier that take two bits of a factor at a time add two of them by a selecting gate and a
 full adder: so much area, once a clock and never idle, is the floor of area x time at a clock (fl/cost.py, flow/kit/bit_product.py). It has
@@ -15,62 +16,54 @@ no registers, no control and no last addition. `utilisation` is the share of a c
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.cost import counting_floor
 from ....fl.errors import BadInput
 from ....fl.moduli import has_known_factors
+from ....rtl.sim import SimulationTimeout, ToolError
 from ...designs import catalogue
-from ...designs.foreign.foreign import ForeignDesign
 from ...designs.interfaces import DEFAULT, SYSTEM, UNIT
 from ...designs.mixes import DECRYPT, ENCRYPT, PRODUCT, cycles_of
+from ...designs.session import NoResult
 from ...designs.systems import HARDWARE, SOFTWARE
+from ...json_values import attributes
 from ...papers import published
-from ..flow_settings import optional_flow
+from ..ledger.reference import Reference
 from ..point import Point
 from ..space import Part, Space
-from ..stages import FLOW, LAYOUT, NETLIST
+from ..stages import CL, FLOW, LAYOUT, NETLIST
 from . import field as field_file
-from .compare import CLOCK_NS, LedgerRows, label
+from .compare import CLOCK_NS, LedgerRows, label, machine_of, usual
 
 if TYPE_CHECKING:
+    from ...designs.foreign.foreign import ForeignDesign
     from ...papers.published import Published
     from ..ledger.ledger import Ledger
     from ..rows import Row
 
 SPACE = "cores"
+REFERENCE = Path(__file__).parents[2] / "results" / "baseline.jsonl"
 MULTIPLIER, MACHINE = "unit", "machine"  # what a row is of
 OURS, TWIN, FOREIGN, PUBLISHED = "ours", "twin", "foreign", "published"
 KINDS = (OURS, TWIN, FOREIGN, PUBLISHED)
 FMAX, CLOCK = "fmax", "clock_period"
 SEARCHED = ((FMAX, True),)
+MOST_SLACK = 0.12  # of a clock, which a search leaves for wires before layout
+SIMULATED_NBITS = 256  # widest core of a manifest whose cycles are simulated before it is measured
 LONG_NBITS = 512  # wider ones take long, but for one synthesis of a multiplier
 WHERE = {FLOW: "after synthesis, wires supposed", LAYOUT: "after layout"}
 CLOCK_GIVEN = "clock given, not searched"
-CLOCK_KNOWN = "at the clock that an earlier search ended at, not searched again"
 NOT_MEASURED, LONG = "not measured (--measure)", "not measured: it takes long (--measure --full)"
 WHOLE = "area of the whole machine, which has no multiplier apart"
 MM2 = 1e-6
 # operations of the papers that are private ones
 PRIVATE = (DECRYPT, "modexp", "mean")
-
-
-@dataclass(frozen=True)
-class Check:
-    """A figure against its goal."""
-
-    figure: str
-    at_most: float
-    value: float
-
-    @property
-    def met(self) -> bool:
-        return self.value <= self.at_most
 
 
 @dataclass(frozen=True)
@@ -83,6 +76,8 @@ class Core:
     nbits: int
     family: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    constant_time: str = ""  # what is promised: yes (for all exponents), of a length, no
+    exponent_nbits: int | None = None  # of the private operation
     product_cycles: int | None = None
     period_ns: float | None = None
     own_product_ns: float | None = None  # published; else of cycles and period
@@ -165,21 +160,6 @@ class Core:
     def utilisation(self) -> float | None:
         return None if not self.floor_ratio else 1 / self.floor_ratio
 
-    @property
-    def goals(self) -> tuple[Check, ...]:
-        """Of ours, where there is a goal for its width; figures with marks reach none."""
-        goal = field_file.goals().get(self.nbits)
-        if not self.ours or not self.measured or self.marks or goal is None:
-            return ()
-        asked = {name: getattr(goal, name) for name in ("product_ns", "area_time", "operation_us")}
-        if self.part != MULTIPLIER and not self.of_product:
-            asked.pop("product_ns")
-        return tuple(
-            Check(name, most, value)
-            for name, most in asked.items()
-            if most is not None and (value := getattr(self, name)) is not None
-        )
-
 
 def _times(one: float | None, other: float | None, scale: float = 1.0) -> float | None:
     return None if one is None or other is None else one * other * scale
@@ -209,13 +189,14 @@ class Wanted:
 def wanted(
     nbits: Sequence[int], names: Collection[str] = (), manifests: Sequence[ForeignDesign] = ()
 ) -> Wanted:
-    """The points for these widths, of these designs of the catalogue (none: of all in the space) and those of manifests.
+    """The points for these widths, of these designs (none: of all in the space) and those of manifests.
 
     A design that is named is there at every width, alone and as a machine. They stand in the order in which they are measured: what was
     entered by a manifest first, as someone waits for it, then part after part of the space, of each the narrow ones first.
     """
     parts = [part for each in _space().parts if (part := _at(each, nbits, names)) is not None]
-    named = tuple(catalogue.find(name).reference for name in names)
+    entered = {design.name for design in manifests}
+    named = tuple(catalogue.find(name).reference for name in names if name not in entered)
     for interface in (UNIT, DEFAULT.name) if named else ():
         parts.append(Part(named, tuple(nbits), (ENCRYPT,), (FLOW,), (interface,), {}, {FMAX: (True,)}))
     found = Wanted()
@@ -224,8 +205,7 @@ def wanted(
         found.points += [Point(design.reference, width, stage=FLOW, flow=SEARCHED) for width in taken]
     for part in parts:
         space = replace(_space(), parts=(part,), impossible=[])
-        with contextlib.suppress(BadInput):  # none is left: what is published is
-            found.points += sorted(space.points(), key=lambda point: point.nbits)
+        found.points += sorted(space.possible(), key=lambda point: point.nbits)
         found.impossible += space.impossible
     found.points = [_begun_near(each) for each in dict.fromkeys(found.points)]
     found.impossible = list(dict.fromkeys(found.impossible))
@@ -240,13 +220,28 @@ def _part(point: Point) -> str:
     return MULTIPLIER if point.interface == UNIT else MACHINE
 
 
+@functools.cache
+def known_clocks() -> dict[tuple[Any, ...], float]:
+    """The shortest clock periods in ns that the reference results meet, by `machine_of` their point.
+
+    Not those of rows with more slack than a search leaves: their clock was given.
+    """
+    rows = Reference(REFERENCE).rows(metric=["clock_ns", "wns_ns"], stage=FLOW, marks=[()])
+    slack = {row.measurement: row.value for row in rows if row.metric == "wns_ns"}
+    found: dict[tuple[Any, ...], float] = {}
+    for row in rows:
+        if row.metric == "clock_ns" and slack[row.measurement] <= MOST_SLACK * row.value:
+            machine = machine_of(row.point)
+            found[machine] = min(row.value, found.get(machine, row.value))
+    return found
+
+
 def _known_clock(point: Point) -> float | None:
-    """In ns; it was met before."""
-    return field_file.clocks().get((_named(point.label, dict(point.settings)), _part(point), point.nbits))
+    return known_clocks().get(machine_of(point.as_json()))
 
 
 def _begun_near(point: Point) -> Point:
-    """The same, whose search begins where an earlier one has ended."""
+    """The same, whose search begins at a known clock, if there is one."""
     clock_ns = _known_clock(point)
     return point if clock_ns is None else point.at(flow=((CLOCK, clock_ns), *SEARCHED))
 
@@ -356,24 +351,24 @@ def _of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> Core:
     """Its row, with what the ledger has of it: at the clock that was searched, or else at one that was given."""
     design = point.design
     assert design is not None
-    foreign = isinstance(design, ForeignDesign)
+    modelled = CL in point.machine.stages  # a core by a manifest is RTL alone
     bare = Core(
         design=point.label,
-        kind=FOREIGN if foreign else TWIN if design.paper else OURS,
+        kind=FOREIGN if not modelled else TWIN if design.paper else OURS,
         part=_part(point),
-        nbits=point.nbits,
         family=design.family,
         settings=dict(point.settings),
         command=shlex.join(point.command),
         point=point,
-        source="not measured" if foreign else "by formula",
-        note="" if foreign else _limits(point),
-        of_product=point.interface == UNIT or (not foreign and not _apart(point)),
-        **_cycles(point, foreign),
+        of_product=point.interface == UNIT or (modelled and not _apart(point)),
+        nbits=point.nbits,
+        **(_by_formula(point) if modelled else {"source": "not measured"}),
     )
     row = _best(point, rows)
     if row is not None:
         return _measured(bare, row, rows, ledger)
+    if not modelled:
+        bare = _simulated(bare, point)
     failure = rows.failure(point)
     at_once = at_known_clock(point) or point
     why = (
@@ -405,21 +400,38 @@ def _apart(point: Point) -> bool:
     return True
 
 
-def _cycles(point: Point, foreign: bool) -> dict[str, Any]:
-    """By formula, of which there is none for a core by a manifest."""
-    if foreign:
-        return {}
+def _simulated(bare: Core, point: Point) -> Core:
+    """A core by a manifest with simulated cycles: it has no formula, and runs quickly if it is narrow."""
+    if point.nbits > SIMULATED_NBITS:
+        return bare
+    try:
+        cycles = {
+            operation: point.machine.counted(*point.parts_for(operation)[0].work.operands)
+            for operation in (DECRYPT, ENCRYPT)
+        }
+    except (BadInput, NoResult, ToolError, SimulationTimeout) as error:
+        return replace(bare, note=f"cannot be simulated: {error}")
+    return replace(bare, source="simulated", operation_cycles=cycles[DECRYPT], public_cycles=cycles[ENCRYPT])
+
+
+def _by_formula(point: Point) -> dict[str, Any]:
+    """Cycles, promises and limits of a machine of the catalogue."""
     machine = point.machine
-    # with CRT those of the machine are modulo a prime, of half the width
     found: dict[str, Any] = {
-        "product_cycles": None if machine.parameters.get("crt") else machine.product_cycles
+        "source": "by formula",
+        "note": _limits(point),
+        # with CRT those of the machine are modulo a prime, of half the width
+        "product_cycles": None if machine.parameters.get("crt") else machine.product_cycles,
     }
     if point.interface == UNIT:
         return found
+    found["constant_time"] = machine.promises.word
     for name, operation in (("operation_cycles", DECRYPT), ("public_cycles", ENCRYPT)):
         if not (machine.keyed and operation == ENCRYPT):
             (part,) = point.parts_for(operation)
             found[name] = cycles_of(operation, machine, part.work)
+            if operation == DECRYPT:
+                found["exponent_nbits"] = part.work.exp.bit_length()
     return found
 
 
@@ -427,9 +439,7 @@ def _best(point: Point, rows: LedgerRows) -> Row | None:
     """The row of its area: at a clock that was searched, rather than at one that was given."""
 
     def fits(row: Row) -> bool:
-        usual = optional_flow(row.stage)
-        more = {name: value for name, value in row.flow.items() if name in usual and name != FMAX}
-        return row.stage == point.stage and all(value == usual[name] for name, value in more.items())
+        return row.stage == point.stage and usual(row, FMAX)
 
     def searched(row: Row) -> bool:
         return fits(row) and bool(row.flow.get(FMAX))
@@ -446,8 +456,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
 
     tests = ledger.measurement(row.measurement).details.get("tests") or {}
     searched = bool(row.flow.get(FMAX))
-    known = bare.point is not None and row.flow.get(CLOCK) == _known_clock(bare.point)
-    notes = [bare.note, "" if searched else CLOCK_KNOWN if known else CLOCK_GIVEN, *row.marks]
+    notes = [bare.note, "" if searched else CLOCK_GIVEN, *row.marks]
     if bare.of_product and bare.part == MACHINE:
         notes.append(WHOLE)
     answered = value("cycles", PRODUCT)
@@ -465,14 +474,11 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
         cell_um2=_cell_um2(),
         tests_passed=sum(each["passed"] for each in tests.values()) if tests else None,
         tests_failed=sum(each["failed"] for each in tests.values()) if tests else None,
-        stage=row.stage,
+        **attributes(row, "stage", "marks", "stale", "measurement"),
         technology=_technology(),
         source=f"measured here {WHERE[row.stage]}: ledger row {row.id}",
         note="; ".join(filter(None, notes)),
-        marks=row.marks,
-        stale=row.stale,
         searched=searched,
-        measurement=row.measurement,
         row=row.id,
         command=shlex.join(row.command),
     )
@@ -507,16 +513,12 @@ def _of_field() -> Iterator[Core]:
             design=each.design,
             kind=PUBLISHED,
             part=MULTIPLIER if each.product_cycles or each.product_ns else MACHINE,
-            nbits=each.nbits,
-            product_cycles=each.product_cycles,
             own_product_ns=each.product_ns,
-            operation_cycles=each.operation_cycles,
             own_operation_us=each.operation_us,
-            public_cycles=each.public_cycles,
             own_public_us=each.public_us,
-            technology=each.technology,
-            source=f"published: {each.source} ({each.taken})",
-            note=each.note,
+            source=f"published: {each.source}{f' at {each.commit}' if each.commit else ''} ({each.taken})",
+            **attributes(each, "nbits", "product_cycles", "operation_cycles", "public_cycles"),
+            **attributes(each, "technology", "note"),
         )
 
 

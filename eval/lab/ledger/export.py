@@ -1,4 +1,4 @@
-"""Rows of the ledger as a file for other programs: CSV, JSON lines or Parquet.
+"""Rows of the ledger as CSV, JSON lines or Parquet, or as reference results (reference.py).
 
 A row is one figure with all that belongs to it. What has parts (parameters, tools) is an object in JSON lines, and JSON text in a
 column of the other two; the command is what one types.
@@ -9,36 +9,19 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
-import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....fl.errors import unknown
 from ....flow.files import replacing
-from ...json_values import json_value
-from ..rows import Row
+from ..rows import COLUMNS, Row, record
+from . import reference
 
 if TYPE_CHECKING:
     import pyarrow
 
-COLUMNS = tuple(field.name for field in fields(Row) if field.name != "source")
 PARTS = ("parameters", "flow", "tools", "point", "marks")  # objects, and a list
-
-
-def record(row: Row) -> dict[str, Any]:
-    """A row as JSON has it; numbers that readers would round are hexadecimal text."""
-    columns = {name: getattr(row, name) for name in COLUMNS}
-    return {**_exact(columns), "command": shlex.join(row.command)}
-
-
-def _exact(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _exact(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_exact(each) for each in value]
-    return json_value(value)
 
 
 def _flat(row: Row) -> dict[str, Any]:
@@ -92,6 +75,7 @@ FORMATS: dict[str, Callable[[Sequence[Row], Path], None]] = {
     "csv": _csv,
     "jsonl": _jsonl,
     "parquet": _parquet,
+    reference.NAME: reference.write,
 }
 
 

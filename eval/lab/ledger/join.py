@@ -12,14 +12,16 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from .ledger import Ledger, Whole
 from .notes import VERDICT, Note
 
 if TYPE_CHECKING:
     from ..rows import Row
+    from .reference import Reference
 
+Results = Union["Ledger", "Reference"]
 What = tuple[str, str, str]  # the point as JSON, operation, metric
 
 
@@ -49,7 +51,7 @@ class Comparison:
     only_after: tuple[Row, ...]
 
 
-def compare(before: Ledger, after: Ledger, tolerance: float = 0.0, **filters: Any) -> Comparison:
+def compare(before: Results, after: Results, tolerance: float = 0.0, **filters: Any) -> Comparison:
     """The newest figures of both, point by point; a relative difference of up to `tolerance` is none."""
     first, second = _by_what(before, filters), _by_what(after, filters)
     both = [what for what in second if what in first]
@@ -62,7 +64,7 @@ def compare(before: Ledger, after: Ledger, tolerance: float = 0.0, **filters: An
     )
 
 
-def _by_what(ledger: Ledger, filters: dict[str, Any]) -> dict[What, Row]:
+def _by_what(ledger: Results, filters: dict[str, Any]) -> dict[What, Row]:
     return {
         (json.dumps(row.point, sort_keys=True), row.operation, row.metric): row
         for row in ledger.rows(**filters)

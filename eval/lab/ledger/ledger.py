@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from typing import Any
 from ....fl.errors import BadInput, unknown
 from ...errors import NoMeasurement
 from ..metrics import METRICS, Figure, Measurement
-from ..point import Point
+from ..point import Point, version_of
 from ..rows import Failure, Row, Source
 from ..verdicts import Verdict
 from . import schema
@@ -133,6 +133,14 @@ def default_path() -> Path:
     return Path(home).absolute() / "modexlab" / "ledger.sqlite"
 
 
+def require_file(path: Path) -> None:
+    """BadInput for a directory, a device or a pipe: it holds no ledger, and reading it might never end."""
+    if path.is_dir():
+        raise BadInput(f"the ledger {path} is a directory; give the name of a file")
+    if path.exists() and not path.is_file():
+        raise BadInput(f"the ledger {path} is not a regular file; {ANOTHER}")
+
+
 class Ledger:
     """The file at `path`, opened when it is first used; it need not exist: then nothing has been measured yet.
 
@@ -144,6 +152,9 @@ class Ledger:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
+        self._intact: dict[
+            int, set[tuple[Any, ...]]
+        ] = {}  # measurements that were checked, with their figures
 
     def __reduce__(self) -> tuple[type[Ledger], tuple[Path]]:
         return Ledger, (self.path,)
@@ -160,6 +171,7 @@ class Ledger:
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
             self._connection = None
+            self._intact.clear()
 
     @property
     def exists(self) -> bool:
@@ -182,12 +194,13 @@ class Ledger:
         """The same, unless another process has measured the very same meanwhile: then None, and nothing is written."""
         whole = _whole(point, measurement)
         with self._writing() as connection:
-            there = connection.execute("SELECT 1 FROM measurement WHERE key = ?", (point.key,)).fetchone()
+            key = whole.columns["key"]
+            there = connection.execute("SELECT 1 FROM measurement WHERE key = ?", (key,)).fetchone()
             return None if there else _insert_whole(connection, whole)
 
     def fail(self, point: Point, message: str, seconds: float) -> None:
         """Note that a point could not be measured, and why."""
-        columns: dict[str, Any] = {"key": point.key, "point": _json(point.as_json())}
+        columns: dict[str, Any] = {"key": point.version, "point": _json(point.as_json())}
         columns |= {
             "command": _json(point.command),
             "message": message,
@@ -208,16 +221,20 @@ class Ledger:
 
     def verdicts(self) -> list[Verdict]:
         """Of each check of a machine the newest, in the order in which they were asked for."""
-        names = ", ".join(each.name for each in fields(Verdict))
         found = self._select(
-            f"SELECT {names} FROM verdict WHERE id IN "
+            "SELECT id FROM verdict WHERE id IN "
             "(SELECT max(id) FROM verdict GROUP BY subject, nbits, settings, name) ORDER BY id"
         )
-        made = [Verdict(*columns) for columns in found]
-        return [replace(each, settings=json.loads(str(each.settings))) for each in made]
+        made = [Verdict(**self._note(VERDICT, number).columns) for (number,) in found]
+        with self._decoding("a verdict"):
+            return [replace(verdict, settings=json.loads(str(verdict.settings))) for verdict in made]
+
+    def names(self) -> set[str]:
+        """The names (Point.version) of all points that were measured, or that failed."""
+        return {name for (name,) in self._select("SELECT key FROM measurement UNION SELECT key FROM failure")}
 
     def done(self, keys: Collection[str]) -> set[str]:
-        """Those of the keys that have been measured."""
+        """Return those of the names (Point.version) that were measured."""
         return {
             key
             for (key,) in self._select(
@@ -229,26 +246,35 @@ class Ledger:
     def failures(self, keys: Collection[str] | None = None) -> list[Failure]:
         """Points that failed and have not been measured since, the last time that they did.
 
-        keys: those of them that failed just so, with the sources and tools of the key; without it, of whatever sources.
+        keys: only failures under these names, with the same hardware, code and tools; else all of them.
         """
-        columns = "f.key, f.message, f.seconds, f.at, f.command, f.point"
         if keys is None:
             found = self._select(
-                f"SELECT {columns} FROM failure f LEFT JOIN (SELECT point, max(at) AS at FROM measurement GROUP BY point) m "
+                "SELECT f.id FROM failure f "
+                "LEFT JOIN (SELECT point, max(at) AS at FROM measurement GROUP BY point) m "
                 "ON m.point = f.point WHERE f.id IN (SELECT max(id) FROM failure GROUP BY point) "
                 "AND (m.at IS NULL OR m.at < f.at) ORDER BY f.id"
             )
         else:
             found = self._select(
-                f"SELECT {columns} FROM failure f WHERE f.id IN (SELECT max(id) FROM failure GROUP BY key) "
+                "SELECT f.id FROM failure f WHERE f.id IN (SELECT max(id) FROM failure GROUP BY key) "
                 "AND f.key NOT IN (SELECT key FROM measurement) "
                 "AND f.key IN (SELECT value FROM json_each(?)) ORDER BY f.id",
                 _json(list(keys)),
             )
-        return [
-            Failure(key, message, seconds, at, tuple(json.loads(command)), json.loads(point))
-            for key, message, seconds, at, command, point in found
-        ]
+        notes = [self._note(FAILURE, number).columns for (number,) in found]
+        with self._decoding("a failure"):
+            return [
+                Failure(
+                    key=note["key"],
+                    message=note["message"],
+                    seconds=note["seconds"],
+                    when=note["at"],
+                    command=tuple(json.loads(note["command"])),
+                    point=json.loads(note["point"]),
+                )
+                for note in notes
+            ]
 
     def rows(self, *, history: bool = False, **filters: Any) -> list[Row]:
         """Figures in the order in which they were recorded: of each point the newest measurement, or the whole history.
@@ -274,8 +300,11 @@ class Ledger:
         shared: dict[int, dict[str, Any]] = {}
         rows = []
         for number, operation, metric, value, unit, *measured in found:
+            if (operation, metric, value, unit) not in self._figures(measured[0]):
+                raise self._damaged(f"measurement {measured[0]}")
             if measured[0] not in shared:
-                shared[measured[0]] = _of_measurement(measured)
+                with self._decoding(f"measurement {measured[0]}"):
+                    shared[measured[0]] = _of_measurement(measured)
             rows.append(
                 Row(
                     id=number,
@@ -299,30 +328,24 @@ class Ledger:
 
     def measurement(self, number: int) -> Measurement:
         """A whole measurement, with details and artifacts, by its own number."""
-        found = self._select(
-            "SELECT seconds, tools, verilog_hash, tests, marks, details FROM measurement WHERE id = ?", number
-        )
-        if not found:
+        found = whole_of(self._select, number)
+        if found is None:
             raise BadInput(
                 f"the ledger {self.path} has no measurement {number}; `modexlab ledger list` shows its rows"
             )
-        ((seconds, tools, verilog_hash, tests, marks, details),) = found
-        figures = self._select(
-            "SELECT metric, value, unit, operation FROM figure WHERE measurement = ? ORDER BY id", number
-        )
-        artifacts = self._select(
-            "SELECT name, content FROM artifact WHERE measurement = ? ORDER BY id", number
-        )
-        return Measurement(
-            figures=tuple(Figure(*each) for each in figures),
-            seconds=seconds,
-            tools=json.loads(tools),
-            verilog_hash=verilog_hash,
-            tests=tests,
-            marks=tuple(json.loads(marks)),
-            details=json.loads(details),
-            artifacts=dict(artifacts),
-        )
+        whole = self._checked(found, f"measurement {number}")
+        columns = whole.columns
+        with self._decoding(f"measurement {number}"):
+            return Measurement(
+                figures=tuple(Figure(metric, value, unit, of) for of, metric, value, unit in whole.figures),
+                seconds=columns["seconds"],
+                tools=json.loads(columns["tools"]),
+                verilog_hash=columns["verilog_hash"],
+                tests=columns["tests"],
+                marks=tuple(json.loads(columns["marks"])),
+                details=json.loads(columns["details"]),
+                artifacts=dict(whole.artifacts),
+            )
 
     def export(self, format: str, path: str | Path, *, history: bool = False, **filters: Any) -> int:
         """Write rows to a file, whole or not at all: csv, jsonl or parquet; returns how many."""
@@ -350,17 +373,43 @@ class Ledger:
     def notes(self, table: str) -> Iterator[Note]:
         """All that was noted in FAILURE or VERDICT, in the same order."""
         for (number,) in self._select(f"SELECT id FROM {table} ORDER BY id"):
-            found = note_of(self._select, table, number)
-            assert found is not None
-            yield self._checked(found, f"{table} {number}")
+            yield self._note(table, number)
 
     def _checked(self, stored: Stored[Kept], what: str) -> Kept:
-        """BadInput if it is damaged: it would get a digest of its own elsewhere, and pass for whole."""
-        if not stored.intact:
-            raise BadInput(
-                f"the ledger {self.path}: {what} is not what was written; `modexlab ledger salvage` takes out what is whole"
-            )
-        return stored.whole
+        """BadInput if it is damaged: it would be shown, or get a digest of its own in another ledger."""
+        with self._decoding(what):
+            if stored.intact:
+                return stored.whole
+        raise self._damaged(what)
+
+    def _figures(self, number: int) -> set[tuple[Any, ...]]:
+        """The figures of a measurement, as they were written; BadInput if it is damaged."""
+        if number not in self._intact:
+            found = whole_of(self._select, number)
+            if found is None:
+                raise self._damaged(f"measurement {number}")
+            self._intact[number] = set(self._checked(found, f"measurement {number}").figures)
+        return self._intact[number]
+
+    def _note(self, table: str, number: int) -> Note:
+        found = note_of(self._select, table, number)
+        if found is None:
+            raise self._damaged(f"{table} {number}")
+        return self._checked(found, f"{table} {number}")
+
+    @contextmanager
+    def _decoding(self, what: str) -> Iterator[None]:
+        """Values of another type, where nothing but a digest says that they changed, or not even that."""
+        try:
+            yield
+        except (ValueError, TypeError, KeyError):
+            raise self._damaged(what) from None
+
+    def _damaged(self, what: str) -> BadInput:
+        return BadInput(
+            f"the ledger {self.path} is damaged: {what} is not what was written; "
+            f"{_SALVAGE.format(path=self.path)}"
+        )
 
     @contextmanager
     def joining(self) -> Iterator[Joining]:
@@ -407,8 +456,7 @@ class Ledger:
         return self._connection
 
     def _open(self) -> sqlite3.Connection:
-        if self.path.is_dir():
-            raise BadInput(f"the ledger {self.path} is a directory; give the name of a file")
+        require_file(self.path)
         if self.exists and not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
             return self._open_read_only()
         try:
@@ -459,12 +507,14 @@ class Ledger:
         """What SQLite says, with the remedy."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except sqlite3.Error as error:
             said = str(error)
-            for text, meaning in _MEANING.items():
-                if text in said:
-                    raise BadInput(f"the ledger {self.path} {meaning.format(verb=verb)}") from None
-            raise
+            if "syntax error" in said and "malformed" not in said:
+                raise  # a statement of ours, and no fault of the file
+            meaning = next((meaning for text, meaning in _MEANING.items() if text in said), DAMAGED)
+            raise BadInput(
+                f"the ledger {self.path} {meaning.format(verb=verb, path=self.path, said=said)}"
+            ) from None
 
 
 # columns that the rows of a measurement share
@@ -488,9 +538,9 @@ _MEANING = {
     "disk I/O error": "cannot be {verb}: the disk refuses (full, a quota, or damaged); "
     f"make room, or {ANOTHER}; {_SAFE}",
     "not a database": f"is no ledger, or is damaged: it is no SQLite file; move it away, or {ANOTHER}",
-    "malformed": "is damaged; `modexlab ledger salvage` keeps it under another name and takes out what is whole, "
-    f"or {ANOTHER}",
 }
+_SALVAGE = "`modexlab ledger salvage {path}` recovers the intact rows and keeps the damaged file"
+DAMAGED = f"is damaged (SQLite: {{said}}); {_SALVAGE}"
 # connections of a parent process: if they were closed here, that process would lose its locks
 _INHERITED: list[sqlite3.Connection] = []
 
@@ -501,9 +551,9 @@ def family_of(subject: str) -> str:
 
     if subject.startswith(SOFTWARE):
         return "software"
-    from ...designs.catalogue import find
+    from ...designs.catalogue import entry
 
-    return find(subject.removeprefix(HARDWARE)).family
+    return entry(subject.removeprefix(HARDWARE)).family
 
 
 def _whole(point: Point, measurement: Measurement) -> Whole:
@@ -524,7 +574,7 @@ def _whole(point: Point, measurement: Measurement) -> Whole:
                 f"{known.unit if known else 'a unit that is known'}; its figures are refused"
             )
     columns: dict[str, Any] = {
-        "key": point.key,
+        "key": version_of(point.key, measurement.content) if measurement.content else point.version,
         "point": _json(point.as_json()),
         "subject": point.label,
         "family": family_of(point.subject),

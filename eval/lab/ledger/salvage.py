@@ -22,7 +22,7 @@ from typing import Any
 from ....fl.errors import BadInput
 from . import schema
 from .join import Joined, add_all
-from .ledger import Ledger, Whole, whole_of
+from .ledger import Ledger, Whole, require_file, whole_of
 from .notes import TABLES, Kept, Note, Stored, note_of
 
 PAGE_SIZE_AT, PAGES_AT = (
@@ -121,6 +121,7 @@ class _copy:
         self._unsure = 0
 
     def __enter__(self) -> _copy:
+        require_file(self._path)
         self._directory = tempfile.TemporaryDirectory(prefix="modexlab-")
         file = Path(self._directory.name) / "ledger.sqlite"
         try:

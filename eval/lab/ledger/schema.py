@@ -113,6 +113,8 @@ def version_of(connection: sqlite3.Connection, path: object) -> int:
         connection.execute("COMMIT")
     if application != APPLICATION_ID and (application or version or tables):
         raise BadInput(f"{path} is a database, but no ledger of modexlab; give another file")
+    if version < 0:
+        raise sqlite3.DatabaseError(f"user_version is {version}")
     if version > VERSION:
         raise BadInput(
             f"the ledger {path} has version {version}, from a newer modexlab, and this one knows {VERSION}; "

@@ -74,6 +74,7 @@ class Answers:
 
     below: of some of them, what they are less than. parts: units in a row that it is made of, by name. stand_in: a unit of few bits, or
     one with streams around it, that is asked in its place; `inner` is where faults are planted.
+    constant: every answer takes the same number of cycles, which is `cycles` if that is not 0.
     """
 
     says: str
@@ -83,6 +84,14 @@ class Answers:
     parts: tuple[str, ...] = ()
     stand_in: Component | None = None
     inner: str = ""
+    constant: bool = False
+    cycles: int = 0
+
+    def in_constant_time(self, cycles: int) -> Answers:
+        """The same, with the latency that the unit's timing promises; a stand-in has another one."""
+        if self.stand_in is not None:
+            return replace(self, constant=True, says=f"{self.says}; in the same number of cycles")
+        return replace(self, constant=True, cycles=cycles, says=f"{self.says}; in {cycles} cycles")
 
     @property
     def conditions(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@
                  answer in so many cycles, and where nothing is under way room for a request in as many
     held         while an answer is not taken, it stays, as the registers do that it is read from
     between      an answer stays until it is taken, beside it no request is, and behind it one can be
+    after_reset  two copies in any two states are reset: the units in them are at rest
     alone        two copies in any two states take the same request: the registers that decide what comes are the same then
     at_once      two copies with the same in the registers that an answer is read from: they offer the same, whatever their streams say
     idle         when a request can be taken, these registers have the values of a reset
@@ -24,6 +25,7 @@ Static ports may change whenever nothing is under way. A machine is reset in the
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,10 +33,11 @@ from types import MappingProxyType
 
 from pymtl3 import Component
 
-from ....rtl.sim.ports import Ports
+from ....rtl.sim.ports import Message, Ports
 from .contract import SPARE, Contract, default_nbits, word
 from .ports import ports
 
+ANY = 255  # an expected status that stands for all but 0
 PIN = "_pin"  # of a port, whose name the number has that it is
 OTHER = "_other"  # of modules of another text
 INSTANCE = "  {top} {name} ({pins});"
@@ -62,12 +65,12 @@ class Stream:
 
     def field(self, name: str) -> tuple[int, int]:
         """The highest and the lowest bit of a field of the request."""
-        low = self.ports.request.nbits
-        for each, nbits in self.ports.request.fields:
-            low -= nbits
-            if each == name:
-                return low + nbits - 1, low
-        raise KeyError(name)
+        return _place(self.ports.request, name)
+
+    def answered(self, name: str) -> str:
+        """A field of the answer."""
+        high, low = _place(self.ports.response, name)
+        return f"answer[{high}:{low}]"
 
     def instance(
         self, name: str, request: str, suffix: str = "", reset: str = "reset", given: str = ""
@@ -98,17 +101,42 @@ class Stream:
         ]
         return module(self.verilog, declared, body)
 
-    def fields(self) -> list[str]:
-        """Of the request, as numbers by their names, with room for a sum of some."""
+    def fields(self, conditions: Sequence[str] | None = None) -> list[str]:
+        """Fields of the request as numbers by their names, with room for a sum; or those in `conditions`."""
+        named = None if conditions is None else set(re.findall(r"\w+", " ".join(conditions)))
         number = _range(self.ports.request.nbits + SPARE)
         if not self.ports.request.fields:
             return []
-        places = [(name, *self.field(name)) for name, _ in self.ports.request.fields]
+        names = [name for name, _ in self.ports.request.fields if named is None or name in named]
+        places = [(name, *self.field(name)) for name in names]
         return [f"  wire {number} {name} = request[{high}:{low}];" for name, high, low in places]
 
     def statics(self) -> Iterator[tuple[str, str]]:
         for name, kind in self.ports.statics:
             yield name, _range(kind.nbits)
+
+
+@dataclass(frozen=True)
+class Secret:
+    """The fields in which the requests of two machines differ.
+
+    lengths: the highest 1 of `field` is at the same place in both. also: further fields, each with a
+    condition that both requests meet, or neither.
+    """
+
+    field: str
+    lengths: bool = False
+    also: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+def _place(message: Message, name: str) -> tuple[int, int]:
+    """The highest and the lowest bit of a field."""
+    low = message.nbits
+    for field, nbits in message.fields:
+        low -= nbits
+        if field == name:
+            return low + nbits - 1, low
+    raise KeyError(name)
 
 
 def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
@@ -163,7 +191,7 @@ def handshakes(design: Stream, given: Sequence[str], cycles: int, room: int, sta
     idle = "request_rdy | !request_val" if stays else "request_rdy"
     body = [
         *unit,
-        *design.fields(),
+        *design.fields(given),
         f"  reg {_range(cycles.bit_length() + 1)} waited = 0;",
         "  always @(posedge clk)",
         f"    waited <= reset | answer_val | (under_way == 0 & ({idle})) ? 0 : waited + 1;",
@@ -297,6 +325,28 @@ def _open(design: Stream, busy: str) -> tuple[list[str], list[str], list[str]]:
     return declared, changes, [f"input {bits} next_{name}" for name, bits in statics]
 
 
+def after_reset(design: Stream, streams: Sequence[str]) -> str:
+    """Two copies in any states, in the cycle after a reset: units offer no answer, and are ready alike."""
+    body = [
+        "  reg first = 1;\n  always @(posedge clk) first <= 0;\n  wire reset = first;",
+        *_kept(design),
+        design.instance("one", "request", "_1"),
+        design.instance("two", "request", "_2"),
+        *always(
+            [],
+            [
+                condition
+                for stream in streams
+                for condition in (
+                    f"first || !one.{stream}ostream__val",
+                    f"first || one.{stream}istream__rdy == two.{stream}istream__rdy",
+                )
+            ],
+        ),
+    ]
+    return design.module([], body)
+
+
 def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) -> str:
     """In two cycles: the same request, whatever was before, and these registers are the same, which decide all that comes.
 
@@ -304,7 +354,7 @@ def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) ->
     """
     body = [
         *_kept(design),
-        *design.fields(),
+        *design.fields(given),
         "  wire request_val_other = request_val;",
         design.instance("one", "request", "_1", "1'b0"),
         design.instance("two", "request", "_2", "1'b0", "_other"),
@@ -318,19 +368,39 @@ def alone(design: Stream, given: Sequence[str], registers: Mapping[str, int]) ->
     return design.module(["input answer_rdy_other"], body)
 
 
-def steady(design: Stream, registers: Mapping[str, int]) -> str:
-    """In two cycles: two copies in the same state that offer no answer and take no request go on alike, whatever their streams say."""
+def never(design: Stream, register: str, value: int) -> str:
+    """For ever from reset: this register never has this value."""
+    unit, inputs = _counted(design, 1)
+    return design.module(inputs, [*unit, *always([], [f"reset || unit.{register} != {value}"])])
+
+
+def steady(
+    design: Stream,
+    registers: Mapping[str, int],
+    working: bool = False,
+    unreached: Sequence[tuple[str, int]] = (),
+) -> str:
+    """In two cycles: two copies in the same state, without an answer or a new request, go on alike.
+
+    Their streams may say anything. working: only copies that cannot take a request. unreached: registers,
+    with a value that a register never has.
+    """
+    idle = " & !request_rdy_1" if working else ""
     body = [
         *_kept(design),
         design.instance("one", "request", "_1", "1'b0"),
         design.instance("two", "request_other", "_2", "1'b0", "_other"),
         "  reg busy = 0, begun = 0;",
+        "  wire takes = request_val & request_rdy_1 | request_val_other & request_rdy_2;",
         "  always @(posedge clk) begin",
         "    begun <= 1;",
-        "    busy <= !answer_val_1 & !(request_val & request_rdy_1) & !(request_val_other & request_rdy_2);",
+        f"    busy <= !answer_val_1 & !takes{idle};",
         "  end",
         *always(
-            [f"begun || one.{name} == two.{name}" for name in registers],
+            [
+                *(f"begun || one.{name} == two.{name}" for name in registers),
+                *(f"one.{name} != {value}" for name, value in unreached),
+            ],
             [f"!busy || one.{name} == two.{name}" for name in registers],
         ),
     ]
@@ -374,7 +444,7 @@ def same_answer(design: Stream, given: Sequence[str], cycles: int, waits: tuple[
     body = [
         "  wire reset = 0;",
         *_kept(design),
-        *design.fields(),
+        *design.fields(given),
         "  reg first = 1, paired = 0;",
         f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
         "  wire request_val_one = first | request_val, request_val_two = first | request_val_other;",
@@ -425,7 +495,7 @@ def one_request(design: Stream, given: Sequence[str], cycles: int) -> str:
     body = [
         "  wire reset = 0;",
         *_kept(design),
-        *design.fields(),
+        *design.fields(given),
         "  reg first = 1, paired = 0, ready = 0;",
         f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
         design.instance("unit", "request"),
@@ -454,7 +524,7 @@ def one_looked_at(design: Stream, given: Sequence[str], cycles: int) -> str:
     body = [
         "  wire reset = 0;",
         *statics,
-        *design.fields(),
+        *design.fields(given),
         "  reg first = 1, asked = 0, under_way = 0, over = 0;",
         f"  reg {_range(cycles.bit_length() + 1)} age = 0;",
         design.instance("unit", "request"),
@@ -557,14 +627,14 @@ def same(
     return module(f"{verilog}\n{other}", [*clock, *declared], body)
 
 
-def same_time(design: Stream, secret: str, lengths: bool) -> str:
-    """The requests of the copies differ in the field `secret`; with `lengths` its highest 1 is at the same place."""
-    requests, inputs = _two_secrets(design, secret)
+def same_time(design: Stream, secret: Secret) -> str:
+    """From reset, with requests that differ in the secret."""
+    requests, inputs, alike = _two_secrets(design, secret)
     body = [
         RESET,
         *requests,
         *always(
-            [_alike("secret", "other")] if lengths else [],
+            alike,
             ["reset || request_rdy_1 == request_rdy_2", "reset || answer_val_1 == answer_val_2"],
         ),
     ]
@@ -573,8 +643,7 @@ def same_time(design: Stream, secret: str, lengths: bool) -> str:
 
 def same_pace(
     design: Stream,
-    secret: str,
-    lengths: bool,
+    secret: Secret,
     registers: Mapping[str, int],
     relation: tuple[Sequence[str], Sequence[str]],
     shown: str = "",
@@ -584,7 +653,7 @@ def same_pace(
     registers: with their bits; those without a reset begin alike. shown: one that is asked to be so in the second cycle, too; else all
     are, and the handshakes. A reset may come in any cycle, to both.
     """
-    requests, inputs = _two_secrets(design, secret)
+    requests, inputs, conditions = _two_secrets(design, secret)
     equal, alike = relation
     numbers = {name: i for i, name in enumerate(registers)}
     kept = {name: f"one_{numbers[name]} == two_{numbers[name]}" for name in equal}
@@ -597,7 +666,7 @@ def same_pace(
         "  reg begun = 0;\n  always @(posedge clk) begun <= 1;",
         *always(
             [
-                *([_alike("secret", "other")] if lengths else []),
+                *conditions,
                 *(f"begun || {each}" for each in kept.values()),
             ],
             [
@@ -609,12 +678,12 @@ def same_pace(
     return design.module(["input reset", *inputs], body)
 
 
-def same_latency(design: Stream, secret: str, lengths: bool, looks: bool = False) -> str:
+def same_latency(design: Stream, secret: Secret, looks: bool = False) -> str:
     """The same from states in which a request is taken, until it is answered; an answer that is offered is taken, all else is open.
 
     looks: in which it would be looked at, if there is one; it stays, and is taken by both at once.
     """
-    requests, inputs = _two_secrets(design, secret, given="_now")
+    requests, inputs, conditions = _two_secrets(design, secret, given="_now")
     statics, changes, following = _open(design, "taken || (request_val && request_rdy_1)")
     ready = (
         "!(first || paired) || request_rdy_1 == request_rdy_2"
@@ -647,7 +716,7 @@ def same_latency(design: Stream, secret: str, lengths: bool, looks: bool = False
             [
                 "!(answer_val_1 || answer_val_2) || answer_rdy",
                 *([STAYS, "!refused || request_other == other_before"] if looks else []),
-                *([_alike("secret", "other")] if lengths else []),
+                *conditions,
             ],
             [ready, "!paired || answer_val_1 == answer_val_2"],
         ),
@@ -660,21 +729,142 @@ def _other(design: Stream) -> list[str]:
     return ["input request_val_other", f"input {design.request} request_other", "input answer_rdy_other"]
 
 
-def _two_secrets(design: Stream, secret: str, given: str = "") -> tuple[list[str], list[str]]:
-    """Two copies whose requests differ in this field, which are called secret and other; and the inputs for that."""
-    high, low = design.field(secret)
-    other = ["other"]
-    if high < design.ports.request.nbits - 1:
-        other.insert(0, f"request[{design.ports.request.nbits - 1}:{high + 1}]")
-    if low:
-        other.append(f"request[{low - 1}:0]")
+def _two_secrets(design: Stream, secret: Secret, given: str = "") -> tuple[list[str], list[str], list[str]]:
+    """Two copies whose requests differ in the secret, the inputs for that, and the assumptions on both."""
+    also = secret.also
+    others = {secret.field: "other"} | {name: f"other_{name}" for name in also}
+    places = {name: design.field(name) for name, _ in design.ports.request.fields}
+    words = [others.get(name, f"request[{high}:{low}]") for name, (high, low) in places.items()]
+    high, low = places[secret.field]
     body = [
-        f"  wire {design.request} request_other = {{{', '.join(other)}}};",
+        f"  wire {design.request} request_other = {{{', '.join(words)}}};",
         f"  wire {_range(high - low + 1)} secret = request[{high}:{low}];",
+        *design.fields([condition.format(**{name: name}) for name, condition in also.items()]),
         design.instance("one", "request", "_1", given=given),
         design.instance("two", "request_other", "_2", given=given),
     ]
-    return body, [f"input {_range(high - low + 1)} other"]
+    inputs = [
+        f"input {_range(places[name][0] - places[name][1] + 1)} {other}" for name, other in others.items()
+    ]
+    assumed = [_alike("secret", "other")] if secret.lengths else []
+    for name, condition in also.items():
+        one, two = (condition.format(**{name: value}) for value in (name, others[name]))
+        assumed.append(f"({one}) == ({two})")
+    return body, inputs, assumed
+
+
+def refusals(design: Stream, status: str, room: int, exactly: bool) -> str:
+    """For ever from reset: any accepted request is answered with its status, and with 0 if that is not 0.
+
+    status: of the fields of a request; ANY stands for all but 0. exactly: no other request has a status.
+    """
+    unit, inputs = _counted(design, room)
+    answered, result = design.answered("status"), design.answered("result")
+    fits = f"(expected == {ANY} ? {answered} != 0 : {answered} == expected)"
+    count = _range(room.bit_length() + 1)
+    body = [
+        *unit,
+        *_refused(design),
+        *design.fields(),
+        f"  reg followed = 0; reg {count} ahead = 0; reg [7:0] expected = 0;",
+        "  always @(posedge clk)",
+        "    if (takes & chosen & !followed) begin",
+        "      followed <= 1;",
+        "      ahead <= left;",
+        f"      expected <= {status};",
+        "    end else if (followed & gives) begin",
+        "      followed <= ahead != 0;",
+        "      ahead <= ahead - 1;",
+        "    end",
+        "  wire judged = followed & answer_val & ahead == 0;",
+        *always(
+            [STAYS, *(["chosen"] if room == 1 else [])],
+            [
+                f"!judged || {'' if exactly else 'expected == 0 || '}{fits}",
+                f"!judged || expected == 0 || {result} == 0",
+            ],
+        ),
+    ]
+    return design.module([*inputs, "input chosen"], body)
+
+
+def wiped(design: Stream, words: Mapping[str, tuple[int, int]], cycles: int, judged: str) -> str:
+    """These words have their values in the first cycle of an answer.
+
+    That is the last one of so many cycles from any state or, for 0, any cycle from reset. judged: a condition
+    on the answers that are checked.
+    """
+    age = _range(cycles.bit_length() + 1)
+    begins = (
+        ["  wire reset = 0;", f"  reg {age} age = 0;\n  always @(posedge clk) age <= age + 1;"]
+        if cycles
+        else [RESET]
+    )
+    late = f"age < {cycles - 1}" if cycles else "reset"
+    body = [
+        *begins,
+        *_kept(design),
+        design.instance("unit", "request"),
+        *_refused(design),
+        *_now({f"unit.{name}": nbits for name, (_, nbits) in words.items()}),
+        "  reg offered = 0;",
+        "  always @(posedge clk) offered <= answer_val & !answer_rdy;",
+        f"  wire judged = answer_val & !offered & ({judged});",
+        *always(
+            [STAYS],
+            [
+                f"{late} || !judged || now_{i} == {nbits}'d{value}"
+                for i, (value, nbits) in enumerate(words.values())
+            ],
+        ),
+    ]
+    return design.module([], body)
+
+
+def zeroised(
+    verilog: str,
+    top: str,
+    wires: Sequence[tuple[str, int, bool]],
+    control: tuple[int, int, int],
+    constants: str,
+    words: tuple[int, int],
+) -> str:
+    """A slave of AXI4-Lite with these ports, from reset, around a machine with one request under way.
+
+    control: the address of its word, and the bits that start and zeroise. constants: the request that
+    overwrites the machine. words: the number of words of the operands, and of the result.
+    """
+    address, start, zeroise = control
+    inputs = ["input clk", *(f"input {_range(nbits)} {name}" for name, nbits, is_input in wires if is_input)]
+    body = [
+        RESET,
+        *(f"  wire {_range(nbits)} {name};" for name, nbits, is_input in wires if not is_input),
+        instance(top, "unit", {"clk": "clk", "reset": "reset", **{name: name for name, _, _ in wires}}),
+        f"  wire commanded = unit.write && unit.aw == {address} && !reset;",
+        f"  wire zeroises = commanded && unit.data[{zeroise}];",
+        f"  wire starts = commanded && unit.data[{start}] && !unit.data[{zeroise}] && !unit.refused;",
+        "  wire asks = unit.machine.istream__val & unit.machine.istream__rdy & !reset;",
+        "  wire answers = unit.machine.ostream__val & unit.machine.ostream__rdy & !reset;",
+        "  reg now = 0, forgotten = 0, under_way = 0, overwrites = 0, due = 0;",
+        "  always @(posedge clk) begin",
+        "    now <= zeroises;",
+        "    forgotten <= zeroises | forgotten & !starts;",
+        "    under_way <= asks | under_way & !answers & !reset;",
+        f"    if (asks) overwrites <= unit.machine.istream__msg == {constants};",
+        "    due <= zeroises | due & !(answers & overwrites);",
+        "  end",
+        *always(
+            ["!unit.machine.ostream__val || under_way", "!unit.machine.istream__rdy || !under_way"],
+            [
+                *(f"!now || unit.words[{i}] == 0" for i in range(words[0])),
+                *(f"!forgotten || unit.result[{i}] == 0" for i in range(words[1])),
+                "!forgotten || !unit.done",
+                "!starts || !under_way",
+                "!due || unit.busy",
+            ],
+        ),
+    ]
+    return module(verilog, inputs, body)
 
 
 def _alike(one: str, two: str) -> str:

@@ -20,7 +20,7 @@ from .check import AXI, Check, Outcome, Planted, Report, spent
 from .planted import planted
 
 if TYPE_CHECKING:
-    from ...designs.machine import Machine
+    from ...designs.runnable import Runnable
 
 FREE = {"write_refused": 1, "read_data": 32, "read_refused": 1}  # what registers answer: anything
 TOP = """\
@@ -35,9 +35,9 @@ endmodule
 """
 
 
-def bus_check(machine: Machine) -> Check:
-    """Of a machine behind AXI4-Lite."""
-    nbits = address_nbits(len(machine.given_fields))
+def bus_check(accelerator: Runnable) -> Check:
+    """The check of an accelerator behind AXI4-Lite."""
+    nbits = address_nbits(accelerator.shape)
 
     def run(seconds: float, _: Report, channels: str = "") -> Outcome:
         return decide(channels or translate(Axi4LiteChannels(nbits)), nbits, seconds)

@@ -14,7 +14,9 @@ from ....flow.prove.report import Result
 Report = Callable[[int, int], None]
 
 UNITS, PROTOCOL, AXI, TIME, NETLIST, PLACED = "units", "protocol", "axi4lite", "time", "netlist", "placed"
-KINDS = (UNITS, PROTOCOL, AXI, TIME, NETLIST, PLACED)  # of a design
+REFUSAL, WIPE, ZEROISE = "refusal", "wipe", "zeroise"
+KINDS = (UNITS, PROTOCOL, AXI, TIME, REFUSAL, WIPE, ZEROISE, NETLIST, PLACED)  # of a design
+PROMISED = " of "  # in the name of a check of the time of other promised fields than the secret ones
 OTHER_SCHEDULE = " schedule="  # in the name of a check of the time of another schedule than the machine's
 PROCESSOR = "processor"  # all of a processor
 PROC = "proc"  # the processor, by its name

@@ -1,4 +1,4 @@
-"""All checks of a design: of its units, found by what its hardware instantiates, and of the machine."""
+"""All checks of a design: those of the units that its hardware instantiates, and those of all of it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from ....flow.netlist import yosys
 from ....flow.prove.report import REFUTED, UNDECIDED
 from ....rtl.units.heap.bit_heap import BitHeap
 from ....rtl.units.pseudo_mul import PseudoSquare
+from ...designs.machine import Machine
 from .answers import ANSWERS
 from .check import KINDS, Check, Outcome, Report, spent
 from .contracts import CONTRACTS
+from .guards import guard_checks
 from .machine_checks import machine_checks
 from .ports import inside
 from .stream_checks import PROMISED
 from .unit_checks import unit_checks
 
 if TYPE_CHECKING:
-    from ...designs.machine import Machine
+    from ...designs.runnable import Runnable
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,19 @@ class Proof:
         return told | {"says": self.check.says} if self.check.says else told
 
 
-def checks(machine: Machine, wanted: Sequence[str] = (), *, all_of_them: bool = True) -> list[Check]:
-    """Those of the machine, or of these kinds or names: a name may be the first word of one, such as AddRedKoc.
+def checks(accelerator: Runnable, wanted: Sequence[str] = (), *, all_of_them: bool = True) -> list[Check]:
+    """All checks of an accelerator, or these kinds or names: a name may be its first word, as in AddRedKoc.
 
-    all_of_them: BadInput if the machine lacks one.
+    all_of_them: BadInput if the accelerator lacks one.
     """
-    hardware = machine.rtl()
+    hardware = accelerator.rtl()
     hardware.elaborate()
-    found = [*unit_checks(hardware), *machine_checks(machine)]
-    return chosen(found, wanted, machine.design.name if all_of_them else "")
+    if isinstance(accelerator, Machine):
+        units = unit_checks(hardware, accelerator.build.unit, accelerator.plan.nbits)
+        found = [*units, *machine_checks(accelerator), *guard_checks(accelerator)]
+    else:
+        found = [*unit_checks(hardware), *machine_checks(accelerator)]
+    return chosen(found, wanted, accelerator.name if all_of_them else "")
 
 
 def chosen(found: Sequence[Check], wanted: Sequence[str], subject: str = "") -> list[Check]:
@@ -94,8 +100,8 @@ Making = Callable[[], Component]
 
 def _machines(nbits: int) -> Iterator[tuple[Making, str]]:
     """Each design as it is by default, then with another value of one parameter; those that are no machine are left out."""
+    from ....fl.param import Count
     from ...designs.catalogue import designs
-    from ...designs.param import Count
 
     for design in designs():
         yield design.at(nbits).rtl, design.name

@@ -36,6 +36,7 @@ from . import benches
 from .answers import ALONE, Answers, Statics, Sweep, Words, fields
 from .check import UNITS, Check, Outcome, Planted, Report, spent
 from .planted import planted
+from .ports import inside
 
 MOST_OPERANDS = 1 << 24  # that are asked
 MOST_LISTED = 1 << 27  # among which they are looked for
@@ -61,12 +62,12 @@ class Rewritten(NativeSimulation):
 
     def __init__(self, unit: Component, verilog: str) -> None:
         self.ports = Ports.of(unit)
-        self._model = NativeModel(verilog + harness(top_name(unit), self.ports), DRIVER, Options())
+        self._model = NativeModel(verilog + harness(self.ports).verilog(top_name(unit)), DRIVER, Options())
 
-    def answers(self, sweep: Sweep) -> tuple[tuple[Words, ...], NDArray[np.int64]]:
-        """Its fields, and latencies."""
+    def answers(self, sweep: Sweep, apart: int = 0) -> tuple[tuple[Words, ...], NDArray[np.int64]]:
+        """The fields of answers to requests that come `apart` cycles apart, and latencies."""
         asked = _packed(sweep.fields, fields(self.ports))
-        answers, latencies = self.ask(asked, sweep.statics, HANG)
+        answers, latencies = self.ask(asked, sweep.statics, HANG, apart)
         return _unpacked(answers, self.ports.response), latencies
 
 
@@ -214,12 +215,32 @@ def _handshakes(own: StreamUnit, seconds: float, changed: StreamUnit | None) -> 
         )
     cycles, room = own.measured()
     design = (changed or own).design
+    if (broken := not_at_rest(design, own.unit, seconds / 4)) is not None:
+        return broken
     found = protocol(design, own.said.conditions, cycles, room, seconds - (spent() - began))
     return replace(found, seconds=spent() - began)
 
 
-def protocol(design: benches.Stream, given: Sequence[str], cycles: int, room: int, seconds: float) -> Outcome:
-    """That a stream keeps its handshakes: answers are held, there is one for each request, within so many cycles."""
+def passes_on(part: object) -> bool:
+    """Whether it is a unit with a stream of requests and one of answers."""
+    return isinstance(part, Component) and hasattr(part, "istream") and hasattr(part, "ostream")
+
+
+def not_at_rest(design: benches.Stream, hardware: Component, seconds: float) -> Outcome | None:
+    """The counterexample if a unit of elaborated hardware is not at rest after a reset."""
+    paths = [repr(unit).removeprefix("s").removeprefix(".") for unit in inside(hardware) if passes_on(unit)]
+    streams = [re.sub(r"\[(\d+)\]", r"__\1", f"{path}." if path else "") for path in paths]
+    found = decided(benches.after_reset(design, streams), max(1.0, seconds), 2)
+    return replace(found, how="a unit is not at rest after a reset") if found.verdict == REFUTED else None
+
+
+def protocol(
+    design: benches.Stream, given: Sequence[str], cycles: int, room: int, seconds: float, asked: int = 0
+) -> Outcome:
+    """That a stream keeps its handshakes: answers are held, one for each request, within so many cycles.
+
+    asked: the number of all possible requests, if each has run natively, and took at most `cycles`.
+    """
     began = spent()
     sources, inputs = answered_at_once(design)
     if inputs:
@@ -237,6 +258,10 @@ def protocol(design: benches.Stream, given: Sequence[str], cycles: int, room: in
         kept = decided(benches.held(design, {}, room), max(1.0, seconds / 2))
     if kept.verdict != PROVED:
         return replace(kept, how=f"an answer that is not taken: {kept.how}")
+    if room == 1 and asked and _determined(design, seconds / 4):
+        how = f"all {asked:,} requests asked natively, within {cycles} cycles, one under way"
+        how += "; nothing else counts"
+        return Outcome(PROVED, how, spent() - began)
     if room == 1 and (alone := one_by_one(design, given, cycles, seconds)) is not None:
         return replace(alone.outcome, seconds=spent() - began)
     # what was measured is perhaps not the longest; and some look at a request in the cycles before they take it
@@ -247,6 +272,29 @@ def protocol(design: benches.Stream, given: Sequence[str], cycles: int, room: in
         if found.verdict != REFUTED:
             break
     return replace(found, seconds=spent() - began)
+
+
+def _determined(design: benches.Stream, seconds: float) -> bool:
+    """Whether the handshakes between a request and its answer depend on this request alone.
+
+    Registers of two copies that took the same request are the same, in whatever states the copies were, and
+    stay so until the answer, whatever the streams say.
+    """
+    registers, _ = behind(design, OUTPUTS, through=True)
+    control = {name: nbits for name, nbits in behind_handshakes(design).items() if nbits <= MOST_NARROW}
+    values = [(name, value) for name, nbits in control.items() for value in range(1 << nbits)]
+    share = seconds / 4 / max(1, len(values))
+    unreached = [
+        (name, value)
+        for name, value in values
+        if decided(benches.never(design, name, value), share).verdict == PROVED
+    ]
+    asked = (
+        (benches.alone(design, (), registers), 2),
+        (benches.steady(design, registers, True, unreached), 2),
+        (benches.between(design), None),
+    )
+    return all(decided(bench, seconds / 4, cycles).verdict == PROVED for bench, cycles in asked)
 
 
 def in_a_row(
@@ -290,10 +338,13 @@ class OneByOne:
     outcome: Outcome
     looks: bool = False  # at a request before it is taken
 
-    def same_time(self, design: benches.Stream, secret: str, lengths: bool, seconds: float) -> Outcome:
-        """Two copies that take requests which differ in the secret answer in the same cycle; so they are ready in the same one again."""
+    def same_time(self, design: benches.Stream, secret: benches.Secret, seconds: float) -> Outcome:
+        """Decide whether two copies answer in the same cycle requests that differ in the secret.
+
+        They are then ready in the same cycle again.
+        """
         initial = {f"{copy}.{name}": value for copy in ("one", "two") for name, value in self.begins.items()}
-        bench = benches.same_latency(design, secret, lengths, self.looks)
+        bench = benches.same_latency(design, secret, self.looks)
         found = decided(bench, seconds, self.cycles + 2, initial=initial)
         how = f"SAT, {self.cycles + 2} cycles of two machines side by side from where they can take a request"
         how += OF_SUCH_AS_STAY if self.looks else ""
@@ -360,7 +411,8 @@ def _answers(own: StreamUnit, seconds: float, report: Report) -> Outcome:
     wrong, latest = _asked(own, report)
     if wrong is not None:
         return Outcome(REFUTED, "asked natively", spent() - began, [wrong])
-    how = f"all {own.count:,} operands asked natively, {latest} cycles at most; nothing else counts"
+    bound = "in each" if own.said.constant else "at most"
+    how = f"all {own.count:,} operands asked natively, {latest} cycles {bound}; nothing else counts"
     nothing_else = _alone(own, latest, seconds)
     if nothing_else.verdict != PROVED:
         return Outcome(UNDECIDED, f"{how}: not shown ({nothing_else.how})", spent() - began)
@@ -490,17 +542,22 @@ def decided(
 
 
 def _asked(own: StreamUnit, report: Report) -> tuple[dict[str, int] | None, int]:
-    """The first operands with a wrong answer, and the cycles that an answer took at most."""
-    done, latest = 0, 0
+    """The first operands with a wrong answer or latency, and the cycles that an answer took at most."""
+    done, latest, promised = 0, 0, own.said.cycles
     with Rewritten(own.unit, own.verilog) as simulation:
         for sweep in own.said.sweeps(own.asked):
             try:
-                answers, latencies = simulation.answers(sweep)
+                answers, latencies = simulation.answers(sweep, promised)
             except REFUSED:
                 return dict(sweep.statics), latest
             right = own.said.right(sweep.fields, answers, sweep.statics)
             if not right.all():
                 return _wrong(own, sweep, answers, int(np.argmin(right))), latest
+            if own.said.constant:
+                promised = promised or int(latencies[0])
+            if promised and (differ := np.flatnonzero(latencies != promised)).size:
+                at = int(differ[0])
+                return _wrong(own, sweep, answers, at) | {"cycles": int(latencies[at])}, latest
             latest = max(latest, int(latencies.max()))
             done += len(sweep)
             report(done, own.count)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pymtl3 import Component
 
+from ....fl.errors import BadInput
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.translation.translate import top_name, translate
 from . import benches
@@ -19,32 +21,71 @@ from .planted import planted
 from .ports import arguments, inside
 from .stream_checks import decided, stream_checks
 
+if TYPE_CHECKING:
+    from ...designs.multipliers.multiplier import Unit
+
 PLACE = f"{__package__.partition('.')[0]}.rtl.units."  # what stands elsewhere is control around them
 NO_CONTRACT = Outcome(UNDECIDED, "there is no contract for it; units inside it have their own", 0.0)
+LATENCY = "product-latency"  # the check of a promise that no unit of the machine can be asked for
 BITWISE = (FullAdders, HalfAdders, DualHalfAdders)  # all of their bits are alike: the widest stands for all
 
 
-def unit_checks(machine: Component) -> Iterator[Check]:
-    """Of all that an elaborated machine instantiates, each once; a unit without a contract of its own, nor inside one that has, is told."""
+def unit_checks(machine: Component, multiplier: Unit | None = None, nbits: int = 0) -> Iterator[Check]:
+    """Checks of all units that an elaborated machine instantiates.
+
+    A unit with neither a contract nor a checked unit around it is reported. multiplier: the product unit, of
+    so many bits; if its timing promises a latency, its answers must take exactly that long. A promise that
+    no unit of the machine can be asked for is reported as undecided.
+    """
+    promised, why = ({}, "") if multiplier is None else _promised(multiplier, nbits)
     told: set[int] = set()  # units, and all that is inside them is theirs
     for unit in _different(machine):
         name = _name(unit)
-        identity = f"{type(unit).__qualname__} {arguments(unit)!r}"
-        found = [replace(each, identity=f"{identity} {each.name}") for each in _checks(name, unit)]
+        identity = _identity(unit)
+        cycles = promised.get(identity)
+        found = [
+            replace(check, identity=f"{identity} {cycles} {check.name}")
+            for check in _checks(name, unit, cycles)
+        ]
         yield from found
+        if cycles is not None and found and type(unit) not in CONTRACTS and type(unit) in ANSWERS:
+            why = ""
         inner = any(id(each) in told for each in _around(unit))
         if not found and not inner and type(unit).__module__.startswith(PLACE):
             yield Check(name, UNITS, "", lambda *_: NO_CONTRACT)
         if found or type(unit).__module__.startswith(PLACE):
             told.add(id(unit))
+    if why:
+        yield Check(LATENCY, UNITS, "", lambda *_: Outcome(UNDECIDED, why, 0.0))
 
 
-def _checks(name: str, unit: Component) -> Iterator[Check]:
+def _promised(multiplier: Unit, nbits: int) -> tuple[dict[str, int], str]:
+    """The promised latency by the identity of the product unit, and the report if the machine lacks it.
+
+    Both are empty if no latency is promised.
+    """
+    if (cycles := multiplier.timing.fixed) is None:
+        return {}, ""
+    no_proof = f"the promised {cycles} cycles of a product are not proved"
+    try:
+        unit = multiplier.rtl(nbits)
+    except BadInput as error:  # products are computed by parts of the machine
+        return {}, f"{no_proof}: {error}"
+    why = f"{no_proof}: the machine contains no {type(unit).__name__} that can be asked"
+    return {_identity(unit): cycles}, why
+
+
+def _identity(unit: Component) -> str:
+    return f"{type(unit).__qualname__} {arguments(unit)!r}"
+
+
+def _checks(name: str, unit: Component, cycles: int | None) -> Iterator[Check]:
     """Of a unit by its class."""
     kind = type(unit)
     if kind in CONTRACTS:
         yield _contract_check(name, unit)
     elif (said := ANSWERS[kind](unit) if kind in ANSWERS else None) is not None:
+        said = said if cycles is None else said.in_constant_time(cycles)
         yield from stream_checks(name if said.stand_in is None else _named(unit, said.stand_in), unit, said)
     elif (check := heap_check(name, unit)) is not None:
         yield check

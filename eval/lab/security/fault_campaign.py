@@ -1,12 +1,10 @@
-"""What single-bit faults do to a machine: campaigns over its flip-flops, and the attack that a wrong CRT result is open to.
+"""Fault campaigns: single-bit faults in the flip-flops of an accelerator, and their effects on its responses.
 
-Every flip-flop in every cycle, where that are few enough, or so many of them drawn; or nets of the netlist, stuck or flipped
-(net_campaign.py). An operation without an answer in three times its cycles hangs. A machine that answers a status and no result has
-caught the fault; any other answer than the right one is a wrong result. What faults came to is kept in the cache, part by part: a campaign
-that was interrupted goes on where it was, and one that has ended once is read.
-
-Boneh, DeMillo, Lipton (1997), with Lenstra's remark: a signature s' by CRT, wrong modulo one prime alone, gives the other prime, as
-gcd(s'^e - m, n). One is enough.
+Every flip-flop in every cycle, where that are few enough, or so many of them drawn; or nets of the netlist,
+stuck or flipped (net_campaign.py). An operation without a response in three times its cycles hangs. A
+response with a status and without a wrong result is a caught fault; any other one than that of `fl` is a
+wrong result. Outcomes are kept in the cache, part by part: an interrupted campaign continues, and a complete
+one is read.
 """
 
 from __future__ import annotations
@@ -19,17 +17,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ....fl.errors import BadInput
-from ....rtl.sim.campaigns.faults import Effect, Fault, Faulted, faults_of, judged
+from ....rtl.sim.campaigns.faults import Effect, Fault, Faulted, compared, faults_of, judged
 from ....rtl.sim.ports import Value
-from ...designs.workloads import some_operands
 from ...errors import NoMeasurement
 from ...progress import after
 from .. import keys
-from . import fault_parts
+from . import bellcore, fault_parts
+from .bellcore import Factored
 from .fault_parts import Came
 
 if TYPE_CHECKING:
-    from ...designs.machine import Machine
+    from ....fl.accelerator import Message
+    from ...designs.runnable import Runnable
 
 MOST_EXHAUSTIVE = 200_000  # faults that are all injected unless a number is asked for
 SAMPLES = 5_000
@@ -50,9 +49,8 @@ KEYS = {
 class Operation(NamedTuple):
     """A request and what is right."""
 
-    message: int
-    request: tuple[int, ...]
-    golden: tuple[int, int]
+    request: Message
+    golden: Message
 
 
 class Outcome(NamedTuple):
@@ -63,20 +61,11 @@ class Outcome(NamedTuple):
     response: Value | None
 
 
-class Factored(NamedTuple):
-    """A prime of the key, by one wrong result."""
-
-    fault: str
-    message: int
-    wrong: int
-    factor: int
-
-
 @dataclass
 class Campaign:
-    """Faults in a machine, and what they came to."""
+    """Faults in an accelerator, and what they came to."""
 
-    machine: Machine
+    machine: Runnable
     count: int = 4  # of different operations
     seed: int = 1
     outcomes: list[Outcome] = field(default_factory=list)
@@ -91,30 +80,26 @@ class Campaign:
         self._draw = random.Random(f"{self.machine.nbits} {self.seed}")
         self.operations = [self._operation() for _ in range(self.count)]
         self.model = self._model()
+        self.key = bellcore.key_by_crt(self.machine)
         # cycles are those of a model without faults, which must be right
         self.cycles = 0
         for each in self.operations:
-            answer, cycle = self.model.run(each.request, 1000 * (self.machine.nbits + 100) ** 2)
+            most = max(self.machine.longest, 1000 * (self.machine.nbits + 100) ** 2)
+            answer, cycle = self.model.run(each.request, most)
             if answer != each.golden:
-                raise NoMeasurement(f"without a fault the machine answers {answer} and not {each.golden}")
+                raise NoMeasurement(
+                    f"without a fault {self.machine.name} answers {answer} to {each.request}, "
+                    f"and not {each.golden}"
+                )
             self.cycles = max(self.cycles, cycle)
 
     def _model(self) -> Any:
         return Faulted(self.machine.rtl())
 
     def _operation(self) -> Operation:
-        """A private operation of the key that the machine holds; else one with an exponent of full length."""
-        machine = self.machine
-        if machine.keyed:
-            key = machine.key
-            assert key.d is not None
-            base, exp, mod = self._draw.randrange(2, key.n - 1), key.d, key.n
-            request = machine.programmed.operands(key, base, self._draw.randrange)
-        else:
-            _, exp, mod = some_operands(machine)
-            base = self._draw.randrange(2, mod - 1)
-            request = machine.carried(base, exp, mod)
-        return Operation(base, request, (0, pow(base, exp, mod)))
+        """An accepted request, and its response from reset."""
+        request = self.machine.accepted(self._draw)
+        return Operation(request, self.machine.answers([request])[0])
 
     # ---- which
 
@@ -155,6 +140,7 @@ class Campaign:
         """Inject them; `enough` may end it early."""
         requests = [each.request for each in self.operations]
         golden = [each.golden for each in self.operations]
+        judge = judged if self.machine.shape.has_status else compared
         size = self.size_of_part if enough is None else LEAST_OF_PART
         size = max(self.count, size - size % self.count)
         for done in range(0, len(faults), size):
@@ -162,8 +148,9 @@ class Campaign:
             part = faults[done : done + size]
 
             def found(part: Sequence[Any] = part, told: Any = told) -> Iterator[Came]:
-                for each in self.model.campaign(requests, part, golden, HANGS * self.cycles, judged, told):
-                    yield Came(each.effect, each.response)
+                most = HANGS * self.cycles
+                for outcome in self.model.campaign(requests, part, golden, most, judge, told):
+                    yield Came(outcome.effect, outcome.response)
 
             kept = fault_parts.kept(self._named(part), found)
             came = [Outcome(fault, *each) for fault, each in zip(part, kept.came, strict=True)]
@@ -197,22 +184,16 @@ class Campaign:
 
         return [sources.digest("eval.designs.catalogue", type(self).__module__.partition(".")[2])]
 
-    @property
-    def by_crt(self) -> bool:
-        """The results are put together of two, so that a wrong one may tell a prime."""
-        return self.machine.keyed and self.machine.programmed.recipe.crt
-
     def _factors(self, outcomes: Sequence[Any]) -> Iterator[Factored]:
         """The primes that wrong results of these faults tell; the first of them met the first operation."""
-        if not self.by_crt:
+        if self.key is None:
             return
-        key = self.machine.key
         for at, each in enumerate(outcomes):
             if each.effect is Effect.WRONG and isinstance(each.response, tuple):
-                message, wrong = self.operations[at % self.count].message, each.response[1]
-                factor = math.gcd(pow(wrong, key.e, key.n) - message, key.n)
-                if 1 < factor < key.n:
-                    yield Factored(self.named(each.fault), message, wrong, factor)
+                message, *_ = self.operations[at % self.count].request
+                found = bellcore.factored(self.key, self.named(each.fault), message, each.response[1])
+                if found is not None:
+                    yield found
 
     # ---- what is told
 
@@ -266,24 +247,8 @@ class Campaign:
         return [self.named(each.fault) for each in self.outcomes if each.effect is Effect.WRONG][:SHOWN]
 
     def bellcore(self) -> dict[str, Any] | None:
-        """What wrong results by CRT have told; None if the machine works otherwise."""
-        if not self.by_crt:
-            return None
-        found: dict[str, Any] = {"wrong_results_that_factor": len(self.factored)}
-        if self.factored:
-            fault, message, wrong, factor = self.factored[0]
-            n, e = self.machine.key.n, self.machine.key.e
-            found |= {
-                "fault": fault,
-                "n": n,
-                "e": e,
-                "message": message,
-                "signature": pow(message, self.machine.key.d or 0, n),
-                "faulty_signature": wrong,
-                "factor": factor,
-                "other_factor": n // factor,
-            }
-        return found
+        """The primes by wrong results of CRT; None if the accelerator works otherwise."""
+        return bellcore.report(self.key, self.factored) if self.key else None
 
     def sites(self) -> dict[str, int]:
         """How much there is that can fail."""

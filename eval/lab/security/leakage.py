@@ -1,8 +1,14 @@
-"""What a machine gives away of a secret: a fixed one against random ones, on simulated power (welch.py), natively at RTL.
+"""Leakage assessment: a fixed secret against random ones, on simulated power (welch.py), natively at RTL.
 
-Operations of both classes come in random order, each with fresh random numbers where the machine blinds, and every answer is compared with
-Python's pow. The secret is the exponent or, with `fixed="message"`, the message. Operations that do not take equally long tell by
-that alone, and are said to leak before anything else.
+Operations of both classes come in random order, each with fresh random numbers where the machine blinds,
+and every answer is compared with Python's pow. The secret is the exponent or, with `fixed="message"`, the
+message. The secret of an accelerator of another kind is its secret fields; its other fields are held, and its
+answers are compared with `fl`.
+
+A simulation has no noise: operations that differ in the secret alone must take the same number of cycles.
+Where a machine blinds, its random numbers may change the cycles, and the distributions of both classes must
+agree. Time that varies with the message alone is no leak of the exponent. A leak by time is reported before
+any other.
 
 Not judged is where a secret comes in as it is, whatever a machine does afterwards: the cycles in which operands are taken; of a program
 that blinds, the words that put the blinding on; what is computed by the public exponent; of messages, what follows when the blinding is
@@ -11,9 +17,11 @@ gone, as the result tells the message; and clearing. Their t is told all the sam
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -25,19 +33,24 @@ from ...designs.workloads import some_operands
 from ...errors import NoMeasurement
 from ...progress import after
 from .secrets import drawn_key
-from .welch import CLASSES, FIXED, HALVES, RANDOM, THRESHOLD, Point, kind_of, moments_of, point_of
+from .welch import CLASSES, FIXED, HALVES, RANDOM, THRESHOLD, Point, apart, kind_of, point_of
 
 if TYPE_CHECKING:
+    from ....fl.accelerator import Message
     from ....fl.rsa_keys import RSAKey
     from ...designs.machine import Machine
+    from ...designs.protection import Programmed
+    from ...designs.runnable import Runnable
 
-SECRETS = ("exponent", "message")
 TOGGLES = "toggles"  # of all nets of the netlist
 MODELS = (*MEASURES, TOGGLES)
-MESSAGES = ("random", "fixed")
 LEAST_TRACES = 40  # some of each class in each half
 MOST_POINTS = 2_000_000  # cycles of a register; of longer operations registers are not told apart
 BATCH = 2000  # operations that are made ready at a time
+MESSAGES_SHARED, SECRETS_SHARED = (
+    16,
+    3,
+)  # messages that several secrets share, and random secrets beside the fixed one
 
 # what is not judged, by what is secret
 EXCUSED = {
@@ -58,8 +71,8 @@ class Campaign(Protocol):
         kinds: Sequence[int],
         longest: int,
         progress: Callable[[int], None] | None = None,
-    ) -> list[Any]:
-        """The answers of operations that take so many cycles at most."""
+    ) -> tuple[list[Any], list[int]]:
+        """The answers of operations that take so many cycles at most, and their cycles."""
         ...
 
     @property
@@ -76,14 +89,148 @@ class Campaign(Protocol):
 class Operation(NamedTuple):
     """A request, what is right, and its class."""
 
-    request: tuple[int, ...]
-    golden: int
+    request: Message
+    golden: Message | None  # None: the response of `fl`
     which: int
 
 
+Making = Callable[[int, int | None], Operation]
+
+
+class Comparison(ABC):
+    """An accelerator, and the requests of both classes."""
+
+    machine: Runnable
+    seed: int
+
+    @property
+    @abstractmethod
+    def secret(self) -> str:
+        """The name of the secret."""
+
+    @property
+    def message(self) -> str:
+        """The rest of a request, random or fixed."""
+        return "fixed"
+
+    @property
+    def blinded(self) -> bool:
+        """Whether random numbers that the accelerator draws may change its cycles."""
+        return False
+
+    @property
+    def excused(self) -> Collection[Part]:
+        """The parts that are not judged."""
+        return (Part.LOAD,)
+
+    @property
+    def programmed(self) -> Programmed | None:
+        """The program that it executes."""
+        return None
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The secret in a sentence."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The two classes, in words."""
+
+    @property
+    def note(self) -> str:
+        """How the rest of a request is chosen."""
+        return ""
+
+    def named(self, part: Part) -> str:
+        """A part of an operation, in words."""
+        return part.value
+
+    @property
+    @abstractmethod
+    def promise(self) -> str:
+        """Whether it promises constant time, in a sentence."""
+
+    def cycles(self, request: Message) -> int:
+        """The cycles of a request at most."""
+        return self.machine.most_cycles([request])
+
+    def operations(self) -> Iterator[Operation]:
+        """Without an end; the class of each is drawn."""
+        draw, made = self._drawn()
+        while True:
+            yield made(draw.choice(CLASSES), None)
+
+    def shared(self) -> Iterator[list[Operation]]:
+        """Groups of operations that differ in the secret alone; none if all of them do."""
+        return iter(())
+
+    def _drawn(self) -> tuple[random.Random, Making]:
+        """The source of all that is drawn, and operations by class and, if it is given, message."""
+        draw = random.Random(f"{self.machine.nbits} {self.seed}")
+        return draw, self._making(draw)
+
+    @abstractmethod
+    def _making(self, draw: random.Random) -> Making:
+        """The maker of operations."""
+
+
 @dataclass(frozen=True)
-class Compared:
-    """What is fixed and what is drawn."""
+class ComparedFields(Comparison):
+    """Secret fields of any accelerator; all other fields are held."""
+
+    machine: Runnable
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.machine.shape.request]
+        if not self.machine.secret:
+            raise BadInput(
+                f"{self.machine.name} has no secret fields, of which something could leak; "
+                f'name them in its class, as in secret = ("{names[0]}",)'
+            )
+
+    @property
+    def secret(self) -> str:
+        return ", ".join(self.machine.secret)
+
+    @property
+    def words(self) -> str:
+        return f"{'field' if len(self.machine.secret) == 1 else 'fields'} {self.secret}"
+
+    @property
+    def title(self) -> str:
+        return f"{self.words} fixed against random"
+
+    @property
+    def note(self) -> str:
+        return ", other fields held" if len(self.machine.shape.request) > len(self.machine.secret) else ""
+
+    def named(self, part: Part) -> str:
+        return "the computation" if part is Part.COMPUTE else part.value
+
+    @property
+    def promise(self) -> str:
+        if self.machine.constant_time:
+            return f"yes: the same number of cycles for all {self.secret}"
+        return f"no: nothing is promised for {self.secret}"
+
+    def _making(self, draw: random.Random) -> Making:
+        machine = self.machine
+        fixed = machine.accepted(draw)
+        names = [name for name, _ in machine.shape.request]
+        held = {name: value for name, value in zip(names, fixed, strict=True) if name not in machine.secret}
+
+        def made(which: int, _: int | None) -> Operation:
+            return Operation(fixed if which == FIXED else machine.accepted(draw, held), None, which)
+
+        return made
+
+
+@dataclass(frozen=True)
+class Compared(Comparison):
+    """The private exponent or the message of an RSA machine."""
 
     machine: Machine
     secret: str = "exponent"
@@ -96,12 +243,61 @@ class Compared:
                 "--message fixed with --fixed message: then nothing is drawn that could differ; drop one of them"
             )
 
-    def operations(self) -> Iterator[Operation]:
-        """Without an end; the class of each is drawn."""
-        draw = random.Random(f"{self.machine.nbits} {self.seed}")
-        made = self._keyed(draw) if self.machine.keyed else self._plain(draw)
-        while True:
-            yield made(draw.choice(CLASSES))
+    @property
+    def words(self) -> str:
+        return f"the {self.secret}"
+
+    @property
+    def title(self) -> str:
+        return f"a fixed {self.secret} against random ones"
+
+    @property
+    def note(self) -> str:
+        drawn = "drawn" if self.message == "random" else "one for all"
+        return f", messages {drawn}" if self.secret == "exponent" else ""
+
+    @property
+    def promise(self) -> str:
+        return self.machine.promises.sentence
+
+    @property
+    def excused(self) -> Collection[Part]:
+        return EXCUSED[self.secret]
+
+    @property
+    def programmed(self) -> Programmed | None:
+        return self.machine.build.programmed
+
+    def cycles(self, request: Message) -> int:
+        """By its formula, or where the operands decide word by word."""
+        machine, (base, exp, mod, *_) = self.machine, request
+        return machine.programmed.cycles(*request) if machine.keyed else machine.cycles(base, exp, mod)
+
+    @property
+    def blinded(self) -> bool:
+        """Whether random numbers that the machine draws may change its cycles."""
+        if not self.machine.keyed:
+            return False
+        recipe = self.machine.programmed.recipe
+        return recipe.blind_message or recipe.blind_exponent
+
+    @property
+    def messages_drawn(self) -> bool:
+        """Whether both classes have random messages."""
+        return self.secret == "exponent" and self.message == "random"
+
+    def shared(self) -> Iterator[list[Operation]]:
+        """Operations on one message at a time, with the fixed secret and with random ones."""
+        if not self.messages_drawn:
+            return
+        _, made = self._drawn()
+        for _ in range(MESSAGES_SHARED):
+            first = made(FIXED, None)
+            others = (made(RANDOM, first.request[0]) for _ in range(SECRETS_SHARED))
+            yield [first, *others]
+
+    def _making(self, draw: random.Random) -> Making:
+        return self._keyed(draw) if self.machine.keyed else self._plain(draw)
 
     def _varies(self, which: int) -> tuple[bool, bool]:
         """Whether exponent and message are drawn in this class."""
@@ -109,32 +305,33 @@ class Compared:
             return which == RANDOM, self.message == "random"
         return False, which == RANDOM
 
-    def _plain(self, draw: random.Random) -> Callable[[int], Operation]:
+    def _plain(self, draw: random.Random) -> Making:
         """Exponents of the machine's full length: how long an exponent is, many machines show by design."""
         machine = self.machine
         fixed_base, fixed_exp, mod = some_operands(machine)
         top = 1 << (machine.nbits - 1)
 
-        def made(which: int) -> Operation:
+        def made(which: int, message: int | None) -> Operation:
             exp_varies, base_varies = self._varies(which)
             exp = draw.getrandbits(machine.nbits) | top if exp_varies else fixed_exp
-            base = draw.randrange(mod) if base_varies else fixed_base
-            return Operation(machine.carried(base, exp, mod), pow(base, exp, mod), which)
+            base = message if message is not None else draw.randrange(mod) if base_varies else fixed_base
+            return Operation(machine.carried(base, exp, mod), (0, pow(base, exp, mod)), which)
 
         return made
 
-    def _keyed(self, draw: random.Random) -> Callable[[int], Operation]:
+    def _keyed(self, draw: random.Random) -> Making:
         machine = self.machine
         fixed_key: RSAKey = drawn_key(machine.key, draw)
         fixed_message = draw.randrange(2, fixed_key.n)
 
-        def made(which: int) -> Operation:
+        def made(which: int, message: int | None) -> Operation:
             key_varies, message_varies = self._varies(which)
             key = drawn_key(machine.key, draw) if key_varies else fixed_key
-            message = draw.randrange(key.n) if message_varies else fixed_message
+            if message is None:
+                message = draw.randrange(key.n) if message_varies else fixed_message
             assert key.d is not None
             request = machine.programmed.operands(key, message, draw.randrange)
-            return Operation(request, pow(message, key.d, key.n), which)
+            return Operation(request, (0, pow(message, key.d, key.n)), which)
 
         return made
 
@@ -165,23 +362,20 @@ class Told(NamedTuple):
 class Assessment:
     """The verdict on a machine, and what it stands on."""
 
-    compared: Compared
+    compared: Comparison
     measure: str
     traces: int
     lengths: list[list[int]]  # cycles of operations, by kind
+    shared: list[list[int]]  # cycles of operations that differ in the secret alone
     curve: list[Point]
     registers: dict[str, list[Point]]
     part_of: list[Part]  # by cycle
     word_of: list[str]  # by cycle; of a machine without a program, or one that takes its time, empty
     seconds: float  # of the processor
 
-    @property
-    def excused(self) -> set[Part]:
-        return EXCUSED[self.compared.secret]
-
     def judged(self, cycle: int) -> bool:
         """Whether the secret must not show in it."""
-        return self.part_of[cycle] not in self.excused
+        return self.part_of[cycle] not in self.compared.excused
 
     # ---- time
 
@@ -193,15 +387,19 @@ class Assessment:
         ]
 
     @cached_property
-    def time(self) -> Point:
-        """The test of the operations' cycles."""
-        return point_of([moments_of(each) for each in self.lengths])
+    def told_apart(self) -> list[int]:
+        """The cycles of operations that differ in the secret alone; empty if they are all the same."""
+        return next((sorted(set(cycles)) for cycles in self.shared if len(set(cycles)) > 1), [])
+
+    @cached_property
+    def time(self) -> list[float]:
+        """How far the cycles of both classes are apart in each half; above 1 it is more than chance."""
+        return [apart(*(self.lengths[kind_of(which, half)] for which in CLASSES)) for half in HALVES]
 
     @property
     def time_leaks(self) -> bool:
-        """Means differ; or only one of the classes varies at all."""
-        one_varies = min(map(len, self.cycles_of)) == 1 < max(map(len, self.cycles_of))
-        return self.time.leaks or one_varies
+        """The secret changes the cycles of an operation, or their distribution in both halves."""
+        return bool(self.told_apart) or min(self.time) > 1
 
     # ---- power
 
@@ -245,8 +443,9 @@ class Assessment:
         for part in Part:
             cycles = [cycle for cycle, each in enumerate(self.part_of) if each is part]
             if cycles:
-                judged = part not in self.excused
-                found.append(_told(part.value, self.curve, cycles)._replace(judged=judged))
+                judged = part not in self.compared.excused
+                name = self.compared.named(part)
+                found.append(_told(name, self.curve, cycles)._replace(judged=judged))
         return found
 
     @property
@@ -263,7 +462,7 @@ class Assessment:
             halves.append({"max_t": round(t, 2), "worst_cycle": cycle})
         return {
             "fixed": self.compared.secret,
-            "message": self.compared.message if self.compared.secret == "exponent" else "fixed and random",
+            "message": "fixed and random" if self.compared.secret == "message" else self.compared.message,
             "model": self.measure,
             "seed": self.compared.seed,
             "traces": self.traces,
@@ -277,7 +476,8 @@ class Assessment:
             "cycles_over": sum(point.leaks for cycle, point in enumerate(self.curve) if self.judged(cycle)),
             "time": {
                 "leaks": self.time_leaks,
-                "t": round(self.time.both, 2),
+                "apart": [round(distance, 2) for distance in self.time],
+                "by_the_secret_alone": self.told_apart,
                 "fixed": _span(self.cycles_of[FIXED]),
                 "random": _span(self.cycles_of[RANDOM]),
             },
@@ -305,7 +505,7 @@ def _told(name: str, curve: Sequence[Point], cycles: Sequence[int]) -> Told:
 
 
 def assess(
-    compared: Compared,
+    compared: Comparison,
     traces: int,
     measure: str = MEASURES[0],
     progress: Callable[[int, int], None] | None = None,
@@ -321,21 +521,43 @@ def assess(
     if measure == TOGGLES:
         from .netlist_power import NetlistCampaign  # not at the top: it brings the flow
 
-        campaign: Campaign = NetlistCampaign(machine)
+        taken = compared.programmed.timing.loading_cycles if compared.programmed is not None else 0
+        campaign: Campaign = NetlistCampaign(machine.rtl(), taken)
     else:
         model = Watched(machine.rtl())
-        points = len(model.names) * _cycles(machine, first)
+        points = len(model.names) * compared.cycles(first.request)
         campaign = model.campaign(measure, coarse=points > MOST_POINTS)
     try:
-        _run(machine, campaign, [first], [IGNORED])
+        respond = machine.responder()  # one for all, as state stays between operations
+
+        def run(
+            operations: Sequence[Operation], kinds: Sequence[int], told: Callable[[int], None] | None = None
+        ) -> list[int]:
+            """Count them, if their answers are right; return their cycles."""
+            longest = max(compared.cycles(operation.request) for operation in operations)
+            requests = [operation.request for operation in operations]
+            answers, cycles = campaign.run(requests, kinds, longest, told)
+            for (request, golden, _), answer in zip(operations, answers, strict=True):
+                if answer != (right := respond(request) if golden is None else golden):
+                    raise NoMeasurement(
+                        f"{machine.name} answered {answer} and not {right} to {request}: "
+                        "nothing is measured on a wrong one"
+                    )
+            return cycles
+
+        run([first], [IGNORED])
         start = time.process_time()
         for done in range(0, traces, BATCH):
             batch = [next(operations) for _ in range(min(BATCH, traces - done))]
             kinds = [kind_of(each.which, 2 * (done + at) // traces) for at, each in enumerate(batch)]
             told = None if progress is None else after(progress, done, traces)
-            _run(machine, campaign, batch, kinds, told)
+            run(batch, kinds, told)
         seconds = time.process_time() - start
-        part_of, word_of = _placed(machine, first.request, campaign)
+        part_of, word_of = _placed(compared, first.request, campaign)
+        shared: list[list[int]] = []
+        if not compared.blinded:
+            of_all = list(itertools.chain.from_iterable(campaign.lengths))
+            shared = [run(group, [IGNORED] * len(group)) for group in compared.shared()] or [of_all]
         if measure == TOGGLES:  # what an edge has stored moves the logic behind it until the next one
             part_of[campaign.taken + 1] = Part.LOAD
         return Assessment(
@@ -343,6 +565,7 @@ def assess(
             measure,
             traces,
             campaign.lengths,
+            shared,
             [point_of(kinds) for kinds in campaign.curve()],
             {name: [point_of(kinds) for kinds in campaign.curve(name)] for name in campaign.groups},
             part_of,
@@ -353,34 +576,13 @@ def assess(
         campaign.close()
 
 
-def _cycles(machine: Machine, operation: Operation) -> int:
-    """Of an operation by its formula, or where the operands decide word by word."""
-    base, exp, mod, *_ = operation.request
-    return machine.programmed.cycles(*operation.request) if machine.keyed else machine.cycles(base, exp, mod)
-
-
-def _run(
-    machine: Machine,
-    campaign: Campaign,
-    operations: Sequence[Operation],
-    kinds: Sequence[int],
-    progress: Callable[[int], None] | None = None,
-) -> None:
-    """Count them, if their answers are right."""
-    longest = max(_cycles(machine, each) for each in operations)
-    answers = campaign.run([each.request for each in operations], kinds, longest, progress)
-    for operation, answer in zip(operations, answers, strict=True):
-        if answer != (0, operation.golden):
-            raise NoMeasurement(
-                f"the machine answered {answer} and not {operation.golden} to {operation.request}: nothing is measured on a wrong one"
-            )
-
-
-def _placed(machine: Machine, request: tuple[int, ...], campaign: Campaign) -> tuple[list[Part], list[str]]:
+def _placed(
+    compared: Comparison, request: tuple[int, ...], campaign: Campaign
+) -> tuple[list[Part], list[str]]:
     """What each cycle is at: the part of the program and its word, where all operations take the same time."""
     cycles = campaign.cycles
     same = len(set().union(*campaign.lengths)) == 1
-    programmed = machine.build.programmed
+    programmed = compared.programmed
     if programmed is None or not same:
         return [Part.LOAD if cycle <= campaign.taken else Part.COMPUTE for cycle in range(cycles)], [
             ""

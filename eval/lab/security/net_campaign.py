@@ -7,11 +7,8 @@ from typing import Any, ClassVar
 
 from ....flow.gates.engine import GateTables
 from ....flow.gates.faults import FaultyNetlist, NetFault, Stuck
-from ....flow.gates.gates import synthesized
+from ....flow.gates.gates import netlist_of
 from ....flow.kit import kit
-from ....rtl.sim.ports import Ports
-from ....rtl.sim.translation.translate import top_name
-from ....rtl.sim.translation.translated import translated
 from .fault_campaign import LEAST_OF_PART, Campaign
 
 SAMPLES_OF_NETS = 1_000
@@ -24,9 +21,7 @@ class NetCampaign(Campaign):
     stage: ClassVar[str] = "gates"
 
     def _model(self) -> Any:
-        component = self.machine.rtl()
-        text, ports = translated(component, Ports.of)
-        netlist = synthesized(text, top_name(component))
+        netlist, ports = netlist_of(self.machine.rtl())
         return FaultyNetlist(GateTables(netlist, kit.find().library), ports)
 
     def _made_by(self) -> list[str]:

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....flow.gates.gates import synthesized
+from ....flow.gates.gates import netlist_of
 from ....flow.gates.power_trace import TracedNetlist
 from ....flow.kit import kit
 from ....rtl.sim.campaigns.leak import IGNORED, NKINDS, Moments
-from ....rtl.sim.ports import Ports
-from ....rtl.sim.translation.translate import top_name
-from ....rtl.sim.translation.translated import translated
 
 if TYPE_CHECKING:
-    from ...designs.machine import Machine
+    from pymtl3 import Component
 
 CLOCK_NS = 3.0
 TOGETHER = 100  # operations in a run of the simulation
@@ -29,14 +26,12 @@ TOGETHER = 100  # operations in a run of the simulation
 class NetlistCampaign:
     """Operations on a netlist, and the sums of their movements by cycle, kind and module."""
 
-    def __init__(self, machine: Machine) -> None:
-        component = machine.rtl()
-        text, ports = translated(component, Ports.of)
+    def __init__(self, component: Component, taken: int) -> None:
+        """taken: the last cycle in which a request is taken."""
+        netlist, ports = netlist_of(component)
         library = kit.find().library
-        netlist = synthesized(text, top_name(component))
         self._model = TracedNetlist(netlist, library, ports, library.constraints(CLOCK_NS))
-        programmed = machine.build.programmed
-        self.taken = programmed.timing.loading_cycles if programmed is not None else 0
+        self.taken = taken
         self.groups = [name or "(top)" for name in self._model.modules]
         self.lengths: list[list[int]] = [[] for _ in range(NKINDS)]
         wide = len(self.groups) + 1  # the last is all of it
@@ -50,19 +45,21 @@ class NetlistCampaign:
         kinds: Sequence[int],
         longest: int,
         progress: Callable[[int], None] | None = None,
-    ) -> list[Any]:
-        """The answers."""
+    ) -> tuple[list[Any], list[int]]:
+        """Answers and cycles."""
         answers: list[Any] = []
+        lengths: list[int] = []
         for start in range(0, len(requests), TOGETHER):
             part = requests[start : start + TOGETHER]
             traced = self._model.run(part, longest, self.taken)
             for kind, rows in zip(kinds[start : start + TOGETHER], traced.rows, strict=True):
+                lengths.append(len(rows))
                 if kind != IGNORED:
                     self._count(kind, rows)
             answers += traced.responses
             if progress is not None:
                 progress(len(answers))
-        return answers
+        return answers, lengths
 
     def _count(self, kind: int, rows: np.ndarray) -> None:
         cycles = len(rows)

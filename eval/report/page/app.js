@@ -76,6 +76,20 @@
   one("#all")?.addEventListener("click", () => reset([]));
   one("#first")?.addEventListener("click", () => reset(initial));
 
+  // ---- the lead and the tiles: those of the views that the filters let through, the most complete ones
+  const HEADLINES = 3;
+  const headlines = () => {
+    const views = all(".headline");
+    const passing = views.filter((view) => passes(view.dataset, ["nbits", "operation", "interface"]));
+    for (const view of views) view.hidden = !passing.slice(0, HEADLINES).includes(view);
+    for (const tile of all(".tile")) tile.hidden = !passes(tile.dataset, ["stage", "metric"]);
+    const first = passing[0]?.dataset.finding;
+    if (views.length === 0) return;
+    one("#lead").textContent = passing.length > 1
+      ? `${passing.length} views are shown, each of one width, operation and interface. Designs compare only within a view. The most complete view is ${first}`
+      : first ?? "No design has figures for this choice of width, operation and interface.";
+  };
+
   const update = () => {
     for (const table of all("table[data-filters]")) {
       const names = table.dataset.filters.split(" ");
@@ -92,6 +106,7 @@
       }
       table.closest(".block").classList.toggle("nothing", left === 0);
     }
+    headlines();
     for (const figure of all("figure[data-family]")) figure.hidden = !passes(figure.dataset, ["family"]);
     for (const chart of charts.values()) refresh(chart);
     const count = entries.filter((entry) => passes(entry, EVERY)).length;
@@ -131,9 +146,9 @@
     }
     return JSON.parse(text);
   };
-  // charts.apart: names do not lie over each other
+  // charts.apart: labels of points do not overlap
   const apart = (vega) => {
-    for (const mark of vega.marks) if (mark.type === "text") mark.transform = [data.labels];
+    for (const mark of vega.marks) if (mark.type === "text" && mark.name !== data.ends) mark.transform = [data.labels];
     return vega;
   };
   const familiesOf = (records) => {

@@ -15,7 +15,6 @@ from .model import Model
 
 LEAST_ADDERS = 5
 ADDER_MARGIN_NS, INVERTER_NS, LATER_NS = 0.02, 0.015, 0.03
-SUM_AND_CARRY = (full_adders.Adder._fields.index("sum"), full_adders.Adder._fields.index("carry"))
 
 
 def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: dict[str, int]) -> Model:
@@ -30,10 +29,9 @@ def with_adders(model: Model, modules: Mapping[str, str], rounds: int, counts: d
         if exchange.exchanged < LEAST_ADDERS:
             break
         netlist = connected(circuit.netlist, exchange.cells, exchange.nets, model.library)
-        made = wired(netlist, circuit.wire_ff, around=circuit.around)
         every = circuit.owners | exchange.owners
-        made.owners = {name: owner for name, owner in every.items() if name in netlist.cells}
-        trial = Model(made, model.library, model.constraints, model.families, model.target)
+        kept = {name: owner for name, owner in every.items() if name in netlist.cells}
+        trial = model.again(wired(netlist, circuit.wire_ff, around=circuit.around, owners=kept))
         # other loads make some paths a little later, which sizes make up for
         if trial.worst < min(model.worst, model.target) - LATER_NS or trial.area >= model.area:
             break
@@ -59,7 +57,7 @@ def _in_time(model: Model, adders: list[full_adders.Adder]) -> list[full_adders.
     chosen: list[full_adders.Adder] = []
     for number, (low, high) in enumerate(itertools.pairwise([0, *model.bounds])):
         if here := waiting.get(number, []):
-            sums, carries = (np.array([adder[place] for adder in here]) for place in SUM_AND_CARRY)
+            sums, carries = np.array([(adder.sum, adder.carry) for adder in here]).T
             at_sums, at_carries = _behind_adders(model, arrival, here, sums, carries)
             for place in np.nonzero((at_sums <= required[sums]) & (at_carries <= required[carries]))[
                 0

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...netlist.buffers import Buffers
-from ...netlist.netlist import Instance, Terminal
+from ...timing.graph import Groups
 from .circuit import Circuit
-from .model import Groups, Model
+from .model import Model
 from .moves import largest_batch
 
 LEAST_BUFFER_GAIN_NS = 0.002
@@ -18,12 +18,11 @@ BUFFER_WINDOW_NS = 0.15
 
 
 class Buffering(NamedTuple):
-    """Sinks of a net that go behind a buffer, and what that brings at the net, in ns of slack for um^2."""
+    """Sinks of a net that go behind a buffer."""
 
     net: int
     kind: str
     sinks: list[int]
-    gain: float
 
 
 def _bufferings(model: Model) -> list[Buffering]:
@@ -63,7 +62,7 @@ def _bufferings(model: Model) -> list[Buffering]:
                 gain = min(behind, ahead, limit) - min(worst[net], limit)
                 score = gain / families.area[number]
                 if gain > LEAST_BUFFER_GAIN_NS and (best is None or score > best[0]):
-                    best = (score, Buffering(net, kind, sinks[:last].tolist(), gain))
+                    best = (score, Buffering(net, kind, sinks[:last].tolist()))
         if best:
             found.append(best)
     return [each for _, each in sorted(found, key=lambda pair: -pair[0])]
@@ -74,8 +73,7 @@ def buffered(model: Model, modules: Mapping[str, str], counts: dict[str, int]) -
     model.derive()
     wanted = _bufferings(model)[: largest_batch(model)]
     while wanted:
-        circuit = _with_buffers(model, wanted, modules)
-        trial = Model(circuit, model.library, model.constraints, model.families, model.target)
+        trial = model.again(_with_buffers(model, wanted, modules))
         if trial.cost < model.cost - 1e-9:
             counts["buffers"] += len(wanted)
             return trial
@@ -88,8 +86,8 @@ def _with_buffers(model: Model, wanted: list[Buffering], modules: Mapping[str, s
     netlist = circuit.netlist
     buffers = Buffers(netlist, model.library, "drive", circuit.owners, modules)
     caps, resistances = circuit.caps_ff.tolist(), circuit.res_kohm.tolist()
-    for net, kind, sinks, _ in wanted:
-        moved = [_reader(model, buffers.cells, sink) for sink in sinks]
+    for net, kind, sinks in wanted:
+        moved = [model.terminal(sink) for sink in sinks]
         _, behind = buffers.insert(kind, net, buffers.module(net, moved))
         share = len(sinks) / len(netlist.sinks[net])
         readers = len(netlist.sinks[net])
@@ -107,8 +105,3 @@ def _with_buffers(model: Model, wanted: list[Buffering], modules: Mapping[str, s
         circuit.wire_ff,
         circuit.around,
     )
-
-
-def _reader(model: Model, cells: Mapping[str, Instance], sink: int) -> Terminal:
-    name = model.names[int(model.sink_cell[sink])]
-    return name, model.families.pins[cells[name].kind][int(model.sink_pin[sink])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,7 +39,11 @@ class Circuit:
 
 
 def wired(
-    netlist: Netlist, wire_ff: float, table: WireTable | None = None, around: Surroundings | None = None
+    netlist: Netlist,
+    wire_ff: float,
+    table: WireTable | None = None,
+    around: Surroundings | None = None,
+    owners: Mapping[str, str] | None = None,
 ) -> Circuit:
     """A netlist with wires from a table by name of the net, the others with so much for each reader."""
     caps = wire_ff * np.array([float(len(sinks)) for sinks in netlist.sinks])
@@ -47,4 +52,4 @@ def wired(
         net = netlist.aliases.get(name)
         if net is not None:  # nets of the clock tree are not in the netlist before placement
             caps[net], resistances[net] = wire.cap_ff, wire.res_ohm / 1000
-    return Circuit(netlist, caps, resistances, wire_ff=None if table else wire_ff, around=around)
+    return Circuit(netlist, caps, resistances, dict(owners or {}), None if table else wire_ff, around)

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
-
-import numpy as np
 
 from ...kit.liberty import Cell, Library
 from ...netlist.buffers import Buffers
 from ...netlist.netlist import PORT
 from .circuit import Circuit, wired
+from .model import Model
 
 MANY = 48  # readers; what abc has buffered has fewer
 SPREADS = (4, 8, 12, 16, 24, 32)  # readers of one buffer that are looked at
@@ -39,45 +38,37 @@ class Level(NamedTuple):
     spread: int
 
 
-def with_trees(
-    circuit: Circuit,
-    library: Library,
-    clock_nets: set[int],
-    modules: Mapping[str, str],
-    counts: dict[str, int],
-    slack_of: Callable[[Circuit], np.ndarray] | None = None,
-) -> Circuit:
-    """The circuit with a tree on every net that has many readers, but for the clock's and the constants.
-
-    `slack_of` tells what each net of a circuit has to spend: without it, all trees are the fastest.
-    """
-    netlist = circuit.netlist
+def with_trees(model: Model, modules: Mapping[str, str], counts: dict[str, int]) -> Model:
+    """The model with a tree on every net that has many readers, but for the clock's and the constants."""
+    circuit, netlist = model.circuit, model.netlist
     wide = [
         net
         for net, sinks in enumerate(netlist.sinks)
-        if len(sinks) > MANY
-        and net not in clock_nets
-        and netlist.driver[net] is not None
-        and _drives(circuit, library, net)
+        if len(sinks) > MANY and net not in model.clock_nets and _changes(model, net)
     ]
     if not wide or circuit.wire_ff is None:
-        return circuit
-    trees = _Trees(library, circuit.wire_ff)
-    spare = dict.fromkeys(wide, 0.0)
-    made = _spread(circuit, library, spare, modules, trees)
-    if slack_of is not None:
-        slack = slack_of(made)
-        spare = {net: STEP_NS * max(0, int(SPENT * min(slack[net], 1.0) / STEP_NS)) for net in wide}
-        made = _spread(circuit, library, spare, modules, trees)
-    counts["spread"] += len(made.netlist.cells) - len(netlist.cells)
-    return made
+        return model
+    trees = _Trees(model.library, circuit.wire_ff)
+    fastest = model.again(_spread(circuit, dict.fromkeys(wide, 0.0), modules, trees))
+    slack = fastest.slack.reshape(-1, 2).min(axis=1) - model.target
+    spare = {net: STEP_NS * max(0, int(SPENT * min(slack[net], 1.0) / STEP_NS)) for net in wide}
+    spread = model.again(_spread(circuit, spare, modules, trees))
+    counts["spread"] += len(spread.names) - len(netlist.cells)
+    return spread
+
+
+def _changes(model: Model, net: int) -> bool:
+    """Whether a net has a driver that is no tie."""
+    if (driver := model.netlist.driver[net]) is None:
+        return False
+    return driver[0] == PORT or bool(model.library.cells[model.netlist.cells[driver[0]].kind].inputs)
 
 
 def _spread(
-    circuit: Circuit, library: Library, spare: Mapping[int, float], modules: Mapping[str, str], trees: _Trees
+    circuit: Circuit, spare: Mapping[int, float], modules: Mapping[str, str], trees: _Trees
 ) -> Circuit:
-    """With trees on these nets, which have so many ns to spend."""
-    netlist = circuit.netlist
+    """The circuit with trees on these nets, which have so many ns to spend."""
+    netlist, library = circuit.netlist, trees.library
     cells = netlist.cells
     buffers = Buffers(netlist, library, "spread", dict(circuit.owners), modules)
     for net, ns in spare.items():
@@ -97,16 +88,7 @@ def _spread(
                 buffers.hang(readers[first:end], behind)
                 heads.append(head)
             readers = heads
-    made = wired(buffers.connected(), trees.wire_ff, around=circuit.around)
-    made.owners = buffers.owners
-    return made
-
-
-def _drives(circuit: Circuit, library: Library, net: int) -> bool:
-    """Whether a net changes: no tie drives it."""
-    driver = circuit.netlist.driver[net]
-    assert driver is not None
-    return driver[0] == PORT or bool(library.cells[circuit.netlist.cells[driver[0]].kind].inputs)
+    return wired(buffers.connected(), trees.wire_ff, around=circuit.around, owners=buffers.owners)
 
 
 class Tree(NamedTuple):

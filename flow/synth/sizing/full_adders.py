@@ -24,6 +24,7 @@ from typing import NamedTuple
 from ...kit.functions import parse
 from ...kit.liberty import Cell, Library
 from ...netlist.netlist import PORT, Instance, Netlist
+from ...netlist.order import in_order
 from ...netlist.ownership import SEPARATOR
 
 WIDEST = 3  # leaves
@@ -86,31 +87,20 @@ def _is_gate(cell: Cell) -> bool:
     )
 
 
-def in_order(netlist: Netlist, library: Library) -> list[str]:
+def _in_order(netlist: Netlist, library: Library) -> list[str]:
     """All cells but registers, each after those that it reads."""
-    combinational = {kind: not cell.sequential for kind, cell in library.cells.items()}
-    inputs = {kind: set(cell.inputs) for kind, cell in library.cells.items()}
-    waiting: dict[str, int] = {}
-    for name, instance in netlist.cells.items():
-        if combinational[instance.kind]:
-            drivers = (
-                netlist.driver[net] for pin, net in instance.pins.items() if pin in inputs[instance.kind]
-            )
-            waiting[name] = sum(
-                1
-                for each in drivers
-                if each and each[0] != PORT and combinational[netlist.cells[each[0]].kind]
-            )
-    ready = [name for name, count in waiting.items() if not count]
-    for name in ready:  # grows
-        instance = netlist.cells[name]
-        for pin, net in instance.pins.items():
-            for reader, _ in () if pin in inputs[instance.kind] else netlist.sinks[net]:
-                if reader in waiting:
-                    waiting[reader] -= 1
-                    if not waiting[reader]:
-                        ready.append(reader)
-    return ready
+    chosen = {
+        name: cell
+        for name, instance in netlist.cells.items()
+        if not (cell := library.cells[instance.kind]).sequential
+    }
+    drivers = {
+        name: [netlist.driver[net] for pin, net in netlist.cells[name].pins.items() if pin in cell.inputs]
+        for name, cell in chosen.items()
+    }
+    return in_order(
+        {name: [cell[0] for cell in found if cell and cell[0] in chosen] for name, found in drivers.items()}
+    )
 
 
 def find(netlist: Netlist, library: Library) -> list[Adder]:
@@ -134,7 +124,7 @@ def find(netlist: Netlist, library: Library) -> list[Adder]:
             *((leaves, table ^ flip) for leaves, table in cuts.get(base, ())),
         ]
 
-    for name in in_order(netlist, library):
+    for name in _in_order(netlist, library):
         instance = netlist.cells[name]
         if instance.kind not in gates:
             continue

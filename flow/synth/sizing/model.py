@@ -15,7 +15,7 @@ from ...kit.liberty import Library
 from ...netlist.netlist import Instance, connected
 from ...timing import kernel
 from ...timing.cells import FALL, RISE
-from ...timing.graph import TimingGraph
+from ...timing.graph import Groups, TimingGraph
 from .circuit import Circuit, Surroundings
 from .families import Families
 from .report import Figures
@@ -31,24 +31,6 @@ class Move(NamedTuple):
     kind: int
     first: int
     second: int
-
-
-class Groups:
-    """Which elements have a number, for each number."""
-
-    def __init__(self, numbers: np.ndarray, count: int) -> None:
-        self.order = np.argsort(numbers, kind="stable")
-        self.first = np.searchsorted(numbers[self.order], np.arange(count + 1))
-
-    def __getitem__(self, number: int) -> np.ndarray:
-        return self.order[self.first[number] : self.first[number + 1]]
-
-    def spread(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(place in numbers, element) for all elements of all numbers."""
-        sizes = self.first[numbers + 1] - self.first[numbers]
-        which = np.repeat(np.arange(len(numbers)), sizes)
-        within = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return which, self.order[self.first[numbers][which] + within]
 
 
 class Model(TimingGraph):
@@ -74,19 +56,17 @@ class Model(TimingGraph):
         self.set_wires(circuit.caps_ff, circuit.res_kohm)
         self.analyse()
 
+    def again(self, circuit: Circuit) -> Model:
+        """Return the model of another circuit for the same clock."""
+        return Model(circuit, self.library, self.constraints, self.families, self.target)
+
     # -- structure ----------------------------------------------------------------------------------------------------
 
     def _number_endpoints(self) -> None:
-        checks: list[tuple[int, int, int, int]] = []  # cell, row, sink, edge
+        setup = self.check_side == 0
+        for name in ("check_cell", "check_row", "check_sink", "check_edge"):
+            setattr(self, name, getattr(self, name)[setup])
         ends: dict[int, int] = {}
-        for kind, names in self.members.items():
-            for row, (pin, edge, clock, setup, _) in enumerate(self.kinds[kind].checks):
-                for name in names if setup else ():
-                    pins = self.netlist.cells[name].pins
-                    if name not in self.unchecked and pin in pins and pins.get(clock) in self.clock_nets:
-                        checks.append((self.index[name], row, self.sink[name, pin], edge))
-        columns = np.array(checks, int).reshape(-1, 4).T
-        self.check_cell, self.check_row, self.check_sink, self.check_edge = columns
         for sink in self.check_sink.tolist():
             ends.setdefault(sink, len(ends))
         outputs = [net for _, net in self.netlist.port_bits("output")]
@@ -125,7 +105,7 @@ class Model(TimingGraph):
         nodes = 2 * net + self.check_edge
         tables = self.families.check[self.kind[self.check_cell], self.check_row]
         clock_slews = np.full(len(nodes), asked.clock_slew_ns)
-        margin = self.tables.look_up(tables, slew[nodes], clock_slews) if len(nodes) else np.zeros(0)
+        margin = self.tables.look_up(tables, slew[nodes], clock_slews)
         cap = self.sink_ff[self.check_sink, self.check_edge]
         wire = self.wire_delays(net, cap)
         at_check = period - margin - wire
@@ -174,7 +154,6 @@ class Model(TimingGraph):
 
     def derive(self) -> None:
         """What load costs at each node, what slew costs at each node, and the slack of each net without one of its sinks."""
-        look_up, slew, arrival = self.tables.look_up, self.slew[0], self.arrival[0]
         count = len(self.base)
         self.by_slew, self.by_load = np.zeros(count), np.zeros(count)
         kernel.call(
@@ -182,8 +161,8 @@ class Model(TimingGraph):
             self.tables.stack,
             self.arcs_of_c(),
             self.load,
-            slew,
-            arrival,
+            self.slew[0],
+            self.arrival[0],
             self.required,
             self.arc_delay[0],
             self.arc_slew[0],
@@ -193,32 +172,23 @@ class Model(TimingGraph):
             self.by_load,
         )
         buffer = self.families.number[self.constraints.driving_cell]
-        first = int(self.families.delay[buffer, 0])
-        ones = np.array([first])
-        at = np.array([0.0])
-        step = look_up(ones, at, np.array([10.0 + STEP_FF])) - look_up(ones, at, np.array([10.0]))
+        tables = np.repeat(self.families.delay[buffer, 0], 2)
+        low, high = self.tables.look_up(tables, np.zeros(2), np.array([10.0, 10.0 + STEP_FF]))
         for _, net in self.netlist.port_bits("input"):
-            self.by_load[2 * net : 2 * net + 2] = float(step[0]) / STEP_FF
+            self.by_load[2 * net : 2 * net + 2] = (high - low) / STEP_FF
         if (around := self.circuit.around) is not None:
             self.by_load[around.inputs] = around.step
         self.by_load[self.ideal] = 0.0
         # the least slack of the other sinks of a net
         self.other_slack = np.full((len(self.sink_net), 2), np.inf)
         for edge in (RISE, FALL):
-            least = np.full(count // 2, np.inf)
-            which = np.full(count // 2, -1)
-            second = np.full(count // 2, np.inf)
             order = np.lexsort((self.sink_slack[:, edge], self.sink_net))
-            nets = self.sink_net[order]
-            firsts = np.nonzero(np.diff(nets, prepend=-1))[0]
-            least[nets[firsts]] = self.sink_slack[order[firsts], edge]
-            which[nets[firsts]] = order[firsts]
-            seconds = firsts + 1
-            seconds = seconds[seconds < len(nets)]
-            seconds = seconds[nets[seconds] == nets[seconds - 1]]
-            second[nets[seconds]] = self.sink_slack[order[seconds], edge]
-            alone = which[self.sink_net] == np.arange(len(self.sink_net))
-            self.other_slack[:, edge] = np.where(alone, second[self.sink_net], least[self.sink_net])
+            nets, slacks = self.sink_net[order], self.sink_slack[order, edge]
+            worst = np.searchsorted(nets, nets)  # the place of the worst sink of the same net
+            is_worst = worst == np.arange(len(nets))
+            followed = np.append(~is_worst[1:], False)
+            second = np.where(followed, np.append(slacks[1:], np.inf), np.inf)
+            self.other_slack[order, edge] = np.where(is_worst, second, slacks[worst])
         outputs = self.out_nodes // 2
         of_output = np.full(count // 2, np.inf)
         np.minimum.at(of_output, outputs, self.slack[self.out_nodes])

@@ -7,7 +7,6 @@ from typing import ClassVar
 import msgspec
 
 from ...product import Product
-from ...timing.wire_table import Source
 
 
 class Figures(msgspec.Struct):
@@ -38,6 +37,5 @@ class Sizing(Product, omit_defaults=True):
     after: Figures | None = None
     moves: dict[str, int] = msgspec.field(default_factory=dict)
     clock_ns: float | None = None
-    wires: Source | None = None
     wire_ff: float | None = None
     seconds: float | None = None

@@ -14,8 +14,8 @@ other are made at once; a full analysis then decides, and a batch that did not h
 met, sizes go down again by the same estimate: area recovery. After Coudert, "Gate sizing for constrained delay/power/area
 optimization", IEEE Trans. VLSI 5(4), 1997, in its form with a local neighbourhood.
 
-Wires: `wire_ff` for each reader before placement, or those of wires.json (then the netlist has to be placed again). The clock is
-ideal here, `Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
+Wires: WIRE_FF per fan-out here, and those of the placement after it (layout/in_place.py). The clock is ideal;
+`Effort.slack_ns` stands for its tree (styles/default.ys has the slacks after layout).
 """
 
 from __future__ import annotations
@@ -29,22 +29,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ... import product
 from ...collecting import uncollected
-from ...files import replace_text, replacing
 from ...going import say
 from ...kit import kit
 from ...kit.constraints import Constraints
 from ...kit.liberty import Library
 from ...netlist import hierarchy as hierarchy_file
-from ...netlist import yosys
 from ...netlist.hierarchy import Hierarchy
 from ...netlist.netlist import read, write_back
-from ...timing import wire_table
 from ..area import area
-from ..synthesis import WRITE
+from ..synthesis import write_netlist
 from ..tiles import Tiles
 from .adders import with_adders
 from .buffering import buffered
@@ -99,58 +94,41 @@ def size(
     *,
     clock_ns: float,
     clock_port: str | None = "clk",
-    hierarchy: str | Path | None = None,
-    wire_ff: float = WIRE_FF,
-    wires: str | Path | None = None,
-    effort: Effort | None = None,
     kit_directory: Path | None = None,
 ) -> Sizing:
     """Write netlist.v, netlist.json, hierarchy.json, area.json and sizing.json of the sized netlist; returns the last.
 
-    `hierarchy` is looked for beside the netlist. `wires` is a wires.json of the same netlist, placed; nets that it does not know
-    get `wire_ff` for each reader.
+    hierarchy.json, and tiles.json if there is one, are read from the directory of the netlist.
     """
     say("sizing")
     started = time.perf_counter()
     source, out = Path(netlist_json), Path(out_dir)
-    hierarchy = Path(hierarchy) if hierarchy else source.with_name("hierarchy.json")
     files = kit.find(kit_directory)
     library = files.library
-    known = hierarchy_file.load(hierarchy)
+    known = hierarchy_file.load(source.with_name(Hierarchy.FILE))
     asked = library.constraints(clock_ns, clock_port)
-    work = out / "work"
-    work.mkdir(parents=True, exist_ok=True)
     netlist = read(source, library)
     document = json.loads(source.read_text())
     beside = source.with_name(Tiles.FILE)
     tiled = product.read(beside, Tiles) if beside.is_file() else Tiles()
-    if tiled.tiles and not wires:
 
-        def of_part(
-            circuit: Circuit, constraints: Constraints, modules: Mapping[str, str]
-        ) -> tuple[Circuit, Round]:
-            tried = effort or effort_for(len(circuit.netlist.cells))
-            return optimise(circuit, library, constraints, modules, tried)
+    def of_part(
+        circuit: Circuit, constraints: Constraints, modules: Mapping[str, str]
+    ) -> tuple[Circuit, Round]:
+        return optimise(circuit, library, constraints, modules, effort_for(len(circuit.netlist.cells)))
 
+    if tiled.tiles:
         parts = Tiled(document["modules"][netlist.name], tiled, known.cells, netlist.name)
-        target = (effort or Effort()).slack_ns
-        module, sized_tiles, owners, round_ = parts.sized(library, asked, wire_ff, target, of_part)
+        module, sized_tiles, owners, round_ = parts.sized(library, asked, WIRE_FF, Effort.slack_ns, of_part)
         document["modules"][netlist.name] = module
         sized_tiles.write(out)
     else:
-        table = wire_table.load(wires) if wires else None
-        effort = effort or effort_for(len(netlist.cells))
-        circuit, round_ = optimise(wired(netlist, wire_ff, table), library, asked, known.cells, effort)
+        circuit, round_ = of_part(wired(netlist, WIRE_FF), asked, known.cells)
         module = document["modules"][netlist.name]
         write_back(module, netlist, circuit.netlist, library)
         owners = {**known.cells, **circuit.owners}
         owners = {name: owners[name] for name in circuit.netlist.cells}
-    text = json.dumps(document, separators=(",", ":"))
-    (work / "netlist.json").write_text(text)
-    yosys.run("write", WRITE.format(lib=files.lib, top=netlist.name), work)
-    with replacing(out / "netlist.v") as part:
-        part.write_text((work / "netlist.v").read_text())
-    replace_text(out / "netlist.json", text)
+    write_netlist(out, netlist.name, document, files.lib)
     Hierarchy(cells=owners, modules=known.modules).write(out)
     area(module, owners, known.modules, library).write(out)
     report = Sizing(
@@ -159,8 +137,7 @@ def size(
         after=round_.after,
         moves=round_.moves,
         clock_ns=clock_ns,
-        wires="placement" if wires else "model",
-        wire_ff=wire_ff,
+        wire_ff=WIRE_FF,
         seconds=round(time.perf_counter() - started, 1),
     )
     report.write(out)
@@ -175,17 +152,10 @@ def optimise(
     effort: Effort,
 ) -> Result:
     """The circuit with the clock met, as far as it can be, and area given back where it is not needed."""
-    families = Families(library)
-    model = Model(circuit, library, constraints, families, effort.slack_ns)
+    model = Model(circuit, library, constraints, Families(library), effort.slack_ns)
     before = model.figures()
     counts: dict[str, int] = defaultdict(int)
-
-    def spare(spread: Circuit) -> np.ndarray:
-        of_nodes = Model(spread, library, constraints, families, effort.slack_ns).slack
-        return of_nodes.reshape(-1, 2).min(axis=1) - effort.slack_ns
-
-    if (spread := with_trees(circuit, library, model.clock_nets, modules, counts, spare)) is not circuit:
-        model = Model(spread, library, constraints, families, effort.slack_ns)
+    model = with_trees(model, modules, counts)
     stages = itertools.count(1)
 
     def sped_up() -> None:

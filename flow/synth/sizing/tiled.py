@@ -8,6 +8,7 @@ are wanted at the soonest, what else hangs on their nets. That takes as long as 
 from __future__ import annotations
 
 import copy
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from ..tiles import Tiles
 from .circuit import Circuit, Surroundings, wired
 from .families import Families
 from .model import Model
-from .report import Figures, Round
+from .report import Round
 
 ROUNDS = 3
 Optimise = Callable[[Circuit, Constraints, Mapping[str, str]], tuple[Circuit, Round]]
@@ -82,7 +83,7 @@ class Tiled:
 
         model = analysed()
         before = after = model.figures()
-        best = (model.cost, self._kept())
+        best, cost = self.parts, math.inf
         for number in range(ROUNDS):
             # at first all of them, alone
             late = {part.name for part in self.parts} if not number else {*_owners_of_late(model, self.parts)}
@@ -101,29 +102,22 @@ class Tiled:
                 moves.update({kind: count * len(part.paths) for kind, count in done.moves.items()})
                 part.become(netlist, circuit, library)
             model = analysed()
-            if not number or model.cost < best[0]:
-                best, after = (model.cost, self._kept()), model.figures()
-            if model.cost <= 0:
+            if model.cost < cost:
+                best, cost, after = [replace(part) for part in self.parts], model.cost, model.figures()
+            if cost <= 0:
                 break
-        for part, (module, owners) in zip(self.parts, best[1], strict=True):
-            part.module, part.owners = module, owners
-        return self._result(before, after, dict(moves))
-
-    def _kept(self) -> list[tuple[Module, dict[str, str]]]:
-        return [(part.module, part.owners) for part in self.parts]
+        self.parts = best
+        owners = dict(self.parts[0].owners)
+        for tile, part in zip(self.tiled.tiles, self.parts[1:], strict=True):
+            owners |= tiles.placed(tile, part.owners)
+        made = Tiles(tiles=self.tiled.tiles, netlists=self._netlists())
+        return Sized(self._whole(), made, owners, Round(before, after, dict(moves)))
 
     def _netlists(self) -> dict[str, Module]:
         return {part.name: part.module for part in self.parts[1:]}
 
     def _whole(self) -> Module:
         return tiles.join(self.parts[0].module, self.tiled.tiles, self._netlists())
-
-    def _result(self, before: Figures, after: Figures, moves: dict[str, int]) -> Sized:
-        owners = dict(self.parts[0].owners)
-        for tile, part in zip(self.tiled.tiles, self.parts[1:], strict=True):
-            owners |= tiles.placed(tile, part.owners)
-        made = Tiles(tiles=self.tiled.tiles, netlists=self._netlists())
-        return Sized(self._whole(), made, owners, Round(before, after, moves))
 
 
 def _owners_of_late(model: Model, parts: list[Part]) -> Iterator[str]:

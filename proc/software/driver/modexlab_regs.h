@@ -12,7 +12,7 @@
 #define MODEXLAB_MOST_WORDS 128u // of an operand
 #define MODEXLAB_MOST_GIVEN 8u // numbers beside the modulus
 
-#define MODEXLAB_REG_ID 0x000u // r: says what this is
+#define MODEXLAB_REG_ID 0x000u // r: identity: MXLB in ASCII
 
 #define MODEXLAB_REG_VERSION 0x004u // r: version of this map
 

@@ -3,7 +3,6 @@
     model = Faulted(machine.rtl())
     sites = model.registers                   # and model.tables, model.answers
     outcomes = model.campaign(requests, faults_of(sites, lambda site: [100]), expected, max_cycles)
-    tally(outcomes)                           # how many had no effect, were caught, hang, or let a wrong result out
 
 Where a bit can flip:
 
@@ -22,7 +21,6 @@ from __future__ import annotations
 import ctypes
 import time
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from pathlib import Path
@@ -74,20 +72,21 @@ Judge = Callable[[Value | None, Value], Effect]  # of a response, and the one th
 
 
 def judged(response: Value | None, expected: Value) -> Effect:
-    """Of machines that answer {status, result}: a status other than 0, and no result with it, is a fault that was caught."""
+    """The effect by a response {status, results}: a status without a wrong result is a caught fault."""
+    effect = compared(response, expected)
+    if effect is not Effect.WRONG:
+        return effect
+    assert isinstance(response, tuple) and isinstance(expected, tuple)
+    (status, *results), (_, *right) = response, expected
+    wrong = any(result not in (0, good) for result, good in zip(results, right, strict=True))
+    return Effect.CAUGHT if status and not wrong else Effect.WRONG
+
+
+def compared(response: Value | None, expected: Value) -> Effect:
+    """The effect by a response without a status."""
     if response is None:
         return Effect.HANG
-    if response == expected:
-        return Effect.NONE
-    assert isinstance(response, tuple) and isinstance(expected, tuple)
-    status, result = response
-    return Effect.CAUGHT if status and result in (0, expected[1]) else Effect.WRONG
-
-
-def tally(outcomes: Iterable[Outcome]) -> dict[Effect, int]:
-    """How many of each effect."""
-    counted = Counter(each.effect for each in outcomes)
-    return {effect: counted[effect] for effect in Effect}
+    return Effect.NONE if response == expected else Effect.WRONG
 
 
 class Faulted(SiteModel):
@@ -243,24 +242,6 @@ class Faulted(SiteModel):
         data = ctypes.create_string_buffer(site.nbits // 8 + 8)
         self._lib.sim_read(sim, scope, name, element, data)
         return int.from_bytes(data.raw, "little")
-
-
-def registers(component: Component) -> list[tuple[str, int]]:
-    """The registers of a machine, with their bits."""
-    return [(each.path, each.nbits) for each in Faulted(component).registers]
-
-
-def campaign(
-    component: Component,
-    requests: Sequence[Value],
-    faults: Iterable[tuple[str, int, int]],
-    expected: Sequence[Value],
-    max_cycles: int,
-) -> list[Outcome]:
-    """Of a machine that has not been elaborated: faults are (path, bit, cycle)."""
-    model = Faulted(component)
-    made = (Fault(model.site(path), bit, cycle) for path, bit, cycle in faults)
-    return model.campaign(requests, made, expected, max_cycles)
 
 
 def faults_of(sites: Iterable[Site], cycles: Callable[[Site], Iterable[int]]) -> list[Fault]:

@@ -84,14 +84,14 @@ class Campaign:
         kinds: Sequence[int],
         longest: int,
         progress: Callable[[int], None] | None = None,
-    ) -> list[Value]:
-        """The answers of operations that take so many cycles at most; one that takes far more hangs. progress(done): now and then."""
+    ) -> tuple[list[Value], list[int]]:
+        """Answers and cycles of operations; one that takes far more than `longest` cycles hangs."""
         answers, lengths = self._operate(requests, kinds, HANGS * longest + 1000, progress)
         for kind, length in zip(kinds, lengths, strict=True):
             if kind != IGNORED:
                 self.lengths[kind].append(length)
         self._counts = []
-        return answers
+        return answers, lengths
 
     def _operate(
         self,

@@ -57,7 +57,7 @@ class SiteModel:
         text, self.ports = translated(component, Ports.of)
         top = top_name(component)
         prepared, modules = prepare(text, flips=flips)
-        verilog = prepared + harness(top, self.ports)
+        verilog = prepared + harness(self.ports).verilog(top)
         drivers = "".join(path.read_text() for path in (WAVE_FILE, MODEL, SITES, driver))
         self._lib = load(library(verilog, HARNESS, drivers, opt))
         self._lib.sim_site.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p]

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import re
 import textwrap
+from typing import SupportsIndex
 
 from pymtl3.passes.rtlir import RTLIRType as rt
 from pymtl3.passes.rtlir.util.utility import get_component_full_name
@@ -71,27 +72,32 @@ def described(kind: rt.Component) -> str:
 
 
 def _said(name: str, value: object) -> str:
-    """A parameter for a reader, as in "nstages 4, not pipelined"; of a dataclass all fields, unless it is `described` in fewer words, and
-    of several dataclasses with names the names."""
+    """A parameter for a reader, as in "nstages 4, not pipelined".
+
+    A dataclass is its own `described` text, else its fields; of named objects in a list, the names.
+    """
     name = name.replace("_", " ")
     if isinstance(value, bool):
         return name if value else f"not {name}"
-    if isinstance(value, type):
-        return f"{name} {value.__name__}"
-    if isinstance(told := getattr(value, "described", None), str):
-        return f"{name} {told}"
-    if (
-        isinstance(value, list)
-        and value
-        and all(dataclasses.is_dataclass(each) and hasattr(each, "name") for each in value)
-    ):
-        return f"{name} {' '.join(each.name for each in value)}"
+    if isinstance(text := getattr(value, "described", None), str):
+        return f"{name} {text}"
     if dataclasses.is_dataclass(value):
         fields = [field for field in dataclasses.fields(value) if field.repr]
         return ", ".join(_said(field.name, getattr(value, field.name)) for field in fields)
-    if isinstance(value, int):
-        return f"{name} {shown(value)}"
-    return f"{name} {re.sub(r' at 0x[0-9a-f]+', '', str(value))}"
+    if isinstance(value, list | tuple):
+        return f"{name} {' '.join(map(_item, value))}" if value else f"no {name}"
+    return f"{name} {_item(value)}"
+
+
+def _item(value: object) -> str:
+    """A value as text: its name, else the class of an object without text of its own; never a repr."""
+    if isinstance(named := getattr(value, "name", None) or getattr(value, "__name__", None), str):
+        return named
+    if isinstance(value, tuple):
+        return ":".join(map(_item, value))
+    if isinstance(value, SupportsIndex):
+        return shown(int(value))
+    return str(value) if isinstance(value, str | float) else type(value).__name__
 
 
 def is_value(value: object) -> bool:

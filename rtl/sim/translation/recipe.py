@@ -23,6 +23,8 @@ from ..sources import PACKAGE
 
 LIBRARIES = (*sys.stdlib_module_names, "pymtl3")  # known by name, as their versions are in the recipe
 VERSIONS = (sys.version, importlib.metadata.version("pymtl3"))
+DESCRIPTORS = (property, cached_property, staticmethod, classmethod)
+PLAIN = frozenset({type(None), bool, float, str, bytes})
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,39 @@ def recipe(component: Component, *more: Any) -> Recipe | None:
     return recipe_of(type(component), dsl.args, dsl.kwargs, more)
 
 
-def recipe_of(*values: Any) -> Recipe | None:
-    """Of values and code; None if there is none."""
+def recipe_of(*values: Any, known: dict[tuple[Any, ...], Recipe] | None = None) -> Recipe | None:
+    """Return the recipe of values and code; None if there is none.
+
+    known: recipes of code by the roots of the code. It saves time if many values lead to the same code, none
+    of which may be replaced meanwhile.
+    """
     writer = _Writer()
     try:
-        writer.write_all(values)
+        code = _followed(writer.write_given(values), known)
     except (_Unknown, ValueError):  # ValueError: of a variable of a maker that has no value yet
         return None
-    return Recipe(cache.key(*VERSIONS, *writer.text), tuple(sorted(writer.modules)))
+    # no item has a line feed in it: texts are written as Python writes them
+    digest = cache.key(*VERSIONS, "\n".join(writer.text), code.digest)
+    return Recipe(digest, tuple(sorted({*writer.modules, *code.modules})))
+
+
+def _followed(roots: list[FunctionType | type], known: dict[tuple[Any, ...], Recipe] | None) -> Recipe:
+    """The recipe of code and all that it leads to."""
+    # functions that are made anew, as lambdas are, share their code
+    key = tuple(
+        root.__code__
+        if isinstance(root, FunctionType) and not (root.__defaults__ or root.__kwdefaults__)
+        else root
+        for root in roots
+    )
+    found = None if known is None else known.get(key)
+    if found is None:
+        writer = _Writer()
+        writer.follow(roots)
+        found = Recipe(cache.key("\n".join(writer.text)), tuple(writer.modules))
+        if known is not None:
+            known[key] = found
+    return found
 
 
 class _Writer:
@@ -62,38 +89,58 @@ class _Writer:
         self.text: list[str] = []
         self.modules: set[str] = set()
         self._seen: dict[int, tuple[int, Any]] = {}  # with the object, so that no other gets its number
-        self._ahead: list[tuple[FunctionType | type, bool]] = []  # code, and whether it was given
+        self._ahead: list[FunctionType | type] = []  # code that is to be followed
         self._given = True  # what is written is an argument, and not what code names
 
-    def write_all(self, arguments: Any) -> None:
-        """Arguments, then all code that they lead to."""
+    def write_given(self, arguments: Any) -> list[FunctionType | type]:
+        """Append arguments, and the variables of makers among them; return the code that they lead to."""
         self.write(arguments)
-        for code, given in self._ahead:  # grows meanwhile
+        for code in self._ahead:  # grows meanwhile
             if isinstance(code, FunctionType):
-                self._given = (
-                    given  # what a maker holds is as much an argument as what the component is given
-                )
-                self.write([cell.cell_contents for cell in code.__closure__ or ()])
-                self._given = False
+                self._variables(code)
+        return self._ahead
+
+    def follow(self, roots: list[FunctionType | type]) -> None:
+        """Append code and all that it leads to, but for the variables of `roots`."""
+        self._given = False
+        for root in roots:
+            self._seen[id(root)] = len(self._seen), root
+        self._ahead = list(roots)
+        for place, code in enumerate(self._ahead):  # grows meanwhile
+            if isinstance(code, FunctionType):
+                if place >= len(roots):
+                    self._variables(code)
                 self._function(code)
             else:
-                self._given = False
                 self._class(code)
+
+    def _variables(self, function: FunctionType) -> None:
+        self.write([cell.cell_contents for cell in function.__closure__ or ()])
 
     def write(self, value: Any) -> None:
         """Append a value."""
-        if isinstance(value, Enum):
+        kind = type(value)
+        if kind in PLAIN:
+            self.text.append(repr(value))
+        elif kind is int:
+            self.text.append(hex(value))  # repr refuses very long ones
+        elif kind is FunctionType:
+            self._once(value)
+        elif isinstance(value, Enum):
             self.write(type(value))
             self.text.append(value.name)
-        elif value is None or isinstance(value, bool | float | str | bytes):
+        elif isinstance(value, float | str | bytes | range):
             self.text.append(repr(value))
-        elif type(value) is int:
-            self.text.append(hex(value))  # repr refuses very long ones
         elif isinstance(value, Bits):
             self.text.append(f"Bits{value.nbits} {int(value):x}")
         elif isinstance(value, tuple | list | set | frozenset | Mapping):
             self._collection(value)
-        elif id(value) in self._seen:
+        else:
+            self._once(value)
+
+    def _once(self, value: Any) -> None:
+        """Append an object; where it is met again a reference to it."""
+        if id(value) in self._seen:
             self.text.append(f"see {self._seen[id(value)][0]}")
         else:
             self._seen[id(value)] = len(self._seen), value
@@ -142,14 +189,15 @@ class _Writer:
             self.write(getattr(value, "__bitstruct_fields__", None))
         elif room == PACKAGE:
             self.modules.add(module)
-            self._ahead.append((value, self._given))
+            self._ahead.append(value)
         else:
             raise _Unknown(value)
 
     def _function(self, function: FunctionType) -> None:
         text, names = _code(function.__code__)
         self.text.append(text)
-        self.write((function.__defaults__, function.__kwdefaults__))
+        self.write(function.__defaults__)
+        self.write(function.__kwdefaults__)
         for name in names:
             if name in function.__globals__:
                 self._named(name, function.__globals__[name], names)
@@ -157,7 +205,8 @@ class _Writer:
     def _named(self, name: str, value: Any, names: tuple[str, ...]) -> None:
         """What code names; of a module that it has as a whole, whatever else it names there."""
         if not isinstance(value, ModuleType):
-            self.write((name, value))
+            self.text.append(name)
+            self.write(value)
             return
         self.text.append(value.__name__)
         if value.__name__.startswith(f"{PACKAGE}."):
@@ -169,9 +218,10 @@ class _Writer:
         if issubclass(made, Enum):
             self.write([(member.name, member.value) for member in made])
         for name, value in vars(made).items():
-            # PyMTL3 and dataclasses keep notes of their own in a class
-            if callable(value) or isinstance(value, property | staticmethod | classmethod) or name[0] != "_":
-                self.write((name, value))
+            # PyMTL3 and dataclasses keep data of their own in private attributes of a class
+            if name[0] != "_" or callable(value) or isinstance(value, DESCRIPTORS):
+                self.text.append(name)
+                self.write(value)
 
 
 @functools.cache

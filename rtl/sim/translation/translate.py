@@ -30,6 +30,7 @@ from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRT
 from ....fl.errors import BadInput
 from ...states import NONE, States, states_of
 from .. import interrupt, toolchain
+from ..text import VerilogText
 from .enumerated import choice, holds_state, state_name, without_unreached
 from .names import described, identity, module_names, prefix_of
 from .structure import DirectStructure, one_element
@@ -64,6 +65,8 @@ def translate(
     """
     if not component._dsl.constructed:
         component.elaborate()
+    if isinstance(component, VerilogText):
+        return str(component.text)
     _check_identifiers(component)
     translator = Readable(component, name or top_name(component), unique, unread)
     translator.translate(component, {each: VerilogTranslationConfigs(each) for each in _hierarchy(component)})

@@ -1,14 +1,17 @@
-"""The Verilog of a component, and what a driver must know of its ports: made once, and kept in the cache.
+"""The Verilog of a component, its digests, and the ports that a driver needs: made once, and cached.
 
 PyMTL3 takes longer to elaborate and translate a machine than the native stage to run it. An entry is found by the
 recipe of the component (recipe.py), and by the sources of all that the recipe leads to and of what translates it.
 """
 
 import functools
+import hashlib
+import json
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pymtl3 import Component
 
@@ -18,6 +21,35 @@ from .recipe import Recipe, recipe, recipe_of
 from .translate import Readable, translate
 
 MODULE = __name__.partition(".")[2]
+STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+class Digests(NamedTuple):
+    """Digests of a Verilog text."""
+
+    text: str  # SHA-256 of the file
+    hardware: str  # of the text without comments and layout, which change no figure
+
+    @classmethod
+    def of(cls, verilog: str) -> "Digests":
+        """The digests of this text."""
+        bare = STRING_OR_COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else " ", verilog)
+        lines = (" ".join(line.split()) for line in bare.splitlines())
+        return cls(hashlib.sha256(verilog.encode()).hexdigest(), cache.key(*filter(None, lines)))
+
+
+def digests(component: Component, top: str, write: Callable[[], str]) -> Digests:
+    """The digests of the text that `write` makes of a component, whose top module is called `top`."""
+    name = _entry("digests", component, top)
+    if name is None:
+        return Digests.of(write())
+
+    def make(directory: Path) -> Path:
+        product = directory / "product"
+        product.write_text(json.dumps(Digests.of(write())))
+        return product
+
+    return Digests(*json.loads(cache.cached(name, make).read_bytes()[: -cache.DIGEST_SIZE]))
 
 
 def translated(component: Component, read: Callable[[Component], Any]) -> tuple[str, Any]:
@@ -38,11 +70,16 @@ def translated(component: Component, read: Callable[[Component], Any]) -> tuple[
 
 def entry_name(component: Component, read: Callable[[Component], Any]) -> str | None:
     """The name in the cache; None for what is not from this package's files."""
-    made_of, translator = recipe(component, read), _translator()
+    return _entry("verilog", component, read)
+
+
+def _entry(kind: str, component: Component, *more: Any) -> str | None:
+    """The name in the cache of something that is made of a component, and of what else decides."""
+    made_of, translator = recipe(component, *more), _translator()
     if made_of is None or translator is None:
         return None
     digest = sources.digest(MODULE, *made_of.modules)
-    return f"verilog-{cache.key(made_of.digest, translator.digest, digest)}"
+    return f"{kind}-{cache.key(made_of.digest, translator.digest, digest)}"
 
 
 @functools.cache

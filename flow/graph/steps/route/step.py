@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from .....rtl.sim import toolchain
+from ....kit import kit
 from ... import tools
 from ...job import Job
 
-
-def version() -> str:
-    """Ours; the routers are compiled."""
-    toolchain.compiler()
-    return tools.ours()
+version = tools.compiled
 
 
 def run(job: Job) -> None:
     """Make the outputs of the step."""
+    from ....layout.placement import load
     from ....layout.route import route
     from ....layout.wires import extract
+    from ....netlist.netlist import read
 
-    placement, netlist = job.inputs["placement.json"], job.inputs["netlist_placed.json"]
-    route(
+    files = kit.find(job.adk)
+    placement = load(job.inputs["placement.json"])
+    netlist = read(job.inputs["netlist_placed.json"], files.library)
+    routing = route(
         placement,
         netlist,
+        files.geometry,
         job.out,
         in_detail=job.parameters["detailed"],
         most_cells=job.parameters["detailed_cells"],
-        adk=job.adk,
     )
-    extract(placement, netlist, job.out, routing_json=job.out / "routing.json", adk=job.adk)
+    extract(placement, netlist, files, job.out, routing)

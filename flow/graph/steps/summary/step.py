@@ -5,10 +5,7 @@ from __future__ import annotations
 from ... import tools
 from ...job import Job
 
-
-def version() -> str:
-    """The version of the tool."""
-    return tools.ours()
+version = tools.ours
 
 
 def run(job: Job) -> None:

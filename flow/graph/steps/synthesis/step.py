@@ -5,10 +5,7 @@ from __future__ import annotations
 from ....netlist import yosys
 from ...job import Job
 
-
-def version() -> str:
-    """The version of the tool."""
-    return yosys.version()
+version = yosys.version
 
 
 def run(job: Job) -> None:

@@ -1,0 +1,256 @@
+"""An accelerator as the ASIC flow wants it: design.sv, design.json and workload.json (flow/workload.py).
+
+The rows are those of its table, with their delays; the energy workloads are its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...flow.description import Description, Published
+from ...flow.files import replace_json, replace_text
+from ...flow.source import Source
+from ...rtl.sim import cache, sources
+from .interfaces import DEFAULT, Interface
+from .interfaces import find as find_interface
+from .mixes import own_part
+
+if TYPE_CHECKING:
+    from ...fl.accelerator import Message, Row
+    from ...rtl.sim.ports import Ports
+    from ...rtl.sim.translation.translated import Digests
+
+Exchange = Callable[..., dict[str, Any]]  # requests and responses in JSON
+
+SPARE_CYCLES = 1000
+LARGEST_JSON_INTEGER = 2**53
+
+
+@dataclass(frozen=True)
+class AcceleratorChip(Source):
+    """An accelerator with its parameters, bare or behind an interface."""
+
+    ROOT: ClassVar[str] = "eval.designs.chip"  # the module whose sources decide on what is written
+    CORE: ClassVar[str] = ""  # the instance whose figures count, where it is not the whole
+
+    design: Any
+    nbits: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    interface: str = DEFAULT.name
+
+    has_vectors = True
+
+    @property
+    def note(self) -> str:
+        """A caveat about its energy workloads."""
+        return ""
+
+    @property
+    def limits(self) -> str:
+        """The figures that its netlist does not have, and why."""
+        return ""
+
+    def failed_rows(self) -> list[str]:
+        """The rows that its hardware is known to fail at RTL: marks on its figures."""
+        return []
+
+    def check(self) -> None:
+        """BadInput for what cannot be made."""
+        _ = self.machine.interface(self.interface)
+
+    @property
+    def machine(self) -> Any:
+        """The accelerator; BadInput if there is none with these parameters."""
+        return self.design.at(self.nbits, **self.settings)
+
+    @property
+    def carrier(self) -> Interface:
+        """How requests reach it."""
+        return find_interface(self.interface)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All its parameters."""
+        return dict(self.machine.parameters)
+
+    @property
+    def name(self) -> str:
+        return str(self.design.name)
+
+    @property
+    def identity(self) -> str:
+        """A digest of sources of its own, beside those of this package."""
+        return str(self.design.identity)
+
+    @property
+    def top(self) -> str:
+        """The name of the top module."""
+        return str(self.machine.top(self.carrier))
+
+    @property
+    def place(self) -> str:
+        """Its place in a sentence, such as ", behind registers"."""
+        return self.carrier.behind
+
+    @property
+    def described_interface(self) -> str:
+        """The interface by its name in the ledger."""
+        return self.interface
+
+    # ---- as a source of the flow
+
+    @property
+    def tool(self) -> tuple[str, str]:
+        return "PyMTL3", importlib.metadata.version("pymtl3")
+
+    def key(self) -> str:
+        self.check()
+        return cache.key(json.dumps(self._decides(), sort_keys=True), sources.digest(self.ROOT))
+
+    def _decides(self) -> list[Any]:
+        """Values that decide on what is written."""
+        return [self.name, self.identity, self.nbits, self.parameters, self.interface, self.tool]
+
+    def write(self, directory: Path) -> None:
+        """Write the three files."""
+        self.check()
+        component = self._component()
+        replace_text(directory / "design.sv", self._verilog_of(component))
+        Description(
+            name=self.name,
+            top=self.top,
+            clock_port="clk",
+            reset_port="reset",
+            interface=self.described_interface,
+            place=self.place,
+            nbits=self.nbits,
+            parameters={
+                name: hex(value) if isinstance(value, int) and value > LARGEST_JSON_INTEGER else value
+                for name, value in self.parameters.items()
+            },
+            paper=getattr(self.design, "paper", ""),
+            published=self._published(),
+            core=self._core_instance,
+            core_top=self._core_top,
+        ).write(directory)
+        replace_json(directory / "workload.json", self._workload(component))
+
+    def _published(self) -> Published | None:
+        """Published energies to print next to its own."""
+        return None
+
+    @property
+    def _core_instance(self) -> str:
+        """The instance whose figures count, by its path."""
+        return self.CORE
+
+    @property
+    def _core_top(self) -> str:
+        """The module that is the core alone, where the top module is more."""
+        return ""
+
+    def verilog(self) -> str:
+        """The text of design.sv."""
+        return self._verilog_of(self._component())
+
+    def digests(self) -> Digests:
+        """The digests of that text."""
+        from ...rtl.sim.translation import translated
+
+        component = self._component()
+        return translated.digests(component, self.top, lambda: self._verilog_of(component))
+
+    def _verilog_of(self, component: Any) -> str:
+        from ...rtl.sim import translate
+
+        return translate(component, self.top, unique=True)
+
+    def _component(self) -> Any:
+        self.machine.require_ports()
+        return self.machine.wrapped(self.carrier)
+
+    # ---- workload.json
+
+    def energy(self) -> list[Any]:
+        """The operations whose energy counts."""
+        return [own_part(self.machine, name).work for name in self.machine.workloads()]
+
+    def _workload(self, component: Any) -> dict[str, Any]:
+        from ...flow.workload import STREAM, ports_json
+        from ...rtl.sim.ports import Ports
+
+        ports = Ports.of(component)
+        exchange = functools.partial(self._exchange, ports)
+        rows = [
+            {
+                "name": row.name,
+                **exchange([row.request], [answer], row.statics),
+                "source_delay": row.source_delay,
+                "sink_delay": row.sink_delay,
+            }
+            for row, answer in self._table()
+        ]
+        count = sum(len(row["requests"]) for row in rows)
+        return {
+            "protocol": STREAM,
+            "ports": ports_json(ports),
+            "max_cycles": 2 * self._most_cycles() + 100 * count + SPARE_CYCLES,
+            "rows": rows,
+            **self._operations(exchange),
+        }
+
+    def _table(self) -> list[tuple[Row, Message]]:
+        """The rows, with all that a request of the hardware holds, and their responses."""
+        machine = self.machine
+        rows = machine.rows()
+        answers = machine.answers([row.request for row in rows])
+        return [
+            (replace(row, request=machine.carried(*row.request)), answer)
+            for row, answer in zip(rows, answers, strict=True)
+        ]
+
+    def _operations(self, exchange: Exchange) -> dict[str, Any]:
+        """The operations whose energy counts, and the same on other operands."""
+        carried = self.machine.carried
+        return {
+            "energy": {
+                work.name: exchange([carried(*request) for request in work.requests], work.responses)
+                for work in self.energy()
+            },
+            "drawn": {},
+        }
+
+    def _most_cycles(self) -> int:
+        """Cycles that all rows and these operations take at most."""
+        rows = [row.request for row in self.machine.rows()]
+        energy = [request for work in self.energy() for request in work.requests]
+        return int(self.machine.most_cycles([*rows, *energy]))
+
+    def _exchange(
+        self,
+        ports: Ports,
+        requests: Sequence[Message],
+        answers: Sequence[Message],
+        statics: Mapping[str, int] = MappingProxyType({}),
+    ) -> dict[str, Any]:
+        """Requests and their responses as they travel through the interface, under values of static ports."""
+        shape, interface = self.machine.shape, self.carrier
+        sent = [message for request in requests for message in interface.requests(shape, request)]
+        left = iter(answers)
+        received = interface.respond(shape, lambda *_: next(left), sent)
+        exchange: dict[str, Any] = {
+            "requests": [hex(ports.request.pack(message, "request")) for message in sent],
+            "expected": [
+                hex(ports.response.pack(tuple(map(int, message)), "answer")) for message in received
+            ],
+        }
+        return exchange | (
+            {"statics": {name: hex(value) for name, value in statics.items()}} if statics else {}
+        )

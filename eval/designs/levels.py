@@ -1,0 +1,166 @@
+"""An accelerator's table at all levels and stages: responses of `fl`, CL cycles = RTL cycles = formula.
+
+Each stage runs the rows with the delays of the table, and again under random stalls. The first difference is
+reported by row, with the request, the response and the expected one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ...fl.accelerator import Message, Row, in_words
+from ...fl.errors import BadInput, shown
+from ...rtl.sim import BrokenPromise, Run, SimulationTimeout, Stall, UnexpectedResponse
+from .interfaces import STREAM, Interface
+from .runnable import Runnable
+
+CL = "cl"
+STATE = "; define model() if it keeps state between requests"
+STALLS = (None, Stall(1, 0.3, 0.3), Stall(2, 0.0, 0.7))
+
+
+class Disagreement(RuntimeError):
+    """A level or stage that does not do what the function or another level does."""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """One run of the table that passed."""
+
+    where: str
+    rows: int
+    cycles: int
+
+
+def check_levels(
+    accelerator: Runnable,
+    stages: Sequence[str] = (),
+    report: Callable[[Passed], None] = lambda _: None,
+    *,
+    interface: Interface = STREAM,
+) -> list[Passed]:
+    """Run the table at these stages, by default all; BadInput for an accelerator that cannot be run."""
+    rows = accelerator.rows()
+    check_rows(accelerator, rows)
+    if accelerator.has_model:
+        _check_model(accelerator, rows)
+    expected = accelerator.answers([row.request for row in rows])
+    passed: list[Passed] = []
+    stamps: dict[int, tuple[str, list[tuple[int, int]]]] = {}
+    for stage in stages or accelerator.stages:
+        for index, stall in enumerate(STALLS):
+            where = f"{stage}{', stalled' if stall else ''}"
+            run = _run(accelerator, rows, stage, stall, interface)
+            _compare_responses(accelerator, rows, run, expected, where)
+            cycles = list(zip(run.accepted, run.done, strict=True))
+            first, reference = stamps.setdefault(index, (stage, cycles))
+            _compare_cycles(rows, cycles, reference, where, first)
+            if stall is None:
+                _compare_formula(accelerator, rows, run, where)
+            passed.append(Passed(where, len(rows), run.cycles))
+            report(passed[-1])
+    return passed
+
+
+def check_rows(accelerator: Runnable, rows: Sequence[Row]) -> None:
+    """BadInput for no rows, a row that its fields do not hold, and two rows of one name."""
+    if not rows:
+        raise BadInput(f"{accelerator.name}: rows() is empty; give at least one row")
+    fields = accelerator.shape.request
+    names: set[str] = set()
+    for row in rows:
+        where = f"{accelerator.name}, row {row.name!r}"
+        if row.name in names:
+            raise BadInput(f"{where}: there are two rows of this name; give each its own")
+        names.add(row.name)
+        if len(row.request) != len(fields):
+            raise BadInput(
+                f"{where} has {len(row.request)} values, and a request has {len(fields)} fields "
+                f"({', '.join(name for name, _ in fields)}); give one value a field"
+            )
+        for (name, nbits), value in zip(fields, row.request, strict=True):
+            if not 0 <= value < 1 << nbits:
+                raise BadInput(
+                    f"{where}: {name} = {shown(value)} does not fit in {nbits} bits; correct the row"
+                )
+
+
+def _check_model(accelerator: Runnable, rows: Sequence[Row]) -> None:
+    """BadInput if `fl` is not the response of a new model, which is the response after a reset."""
+    fields = accelerator.shape.response
+    for row in rows:
+        stated = accelerator.responder(accelerator.fl)(row.request)
+        first = accelerator.responder()(row.request)
+        if stated != first:
+            raise BadInput(
+                f"{accelerator.name}, row {row.name!r}: fl returns {in_words(fields, stated)}, "
+                f"and a new model() {in_words(fields, first)}; make them the same: fl answers after a reset"
+            )
+
+
+def _run(
+    accelerator: Runnable, rows: Sequence[Row], stage: str, stall: Stall | None, interface: Interface
+) -> Run:
+    level = "cl" if stage == CL else "rtl"
+    statics = [row.statics for row in rows] if accelerator.shape.statics else None
+    most = sum(row.source_delay + row.sink_delay for row in rows) + accelerator.most_cycles(
+        [row.request for row in rows]
+    )
+    where = "python" if level == "cl" else stage
+    with accelerator.simulation(interface, level, where) as simulation:
+        try:
+            return simulation.run(
+                [accelerator.carried(*row.request) for row in rows],
+                statics=statics,
+                source_delays=[row.source_delay for row in rows],
+                sink_delays=[row.sink_delay for row in rows],
+                stall=stall,
+                max_cycles=10 * most,
+            )
+        except (SimulationTimeout, BrokenPromise, UnexpectedResponse) as error:
+            raise Disagreement(f"{accelerator.name} at {stage}: {error}") from None
+
+
+def _compare_responses(
+    accelerator: Runnable, rows: Sequence[Row], run: Run, expected: Sequence[Message], where: str
+) -> None:
+    shape = accelerator.shape
+    for row, response, meant in zip(rows, run.responses, expected, strict=True):
+        if response != meant:
+            asked = in_words(shape.request, row.request)
+            assert isinstance(response, tuple)
+            source = "model()" if accelerator.has_model else "fl"
+            raise Disagreement(
+                f"{accelerator.name} at {where}, row {row.name!r} ({asked}): "
+                f"{in_words(shape.response, response)}, and {source} has {in_words(shape.response, meant)}"
+                + ("" if accelerator.has_model or row is rows[0] else STATE)
+            )
+
+
+def _compare_cycles(
+    rows: Sequence[Row],
+    cycles: Sequence[tuple[int, int]],
+    reference: Sequence[tuple[int, int]],
+    where: str,
+    first: str,
+) -> None:
+    for row, (accepted, done), (began, ended) in zip(rows, cycles, reference, strict=True):
+        if (accepted, done) != (began, ended):
+            raise Disagreement(
+                f"row {row.name!r} at {where}: request in cycle {accepted}, response in cycle {done}; "
+                f"at {first} in cycles {began} and {ended}; make the levels equal"
+            )
+
+
+def _compare_formula(accelerator: Runnable, rows: Sequence[Row], run: Run, where: str) -> None:
+    """The formula holds for requests without a delay that an idle accelerator accepted."""
+    free = -1
+    for row, accepted, done in zip(rows, run.accepted, run.done, strict=True):
+        formula = accelerator.cycles(*row.request)
+        if formula is not None and row.sink_delay == 0 and accepted > free and done - accepted != formula:
+            raise Disagreement(
+                f"row {row.name!r} at {where}: {done - accepted} cycles, and cycles() has {formula}; "
+                "correct the formula"
+            )
+        free = done

@@ -1,0 +1,239 @@
+"""The files that `modexlab new` writes: a small accelerator at three levels with a table and a test."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Collection
+
+from ...fl.accelerator import MAX_NBITS, STATUS, WORD_NBITS, Fields, Shape
+from ...fl.errors import BadInput
+from ...fl.xcel import words_of
+from ...proc.software.call_header import identifier, in_c, returns_result
+from .own import FILE, NAME
+
+ENTRY = '''\
+"""{label}: replace this line by what it computes."""
+
+from modexlab import Accelerator, Row, Shape
+
+from .rtl import {kind}RTL
+
+
+class {kind}(Accelerator):
+    name = "{name}"
+    summary = "the sum of all fields, until you replace it"
+    usual_nbits = {nbits}
+
+    @property
+    def shape(self):
+        """The fields of a request and of its response, with their bits."""
+        return Shape({request}, {response})
+
+    def fl(self, {arguments}):
+        """The function."""
+        total = {total}
+        return {results}
+
+    def cycles(self, {arguments}):
+        """Cycles from request to response; the cycle-level model has them from here."""
+        return 2
+
+    def rtl(self):
+        return {kind}RTL(self.nbits)
+
+    def rows(self):
+        """The table: named requests, with the cycles for which source and sink wait."""
+        return [
+            Row("small numbers", ({small},)),
+            Row("slow source", ({small},), source_delay=3),
+            Row("slow sink", ({small},), sink_delay=4),
+            *super().rows(),  # zeros, ones and drawn numbers
+        ]
+
+    def workloads(self):
+        """Lists of requests that count as one operation in figures."""
+        return {{"typical": [({small},)]}}
+'''
+
+RTL = '''\
+"""{kind}RTL: registers for the fields, and a state machine.
+
+Ports: istream {{{fields}}} -> ostream {{{outputs}}}. Cycles: 2.
+"""
+
+from modexlab.rtl.messages import mk_message
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+
+class {kind}RTL(Component):
+    def construct(s, nbits):
+        s.istream = RecvIfcRTL(mk_message(f"{kind}Request_{{nbits}}", {request}))
+        s.ostream = SendIfcRTL(mk_message(f"{kind}Response_{{nbits}}", {response}))
+        IDLE, CALC, DONE = (b2(i) for i in range(3))
+
+        s.state = Wire(2)
+        s.total = Wire({most})
+{registers}
+{outputs_connected}
+
+        @update
+        def handshakes():
+            s.istream.rdy @= s.state == IDLE
+            s.ostream.val @= s.state == DONE
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.state <<= IDLE
+            elif s.state == IDLE:
+                if s.istream.val:
+                    s.state <<= CALC
+            elif s.state == CALC:
+                s.state <<= DONE
+            elif s.ostream.rdy:
+                s.state <<= IDLE
+
+        @update_ff
+        def datapath():
+            if s.state == IDLE:
+{loads}
+            elif s.state == CALC:
+                s.total <<= {sum}
+
+    def line_trace(s):
+        return f"{{s.istream}}({{s.state}}){{s.ostream}}"
+'''
+
+TEST = '''\
+"""The table at all levels: `pytest` in this folder."""
+
+from pathlib import Path
+
+import modexlab
+import pytest
+
+ACCELERATOR = modexlab.accelerator(Path(__file__).parent)
+
+
+@pytest.mark.parametrize("nbits", [{nbits}])
+def test_levels(nbits):
+    assert modexlab.check_levels(ACCELERATOR.at(nbits))
+'''
+
+
+PROGRAM = """\
+// {label} called by a program on the processor: modexlab proc {identifier}.c --accelerator .
+
+#include "{identifier}.h"
+
+int main(void) {{
+{body}
+}}
+"""
+
+
+def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
+    """The texts by file name; BadInput for names that Python or hardware does not take."""
+    if not NAME.fullmatch(name):
+        raise BadInput(f"name {name!r}: give lower-case letters, digits and dashes, such as gcd")
+    from pymtl3.passes.backends.verilog.util.utility import verilog_reserved
+
+    _check_fields(request, response, verilog_reserved)
+    if response[0][0] == STATUS:
+        raise BadInput(f"result {STATUS!r}: add it to the shape by hand, with the codes in `statuses`")
+    nbits = max(nbits for _, nbits in (*request, *response))
+
+    def width(field_nbits: int, parameter: str) -> str:
+        return parameter if field_nbits == nbits else str(field_nbits)
+
+    def fields(message: Fields, parameter: str) -> str:
+        pairs = [f'("{name}", {width(wide, parameter)})' for name, wide in message]
+        return f"({', '.join(pairs)},)"
+
+    def resized(signal: str, wide: int, to: int) -> str:
+        if wide == to:
+            return signal
+        return f"{'zext' if wide < to else 'trunc'}({signal}, {width(to, 'nbits')})"
+
+    names = [field for field, _ in request]
+    results = [f"total % (1 << {width(wide, 'self.nbits')})" for _, wide in response]
+    values = {
+        "name": name,
+        "label": name.upper(),
+        "kind": _class_name(name),
+        "nbits": nbits,
+        "arguments": ", ".join(names),
+        "total": " + ".join(names),
+        "results": ", ".join(results),
+        "small": ", ".join("1" for _ in names),
+        "fields": ", ".join(names),
+        "outputs": ", ".join(field for field, _ in response),
+        "most": "nbits",
+        "registers": "\n".join(
+            f"        s.{field} = Wire({width(wide, 'nbits')})" for field, wide in request
+        ),
+        "outputs_connected": "\n".join(
+            f"        s.ostream.msg.{field} //= s.total" + ("" if wide == nbits else f"[0:{wide}]")
+            for field, wide in response
+        ),
+        "loads": "\n".join(f"                s.{field} <<= s.istream.msg.{field}" for field in names),
+        "sum": " + ".join(resized(f"s.{field}", wide, nbits) for field, wide in request),
+    }
+    entry = ENTRY.format(
+        **values, request=fields(request, "self.nbits"), response=fields(response, "self.nbits")
+    )
+    rtl = RTL.format(**values, request=fields(request, "nbits"), response=fields(response, "nbits"))
+    own = identifier(name)
+    program = PROGRAM.format(
+        label=values["label"], identifier=own, body=_call(own, in_c(Shape(request, response)))
+    )
+    return {FILE: entry, "rtl.py": rtl, f"test_{own}.py": TEST.format(**values), f"{own}.c": program}
+
+
+def _call(own: str, shape: Shape) -> str:
+    """C that calls with small numbers, and returns 0 if all results are their sum."""
+    total = len(shape.request)
+    wide = [field for field, nbits in shape.request if nbits > WORD_NBITS]
+    lines = [f"const uint32_t {field}[{words_of(dict(shape.request)[field])}] = {{1}};" for field in wide]
+    numbers = [field if field in wide else "1" for field, _ in shape.request]
+    if returns_result(shape):
+        expected = total % (1 << shape.results[0][1])
+        lines.append(f"return {own}_call({', '.join(numbers)}) != {expected};")
+        return "\n".join(f"  {line}" for line in lines)
+    wrong = [f"{own}_call({', '.join([*numbers, *(_target(*result) for result in shape.results)])}) != 0"]
+    for field, nbits in shape.results:
+        array = nbits > WORD_NBITS
+        lines.append(f"uint32_t {field}{f'[{words_of(nbits)}]' if array else ''};")
+        wrong.append(f"{field}{'[0]' if array else ''} != {total % (1 << nbits)}")
+    return "\n".join(f"  {line}" for line in [*lines, f"return {' || '.join(wrong)};"])
+
+
+def _target(field: str, nbits: int) -> str:
+    return field if nbits > WORD_NBITS else f"&{field}"
+
+
+def _class_name(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[-_]", name))
+
+
+def _check_fields(request: Fields, response: Fields, verilog_reserved: Collection[str]) -> None:
+    for option, message in (("--field", request), ("--result", response)):
+        if not message:
+            raise BadInput(f"no {option}; give at least one, as in {option} a:16")
+        names = [name for name, _ in message]
+        for name, nbits in message:
+            if not name.isidentifier() or keyword.iskeyword(name) or name in (*RESERVED, *verilog_reserved):
+                raise BadInput(
+                    f"{option} {name}: Python, SystemVerilog or the written component has this word; "
+                    "take another, such as a"
+                )
+            if names.count(name) > 1:
+                raise BadInput(f"{option} {name} is given twice; give each field its own name")
+            if not 1 <= nbits <= MAX_NBITS:
+                raise BadInput(f"{option} {name}:{nbits} is not possible; give a width from 1 to {MAX_NBITS}")
+
+
+# names that the written component uses itself
+RESERVED = ("istream", "ostream", "state", "total", "reset", "clk", "s", "self", "nbits")

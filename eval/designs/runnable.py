@@ -1,0 +1,203 @@
+"""Runnable, which users know as `modexlab.Accelerator`: components are made, wrapped and simulated."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...fl.accelerator import Accelerator, Fields, Message, in_words
+from ...fl.axi4lite import Traits
+from ...fl.errors import BadInput
+from .interfaces import DEFAULT, Interface
+from .interfaces import find as find_interface
+
+if TYPE_CHECKING:
+    from pymtl3 import Component
+
+    from ...rtl.sim import Simulation
+    from .session import Session
+
+KEPT_CYCLES = 4096  # of requests that were run
+Trace = Callable[[int, str], None]
+
+
+def place_of(error: Exception, file: Path) -> str:
+    """File and line of the user's code that raised an error."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}, line {error.lineno}"
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    near = next((frame for frame in frames if frame.filename.startswith(str(file.parent))), None)
+    return str(file) if near is None else f"{near.filename}, line {near.lineno}"
+
+
+class Runnable(Accelerator):
+    """An accelerator at all levels, behind any interface that has room for its fields."""
+
+    design: Any  # its entry in the catalogue, or its own
+    stages: ClassVar[tuple[str, ...]] = (
+        "cl",
+        "python",
+        "verilog",
+        "native",
+    )  # the cycle level, and stages of its RTL
+
+    def cl(self) -> Component:
+        """The cycle-level model: by default of `fl` and the formula, one request at a time."""
+        from ...cl.one_at_a_time import OneAtATimeCL
+        from ...rtl.messages import mk_message
+
+        shape = self.shape
+        label = re.sub(r"\W", "", f"{self.name}{self.nbits}")
+        request_type = mk_message(f"{label}Request", shape.request)
+        response_type = mk_message(f"{label}Response", shape.response)
+        models = [self.responder()]  # the one since the last reset
+
+        def restart() -> None:
+            models[0] = self.responder()
+
+        def serve(message: Any, *_: int) -> tuple[Any, int]:
+            request = tuple(int(getattr(message, name)) for name, _ in shape.request)
+            cycles = self.cycles(*request)
+            if cycles is None:
+                raise BadInput(
+                    f"{self.name} has no cycle-level model: define cycles() for a default one, or cl()"
+                )
+            return response_type(*models[0](request)), cycles
+
+        return OneAtATimeCL(request_type, response_type, serve, overlap=False, restart=restart)
+
+    def carried(self, *request: Any) -> Message:
+        """Return the request of the hardware: the fields of a request, and the numbers that software adds."""
+        return request
+
+    @property
+    def traits(self) -> Traits:
+        """The promises as a bus reports them."""
+        return Traits(self.constant_time)
+
+    def wrapped(self, interface: Interface) -> Component:
+        """The hardware behind an interface."""
+        return interface.wrap(self.shape, self.rtl, self.traits)
+
+    def exported(self, interface: Interface) -> Component:
+        """The hardware behind an interface without the bus master that drives it in simulation."""
+        return interface.exported(self.shape, self.rtl, self.traits)
+
+    def top(self, interface: Interface) -> str:
+        """The name of its top module."""
+        return re.sub(r"\W", "_", f"{self.name}_{self.nbits}{interface.suffix}")
+
+    def interface(self, name: str) -> Interface:
+        """The interface of this name; BadInput if it has no place for the fields of this accelerator."""
+        found = find_interface(name)
+        found.require(self.shape, self.traits)
+        return found
+
+    def simulation(
+        self,
+        interface: Interface,
+        level: str,
+        stage: str,
+        *,
+        vcd: Path | None = None,
+        trace: Trace | None = None,
+    ) -> Simulation:
+        """This accelerator behind an interface, in simulation."""
+        from ...rtl.sim import simulate
+
+        make = self.cl if level == "cl" else self.rtl
+        self.require_ports(level)
+        with self._errors_of(level):
+            return simulate(interface.wrap(self.shape, make, self.traits), stage, vcd=vcd, trace=trace)
+
+    def require_ports(self, level: str = "rtl") -> None:
+        """BadInput for a component of a user whose streams do not carry the fields of its class."""
+        if not self._is_ours:
+            _check_ports(self, level)
+
+    @property
+    def _is_ours(self) -> bool:
+        return type(self).__module__.startswith("modexlab.")
+
+    @contextlib.contextmanager
+    def _errors_of(self, level: str) -> Iterator[None]:
+        """Report errors in a user's component in one sentence with file and line."""
+        from ...rtl.sim import ToolError
+
+        try:
+            yield
+        except (BadInput, ToolError):
+            raise
+        except Exception as error:
+            if self._is_ours:
+                raise
+            place = place_of(error, Path(inspect.getfile(type(self))))
+            said = next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
+            raise BadInput(f"{place}: {level}() of {self.name} cannot be simulated: {said}") from error
+
+    def session(
+        self,
+        *,
+        level: str = "rtl",
+        stage: str | None = None,
+        interface: str = DEFAULT.name,
+        vcd: Path | None = None,
+        trace: Trace | None = None,
+    ) -> Session:
+        """This accelerator at a level and stage, ready to compute."""
+        from .session import Session
+
+        return Session(self, level=level, stage=stage, interface=interface, vcd=vcd, trace=trace)
+
+    def counted(self, *request: Any) -> int:
+        """Return the cycles of a request by the formula, or else by running it."""
+        cycles = self.cycles(*request)
+        return _ran(self, *request) if cycles is None else cycles
+
+
+@functools.lru_cache(KEPT_CYCLES)
+def _check_ports(accelerator: Runnable, level: str) -> None:
+    from ...rtl.sim.ports import Ports
+
+    with accelerator._errors_of(level):
+        component = accelerator.cl() if level == "cl" else accelerator.rtl()
+        component.elaborate()
+        ports = Ports.of(component)
+    shape = accelerator.shape
+    for port, found, wanted in (
+        ("istream", ports.request.fields, shape.request),
+        ("ostream", ports.response.fields, shape.response),
+        ("static ports", tuple((name, port.nbits) for name, port in ports.statics), shape.statics),
+    ):
+        if found != wanted:
+            raise BadInput(
+                f"{accelerator.name}: {level}() has {port} with {_text(found)}, "
+                f"and the shape has {_text(wanted)}; make them the same"
+            )
+
+
+def _text(fields: Fields) -> str:
+    return ", ".join(f"{name}:{nbits}" for name, nbits in fields) or "none"
+
+
+@functools.lru_cache(KEPT_CYCLES)
+def _ran(accelerator: Runnable, *request: Any) -> int:
+    with accelerator.session() as session:
+        (ran,) = session.operate([[request]])
+    expected = accelerator.answers([request])
+    if ran.responses != expected:
+        shape = accelerator.shape
+        asked = in_words(shape.request, request)
+        got, right = (in_words(shape.response, answers[0]) for answers in (ran.responses, expected))
+        raise BadInput(
+            f"{accelerator.name} answers {got} to {asked}, which is {right}: "
+            "the cycles of a wrong response mean nothing; mend the hardware"
+        )
+    assert ran.cycles is not None, "of hardware"
+    return ran.cycles

@@ -1,0 +1,156 @@
+"""The processor as one self-contained SystemVerilog file, with an accelerator behind its port or with the port open.
+
+The header says what it is, its parameters, its ports and what moves on them, and all of its control and status
+registers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ....fl.axi4lite import address_nbits
+from ....fl.mod_exp import exponentiation
+from ....proc.core.parameters import check_units
+from ....proc.software.memory import BUS_BASE
+from ..interfaces import AXI4LITE
+from ..system import Xcel
+from ..verilog_header import bus, fields, parameters, registers, verilog_file, wrapped
+
+if TYPE_CHECKING:
+    from pymtl3 import Component
+
+PROCESSOR = "proc"
+
+PROTOCOL = """\
+Protocol: clk rising edge; reset is synchronous and active high. All streams are val/rdy: a message moves in
+every cycle in which val and rdy are both 1; val, once 1, stays until the message has moved, and the message
+stays the same.
+  imem_req, dmem_req    accesses to aligned words: bits 1:0 of addr are 0; strobe says which bytes a write writes
+  imem_resp, dmem_resp  one answer for each request, writes too, in the order of the requests and at the earliest in
+                        the cycle after; error: there is no memory at this address
+  mngr2proc, proc2mngr  words to and from the CSRs of these names"""
+PROTOCOL_OF_XCEL = """\
+  xcel_req, xcel_resp   accesses to the accelerator's registers, one answer for each, writes too"""
+PROTOCOL_OF_SIGNALS = """\
+  entry, core_id        static: the address of the first instruction, and what mhartid reads
+  stats_en              the bit of the CSR of this name
+  halted                stays 1 from the first trap while mtvec is 0, or a bus error of dmem, on; an ecall that halts
+                        ends a program, whose exit code is in a0 (x10)"""
+PROTOCOL_OF_COMMIT = """\
+  commit                in every cycle: val: an instruction retires; trap: the one at pc traps, data is mtval, and with
+                        halt the machine stops. wen: data was written to rd; stats: the stats window was open"""
+
+BUS = f"""
+The bus: loads and stores from {BUS_BASE:#x} on go to the registers of the accelerator, the first {{kib}} KiB;
+bytes by strobes, in order, each waits for its answer. A refusal is a precise access fault (mcause 5, 7). Its
+interrupt is the machine external interrupt: mcause 0x8000000b, taken in the place of an instruction that has
+done nothing yet; wfi waits for it. At the accelerator port, behind the CSRs xr0 to xr31, is the null
+accelerator."""
+
+
+def processor_verilog(
+    xcel: Xcel | None = None, *, mul_latency: int = 1, div_bits: int = 2, commit: bool = True
+) -> str:
+    """The file. xcel: what is behind the accelerator port, None: it is one of the module, as the commit port then is."""
+    from ....proc.core.proc import Proc
+
+    check_units(mul_latency, div_bits)
+    on_bus = xcel is not None and xcel.on_bus
+    interrupts = "the external interrupt" if on_bus else "no interrupts"
+    if xcel is None:
+        component, top = Proc(mul_latency, div_bits), f"{PROCESSOR}_open"
+    else:
+        component = xcel.system(mul_latency, div_bits, observed=commit)
+        top = PROCESSOR if xcel.design is None else f"{PROCESSOR}_{xcel.design.name}_{xcel.nbits}"
+        top += AXI4LITE.suffix if on_bus else ""
+    top = re.sub(r"\W", "_", top)
+    unread = {} if commit else {"proc__commit": "without the commit port nobody looks at it"}
+    return verilog_file(
+        component,
+        top,
+        "a pipelined RV32IM processor",
+        [
+            f"Instructions   RV32IM, Zicsr, Zifencei; machine mode only, {interrupts}, "
+            "little endian, precise traps",
+            "Pipeline       F D X M W, in order, bypassed; branches predicted not taken and decided in X",
+            "Source         paper 001, section 2.4 and Figure 4",
+            *wrapped(f"Accelerator    {_behind(xcel)}", 15),
+        ],
+        [
+            f"  mul_latency = {mul_latency}: cycles of the multiplier",
+            f"  div_bits = {div_bits}: bits of a quotient in a cycle",
+            *(parameters(xcel.machine) if xcel and xcel.machine else ()),
+        ],
+        lambda: [
+            "Messages, first field in the most significant bits:",
+            *_messages(component),
+            "",
+            *PROTOCOL.split("\n"),
+            *(PROTOCOL_OF_XCEL.split("\n") if xcel is None else ()),
+            *PROTOCOL_OF_SIGNALS.split("\n"),
+            *(PROTOCOL_OF_COMMIT.split("\n") if hasattr(component, "commit") else ()),
+            *(_bus(xcel) if xcel is not None and on_bus else ()),
+            "",
+            "Control and status registers (all others are illegal):",
+            *_csrs(on_bus),
+            *(_registers(xcel) if xcel and xcel.design else ()),
+        ],
+        unread,
+    )
+
+
+def _behind(xcel: Xcel | None) -> str:
+    if xcel is None:
+        return "none: xcel_req and xcel_resp are ports of this module"
+    if xcel.design is None:
+        return "the null accelerator: one register, xr0"
+    after = f", after paper {xcel.design.paper}" if xcel.design.paper else ""
+    where = ", on the bus" if xcel.on_bus else ""
+    return f"{xcel.design.name}, {xcel.nbits} bits{where}{after}: {xcel.design.summary}"
+
+
+def _bus(xcel: Xcel) -> list[str]:
+    """Loads and stores, and how many addresses the machine has."""
+    shape = exponentiation(xcel.nbits) if xcel.machine is None else xcel.machine.shape
+    return BUS.format(kib=(1 << address_nbits(shape)) // 1024).split("\n")
+
+
+def _registers(xcel: Xcel) -> list[str]:
+    """Those of the machine."""
+    if not xcel.on_bus or xcel.machine is None:
+        return list(registers())
+    _, _, *lines = bus(xcel.machine.shape)  # without the protocol, which is inside
+    return lines
+
+
+def _messages(component: Component) -> list[str]:
+    """The types of the streams and of the commit port that have fields."""
+    from ....rtl.sim.ports import Message
+
+    names = ("imem_req", "imem_resp", "dmem_req", "dmem_resp", "xcel_req", "xcel_resp")
+    types = {
+        f"{name}__msg": Message.of(getattr(component, name).msg._dsl.Type)
+        for name in names
+        if hasattr(component, name)
+    }
+    if hasattr(component, "commit"):
+        types["commit"] = Message.of(component.commit._dsl.Type)
+    lines = []
+    for name, message in types.items():
+        lines += wrapped(f"  {name:<14}  {fields(message)}", 18)
+    return lines
+
+
+def _csrs(on_bus: bool) -> list[str]:
+    from ....proc.isa.csrs import CSRS, ON_BUS
+
+    others = {csr.number: csr for csr in ON_BUS} if on_bus else {}
+    lines = []
+    for csr in (others.get(each.number, each) for each in CSRS):
+        last = csr.count - 1
+        number = f"0x{csr.number:03X}" + (f" to 0x{csr.number + last:03X}" if last else "")
+        name = f"{csr.name} to {csr.name.rstrip('0')}{last}" if last else csr.name
+        meaning = csr.meaning.removesuffix("; the functional level counts instructions")  # this is hardware
+        lines += wrapped(f"  {number:<14}  {name:<11}  {csr.access}: {meaning}", 31)
+    return lines

@@ -1,0 +1,222 @@
+"""Checks of what protects a machine: refusals, wiping of its memories, and zeroise behind AXI4-Lite.
+
+refusal   operands that a machine cannot take are answered with their status and 0, all others are computed
+wipe      the memory of a program holds the same words after every computation
+zeroise   no operand or result stays in the slave, no answer of before is delivered, and an operation on
+          constants overwrites the machine before the slave is free again
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ....fl.axi4lite import register_map
+from ....fl.status import Status
+from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
+from ....rtl.interfaces.axi4lite import WIPING_EXPONENT
+from ....rtl.sim.campaigns.faults import Faulted
+from ....rtl.sim.translation.translate import top_name, translate
+from ....rtl.units.residue_memory import ResidueMemory
+from ....rtl.units.shielded_memory import ShieldedMemory
+from . import benches
+from .check import REFUSAL, WIPE, ZEROISE, Check, Outcome, spent
+from .machine_checks import measured, stream
+from .ports import inside, ports
+from .stream_checks import OF_SUCH_AS_STAY, decided
+
+if TYPE_CHECKING:
+    from ...designs.machine import Machine
+
+Condition = tuple[
+    Status | None, str
+]  # None: any status but OK; in words that Python and SystemVerilog have in common
+MOST_CYCLES = 1_000_000  # of an operation
+UNROLLED = (16, 32, 64, 128)  # cycles before an answer in which a memory is overwritten
+OPERATIONS = 6  # whose memories are compared
+MEMORIES = (ResidueMemory, ShieldedMemory)
+# the machine behind the bus may be any that answers requests
+MACHINE = ("istream__rdy", "ostream__val", "ostream__msg")
+
+
+def guard_checks(machine: Machine) -> Iterator[Check]:
+    """The checks of a machine that apply to it."""
+    says = "operands that cannot be computed are answered with a status and 0"
+    yield Check(REFUSAL, REFUSAL, says, lambda seconds, _: refusal(machine, stream(machine), seconds))
+    programmed = machine.build.programmed
+    if programmed is not None and programmed.program.depth:
+        says = "its memory holds the same words after every computation, whatever was computed"
+        yield Check(WIPE, WIPE, says, lambda seconds, _: wipe(machine, stream(machine), seconds))
+    says = "behind AXI4-Lite zeroise leaves no operand, result or later answer"
+    identity = f"{ZEROISE} {machine.nbits} {machine.given_fields} {machine.traits}"
+    yield Check(ZEROISE, ZEROISE, says, lambda seconds, _: zeroise(machine, seconds), identity=identity)
+
+
+# ---- refusals
+
+
+def conditions(machine: Machine) -> list[Condition]:
+    """The statuses that the machine answers for bad operands; the first condition that holds decides."""
+    design, promises, found = machine.design, machine.promises, list[Condition]()
+    if machine.modulus_nbits < machine.nbits:
+        found.append((Status.TOO_WIDE, f"mod >= {1 << machine.modulus_nbits}"))
+    if machine.build.modulus:
+        found.append((Status.WRONG_MODULUS, f"mod != {machine.build.modulus}"))
+    found.append((Status.ZERO_MODULUS, "mod == 0"))
+    if promises.odd_only and design.odd_only:
+        found.append((Status.EVEN_MODULUS, "(mod & 1) == 0"))
+    if promises.reduced_only and design.reduced_only:
+        found.append((Status.BASE_TOO_LARGE, "base >= mod"))
+    if promises.key == "crt":  # an even modulus is not the product of odd primes
+        found.append((Status.BAD_KEY, "(p & q & mod & 1) == 0"))
+    if promises.checked:  # the result to the public exponent is below the modulus, and so is not the base
+        found.append((None, "base >= mod"))
+    return found
+
+
+def refusal(machine: Machine, design: benches.Stream, seconds: float) -> Outcome:
+    """Decide on a text of the machine, which may have been changed."""
+    began = spent()
+    if (wrong := wrong_corner(machine)) is not None:
+        return Outcome(REFUTED, "asked natively", spent() - began, [wrong])
+    _, room = measured(machine)
+    codes = [(benches.ANY if status is None else int(status), holds) for status, holds in conditions(machine)]
+    status = "".join(f"{holds} ? {code} : " for code, holds in codes) + "0"
+    bench = benches.refusals(design, status, room, exactly=not machine.keyed)
+    found = decided(bench, max(1.0, seconds - (spent() - began)))
+    return replace(found, how=found.how + OF_SUCH_AS_STAY, seconds=spent() - began)
+
+
+def wrong_corner(machine: Machine) -> dict[str, int] | None:
+    """The first of some corner requests that the hardware answers with a wrong status or result.
+
+    With a key, a request that nothing promises to refuse is asked only under the key's own modulus.
+    """
+    from ....rtl.sim import simulate
+
+    n = machine.modulus or (1 << machine.modulus_nbits) - 1
+    exp = machine.key.d if machine.keyed else 1
+    assert exp is not None  # the key is private
+    good = machine.carried(1, exp, n)
+    names = ("base", "exp", "mod", *(name for name, _ in machine.given_fields))
+    top = (1 << machine.nbits) - 1
+    asked = [
+        {"base": base, "mod": mod}
+        for mod in dict.fromkeys((n, 0, 2, n - 1, n - 2, top))
+        for base in dict.fromkeys((mod, min(mod + 1, top), max(mod - 1, 0), top))
+    ]
+    asked += [{name: value & ~1} for name, value in zip(names, good, strict=True) if name in ("p", "q")]
+    refused = conditions(machine)
+    with simulate(machine.rtl(), "native") as simulation:
+        for changes in asked:
+            fields = dict(zip(names, good, strict=True)) | changes
+            base, mod = fields["base"], fields["mod"]
+            status = next((status for status, holds in refused if eval(holds, dict(fields))), Status.OK)
+            if status == Status.OK:
+                if machine.keyed and mod != n:
+                    continue
+                fields = dict(zip(names, machine.carried(base, exp, mod), strict=True))
+            answer = simulation.run([tuple(fields.values())]).responses[0]
+            assert isinstance(answer, tuple)
+            expected = (status or answer[0] or Status.FAULT, 0)
+            if answer != ((status, pow(base, exp, mod)) if status == Status.OK else expected):
+                return {**fields, "status": answer[0], "result": answer[1]}
+    return None
+
+
+# ---- wiping
+
+
+def wipe(machine: Machine, design: benches.Stream, seconds: float) -> Outcome:
+    """Compare memories after some operations natively, then prove that the words are the same after all."""
+    began = spent()
+    hardware = machine.rtl()
+    hardware.elaborate()
+    memories = [repr(unit).removeprefix("s.") for unit in inside(hardware) if isinstance(unit, MEMORIES)]
+    words: dict[str, tuple[int, int]] = {}  # by path: what it holds, and its bits
+    model, before = Faulted(machine.rtl()), None
+    # without a key nothing is written that a refused request would have to overwrite
+    judged = "1" if machine.keyed else f"{design.answered('status')} == 0"
+    for request in _requests(machine):
+        answer, state = model.state(request, MOST_CYCLES)
+        if answer is None:
+            return Outcome(REFUTED, f"no answer in {MOST_CYCLES:,} cycles", spent() - began)
+        for site in model.registers:
+            if site.path.rpartition(".words")[0] in memories:
+                held, _ = words.setdefault(site.path, (state[site.path], site.nbits))
+                if held != state[site.path]:
+                    how = f"{site.path} holds {held:#x} or {state[site.path]:#x} after an answer"
+                    names = ("base", "exp", "mod", *(name for name, _ in machine.given_fields))
+                    pair = [dict(zip(names, fields, strict=True)) for fields in (before or request, request)]
+                    return Outcome(REFUTED, how, spent() - began, pair)
+        before = before or request
+    if not words:
+        return Outcome(UNDECIDED, "there is no memory of a program in it", spent() - began)
+    how = f"{len(words)} words" + OF_SUCH_AS_STAY
+    found = decided(
+        benches.held(design, {name: nbits for name, (_, nbits) in words.items()}), max(1.0, seconds / 8), 2
+    )
+    for cycles in UNROLLED if found.verdict == PROVED else ():
+        left = max(1.0, (seconds - (spent() - began)) / 2)
+        found = decided(benches.wiped(design, words, cycles, judged), left, cycles, how=how)
+        if found.verdict == PROVED:
+            break
+    # from a state that is never reached, perhaps
+    if found.verdict != PROVED:
+        bench = benches.wiped(design, words, 0, judged)
+        found = decided(bench, max(1.0, seconds - (spent() - began)), how=how)
+    return replace(found, seconds=spent() - began)
+
+
+def _requests(machine: Machine) -> Iterator[tuple[int, ...]]:
+    """Operations of several keys, messages and random numbers, or of several operands; some are refused."""
+    from ....proc.software.seeded_keys import seeded_key
+
+    draw = random.Random(1)
+    for which in range(1, OPERATIONS + 1):
+        if machine.keyed:
+            key = seeded_key(machine.nbits, which, e_nbits=machine.programmed.e_nbits)
+            assert key.d is not None  # it is private
+            good = machine.with_key(key, draw.randrange).carried(draw.randrange(2, key.n), key.d, key.n)
+        else:
+            n = (
+                machine.modulus
+                or draw.getrandbits(machine.modulus_nbits) | 1 << machine.modulus_nbits - 1 | 1
+            )
+            good = machine.carried(draw.randrange(n), draw.getrandbits(machine.nbits), n)
+        yield good
+        if machine.keyed:
+            yield (good[0], good[1], 0, *good[3:])
+            wrong = draw.randrange(3, len(good))
+            yield (*good[:wrong], good[wrong] ^ 2, *good[wrong + 1 :])
+
+
+# ---- zeroise
+
+
+def zeroise(machine: Machine, seconds: float, verilog: str = "") -> Outcome:
+    """Decide on the slave, or a changed text of it, around a machine that answers as it likes."""
+    from ...designs.interfaces import find
+
+    began = spent()
+    slave = machine.exported(find("axi4lite"))
+    slave.elaborate()
+    text = verilog or translate(slave)
+    fields = [nbits for _, nbits in machine.shape.request]
+    values = (0, WIPING_EXPONENT, machine.traits.modulus)
+    constants = [f"{nbits}'d{value}" for nbits, value in itertools.zip_longest(fields, values, fillvalue=0)]
+    control = register_map(machine.shape)["CONTROL"]
+    bench = benches.zeroised(
+        text,
+        top_name(slave),
+        ports(slave),
+        (control.address >> 2, control.field("start").low, control.field("zeroise").low),
+        f"{{{', '.join(constants)}}}",
+        (len(slave.words), len(slave.result)),
+    )
+    free = [f"unit.machine.{name}" for name in MACHINE]
+    found = decided(bench, seconds, how="whatever the machine behind the bus answers", free=free)
+    return replace(found, seconds=spent() - began)

@@ -1,0 +1,56 @@
+"""Bellcore attack: one wrong signature by CRT gives a prime of the key.
+
+Boneh, DeMillo, Lipton (1997), with Lenstra's remark: a signature s' by CRT, wrong modulo one prime
+alone, gives the other prime, as gcd(s'^e - m, n).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...designs.machine import Machine
+
+if TYPE_CHECKING:
+    from ....fl.rsa_keys import RSAKey
+    from ...designs.runnable import Runnable
+
+
+class Factored(NamedTuple):
+    """A prime of the key, by one wrong result."""
+
+    fault: str
+    message: int
+    wrong: int
+    factor: int
+
+
+def key_by_crt(accelerator: Runnable) -> RSAKey | None:
+    """The key of a machine that works by CRT, so that a wrong result may give a prime; else None."""
+    by_crt = isinstance(accelerator, Machine) and accelerator.keyed and accelerator.programmed.recipe.crt
+    return accelerator.key if by_crt else None
+
+
+def factored(key: RSAKey, fault: str, message: int, wrong: int) -> Factored | None:
+    """The prime that a wrong result tells."""
+    factor = math.gcd(pow(wrong, key.e, key.n) - message, key.n)
+    return Factored(fault, message, wrong, factor) if 1 < factor < key.n else None
+
+
+def report(key: RSAKey, found: Sequence[Factored]) -> dict[str, Any]:
+    """The number of wrong results that tell a prime, and the first of them."""
+    told: dict[str, Any] = {"wrong_results_that_factor": len(found)}
+    if found:
+        fault, message, wrong, factor = found[0]
+        told |= {
+            "fault": fault,
+            "n": key.n,
+            "e": key.e,
+            "message": message,
+            "signature": pow(message, key.d or 0, key.n),
+            "faulty_signature": wrong,
+            "factor": factor,
+            "other_factor": key.n // factor,
+        }
+    return told

@@ -1,0 +1,285 @@
+"""Accelerator: the protocol of everything that is simulated, implemented and measured here.
+
+An accelerator takes requests and gives one response to each, in order, on two val/rdy streams of named
+fields:
+
+    istream {a, b, ...} -> ostream {g, ...}
+
+A class of accelerators states its parameters, the fields of both messages, its function (`fl`), and its
+components at cycle level and at register-transfer level (`cl`, `rtl`), which have these streams as ports; an
+instance is one of them, with all parameters set. What is optional has a default here: a formula of the
+cycles, table rows, workloads, preconditions, promises and secret fields.
+
+This level has no clock and no PyMTL3: `cl` and `rtl` return components, and import them when they are called.
+"""
+
+from __future__ import annotations
+
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from .errors import BadInput, shown, unknown
+from .param import Param
+
+Fields = tuple[tuple[str, int], ...]  # names and bits, in the order of a message, the most significant first
+Message = tuple[int, ...]  # the values of fields
+
+STATUS = (
+    "status"  # a first field of the response with this name says why a request was refused; 0: it was not
+)
+WORD_NBITS = 32  # of a register
+MAX_NBITS = 4096
+DRAWN_ROWS = 16
+DRAWS = 10_000  # requests among which one is accepted
+DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink, in turn
+
+
+def in_words(fields: Fields, values: Sequence[Any]) -> str:
+    """The values of fields in a sentence."""
+    return ", ".join(
+        f"{name} = {shown(int(value))}" for (name, _), value in zip(fields, values, strict=False)
+    )
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The fields of both messages, and static ports, which stay while requests are under way."""
+
+    request: Fields
+    response: Fields
+    statics: Fields = ()
+
+    @property
+    def has_status(self) -> bool:
+        """A request can be refused."""
+        return self.response[0][0] == STATUS
+
+    @property
+    def results(self) -> Fields:
+        """The fields of the response that a caller wants."""
+        return self.response[1:] if self.has_status else self.response
+
+    @property
+    def widest(self) -> int:
+        """Bits of the widest field of a request."""
+        return max(nbits for _, nbits in self.request)
+
+    # ---- the response as registers hold it: a status, and all results in one number, each in as many words
+
+    @property
+    def stride(self) -> int:
+        """Bits from a result to the next."""
+        return -(-max(nbits for _, nbits in self.results) // WORD_NBITS) * WORD_NBITS
+
+    @property
+    def result_nbits(self) -> int:
+        """Bits of all results in one number."""
+        return self.stride * (len(self.results) - 1) + self.results[-1][1]
+
+    def packed(self, response: Message) -> tuple[int, int]:
+        """The status and the number of all results."""
+        status, results = (response[0], response[1:]) if self.has_status else (0, response)
+        return status, sum(value << self.stride * place for place, value in enumerate(results))
+
+    def unpacked(self, status: int, number: int) -> Message:
+        """The response of a status and a number of all results."""
+        results = [
+            number >> self.stride * place & (1 << nbits) - 1 for place, (_, nbits) in enumerate(self.results)
+        ]
+        return (status, *results) if self.has_status else tuple(results)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: a request, and the cycles for which its source and its sink wait."""
+
+    name: str
+    request: Message
+    source_delay: int = 0
+    sink_delay: int = 0
+    statics: Mapping[str, int] = field(default_factory=dict)
+
+
+class Accelerator(ABC):
+    """One accelerator. A subclass states class attributes and abstract methods; the rest has defaults."""
+
+    summary: ClassVar[str] = ""
+    params: ClassVar[tuple[Param, ...]] = ()  # beside the width
+    usual_nbits: ClassVar[int] = 32
+    statuses: ClassVar[Mapping[int, str]] = {}  # the codes of refused requests, in words
+    secret: ClassVar[tuple[str, ...]] = ()  # fields that an attacker must not learn
+    steady: ClassVar[tuple[str, ...]] = ()  # fields of which the cycles of a request do not depend: a promise
+    in_flight: ClassVar[int] = 1  # requests that can be under way at a time
+    longest: ClassVar[int] = 100_000  # cycles of a request at most, where there is no formula
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Its name; a subclass states it as a class attribute, name = "gcd"."""
+
+    def __init__(self, nbits: int, **settings: Any) -> None:
+        if not 1 <= nbits <= MAX_NBITS:
+            raise BadInput(f"{self.name} of {nbits} bits is not possible; give a width from 1 to {MAX_NBITS}")
+        self.nbits = nbits
+        known = {param.name: param for param in self.params}
+        for name in settings:
+            if name not in known:
+                raise unknown(f"parameter of {self.name}", name, known)
+        self._parameters: dict[str, Any] = {
+            name: param.checked(settings[name]) if name in settings else param.default_at(nbits)
+            for name, param in known.items()
+        }
+        self.prepare()
+        fields = dict(self.shape.request)
+        for name in (*self.secret, *self.steady):
+            if name not in fields:
+                raise BadInput(
+                    f"{self.name}: secret or steady has {name!r}, which is no field of a request; "
+                    f"name one of {', '.join(fields)}"
+                )
+
+    def __getattr__(self, name: str) -> Any:
+        """Parameters are attributes as well."""
+        values = self.__dict__.get("_parameters", {})
+        if name in values:
+            return values[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters with their values, without the width."""
+        return self._parameters
+
+    def prepare(self) -> None:  # noqa: B027
+        """Called with all parameters set: BadInput for values that do not go together."""
+
+    # ---- what it takes, and what it gives
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """The fields of its messages."""
+
+    @abstractmethod
+    def fl(self, *request: Any, **_: Any) -> Any:
+        """The function: the response to a request, field by field; a plain number if it has one field."""
+
+    def model(self) -> Callable[..., int | Message]:
+        """The function from reset on: a new model for an accelerator with state between requests."""
+        return self.fl
+
+    def check(self, *request: Any, **_: Any) -> int:
+        """0, or the status with which a request is refused."""
+        return self.answers([request])[0][0] if self.shape.has_status else 0
+
+    @abstractmethod
+    def rtl(self) -> Any:
+        """The hardware, a component with istream and ostream."""
+
+    @abstractmethod
+    def cl(self) -> Any:
+        """The cycle-level model, with the ports and the cycles of `rtl`."""
+
+    def cycles(self, *request: Any, **_: Any) -> int | None:
+        """Cycles from request to response by a closed formula; None if there is none."""
+        return None
+
+    @property
+    def constant_time(self) -> bool:
+        """Whether the secret fields do not influence the cycles; without secret fields, whether none does."""
+        return set(self.secret or dict(self.shape.request)) <= set(self.steady)
+
+    # ---- requests
+
+    def rows(self) -> Sequence[Row]:
+        """The table that all levels run; by default zeros, ones and drawn requests."""
+        corners = [("zeros", tuple(0 for _ in self.shape.request))]
+        corners.append(("ones", tuple((1 << nbits) - 1 for _, nbits in self.shape.request)))
+        drawn = random.Random(self.nbits)
+        corners += [(f"drawn {index}", self.drawn(drawn)) for index in range(DRAWN_ROWS)]
+        return [
+            Row(name, request, *DELAYS[index % len(DELAYS)]) for index, (name, request) in enumerate(corners)
+        ]
+
+    def drawn(self, generator: random.Random) -> Message:
+        """A request of random fields, such as it is usual."""
+        return tuple(generator.getrandbits(nbits) for _, nbits in self.shape.request)
+
+    def accepted(self, generator: random.Random, held: Mapping[str, int] = MappingProxyType({})) -> Message:
+        """A drawn request that is not refused, in which these fields have these values."""
+        names = [name for name, _ in self.shape.request]
+        for _ in range(DRAWS):
+            values = {**dict(zip(names, self.drawn(generator), strict=True)), **held}
+            request = tuple(values[name] for name in names)
+            if not (self.shape.has_status and self.answers([request])[0][0]):
+                return request
+        raise BadInput(
+            f"{self.name} of {self.nbits} bits refuses {DRAWS:,} requests that drawn() makes; "
+            "let drawn() make usual requests"
+        )
+
+    def workloads(self) -> Mapping[str, Sequence[Message]]:
+        """Named lists of requests that count as one operation."""
+        return {"typical": [self.drawn(random.Random(self.nbits))]}
+
+    # ---- made of that
+
+    def answers(self, requests: Sequence[Message]) -> list[Message]:
+        """The responses to requests from reset on, by the functional level."""
+        return list(map(self.responder(), requests))
+
+    @property
+    def has_model(self) -> bool:
+        """Whether it defines `model`: it keeps state between requests."""
+        return type(self).model is not Accelerator.model
+
+    def responder(self, function: Callable[..., int | Message] | None = None) -> Callable[[Message], Message]:
+        """A new model, or this function, whose responses are held against the fields."""
+        model, fields = function or self.model(), self.shape.response
+
+        def respond(request: Message) -> Message:
+            returned = model(*request)
+            response = (returned,) if isinstance(returned, int) else tuple(returned)
+            where = f"{self.name}: fl({', '.join(map(shown, request))})"
+            if len(response) != len(fields):
+                raise BadInput(
+                    f"{where} returns {len(response)} values, and the response has {len(fields)} fields "
+                    f"({', '.join(name for name, _ in fields)}); return one value a field"
+                )
+            for (name, nbits), value in zip(fields, response, strict=True):
+                if not 0 <= value < 1 << nbits:
+                    raise BadInput(
+                        f"{where} returns {name} = {shown(value)}, which does not fit in {nbits} bits; "
+                        "widen the field, or correct the function"
+                    )
+            return response
+
+        return respond
+
+    def computing(self) -> Callable[..., Message]:
+        """The same with a value a field as arguments."""
+        respond = self.responder()
+        return lambda *request: respond(request)
+
+    def most_cycles(self, requests: Sequence[Any]) -> int:
+        """Cycles that these requests take at most; after twice as many an accelerator counts as hung."""
+        return sum(self.cycles(*request) or self.longest for request in requests) + len(requests)
+
+    def require(self, *request: Any, **_: Any) -> None:
+        """BadInput, with the remedy, for a request that has no result."""
+        for (name, nbits), value in zip(self.shape.request, request, strict=True):
+            if value < 0:
+                raise BadInput(f"{name} {shown(value)} is negative; give 0 or more")
+            if value >> nbits:
+                raise BadInput(
+                    f"{name} {shown(value)} does not fit in its {nbits} bits at --nbits {self.nbits}; "
+                    "give a smaller number, or a larger --nbits"
+                )
+        if code := self.check(*request):
+            said = self.statuses.get(code, "refused")
+            asked = in_words(self.shape.request, request)
+            raise BadInput(f"{asked}: {said} (status {code}); give another request")

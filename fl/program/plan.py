@@ -1,0 +1,115 @@
+"""The plan of a machine that executes a schedule: its choices, made before any hardware exists.
+
+Plain data, shared by the program (`recipe`) and by the closed formulas for cycles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .programs import Recipe
+from .schedules import SCHEDULES
+
+# how operands get into the domain of the multiplier:
+#   identity   they are in it already
+#   given      units in front of the machine do it (paper 001, Figures 11 to 13)
+#   square     R^2 mod n from doublings and squarings, then products of the machine's own multipliers
+#   double     the base itself is doubled nbits times
+#   shift-sub  R^2 mod n by shift-sub products from R - n (paper 004), then as with square
+#   scaled     R^2 mod n from doublings and squarings, for a scaled modulus (fl/multipliers/scaled_entry.py)
+CONVERSIONS = ("identity", "given", "square", "double", "shift-sub", "scaled")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One machine: a schedule, a conversion, and how closely products follow each other."""
+
+    nbits: int
+    schedule: str
+    conversion: str = "identity"
+    squarings: int = 0  # conversion "square" only
+    doublings_per_cycle: int = 4
+    full_scan: bool = False  # all nbits exponent bits, leading zeros too
+    forward: bool = False  # operands bypass the registers: a product starts in the cycle its operands appear
+    reduced_only: bool = False  # refuse a base at or above the modulus; Montgomery machines always do
+    screened: bool = (
+        False  # operands come with a status, and results leave with their modulus ("given" always)
+    )
+    r_nbits: int = 0  # R = 2^r_nbits of a Montgomery unit; 0: nbits
+    steps_once: bool = False  # right to left, exponent 0 squares the base once, as in paper 001's RTL, which looks at it after a step
+    plain_result: bool = True  # right to left, keep the result out of Montgomery form: r * (b R) / R = r * b
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "r_nbits", self.r_nbits or self.nbits)
+        object.__setattr__(self, "screened", self.screened or self.conversion == "given")
+        object.__setattr__(self, "reduced_only", self.reduced_only or self.odd_only)
+        assert self.schedule in SCHEDULES and self.conversion in CONVERSIONS, self
+        assert self.r_nbits % (1 << self.squarings) == 0, self
+        assert not self.full_scan or SCHEDULES[self.schedule].full_scan, self
+        assert self.doublings % self.doublings_per_cycle == 0, self
+
+    @property
+    def nunits(self) -> int:
+        """Product units side by side."""
+        return SCHEDULES[self.schedule].multipliers
+
+    @property
+    def right_to_left(self) -> bool:
+        return self.schedule.startswith("right-to-left")
+
+    @property
+    def dependent(self) -> bool:
+        """Whether the second product of a step needs the first one's result."""
+        return self.schedule in ("left-to-right", "always")
+
+    @property
+    def montgomery(self) -> bool:
+        return self.conversion in ("square", "double", "shift-sub")
+
+    @property
+    def odd_only(self) -> bool:
+        return self.montgomery or self.conversion == "scaled"
+
+    @property
+    def doublings(self) -> int:
+        """Doublings of one set-up: to R, or to 2^k * R with r_nbits = k * 2^squarings."""
+        if self.conversion == "square":
+            return self.r_nbits + (self.r_nbits >> self.squarings)
+        return self.r_nbits if self.conversion == "double" else 0
+
+    @property
+    def enters_one(self) -> bool:
+        """Whether the result is kept in Montgomery form; it starts as R mod n and leaves by a product."""
+        return self.montgomery and not (self.right_to_left and self.plain_result)
+
+    @property
+    def aligns(self) -> bool:
+        return not self.right_to_left and not self.full_scan
+
+    @property
+    def takes_top(self) -> bool:
+        """Left to right, the exponent's highest bit only makes acc the base."""
+        return self.schedule == "left-to-right"
+
+    @property
+    def reduces_top(self) -> bool:
+        """... by the product 1 * base where the base may be above the modulus, else without one."""
+        return self.takes_top and self.conversion == "identity"
+
+    def recipe(self, domain: str, **more: Any) -> Recipe:
+        """Return the recipe of the program; `domain` is that of a multiplier that needs no conversion."""
+        return Recipe(
+            self.nbits,
+            "montgomery" if self.montgomery else domain,
+            self.schedule,
+            self.conversion,
+            self.squarings,
+            full_scan=self.full_scan,
+            doublings_per_cycle=self.doublings_per_cycle,
+            given=self.conversion == "given",
+            once=self.steps_once,
+            plain_result=self.plain_result,
+            r_nbits=self.r_nbits,
+            **more,
+        )

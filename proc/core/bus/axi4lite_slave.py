@@ -1,0 +1,67 @@
+"""Axi4LiteSlave: a slave of AXI4-Lite as a processor's bus has it: a bridge, its master, and the slave.
+
+The slave has the first 4 KiB of the window, or as much as its address has bits for; what is beyond is refused by the bridge. One access is
+under way at a time.
+
+Ports: istream {write, strobe, addr, data} -> ostream {error, data}; irq. `mk_slave()` makes a component with the ports of Axi4Lite.
+Cycles: those of master and slave; a refusal by the bridge 1. Area order: 80 flip-flops, and the slave.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ....rtl.interfaces.axi4lite_channels import connect_bus
+from ....rtl.interfaces.axi4lite_master import Axi4LiteMaster
+from ...software.memory import BUS_NBITS
+from ..messages import mk_mem_req, mk_mem_resp
+
+
+class Axi4LiteSlave(Component):
+    def construct(s, mk_slave):
+        s.istream = RecvIfcRTL(mk_mem_req())
+        s.ostream = SendIfcRTL(mk_mem_resp())
+        s.irq = OutPort()
+
+        s.slave = mk_slave()
+        ADDRESS_NBITS = s.slave.s_axi_awaddr._dsl.Type.nbits
+        s.master = Axi4LiteMaster(ADDRESS_NBITS)
+        connect_bus(s.master, "m_axi", s.slave, "s_axi")
+        s.slave.irq //= s.irq
+        s.master.irq //= 0
+
+        s.beyond = Wire()
+        s.refuses = Wire()
+
+        s.master.istream.msg.write //= s.istream.msg.write
+        s.master.istream.msg.wait_for_irq //= 0
+        s.master.istream.msg.address //= s.istream.msg.addr[0:ADDRESS_NBITS]
+        s.master.istream.msg.data //= s.istream.msg.data
+        s.master.istream.msg.strobes //= s.istream.msg.strobe
+
+        @update
+        def decode():
+            s.beyond @= s.istream.msg.addr[ADDRESS_NBITS:BUS_NBITS] != 0
+
+        @update
+        def requests():
+            s.istream.rdy @= s.master.istream.rdy & ~s.refuses
+            s.master.istream.val @= s.istream.val & ~s.beyond & ~s.refuses
+
+        @update
+        def answers():
+            s.master.ostream.rdy @= s.ostream.rdy
+            s.ostream.val @= s.master.ostream.val | s.refuses
+            s.ostream.msg.error @= s.master.ostream.msg.fault | s.refuses
+            s.ostream.msg.data @= s.master.ostream.msg.data
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.refuses <<= 0
+            elif s.refuses:
+                s.refuses <<= ~s.ostream.rdy
+            else:
+                s.refuses <<= s.istream.val & s.istream.rdy & s.beyond
+
+    def line_trace(s):
+        return f"{s.master.line_trace()}{s.slave.line_trace()}"

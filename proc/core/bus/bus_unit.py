@@ -1,0 +1,101 @@
+"""BusUnit: the data port of the pipeline between the memory and the bus, by address (memory.py has the window).
+
+An access to the bus waits in X: the request leaves once, and the instruction leaves X with the answer, so that nothing behind it has
+begun. A refusal makes it trap there, precisely: `fails` stands where a misaligned access is told, whose numbers in mcause are one below
+those of the access faults (interrupt_unit.py puts that right), and whose mtval is the address as well.
+
+Ports: istream {write, strobe, addr, data} -> ostream {error, data} to the pipeline; mem_req, mem_resp and bus_req, bus_resp, of which
+answers come one or more cycles after requests; misaligned -> fails; trap, which takes a refused access out of X; refused.
+Cycles: an access to the memory none; one to the bus as many as the bus takes. Area order: 32 flip-flops for the word.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ....rtl.states import states
+from ...software.memory import BUS_BASE, BUS_NBITS
+from ..messages import mk_mem_req, mk_mem_resp
+
+WINDOW = BUS_BASE >> BUS_NBITS
+
+
+class BusUnit(Component):
+    def construct(s):
+        s.istream = RecvIfcRTL(mk_mem_req())
+        s.ostream = SendIfcRTL(mk_mem_resp())
+        s.mem_req = SendIfcRTL(mk_mem_req())
+        s.mem_resp = RecvIfcRTL(mk_mem_resp())
+        s.bus_req = SendIfcRTL(mk_mem_req())
+        s.bus_resp = RecvIfcRTL(mk_mem_resp())
+        s.misaligned = InPort()
+        s.fails = OutPort()
+        s.trap = InPort()
+        s.refused = OutPort()
+
+        s.st = Wire(2)
+        IDLE, WAIT, REFUSED = states(s, "st", IDLE=0, WAIT=1, REFUSED=2)
+        s.answers = Wire()  # what is in M is an access to the bus that was done in X
+        s.word = Wire(32)
+        s.on_bus = Wire()
+        s.done = Wire()
+
+        s.mem_req.msg //= s.istream.msg
+        s.bus_req.msg //= s.istream.msg
+
+        @update
+        def steer():
+            s.on_bus @= s.istream.msg.addr[BUS_NBITS:32] == WINDOW
+
+        @update
+        def requests():
+            s.mem_req.val @= s.istream.val & ~s.on_bus
+            s.bus_req.val @= s.istream.val & s.on_bus & (s.st == IDLE)
+
+        @update
+        def answer_in_X():
+            s.bus_resp.rdy @= s.st == WAIT
+            s.done @= (s.st == WAIT) & s.bus_resp.val & ~s.bus_resp.msg.error
+
+        @update
+        def leave_X():
+            s.istream.rdy @= s.mem_req.rdy
+            if s.on_bus:
+                s.istream.rdy @= s.done
+
+        @update
+        def refuse():
+            s.refused @= s.st == REFUSED
+            s.fails @= s.misaligned | (s.st == REFUSED)
+
+        @update
+        def answer_in_M():
+            s.mem_resp.rdy @= s.ostream.rdy & ~s.answers
+            s.ostream.val @= s.mem_resp.val
+            s.ostream.msg @= s.mem_resp.msg
+            if s.answers:
+                s.ostream.val @= 1
+                s.ostream.msg.error @= 0
+                s.ostream.msg.data @= s.word
+
+        @update_ff
+        def control():
+            if s.reset:
+                s.st <<= IDLE
+                s.answers <<= 0
+            else:
+                s.answers <<= s.done
+                if s.st == IDLE:
+                    if s.bus_req.val & s.bus_req.rdy:
+                        s.st <<= WAIT
+                elif s.st == WAIT:
+                    if s.bus_resp.val:
+                        s.st <<= IDLE
+                        if s.bus_resp.msg.error:
+                            s.st <<= REFUSED
+                elif s.trap:
+                    s.st <<= IDLE
+
+        @update_ff
+        def keep():
+            if s.done:
+                s.word <<= s.bus_resp.msg.data

@@ -1,0 +1,48 @@
+"""OneResult: an accelerator whose response is a status and one number with all results.
+
+Each result takes as many words as the widest; without a status of its own it is 0. Wires alone.
+
+Ports: istream {the fields of the shape} -> ostream {status, result}. Cycles: those of the accelerator.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ...fl.accelerator import STATUS
+from ...fl.mod_exp import is_exponentiation
+from ...fl.status import STATUS_NBITS
+from ..messages import mk_modexp_resp, mk_request
+
+
+def one_result(shape, mk_accelerator):
+    """A new accelerator with such a response: bare if it has one already."""
+    return mk_accelerator() if is_exponentiation(shape) else OneResult(shape, mk_accelerator)
+
+
+class OneResult(Component):
+    def construct(s, shape, mk_accelerator):
+        s.istream = RecvIfcRTL(mk_request(shape))
+        s.ostream = SendIfcRTL(mk_modexp_resp(shape.result_nbits))
+        s.accelerator = mk_accelerator()
+
+        s.accelerator.istream.val //= s.istream.val
+        s.istream.rdy //= s.accelerator.istream.rdy
+        for name, _ in shape.request:
+            connect(getattr(s.accelerator.istream.msg, name), getattr(s.istream.msg, name))
+
+        s.ostream.val //= s.accelerator.ostream.val
+        s.accelerator.ostream.rdy //= s.ostream.rdy
+        answer, status, result = s.accelerator.ostream.msg, s.ostream.msg.status, s.ostream.msg.result
+        used = shape.response[0][1] if shape.has_status else 0
+        if used:
+            status[0:used] //= getattr(answer, STATUS)
+        if used < STATUS_NBITS:
+            status[used:STATUS_NBITS] //= 0
+        for place, (name, nbits) in enumerate(shape.results):
+            low = place * shape.stride
+            result[low : low + nbits] //= getattr(answer, name)
+            if low + nbits < min(low + shape.stride, shape.result_nbits):
+                result[low + nbits : low + shape.stride] //= 0
+
+    def line_trace(s):
+        return s.accelerator.line_trace()

@@ -1,0 +1,30 @@
+"""Xcel: an accelerator behind registers, RSAXcel and RSAMontXcel of paper 001 (Figures 7 and 14).
+
+`mk_accelerator()` makes a component of the shape, with a status first in its response.
+
+Ports: istream {write, addr, data} -> ostream {write, data}; the protocol stands in fl/xcel.py.
+"""
+
+from pymtl3 import *
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+
+from ..messages import mk_xcel_req, mk_xcel_resp
+from .one_result import one_result
+from .xcel_adapter import XcelAdapter
+
+
+class Xcel(Component):
+    def construct(s, shape, mk_accelerator):
+        s.istream = RecvIfcRTL(mk_xcel_req())
+        s.ostream = SendIfcRTL(mk_xcel_resp())
+
+        s.adapter = XcelAdapter(shape)
+        s.machine = one_result(shape, mk_accelerator)
+
+        s.istream //= s.adapter.istream
+        s.adapter.req //= s.machine.istream
+        s.machine.ostream //= s.adapter.resp
+        s.adapter.ostream //= s.ostream
+
+    def line_trace(s):
+        return f"{s.adapter.line_trace()}  {s.machine.line_trace()}"

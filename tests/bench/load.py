@@ -1,0 +1,191 @@
+"""Load: a sweep of very many points, and one whose processes are killed all the while; nothing may be lost, double or wrong.
+
+    python -m tests.bench.load formula --points 100000
+    python -m tests.bench.load native --points 2000 --kills 40 --stops 10
+
+--kills: so many times one of the workers gets a SIGKILL, and --stops: so many times the whole sweep, each at a moment that is drawn.
+The same command goes on, with --retry, as the point of a worker that was killed is noted as failed. At the end each point must be
+there once, all that was ever recorded too, each digest must be right (`ledger verify`), and the figures those that are computed again:
+of simulated hardware by the closed formula, which shares nothing with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.ledger.salvage import verify
+from modexlab.eval.lab.measure import measure
+from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.space import Space
+from modexlab.eval.lab.stages import FORMULA, NATIVE
+
+from tests.lab.sweep_process import JOBS, SweepProcess, gone
+
+KILLED = "was ended by SIGKILL"
+AGAIN = 2000  # figures that are computed again, drawn
+# machines by stage: many where nothing is built
+AXES = {
+    FORMULA: """
+nbits = {from = 16, to = 64, step = 2}
+[part.set]
+schedule = ["right-to-left-2", "right-to-left-1", "left-to-right", "always", "ladder"]
+add_red = ["textbook", "koc"]
+steps_per_stage = [1, 2]
+doublings_per_cycle = [1, 2]
+forward = [true, false]
+conversion = ["double", "square"]
+""",
+    NATIVE: """
+nbits = [8, 10]
+[part.set]
+schedule = ["right-to-left-2", "ladder"]
+steps_per_stage = [1, 2]
+""",
+}
+
+
+def space_of(stage: str, points: int) -> str:
+    """A space of so many points or a few more: some machines, and as many mixes of signatures and verifications as it takes."""
+    machines = Space.parse(_space(stage, ["encrypt"])).size()
+    more = [f"sign+{number}verify" for number in range(1, -(-points // machines))]
+    return _space(stage, ["encrypt", *more])
+
+
+def _space(stage: str, workloads: Sequence[str]) -> str:
+    head = f'designs = ["mont"]\nstages = ["{stage}"]\nworkloads = {json.dumps(list(workloads))}'
+    return f'title = "load"\n[[part]]\n{head}{AXES[stage]}'
+
+
+@dataclass
+class Load:
+    """A sweep to its end, whatever befalls it."""
+
+    sweep: SweepProcess
+    draw: random.Random
+    killed: int = 0  # workers
+    stopped: int = 0  # sweeps
+
+    def run(self, points: int, kills: int = 0, stops: int = 0) -> None:
+        """Until all points are measured."""
+        blows = [self._kill] * kills + [self._stop] * stops
+        self.draw.shuffle(blows)
+        between = max(2, points // (len(blows) + 1))  # points from one blow to the next, at most
+        process = self.sweep.start()
+        try:
+            for blow in blows:
+                self.sweep.wait_for(len(self.sweep.begins()) + self.draw.randrange(1, between), process)
+                time.sleep(self.draw.uniform(0, 0.05))
+                process = blow(process)
+            self._finish(process)
+        finally:
+            process.kill()
+
+    def _kill(self, process: subprocess.Popen[str]) -> subprocess.Popen[str]:
+        """One of the workers."""
+        pids = list(dict.fromkeys(pid for pid, _ in reversed(self.sweep.begins()[-4 * JOBS :])))
+        alive = [pid for pid in pids if not gone(pid)]
+        if alive:
+            os.kill(self.draw.choice(alive), signal.SIGKILL)
+            self.killed += 1
+        return process
+
+    def _stop(self, process: subprocess.Popen[str]) -> subprocess.Popen[str]:
+        """All of it; what was recorded stays."""
+        before = self.sweep.keys()
+        process.kill()
+        process.communicate()
+        self.stopped += 1
+        now = self.sweep.keys()
+        assert now[: len(before)] == before, "what was recorded is gone"
+        return self.sweep.start("--retry")
+
+    def _finish(self, process: subprocess.Popen[str]) -> None:
+        """To its end; and once more with those that failed as their worker was killed."""
+        out, err = process.communicate()
+        assert process.returncode == 0, (out, err)
+        if self.killed:
+            process = self.sweep.start("--retry")
+            out, err = process.communicate()
+            assert process.returncode == 0, (out, err)
+        assert "failed" not in out, out
+
+
+def judged(sweep: SweepProcess, draw: random.Random, again: int = AGAIN) -> dict[str, Any]:
+    """What is in the ledger; AssertionError if anything is missing, there twice, or not what is computed again."""
+    points = {point.version: point for point in Space.load(sweep.space).points()}
+    assert set(sweep.keys()) <= points.keys(), (
+        "not of these sources: they were changed meanwhile; begin again"
+    )
+    assert Counter(sweep.keys()) == Counter(dict.fromkeys(points, 1)), "each point once"
+    found = verify(sweep.ledger)
+    assert found.whole and found.intact == len(points), found
+    with Ledger(sweep.ledger) as ledger:
+        rows = {row.key: row for row in ledger.rows(history=True)}
+    assert rows.keys() == points.keys()
+    drawn = draw.sample(sorted(points), min(again, len(points)))
+    for key in drawn:
+        assert rows[key].value == expected(points[key]), points[key]
+    return {
+        "points": len(points),
+        "computed_again": len(drawn),
+        "failed_as_the_worker_was_killed": failures(sweep.ledger),
+        "ledger_mib": round(sweep.ledger.stat().st_size / 2**20, 1),
+    }
+
+
+def expected(point: Point) -> float:
+    """Its cycles by formula."""
+    (figure,) = measure(replace(point, stage=FORMULA)).figures
+    return figure.value
+
+
+def failures(path: Path) -> int:
+    """Points that were ever noted as lost with their worker."""
+    connection = sqlite3.connect(path)
+    try:
+        ((count,),) = connection.execute(
+            "SELECT count(*) FROM failure WHERE message LIKE ?", (f"%{KILLED}%",)
+        ).fetchall()
+    finally:
+        connection.close()
+    return int(count)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.load", description=__doc__)
+    parser.add_argument("stage", choices=list(AXES))
+    parser.add_argument("--points", type=int, default=2000)
+    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--stops", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--directory", type=Path, help="where the ledger stays (default: nowhere)")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = given.directory or Path(temporary)
+        directory.mkdir(parents=True, exist_ok=True)
+        draw = random.Random(given.seed)
+        sweep = SweepProcess(directory, space_of(given.stage, given.points))
+        load = Load(sweep, draw)
+        load.run(given.points, given.kills, given.stops)
+        found = judged(sweep, draw)
+        print(json.dumps({"killed": load.killed, "stopped": load.stopped, **found}, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""The load (load.py) in small: what must hold of a hundred thousand points holds of a few, and what it asks for can fail."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+from modexlab.eval.lab.space import Space
+from modexlab.eval.lab.stages import FORMULA, NATIVE
+
+from tests.lab.sweep_process import JOBS, SweepProcess, gone
+
+from .load import AXES, Load, judged, space_of
+
+
+@pytest.mark.parametrize("stage", list(AXES))
+def test_spaces_have_as_many_points_as_are_asked_for(stage: str) -> None:
+    machines = Space.parse(space_of(stage, 1)).size()
+    assert [Space.parse(space_of(stage, times * machines)).size() // machines for times in (1, 2, 9)] == [
+        1,
+        2,
+        9,
+    ]
+
+
+@pytest.mark.regress
+def test_workers_and_sweeps_are_killed(tmp_path: Path) -> None:
+    """Hardware that is built and simulated meanwhile; and then what would be wrong is seen."""
+    points, draw = 160, random.Random(3)
+    sweep = SweepProcess(tmp_path, space_of(NATIVE, points))
+    load = Load(sweep, draw)
+    load.run(points, kills=6, stops=3)
+    assert load.stopped == 3 and load.killed > 0
+    begins = sweep.begins()
+    assert len(begins) <= points + load.killed + JOBS * load.stopped, "a kill costs what is under way at most"
+    assert all(gone(pid) for pid, _ in begins), "no worker outlives its parent"
+    found = judged(sweep, draw)
+    assert found["points"] == found["computed_again"] == points
+    assert 0 < found["failed_as_the_worker_was_killed"] <= load.killed
+    with sqlite3.connect(sweep.ledger) as connection:
+        connection.execute("UPDATE figure SET value = value + 1 WHERE id = 7")
+    with pytest.raises(AssertionError, match=r"damaged=\(7,\)"):
+        judged(sweep, draw)
+    with sqlite3.connect(sweep.ledger) as connection:
+        connection.execute("DELETE FROM measurement WHERE id = 7")
+    with pytest.raises(AssertionError, match="each point once"):
+        judged(sweep, draw)
+
+
+@pytest.mark.regress
+def test_many_points(tmp_path: Path) -> None:
+    sweep = SweepProcess(tmp_path, space_of(FORMULA, 4000))
+    load = Load(sweep, random.Random(1))
+    load.run(4000)
+    assert judged(sweep, load.draw, 100)["points"] == 4000

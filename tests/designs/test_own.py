@@ -1,0 +1,342 @@
+"""Accelerators outside the repository: written by `modexlab new`, found, and checked at all levels."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from pathlib import Path
+
+import modexlab
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modexlab.eval.designs import catalogue, levels, own
+from modexlab.eval.designs.own_template import files
+from modexlab.eval.designs.system import COUPLINGS, System, Xcel
+from modexlab.fl.errors import BadInput
+from modexlab.fl.param import Count
+from modexlab.proc.software.call_header import call_header
+from modexlab.proc.software.compiler import compile_program
+from modexlab.proc.software.elf import load_elf
+
+from tests.command_line import Cli
+from tests.harness import examples
+from tests.paths import ROOT
+
+EXAMPLES = ROOT / "eval" / "examples"
+GCD = EXAMPLES / "gcd"
+FIELDS = st.dictionaries(
+    st.text("abcdefg", min_size=1, max_size=3), st.integers(1, 40), min_size=1, max_size=4
+)
+
+
+def written(folder: Path, name: str = "gcd", edit: dict[str, tuple[str, str]] | None = None) -> Path:
+    """The folder of `modexlab new`, with one replacement a file."""
+    folder.mkdir()
+    for file, text in files(name, (("a", 16), ("b", 16)), (("g", 16),)).items():
+        old, new = (edit or {}).get(file, ("", ""))
+        assert old in text
+        (folder / file).write_text(text.replace(old, new) if old else text)
+    return folder
+
+
+@given(FIELDS, FIELDS)
+@settings(max_examples=examples(5), deadline=None)
+def test_a_new_accelerator_passes(
+    tmp_path_factory: pytest.TempPathFactory, request: dict[str, int], response: dict[str, int]
+) -> None:
+    folder = tmp_path_factory.mktemp("new")
+    try:
+        texts = files("mine", tuple(request.items()), tuple(response.items()))
+    except BadInput:  # such as a field `as`, which is a word of Python
+        return
+    for file, text in texts.items():
+        (folder / file).write_text(text)
+    design = modexlab.accelerator(folder)
+    assert modexlab.check_levels(design.at(design.usual_nbits), ["cl", "python"])
+    for interface in COUPLINGS:
+        assert called(folder / "mine.c", Xcel(design, design.usual_nbits, {}, interface), "fl") == 0
+
+
+def called(program: Path, xcel: Xcel, level: str) -> int | None:
+    """The exit code of a program that calls an accelerator on the processor."""
+    image = load_elf(compile_program([program], headers=xcel.header()))
+    with System(xcel, level=level) as system:
+        return system.run(image).exit_code
+
+
+@pytest.mark.parametrize("level", ["fl", "rtl"])
+@pytest.mark.parametrize("interface", COUPLINGS)
+@pytest.mark.parametrize("name", ["gcd", "crc", "inverse"])
+def test_programs_call_the_examples(name: str, interface: str, level: str) -> None:
+    design = modexlab.accelerator(EXAMPLES / name)
+    xcel = Xcel(design, design.usual_nbits, {}, interface)
+    assert called(EXAMPLES / name / f"{name}.c", xcel, level) == 0
+
+
+@pytest.mark.parametrize("interface", COUPLINGS)
+def test_a_number_that_is_too_wide_has_the_result_0(tmp_path: Path, interface: str) -> None:
+    """There is no result to read: on the bus reading one is an access fault."""
+    program = tmp_path / "wide.c"
+    program.write_text('#include "gcd.h"\nint main(void) { return gcd_call(65536, 1) != 0; }\n')
+    assert called(program, Xcel(modexlab.accelerator(GCD), 16, {}, interface), "fl") == 0
+
+
+def test_a_wrong_accelerator_fails_the_program(tmp_path: Path) -> None:
+    folder = written(tmp_path / "gcd", edit={"accelerator.py": ("total = a + b", "total = a - b")})
+    design = modexlab.accelerator(folder)
+    assert called(folder / "gcd.c", Xcel(design, 16), "fl") == 1
+
+
+def test_names_in_c() -> None:
+    """A word of C, and a name that a request and a response have."""
+    shape = modexlab.Shape((("int", 8), ("b", 40)), (("status", 2), ("b", 8), ("c", 40)))
+    text = call_header("a-b", 40, shape)
+    assert "uint32_t a_b_call(uint32_t int_, const uint32_t b[2], uint32_t *b_out, uint32_t c[2]) {" in text
+
+
+ORACLES = {
+    "gcd": lambda request: (math.gcd(*request),),
+    "inverse": lambda request: _inverse(*request),
+}
+
+
+def _inverse(a: int, m: int) -> tuple[int, int]:
+    """Status and inverse by trial; the codes are those of the example."""
+    if m % 2 == 0:
+        return 1, 0
+    if a >= m:
+        return 2, 0
+    found = next((x for x in range(m) if a * x % m == 1 % m), None)
+    return (3, 0) if found is None else (0, found)
+
+
+@pytest.mark.parametrize("name", ["crc", "gcd", "inverse"])
+def test_examples_at_all_levels(name: str) -> None:
+    accelerator = modexlab.accelerator(EXAMPLES / name).at(8)
+    passed = modexlab.check_levels(accelerator)
+    assert {run.where.partition(",")[0] for run in passed} == {"cl", "python", "verilog", "native"}
+    if name in ORACLES:
+        requests = [row.request for row in accelerator.rows()]
+        assert accelerator.answers(requests) == list(map(ORACLES[name], requests))
+
+
+def test_state_between_requests() -> None:
+    """The check value that catalogues of CRCs give for "123456789"; a new run begins with a new state."""
+    crc = modexlab.accelerator(EXAMPLES / "crc").at(32)
+    for level, stage in (("fl", None), ("cl", None), ("rtl", "python")):
+        with crc.session(level=level, stage=stage) as session:
+            message, letter = session.operate([crc.workloads()["message"], [(0, 0x61)]])
+            assert message.responses[-1] == (0xCBF43926,)
+            assert letter.responses == [(zlib.crc32(b"a"),)]
+
+
+WRONG = {
+    "width": (
+        {"accelerator.py": ('("g", self.nbits)', '("g", 8)')},
+        r"returns g = \d+, which does not fit in 8 bits; widen the field",
+    ),
+    "fl": (
+        {"accelerator.py": ("total = a + b", "total = a + b + (a == 1)")},
+        r"row 'small numbers' \(a = 1, b = 1\): g = 2, and fl has g = 3",
+    ),
+    "formula": (
+        {"accelerator.py": ("return 2", "return 3")},
+        r"row 'small numbers' at python: request in cycle",
+    ),
+    "never": (
+        {"rtl.py": ("s.state <<= DONE", "s.state <<= CALC")},
+        r"transaction 0 of \d+ accepted, but not answered after \d+ cycles",
+    ),
+    "syntax": (
+        {"accelerator.py": ("def fl(self, a, b):", "def fl(self, a, b)")},
+        r"accelerator\.py, line \d+",
+    ),
+    "lacking": ({"accelerator.py": ("def fl(", "def function(")}, r"class Gcd lacks fl; define it"),
+    "name": ({"accelerator.py": ('name = "gcd"', 'name = "G C D"')}, r"'G C D' of class Gcd is no name"),
+    "row": (
+        {"accelerator.py": ('"small numbers", (1, 1,)', '"small numbers", (1 << 16, 1)')},
+        r"row 'small numbers': a = 65536 does not fit in 16 bits",
+    ),
+    "twice": (
+        {"accelerator.py": ('"slow sink"', '"slow source"')},
+        r"row 'slow source': there are two rows of this name",
+    ),
+    "results": (
+        {"accelerator.py": ("return total % (1 << self.nbits)", "return total % 2, 1")},
+        r"returns 2 values, and the response has 1 fields \(g\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_mistakes(tmp_path: Path, mistake: str) -> None:
+    """Each mistake is reported in a sentence with the value and the remedy."""
+    edit, message = WRONG[mistake]
+    folder = written(tmp_path / "gcd", edit=edit)
+    with pytest.raises((BadInput, levels.Disagreement), match=message):
+        modexlab.check_levels(modexlab.accelerator(folder).at(16), ["cl", "python"])
+
+
+COMMANDS: dict[str, list[str]] = {
+    "run": ["--stage", "python"],
+    "check": ["--stage", "python"],
+    "proc": ["gcd.c"],
+    "verilog": [],
+    "package": ["-o", "package"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ports_that_are_not_those_of_the_shape(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A request with another field, and a component without a response stream."""
+    other = written(tmp_path / "other", edit={"rtl.py": ('"a", nbits', '"c", nbits')})
+    (other / "rtl.py").write_text((other / "rtl.py").read_text().replace("istream.msg.a", "istream.msg.c"))
+    silent = written(tmp_path / "silent", edit={"rtl.py": ("s.ostream", "s.answer")})
+    monkeypatch.chdir(other)
+    for folder, message in (
+        (other, "rtl() has istream with c:16, b:16, and the shape has a:16, b:16"),
+        (silent, "it needs the streams"),
+    ):
+        assert message in cli.fails(command, *COMMANDS[command], "--accelerator", folder)
+
+
+def test_an_edited_folder_is_loaded_again(tmp_path: Path) -> None:
+    folder = written(tmp_path / "gcd")
+    before = modexlab.accelerator(folder)
+    assert before is modexlab.accelerator(folder)
+    text = (folder / "accelerator.py").read_text()
+    (folder / "accelerator.py").write_text(text.replace("total = a + b", "total = a * b"))
+    after = modexlab.accelerator(folder)
+    assert after.identity != before.identity
+    assert (before.at(16).fl(3, 5), after.at(16).fl(3, 5)) == (8, 15)
+
+
+def test_a_model_and_its_function(tmp_path: Path) -> None:
+    """The function is the first response of a model; without a model, state in the hardware gets a hint."""
+    text = (EXAMPLES / "crc" / "accelerator.py").read_text()
+    for name, old, new in (
+        ("wrong", "return zlib.crc32(bytes([data]))", "return data"),
+        ("stateless", "def model(self):", "def unused(self):"),
+    ):
+        assert old in text
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "accelerator.py").write_text(text.replace(old, new))
+        (folder / "rtl.py").write_text((EXAMPLES / "crc" / "rtl.py").read_text())
+    with pytest.raises(
+        BadInput, match=r"row 'a byte without a first one': fl returns crc = 165, and a new model\(\)"
+    ):
+        modexlab.check_levels(modexlab.accelerator(tmp_path / "wrong").at(32), ["cl"])
+    with pytest.raises(modexlab.Disagreement, match=r"define model\(\) if it keeps state between requests"):
+        modexlab.check_levels(modexlab.accelerator(tmp_path / "stateless").at(32), ["python"])
+
+
+def test_hardware_that_cannot_be_made(tmp_path: Path) -> None:
+    """File, line and the reason in a sentence, without a traceback."""
+    folder = written(
+        tmp_path / "gcd", edit={"rtl.py": ("s.total = Wire(nbits)", "s.total = Wire(nbits + 1)")}
+    )
+    with pytest.raises(BadInput, match=r"gcd/.*: rtl\(\) of gcd cannot be simulated: "):
+        modexlab.check_levels(modexlab.accelerator(folder).at(16), ["python"])
+
+
+def test_registration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A registered class is in the catalogue by its name, and by its reference for other processes."""
+    monkeypatch.setattr(own, "_registered", {})
+    design = modexlab.register(Doubler)
+    assert catalogue.entry("doubler") is design
+    assert catalogue.entry(design.reference).at(8, times=3).fl(5) == 15
+    with pytest.raises(BadInput, match="times = 0 is not possible; give 1 or more"):
+        design.at(8, times=0)
+    with pytest.raises(BadInput, match="doubler of 5000 bits is not possible"):
+        design.at(5000)
+
+
+class Doubler(modexlab.Accelerator):
+    """Multiplies by a constant."""
+
+    name = "doubler"
+    params = (modexlab.Param("times", 2, Count(1), "the factor"),)
+
+    @property
+    def shape(self) -> modexlab.Shape:
+        return modexlab.Shape((("a", self.nbits),), (("p", 2 * self.nbits),))
+
+    def fl(self, a: int) -> int:
+        return a * self.times
+
+    def rtl(self) -> None:
+        raise NotImplementedError
+
+
+def test_names_of_the_catalogue_are_taken(tmp_path: Path) -> None:
+    folder = written(tmp_path / "mont", name="mont")
+    with pytest.raises(BadInput, match="name 'mont' is that of a design of the catalogue"):
+        catalogue.by_paths([str(folder)])
+
+
+# ---- the command line
+
+
+def test_new_and_check(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli("new", "gcd", "--field", "a:16", "--field", "b:16", "--result", "g:16").code == 0
+    assert sum(1 for file in Path("gcd").glob("*.py") for _ in file.open()) <= 110
+    assert "exists and is not empty" in cli.fails("new", "gcd", "--field", "a:16", "--result", "g:16")
+    report = cli("check", "--accelerator", "gcd", "--stage", "python", "--json").json()
+    assert report["ok"] and len(report["runs"]) == 2 * len(levels.STALLS)
+    text = Path("gcd/accelerator.py").read_text()
+    Path("gcd/accelerator.py").write_text(text.replace("total = a + b", "total = a - b"))
+    result = cli("check", "--accelerator", "gcd", "--stage", "python")
+    assert result.code == 1
+    assert "FAILED: gcd at python, row 'small numbers' (a = 1, b = 1): g = 2, and fl has g = 0" in result.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--field", "a"], "--field: 'a' is no field; write its name and its width, as in a:16"),
+        (["--field", "a:16"], "no --result; give at least one"),
+        (["--field", "class:16", "--result", "g:1"], "--field class: Python, SystemVerilog or"),
+        (["--field", "a:16", "--result", "wire:1"], "--result wire: Python, SystemVerilog or"),
+        (["--field", "a:0", "--result", "g:1"], "a:0 is not possible; give a width from 1 to 4096"),
+        (["--field", "a:1", "--field", "a:2", "--result", "g:1"], "--field a is given twice"),
+    ],
+)
+def test_wrong_fields(cli: Cli, options: list[str], message: str) -> None:
+    assert message in cli.fails("new", "mine", *options)
+
+
+@pytest.mark.parametrize("level", ["fl", "cl", "rtl"])
+def test_run(cli: Cli, level: str) -> None:
+    stage = ["--stage", "python"] if level == "rtl" else []
+    command = ["run", "--accelerator", GCD, "--field", "a=12", "--field", "b=18", "--level", level]
+    report = cli(*command, *stage, "--json").json()
+    assert report["responses"] == report["golden"] == [{"g": 6}]
+    assert report["cycles"] == (
+        None if level == "fl" else cli("cycles", *command[1:7], "--json").json()["cycles"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--field", "a=12"], "no b; give --field b=..."),
+        (["--field", "c=12"], "unknown field of gcd 'c'"),
+        (["--field", "a=1", "--field", "a=2"], "--field a is given twice"),
+        (["--field", "a=x", "--field", "b=1"], "--field a: 'x' is not a number"),
+        (["--field", "a=65536", "--field", "b=1"], "a 65536 does not fit in its 16 bits"),
+        (["--base", "3"], "--base is for RSA machines"),
+        (["--workload", "encrypt"], "unknown workload of gcd 'encrypt'"),
+    ],
+)
+def test_wrong_requests(cli: Cli, options: list[str], message: str) -> None:
+    assert message in cli.fails("run", "--accelerator", GCD, *options)
+
+
+def test_commands_for_rsa_alone_say_so(cli: Cli) -> None:
+    assert "gcd is no RSA machine" in cli.fails("program", "--accelerator", GCD)
+    assert "--field is for accelerators of your own" in cli.fails("run", "mont", "--field", "a=1")

@@ -1,0 +1,278 @@
+"""Proofs, leakage tests and fault campaigns of accelerators outside the repository."""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from pathlib import Path
+
+import modexlab
+import pytest
+from modexlab.eval.designs.own import OwnDesign
+from modexlab.eval.errors import NoMeasurement
+from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.proof.checks import Proof, checks, prove
+from modexlab.eval.lab.security.fault_campaign import Campaign
+from modexlab.eval.lab.security.leakage import ComparedFields, assess
+from modexlab.eval.lab.verdicts import Subject, Verdict
+from modexlab.eval.report import proofs
+from modexlab.flow.prove.report import PROVED, REFUTED
+from modexlab.rtl.sim.campaigns.faults import Effect
+
+from tests.command_line import Cli
+from tests.designs.test_own import EXAMPLES, GCD, written
+
+INVERSE = EXAMPLES / "inverse"
+SECONDS = 20.0
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return Cli(capsys)
+
+
+def proved(design: OwnDesign, *wanted: str) -> list[Proof]:
+    """The outcomes of these checks at 8 bits."""
+    found = checks(design.at(8), wanted)
+    return list(prove(found, SECONDS, lambda _: lambda *_: None))
+
+
+def edited(folder: Path, old: str, new: str, file: str = "accelerator.py") -> OwnDesign:
+    """The design of a folder after a replacement."""
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new))
+    return modexlab.accelerator(folder)
+
+
+def copied(name: str, folder: Path) -> Path:
+    folder.mkdir()
+    for file in (EXAMPLES / name).glob("*.py"):
+        (folder / file.name).write_text(file.read_text())
+    return folder
+
+
+# ---- proofs
+
+
+def test_prove(cli: Cli) -> None:
+    """The ledger and the report have the verdicts; the time of gcd depends on its operands."""
+    command = ("prove", "--accelerator", GCD, "--check", "protocol", "time", "axi4lite", "--json")
+    result = cli(*command)
+    assert result.code == 1
+    found = {check["check"]: check for check in result.json()}
+    assert {name: check["verdict"] for name, check in found.items()} == {
+        "protocol": PROVED,
+        "axi4lite": PROVED,
+        "time": REFUTED,
+    }
+    gcd = modexlab.accelerator(GCD).at(8)
+    for request in found["time"]["counterexample"]:
+        assert gcd.cycles(request["a"], request["b"]) == request["cycles"]
+    with Ledger() as ledger:
+        verdicts = {verdict.name: verdict for verdict in ledger.verdicts()}
+        (line,) = proofs.table(proofs.measured(ledger, ["gcd"])).lines
+        assert not proofs.measured(ledger, ["mont"])
+    assert verdicts["time"].by_nature and not any(verdict.stale for verdict in verdicts.values())
+    assert line.cells[0].text == "gcd"
+    assert "within 260 cycles" in found["protocol"]["how"]  # gcd(1, 255)
+
+
+def test_state_between_requests_is_no_matter() -> None:
+    """The responses of a CRC depend on earlier requests, and its handshakes do not."""
+    design = modexlab.accelerator(EXAMPLES / "crc")
+    assert [proof.outcome.verdict for proof in proved(design, "protocol", "time")] == [PROVED, PROVED]
+
+
+def test_a_promise_of_constant_time(tmp_path: Path) -> None:
+    """It is proved of an adder, and no longer once a request of zeros takes another way."""
+    folder = written(tmp_path / "gcd")
+    design = edited(folder, 'name = "gcd"', 'name = "gcd"\n    steady = ("a", "b")')
+    (proof,) = proved(design, "time")
+    assert proof.outcome.verdict == PROVED and design.at(8).constant_time
+    assert proof.check.says == "as many cycles for all a, b"
+    design = edited(folder, "elif s.state == CALC:\n                s.state", CALC_WAITS, "rtl.py")
+    (proof,) = proved(design, "time")
+    assert proof.outcome.verdict == REFUTED
+    verdict = Verdict.of(Subject.of(design.at(8)), proof)
+    assert not verdict.by_nature and not verdict.stale
+
+
+CALC_WAITS = """elif (s.state == CALC) & (s.a == 77) & (s.total != s.a + s.b):
+                s.state <<= CALC
+            elif s.state == CALC:
+                s.state"""
+
+
+def test_a_promise_beside_the_secret(tmp_path: Path) -> None:
+    """Inverse promises nothing of `a`; that it promises its modulus is a lie."""
+    folder = copied("inverse", tmp_path / "inverse")
+    (proof,) = proved(modexlab.accelerator(folder), "time")
+    one, other = proof.outcome.counterexample
+    assert one["m"] == other["m"] and one["a"] != other["a"] and one["cycles"] != other["cycles"]
+    design = edited(folder, 'secret = ("a",)', 'secret = ("a",)\n    steady = ("m",)')
+    both = proved(design, "time")
+    verdicts = [Verdict.of(Subject.of(design.at(8)), proof) for proof in both]
+    assert [(verdict.name, verdict.verdict, verdict.by_nature) for verdict in verdicts] == [
+        ("time", REFUTED, True),
+        ("time of m", REFUTED, False),
+    ]
+    one, other = both[1].outcome.counterexample
+    assert one["a"] == other["a"] and one["m"] != other["m"]
+
+
+def test_of_wide_requests_some_run_first(tmp_path: Path) -> None:
+    """Among 2^64 requests, two with the same modulus are found by simulation."""
+    (check,) = checks(modexlab.accelerator(EXAMPLES / "inverse").at(32), ["time"])
+    outcome = check.run(SECONDS, lambda *_: None)
+    one, other = outcome.counterexample
+    assert outcome.verdict == REFUTED and one["m"] == other["m"] and one["cycles"] != other["cycles"]
+
+
+BROKEN = {
+    "no answer": ("s.state <<= DONE", "s.state <<= CALC"),
+    "an answer that is not held": (
+        "elif s.ostream.rdy:\n                s.state <<= IDLE",
+        "else:\n                s.state <<= IDLE",
+    ),
+    "an answer that changes": (
+        "            elif s.state == CALC:\n                s.total <<=",
+        "            else:\n                s.total <<= s.total +",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", BROKEN)
+def test_broken_protocols_are_refuted(tmp_path: Path, mistake: str) -> None:
+    folder = written(tmp_path / "gcd")
+    (proof,) = proved(edited(folder, *BROKEN[mistake], "rtl.py"), "protocol")
+    assert proof.outcome.verdict == REFUTED
+
+
+def test_a_secret_that_is_no_field(tmp_path: Path) -> None:
+    folder = copied("inverse", tmp_path / "inverse")
+    design = edited(folder, 'secret = ("a",)', 'secret = ("key",)')
+    with pytest.raises(modexlab.BadInput, match="secret or steady has 'key', which is no field of a request"):
+        design.at(8)
+
+
+@pytest.mark.parametrize("option", ["--crt", "--blind", "--verify"])
+def test_options_of_rsa(cli: Cli, option: str) -> None:
+    assert f"{option} is for RSA machines, and gcd is none" in cli.fails(
+        "prove", "--accelerator", GCD, option
+    )
+
+
+# ---- leakage
+
+
+def test_leak(cli: Cli, tmp_path: Path) -> None:
+    """The time of inverse tells of its number under the same modulus; registers with it."""
+    picture = tmp_path / "curve.svg"
+    result = cli("leak", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400, "-o", picture)
+    assert result.code == 1 and "its time tells of field a, and its power" in result.out
+    assert "other fields held" in result.out and "no: nothing is promised for a" in result.out
+    assert "field a fixed against random" in picture.read_text()
+    compared = ComparedFields(modexlab.accelerator(INVERSE).at(8))
+    drawn = [operation.request for operation in itertools.islice(compared.operations(), 200)]
+    assert len({modulus for _, modulus in drawn}) == 1 < len({number for number, _ in drawn})
+    assert not any(compared.machine.check(*request) for request in drawn)
+    cycles = {compared.machine.cycles(*request) for request in drawn}
+    told = cli("leak", "--accelerator", INVERSE, "--nbits", 8, "--traces", 400, "--json").json()["time"]
+    # an operation lasts a cycle longer than its formula, in which the next request is offered
+    assert set(told["by_the_secret_alone"]) >= {count + 1 for count in cycles}
+
+
+def test_a_leak_by_power_alone(tmp_path: Path) -> None:
+    """An adder takes as many cycles for all numbers; its registers tell of a secret one."""
+    folder = written(tmp_path / "gcd")
+    design = edited(folder, 'name = "gcd"', 'name = "gcd"\n    secret = steady = ("a",)')
+    found = assess(ComparedFields(design.at(8)), 400)
+    assert found.power_leaks and not found.time_leaks and not found.told_apart
+    assert found.compared.promise == "yes: the same number of cycles for all a"
+    assert "total" in {register for register, _ in found.blame()}
+    blind = edited(folder, "s.total <<= s.a + s.b", "s.total <<= s.b", "rtl.py")
+    with pytest.raises(NoMeasurement, match="gcd answered"):
+        assess(ComparedFields(blind.at(8)), 400)
+
+
+def test_state_between_operations(tmp_path: Path) -> None:
+    """Answers are those of a run without a reset."""
+    folder = copied("crc", tmp_path / "crc")
+    design = edited(
+        folder, "usual_nbits = 32", 'usual_nbits = 32\n    secret = ("data",)\n    steady = ("first", "data")'
+    )
+    found = {}
+    for seed in range(1, 5):
+        compared = ComparedFields(design.at(32), seed)
+        (first, _), *_ = next(compared.operations())
+        found[first] = assess(compared, 400)
+    assert found[1].power_leaks and not found[1].time_leaks  # each byte begins a message
+    assert not found[0].leaks  # the bytes before hide it
+
+
+def test_nothing_secret(cli: Cli, tmp_path: Path) -> None:
+    error = cli.fails("leak", "--accelerator", GCD)
+    assert "gcd has no secret fields" in error and 'secret = ("a",)' in error
+    assert "--fixed is for RSA machines" in cli.fails("leak", "--accelerator", INVERSE, "--fixed", "message")
+    refusing = edited(
+        copied("inverse", tmp_path / "inverse"), "m = generator.getrandbits(self.nbits) | 1", "m = 2"
+    )
+    with pytest.raises(modexlab.BadInput, match=r"refuses 10,000 requests that drawn\(\) makes"):
+        next(ComparedFields(refusing.at(8)).operations())
+
+
+# ---- faults
+
+
+def test_faults(cli: Cli) -> None:
+    """Flips in gcd give a wrong divisor, or none at all; without a status no fault is caught."""
+    result = cli("faults", "--accelerator", GCD, "--nbits", 8, "--json")
+    found = result.json()
+    assert result.code == 1 and found["exhaustive"] and "checked" not in found and found["bellcore"] is None
+    assert found["flip_flops"] == 18 and found["possible"] == found["injected"] == 18 * found["cycles"]
+    assert found["caught"] == 0 < found["hang"] and found["wrong_result"] > found["injected"] // 10
+    assert {row["register"]: row["nbits"] for row in found["registers"]} == {"a": 8, "b": 8, "state": 2}
+    assert found["cycles"] == max(
+        modexlab.accelerator(GCD).at(8).cycles(*operation.request)
+        for operation in Campaign(modexlab.accelerator(GCD).at(8)).operations
+    )
+
+
+def test_each_effect_by_its_response() -> None:
+    """A status catches a fault unless a wrong number comes with it."""
+    campaign = Campaign(modexlab.accelerator(INVERSE).at(8), count=2)
+    campaign.run(campaign.faults(None, False))
+    assert all(campaign.counts[effect] for effect in Effect)
+    for place, (_, effect, response) in enumerate(campaign.outcomes):
+        golden = campaign.operations[place % 2].golden
+        assert golden[0] == 0
+        if response is None:
+            assert effect is Effect.HANG
+        elif response == golden:
+            assert effect is Effect.NONE
+        else:
+            status, x = response
+            assert (effect is Effect.CAUGHT) == (status != 0 and x in (0, golden[1]))
+
+
+def test_faults_of_an_accelerator_with_state() -> None:
+    """Each operation is the first after reset, as `fl` has it; what is stored before a request counts."""
+    campaign = Campaign(modexlab.accelerator(EXAMPLES / "crc").at(32), count=3)
+    for (_, data), golden in campaign.operations:
+        assert golden == (zlib.crc32(bytes([data])),)
+    campaign.run(campaign.faults(100, False))
+    assert campaign.counts[Effect.WRONG] > 0 == campaign.counts[Effect.CAUGHT]
+
+
+def test_a_wrong_accelerator_has_no_campaign(tmp_path: Path) -> None:
+    design = edited(written(tmp_path / "gcd"), "total = a + b", "total = a + b + 1")
+    with pytest.raises(NoMeasurement, match="without a fault gcd answers"):
+        Campaign(design.at(8))
+    with pytest.raises(modexlab.BadInput, match="--operations 0"):
+        Campaign(design.at(8), 0)
+
+
+def test_bellcore_is_for_rsa(cli: Cli) -> None:
+    assert "--bellcore is for RSA machines" in cli.fails("faults", "--accelerator", GCD, "--bellcore")

@@ -1,0 +1,83 @@
+"""The page about an accelerator of one's own: its files pass, and its commands run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import Cli
+from tests.paths import ROOT
+
+TEXT = (ROOT / "docs" / "accelerator.md").read_text()
+FILES = re.findall(r"<!-- file: (.+?) -->\n```\w+\n(.*?)```\n", TEXT, re.DOTALL)
+PYTHON = re.search(r"## From Python\n\n```python\n(.*?)```", TEXT, re.DOTALL)
+NEW, *COMMANDS = re.findall(r"^\$ modexlab (.+)$", TEXT, re.MULTILINE)
+# the flow, campaigns, proofs (test_own_attacks has their like), and twins
+SLOW = re.compile(r"asic|fpga|explore|leak|faults|prove|package|soc|--trace|digits=4$|--stats")
+
+EXAMPLES = sorted((ROOT / "eval" / "examples").glob("*/README.md"))
+EXAMPLE_COMMANDS = [
+    command
+    for page in EXAMPLES
+    for command in re.findall(r"^\$ modexlab (.+)$", page.read_text(), re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(text, marks=[pytest.mark.regress] if SLOW.search(text) else [])
+        for text in EXAMPLE_COMMANDS
+    ],
+)
+def test_command_of_an_example(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    monkeypatch.chdir(ROOT)
+    assert Cli(capsys)(*shlex.split(command, comments=True)).code == code_of(command)
+
+
+def code_of(command: str) -> int:
+    """The exit code that a page promises in a comment."""
+    code = re.search(r"# exit code (\d)", command)
+    return int(code[1]) if code else 0
+
+
+@pytest.fixture(name="cli")
+def make_cli(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """A command line in a folder where the page has been followed."""
+    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
+    monkeypatch.chdir(tmp_path)
+    cli = Cli(capsys)
+    assert cli(*shlex.split(NEW)).code == 0
+    for name, text in FILES:
+        Path(name).write_text(text)
+    return cli
+
+
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(text, marks=[pytest.mark.regress] if SLOW.search(text) else []) for text in COMMANDS],
+)
+def test_command(cli: Cli, command: str) -> None:
+    told = cli(*shlex.split(command, comments=True))
+    assert told.code == code_of(command), told.err
+
+
+def test_python(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    assert PYTHON is not None
+    exec(PYTHON[1], {})
+    assert capsys.readouterr().out == "[(31, 39)]\n"
+
+
+@pytest.mark.regress
+def test_the_front_of_the_page(cli: Cli) -> None:
+    """More digits a cycle are faster and larger."""
+    (front,) = cli("explore", "roots.toml", "--json").json()["fronts"]
+    points = sorted((point["values"]["time_ns"], point["values"]["area_um2"]) for point in front["points"])
+    assert len(points) > 1 and points == sorted(points, key=lambda point: -point[1])
+    assert points[0][0] < points[-1][0]

@@ -1,0 +1,380 @@
+"""Every promise of every design, schedule and setting, against formulas, cycle rule, oracle and hardware."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from modexlab.cl.timing import Dependence
+from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.design import Design
+from modexlab.eval.designs.interfaces import AXI4LITE
+from modexlab.eval.designs.machine import Machine
+from modexlab.eval.designs.verilog.machine import verilog
+from modexlab.eval.lab.proof.checks import checks
+from modexlab.eval.package.datasheet import Facts, markdown
+from modexlab.eval.package.exponentiation import Exponentiation
+from modexlab.fl.axi4lite import Axi4LiteFL, register_map
+from modexlab.fl.errors import BadInput
+from modexlab.fl.status import Status
+from modexlab.flow.prove.report import PROVED, REFUTED
+from modexlab.rtl.sim import simulate
+
+from ..command_line import Cli
+
+DESIGNS = catalogue.designs()
+NBITS = 8
+KEY_NBITS = 16  # room for primes
+SECONDS = 120.0  # of a proof
+VALUE = Dependence.VALUE
+# settings on which time could depend, with every schedule of the designs that have them
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"scan": "full"},
+    {"scan": "length"},
+    {"fit": "modulus", "steps_per_stage": 2},
+    {"fit": "modulus", "quotient_bits_per_cycle": 1},
+    {"fit": "modulus", "bits_per_cycle": 1},
+    {"fit": "modulus", "scan": "length"},
+    {"fit": "modulus", "window": 2},
+    {"carry_save": True},
+    {"forward": False},
+    {"conversion": "square"},
+    {"pipelined": True, "nstages": 2, "steps_per_stage": 2},
+    {"streams": 2},
+    {"quotient_delay": 1},
+    {"multiplier_bits_per_cycle": 2},
+)
+KEYED: tuple[dict[str, Any], ...] = tuple(
+    {"crt": crt, "blind": blind, "verify": verify}
+    for crt in (False, True)
+    for blind in ("no", "message", "exponent", "both")
+    for verify in (False, True)
+    if crt or verify or blind != "no"
+)
+KEYED_AND_FIT = (*KEYED, *({**settings, "fit": "modulus"} for settings in KEYED))
+PROGRAMMED = [design for design in DESIGNS if design.programmed]
+
+
+def machines(design: Design, nbits: int, variants: Iterable[dict[str, Any]]) -> Iterator[Machine]:
+    """The machines of a design with each schedule and each of these settings that it has."""
+    names = {param.name for param in design.params}
+    legal = design.control.schedule.legal
+    assert isinstance(legal, tuple)
+    for schedule, settings in itertools.product(legal, variants):
+        if settings.keys() <= names:
+            try:
+                yield design.at(nbits, schedule=schedule, **settings)
+            except BadInput:  # they exclude one another
+                continue
+
+
+def title(machine: Machine) -> str:
+    return f"{machine.design.name} {machine.parameters}"
+
+
+def dependence(cycles: Mapping[int, int]) -> Dependence:
+    """How cycles depend on a number, all else being the same."""
+    if len(set(cycles.values())) == 1:
+        return Dependence.NONE
+    by_length: dict[int, set[int]] = {}
+    for value, count in cycles.items():
+        by_length.setdefault(value.bit_length(), set()).add(count)
+    return Dependence.LENGTH if all(len(counts) == 1 for counts in by_length.values()) else VALUE
+
+
+def corners(nbits: int, count: int) -> list[int]:
+    """Numbers of all lengths, each with its corners and some at random."""
+    rng = random.Random(nbits)
+    found = {0}
+    for length in range(1, nbits + 1):
+        top = 1 << length - 1
+        found |= {top, 2 * top - 1, *(top | rng.randrange(top) for _ in range(count))}
+    return sorted(found)
+
+
+def accepted(machine: Machine) -> list[int]:
+    """Moduli of all lengths that the machine accepts."""
+    if machine.modulus:
+        return [machine.modulus]
+    return [mod for mod in corners(machine.modulus_nbits, 1) if machine.check(0, 1, mod) is Status.OK]
+
+
+def seen(
+    machine: Machine, cycles: Callable[[int, int, int], int]
+) -> tuple[Dependence, Dependence, Dependence]:
+    """How cycles depend on exponent, base and modulus."""
+    moduli, exponents = accepted(machine), corners(machine.nbits, 1)
+    top = moduli[-1]
+    few = [exp for exp in (0, 1, 0xA5) if exp.bit_length() <= machine.nbits]
+    pairs = {(0, moduli[0]), (moduli[len(moduli) // 2] // 3, moduli[len(moduli) // 2]), (top - 2, top)}
+    return (
+        max(dependence({exp: cycles(base, exp, mod) for exp in exponents}) for base, mod in pairs),
+        max(dependence({base: cycles(base, exp, top) for base in (0, 1, top // 2, top - 1)}) for exp in few),
+        max(dependence({mod: cycles(0, exp, mod) for mod in moduli}) for exp in few),
+    )
+
+
+@pytest.mark.parametrize("nbits", [NBITS, pytest.param(16, marks=pytest.mark.regress)])
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_time(design: Design, nbits: int) -> None:
+    """Cycles by formula, which the CL twins share, depend on what is promised: on the exponent exactly."""
+    for machine in machines(design, nbits, SETTINGS):
+        promised = machine.promises.time
+        exponent, base, modulus = seen(machine, machine.cycles)
+        assert exponent <= promised.exponent and base <= promised.base and modulus <= promised.modulus, title(
+            machine
+        )
+        if promised.base is VALUE:
+            assert base and exponent, title(machine)
+        else:
+            assert exponent == promised.exponent, title(machine)
+
+
+@pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
+def test_time_with_a_key(design: Design) -> None:
+    """So do those of private operations, on private exponent and primes. The formula has no message."""
+    primes = [value for value in corners(KEY_NBITS // 2, 1) if value & 1 and value > 2]
+    n, e = (1 << KEY_NBITS) - 5, 17
+    for machine in machines(design, KEY_NBITS, (*KEYED[::3], {**KEYED[-1], "fit": "modulus"})):
+        promised, made = machine.promises.time, machine.programmed
+        if promised.base is VALUE:
+            assert made.unit.product_cycles(1) is None and not machine.promises.constant_time
+            continue
+        if made.unit.product_cycles(1) is None:
+            continue  # no formula: by words below
+        exponents = {d: made.closed.keyed(n, d, e, 0xF1, 0xFB) for d in corners(KEY_NBITS, 1) if d & 1}
+        assert dependence(exponents) <= promised.exponent, title(machine)
+        by_prime = {p: made.closed.keyed(n, n - 2, e, p, 0xFB) for p in primes}
+        assert dependence(by_prime) <= promised.modulus, title(machine)
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
+def test_time_by_words(design: Design) -> None:
+    """And those by the words that the sequencer executes, for random messages, keys and random numbers."""
+    rng = random.Random(1)
+    for machine in machines(design, KEY_NBITS, KEYED_AND_FIT):
+        promises, made = machine.promises, machine.programmed
+        if not promises.constant_time:
+            continue
+        by_length: dict[int, set[int]] = {}
+        for _ in range(12):
+            fields = {
+                name: rng.choice((0, 1, rng.randrange(1 << nbits), (1 << nbits) - 1))
+                for name, nbits in made.program.fields
+            }
+            fields |= {"base": rng.randrange(1 << KEY_NBITS), "mod": (1 << KEY_NBITS) - 5, "e": 17}
+            fields |= {name: rng.randrange(0x81, 0x100, 2) for name in ("p", "q") if name in fields}
+            fields["exp"] = 17 if promises.key == "crt" else rng.choice(corners(KEY_NBITS, 2)) | 1
+            length = 0 if promises.every_exponent else fields["exp"].bit_length()
+            by_length.setdefault(length, set()).add(made.timing.cycles(fields, None, Status.OK))
+        assert all(len(cycles) == 1 for cycles in by_length.values()), title(machine)
+
+
+ON_HARDWARE = [
+    ("mont", {}),
+    ("mont", {"schedule": "fixed-window", "fit": "modulus", "steps_per_stage": 2}),
+    ("mont-ct", {}),
+    ("mont-001", {"schedule": "always"}),
+    ("mmmul-004", {"schedule": "ladder"}),
+    ("ssmm", {"schedule": "ladder"}),
+    ("ssmm-004", {"schedule": "always"}),
+    ("naive-001", {"schedule": "ladder"}),
+    ("ssmm-ct", {"carry_save": True}),
+    ("fold-ct", {}),
+    ("heap", {"schedule": "right-to-left-2", "digit_nbits": 4}),
+    ("serial-003", {}),
+]
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(("name", "settings"), ON_HARDWARE)
+def test_time_of_the_hardware(name: str, settings: dict[str, Any]) -> None:
+    """RTL, natively: the same dependence as by formula, and no more than promised."""
+    machine = catalogue.find(name).at(NBITS, **settings)
+    promised = machine.promises.time
+    with simulate(machine.rtl(), "native") as simulation:
+
+        def cycles(base: int, exp: int, mod: int) -> int:
+            return simulation.run([machine.carried(base, exp, mod)]).latencies[0]
+
+        found = seen(machine, cycles)
+    assert found == seen(machine, machine.cycles)
+    assert all(was <= most for was, most in zip(found, vars(promised).values(), strict=True))
+
+
+@pytest.mark.regress
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("mont", {}),
+        ("mont", {"schedule": "fixed-window"}),
+        ("mont", {"schedule": "right-to-left-1"}),
+        ("mont-ct", {}),
+        ("mont-ct", {"scan": "length"}),
+        ("fold", {}),
+        ("fold-ct", {}),
+        ("heap", {}),
+        *(
+            (name, {"schedule": schedule})
+            for name in ("naive-001", "ssmm-004", "ssmm")
+            for schedule in ("always", "ladder")
+        ),
+        ("ssmm", {"schedule": "fixed-window"}),
+    ],
+)
+def test_time_by_proof(name: str, settings: dict[str, Any]) -> None:
+    """`prove --check time` proves each promise of constant time, and disproves it of the other machines."""
+    machine = catalogue.find(name).at(NBITS, **settings)
+    (check,) = checks(machine, ["time"])[:1]
+    assert check.says.endswith("all exponents") == machine.promises.every_exponent
+    found = check.run(SECONDS, lambda *_: None)
+    assert found.verdict == (PROVED if machine.promises.constant_time else REFUTED), found
+
+
+# ---- operands
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_operands(design: Design) -> None:
+    """Even moduli and bases from the modulus on are refused if promised, and computed otherwise."""
+    machine = design.at(NBITS)
+    promises, mod = machine.promises, machine.modulus or 239
+    even, _ = machine.fl(2, 3, 238)
+    large, result = machine.fl(mod, 3, mod)
+    assert (even is not Status.OK) == (promises.odd_only or bool(promises.modulus))
+    assert (large is not Status.OK) == promises.reduced_only
+    assert result == 0
+
+
+@pytest.mark.parametrize("design", PROGRAMMED, ids=lambda design: design.name)
+def test_keys(design: Design) -> None:
+    """The same with a key: the request has the fields of its kind, and a check withholds wrong results."""
+    for machine in machines(design, KEY_NBITS, KEYED[::3]):
+        promises, made, key = machine.promises, machine.programmed, machine.key
+        assert key.d is not None
+        good = dict(zip(made.names, machine.carried(5, key.d, key.n), strict=True))
+        assert ("dp" in good) == (promises.key == "crt")
+        assert ("x" in good, bool({"k", "kp"} & good.keys())) == (
+            promises.message_blinded,
+            promises.exponent_blinded,
+        )
+        assert ("e" in good or promises.key == "crt") >= promises.checked
+        large, _ = made.fl(tuple((good | {"base": key.n}).values()))
+        assert large is not Status.OK or not promises.reduced_only, title(machine)
+        even = good | {"mod": key.n - 1} | ({"p": 2} if "p" in good else {})
+        assert not promises.odd_only or made.fl(tuple(even.values()))[0] is not Status.OK, title(machine)
+        if promises.key == "d":
+            wrong = {name: good[name] ^ 2 for name in ("exp",)}
+            assert (made.fl(tuple((good | wrong).values()))[0] is not Status.OK) == promises.checked, title(
+                machine
+            )
+
+
+# ---- everything that states them
+
+
+def bit(machine: Machine, name: str) -> bool:
+    """A bit of CAPABILITIES, as the bus reads it."""
+    register = register_map(machine.shape)["CAPABILITIES"]
+    value, _ = Axi4LiteFL(machine.shape, machine.fl, machine.traits).read(register.address)
+    return bool(value >> register.field(name).low & 1)
+
+
+def stated(machine: Machine) -> tuple[bool, ...]:
+    promises = machine.promises
+    return (
+        *(promises.constant_time, promises.odd_only, promises.reduced_only, promises.key == "crt"),
+        *(promises.message_blinded, promises.exponent_blinded, promises.checked),
+    )
+
+
+def in_register(machine: Machine) -> tuple[bool, ...]:
+    names = (
+        "constant_time",
+        "odd_only",
+        "reduced_only",
+        "crt",
+        "message_blinded",
+        "exponent_blinded",
+        "checked",
+    )
+    return tuple(bit(machine, name) for name in names)
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_register(design: Design) -> None:
+    """CAPABILITIES states the promises of the machine, with each of its schedules."""
+    for machine in machines(
+        design, KEY_NBITS if design.programmed else NBITS, ({}, {"crt": True, "verify": True})
+    ):
+        assert in_register(machine) == stated(machine), title(machine)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("mont", {}),
+        ("mont-ct", {}),
+        ("naive", {"verify": True}),
+        ("naive", {"crt": True, "schedule": "ladder"}),
+        ("naive-001", {"schedule": "ladder"}),
+    ],
+)
+def test_data_sheet(name: str, settings: dict[str, Any]) -> None:
+    """So does the data sheet."""
+    machine = catalogue.find(name).at(KEY_NBITS, **settings)
+    sheet = markdown(Facts(Exponentiation(machine, AXI4LITE), "core", "0", (), (), (), 0, ()))
+    assert f"| constant time | {machine.promises.sentence} |" in sheet
+    assert ("Even moduli are refused" in sheet) == machine.promises.odd_only
+    assert ("A base at or above the modulus is refused" in sheet) == machine.promises.reduced_only
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("heap", {}),
+        pytest.param("mont", {}, marks=pytest.mark.regress),
+        pytest.param("mont", {"schedule": "ladder", "crt": True, "verify": True}, marks=pytest.mark.regress),
+        pytest.param("naive-001", {"schedule": "always"}, marks=pytest.mark.regress),
+        pytest.param("naive-ct", {"blind": "both"}, marks=pytest.mark.regress),
+    ],
+)
+def test_header(name: str, settings: dict[str, Any]) -> None:
+    """The header states the sentence, and the Verilog below it has the value of the register."""
+    keyed = {"crt", "blind", "verify"} & settings.keys()
+    machine = catalogue.find(name).at(KEY_NBITS if keyed else NBITS, **settings)
+    text = verilog(machine, AXI4LITE.name)
+    words = " ".join(text.partition("\nmodule")[0].replace("//", " ").split())
+    assert f"Constant time {machine.promises.sentence}" in words
+    assert ("for odd moduli" in words, "bases below the modulus" in words) == (
+        machine.promises.odd_only,
+        machine.promises.reduced_only,
+    )
+    slave = Axi4LiteFL(machine.shape, machine.fl, machine.traits)
+    constant = re.search(r"localparam .* ABLE = \d+'(?:h([0-9a-f]+)|d(\d+));", text)
+    assert constant and int(constant[1] or constant[2], 16 if constant[1] else 10) == slave.capabilities
+
+
+def test_designs(capsys: pytest.CaptureFixture[str]) -> None:
+    """`designs` states the default machine's promises as JSON, as a table and in detail."""
+    cli = Cli(capsys)
+    table = {line.split()[0]: line for line in cli("designs").out.splitlines() if line}
+    for row in cli("designs", "--json").json():
+        design = catalogue.find(row["name"])
+        machine = design.at(design.usual_nbits)
+        promises = machine.promises
+        assert row.items() >= promises.as_json().items() and row["constant_time"] == promises.constant_time
+        assert f"  {promises.word}  " in table[design.name]
+        for schedule in row["constant_schedules"]:
+            of_schedule = design.at(NBITS, schedule=schedule)
+            exponent, base, _ = seen(of_schedule, of_schedule.cycles)
+            assert exponent <= Dependence.LENGTH and not base, (design.name, schedule)
+    detail = cli("designs", "mont").out
+    assert f"  constant time  {catalogue.find('mont').promises.sentence}\n" in detail
+    assert " yes with schedule=fixed-window\n" in detail

@@ -1,0 +1,159 @@
+"""Oracles for plans of compression trees: evaluation of every bit, and a proof that the value is conserved.
+
+`evaluate` takes all cells of a kind in a column at once, as the bits of one integer. It shares the rule of
+the plan with the hardware, and nothing else. `faults` needs no operands: it checks the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modexlab.fl.compression.compression_plan import (
+    CELLS,
+    OUTPUTS,
+    SIZE,
+    Plan,
+    Run,
+    product_count,
+    product_range,
+    product_weights,
+)
+
+
+def _product_bits(operation: str, nbits: int, weight: int, a: int, b: int, b_reversed: int) -> int:
+    """The bits of this weight, as the bits of a number."""
+    if operation == "reduce":
+        return a >> weight & 1
+    first, count, total = product_range(operation, nbits, weight)
+    bits = (a >> first) & (b_reversed >> (nbits - 1 - total + first)) & ((1 << count) - 1) if count else 0
+    if operation == "square" and weight % 2 == 0:
+        bits |= (a >> weight // 2 & 1) << count
+    return bits
+
+
+def _full(x: int, y: int, z: int) -> tuple[int, int]:
+    return x ^ y ^ z, x & y | x & z | y & z
+
+
+def _outputs(kind: str, inputs: Sequence[int]) -> tuple[int, ...]:
+    """Outputs of the cells of a kind; each number holds a bit of every cell."""
+    if kind == "half":
+        x, y = inputs
+        return x ^ y, x & y
+    if kind == "full":
+        return _full(*inputs)
+    partial, first = _full(*inputs[:3])
+    total, second = _full(partial, *inputs[3:])
+    return total, first ^ second, first & second
+
+
+def final_rows(plan: Plan, a: int, b: int = 0) -> tuple[int, int]:
+    """The two rows that the tree leaves for operands a and b (a alone for a square or a residue)."""
+    nbits = plan.operand_nbits
+    if plan.operation != "multiply":
+        b = a
+    reverse = int(f"{b:0{nbits}b}"[::-1], 2)
+    known = {
+        ("product", 0, weight): _product_bits(plan.operation, nbits, weight, a, b, reverse)
+        for weight in product_weights(plan.operation, nbits)
+    }
+    state = _gather(plan.all_runs[0], known, plan.constants)
+    for number, level in enumerate(plan.levels):
+        made: dict[tuple[str, int, int], int] = {}
+        for column, bits in enumerate(state):
+            for kind in CELLS:
+                if count := level.cells[kind][column]:
+                    mask = (1 << count) - 1
+                    inputs = []
+                    for _ in range(SIZE[kind]):
+                        inputs.append(bits & mask)
+                        bits >>= count
+                    for output, value in enumerate(_outputs(kind, inputs)):
+                        made[kind, output, column] = value
+            made["pass", 0, column] = bits
+        state = _gather(plan.all_runs[number + 1], made, ())
+    first = sum((bits & 1) << column for column, bits in enumerate(state))
+    second = sum((bits >> 1) << column for column, bits in enumerate(state))
+    return first, second
+
+
+def _gather(
+    runs: list[list[Run]], known: dict[tuple[str, int, int], int], constants: Sequence[tuple[int, int]]
+) -> list[int]:
+    """The bits of each column, put together run by run."""
+    correction = iter(constants)
+    state = []
+    for column in runs:
+        bits = place = 0
+        for run in column:
+            value = next(correction)[1] if run.kind == "correction" else known[run[:3]]
+            bits |= (value ^ ((1 << run.count) - 1) if run.inverted else value) << place
+            place += run.count
+        state.append(bits)
+    return state
+
+
+def evaluate(plan: Plan, a: int, b: int = 0) -> int:
+    """The result, by following every bit of the plan and adding the two rows as the hardware does."""
+    return plan.mod_sum.add(*final_rows(plan, a, b))
+
+
+def faults(plan: Plan) -> list[str]:
+    """Return the faults of a plan as a sum, whatever the operands: none if it conserves the value modulo m.
+
+    Every output must be placed in columns that are together worth its weight modulo m, every bit of a column must be
+    taken or passed on once, and the correction must make up for all bits that are inverted.
+    """
+    m = plan.modulus.value
+    wrong = []
+    inverted = 0
+    for level in range(len(plan.levels) + 1):
+        placed: dict[tuple[str, int, int], int] = {}
+        sizes: dict[tuple[str, int, int], int] = {}
+        for column, runs in enumerate(plan.runs(level)):
+            if sum(run.count for run in runs) != plan.heights(level)[column]:
+                wrong.append(f"level {level}, column {column}: not as many bits as its height")
+            for run in runs:
+                if run.kind == "correction":
+                    continue
+                key = run[:3]
+                placed[key] = placed.get(key, 0) + (-1 if run.inverted else 1) * (1 << column)
+                sizes[key] = run.count
+                inverted += run.count << column if run.inverted else 0
+        for key, count in _made(plan, level).items():
+            kind, output, column = key
+            if (placed.get(key, 0) - (1 << (column + output))) % m:
+                wrong.append(f"level {level}: {kind} output {output} of column {column} changes its value")
+            if key in sizes and sizes[key] != count:
+                wrong.append(f"level {level}: {kind} output {output} of column {column} is not taken whole")
+        if set(placed) - set(_made(plan, level)):
+            wrong.append(f"level {level}: takes bits that nothing makes")
+    for number, cells in enumerate(plan.levels):
+        wrong += [
+            f"level {number}, column {column}: cells for more bits than there are"
+            for column in range(plan.columns)
+            if cells.passing(column) < 0
+        ]
+    correction = sum(bit << column for column, bit in plan.constants)
+    if (correction + inverted) % m:
+        wrong.append(f"the correction is {correction}, the inverted bits are worth {inverted}")
+    if max(plan.rows) > 2:
+        wrong.append("more than two rows are left")
+    return wrong
+
+
+def _made(plan: Plan, level: int) -> dict[tuple[str, int, int], int]:
+    """All bits there are for a level: source -> how many."""
+    if level == 0:
+        weights = product_weights(plan.operation, plan.operand_nbits)
+        made = {
+            ("product", 0, weight): product_count(plan.operation, plan.operand_nbits, weight)
+            for weight in weights
+        }
+    else:
+        below = plan.levels[level - 1]
+        made = {("pass", 0, column): below.passing(column) for column in range(plan.columns)}
+        for kind in CELLS:
+            for column, count in enumerate(below.cells[kind]):
+                made.update({(kind, output, column): count for output in range(OUTPUTS[kind])})
+    return {key: count for key, count in made.items() if count}

@@ -1,0 +1,130 @@
+"""Verilog models of a library's cells, made from what Liberty says they do; two-state and without delays.
+
+A combinational output is its function. A flip-flop takes `next_state` at the edge that `clocked_on` names, `clear` and `preset` act
+at once; where both are active (Liberty's clear_preset_var, "L" for both outputs here) clear wins. A latch follows `data_in` while
+`enable` is true. A clock gate is a latch that is open while the clock is low, and an and gate: Liberty names it by its
+style only. Cells without logic (fillers, antennas, taps) are modules without contents.
+
+Verilator, with these models, and the engine of stage `gates` must agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from modexlab.fl.errors import BadInput, unknown
+from modexlab.flow.kit.functions import Tree, parse
+from modexlab.flow.kit.liberty import Cell, ClockGate, FlipFlop, Latch, Library
+
+# when the latch is open, by the style of the clock gate
+GATE_OPEN = {"latch_posedge": "~{clock}", "latch_posedge_precontrol": "~{clock}"}
+
+
+def models(library: Library, kinds: Iterable[str] | None = None) -> str:
+    """Models of these kinds of cells, or of all."""
+    if kinds is None:
+        kinds = library.cells
+    texts = []
+    for kind in sorted(set(kinds)):
+        if kind not in library.cells:
+            raise unknown("cell", kind, library.cells)
+        texts.append(model(library.cells[kind]))
+    return "\n".join(texts)
+
+
+def model(cell: Cell) -> str:
+    """The module of one cell."""
+    body = _state(cell)
+    for name in cell.outputs:
+        body.append(f"assign {identifier(name)} = {_output(cell, name)};")
+    ports = [f"input {identifier(name)}" for name in cell.inputs]
+    ports += [f"output {identifier(name)}" for name in cell.outputs]
+    lines = [f"module {cell.name} ({', '.join(ports)});", *(f"  {line}" for line in body), "endmodule"]
+    return "\n".join(lines) + "\n"
+
+
+def _output(cell: Cell, name: str) -> str:
+    pin = cell.pins[name]
+    if not pin.function:
+        raise BadInput(f"{cell.name}/{name} has no function in the library, so that it cannot be simulated")
+    value = verilog(pin.function)
+    return f"{verilog(pin.three_state)} ? 1'bz : {value}" if pin.three_state else value
+
+
+def _state(cell: Cell) -> list[str]:
+    """The process that holds the state, if there is one."""
+    if cell.ff:
+        return _flip_flop(cell.ff)
+    if cell.latch:
+        return _latch(cell.latch)
+    if cell.clock_gate:
+        return _clock_gate(cell, cell.clock_gate)
+    return []
+
+
+def _edge(text: str) -> str:
+    """The event at which a condition of one pin becomes true."""
+    literal = parse(text).literal
+    if literal is None:
+        raise BadInput(
+            f"the condition {text!r} of a flip-flop is of more than one pin, which is not supported"
+        )
+    return f"{'posedge' if literal[1] else 'negedge'} {identifier(literal[0])}"
+
+
+def _flip_flop(ff: FlipFlop) -> list[str]:
+    clear, preset = ff.clear, ff.preset
+    lines = [f"reg {ff.state};", f"wire {ff.inverse} = ~{ff.state};"]
+    if clear and preset:
+        # when clear ends and preset stays, preset acts: that is an event, too
+        lines.append(f"wire preset = {verilog(f'({preset}) & !({clear})')};")
+        preset = "preset"
+    events = [_edge(text) for text in (ff.clocked_on, clear, preset) if text]
+    steps = [f"{ff.state} <= {verilog(ff.next_state)};"]
+    for text, value in ((preset, 1), (clear, 0)):
+        if text:
+            steps = [f"if ({verilog(text)}) {ff.state} <= 1'b{value}; else", *steps]
+    return [*lines, f"always @({' or '.join(events)}) {' '.join(steps)}"]
+
+
+def _latch(latch: Latch) -> list[str]:
+    steps = [f"if ({verilog(latch.enable)}) {latch.state} = {verilog(latch.data_in)};"]
+    for text, value in ((latch.preset, 1), (latch.clear, 0)):
+        if text:
+            steps = [f"if ({verilog(text)}) {latch.state} = 1'b{value}; else", *steps]
+    return [
+        f"reg {latch.state};",
+        f"wire {latch.inverse} = ~{latch.state};",
+        f"always_latch {' '.join(steps)}",
+    ]
+
+
+def _clock_gate(cell: Cell, gate: ClockGate) -> list[str]:
+    if gate.style not in GATE_OPEN:
+        raise BadInput(
+            f"{cell.name} is a clock gate of style {gate.style}, which is not supported: choose {', '.join(GATE_OPEN)}"
+        )
+    state = cell.gate_state
+    enable = f"({gate.enable} | {gate.test})" if gate.test else gate.enable
+    return [
+        f"reg {state};",
+        f"always_latch if ({GATE_OPEN[gate.style].format(clock=gate.clock)}) {state} = {enable};",
+    ]
+
+
+def verilog(text: str) -> str:
+    """A function of Liberty in Verilog, where `^` binds less than `&`: with all parentheses."""
+    return _verilog(parse(text).tree)
+
+
+def _verilog(tree: Tree) -> str:
+    if isinstance(tree, str):
+        return f"1'b{tree}" if tree in ("0", "1") else identifier(tree)
+    if len(tree) == 2:
+        return f"~{_verilog(tree[1])}"
+    return f"({_verilog(tree[1])} {tree[0]} {_verilog(tree[2])})"
+
+
+def identifier(name: str) -> str:
+    """A pin's name in Verilog, which escapes one that begins with a digit."""
+    return f"\\{name} " if name[0].isdigit() else name

@@ -1,0 +1,229 @@
+"""A row of the ledger is stale if its hardware or the code behind its figures has changed, else not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from modexlab.cl import timing
+from modexlab.eval.designs import catalogue
+from modexlab.eval.lab import content, keys
+from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.metrics import Figure, Measurement
+from modexlab.eval.lab.point import Point
+from modexlab.flow.gates import gates
+from modexlab.flow.kit import kit
+from modexlab.rtl.sim import cache, sources
+from modexlab.rtl.sim.translation import translated
+from modexlab.rtl.sim.translation.translated import Digests
+from modexlab.rtl.units import add_red
+
+from tests.paths import ROOT
+
+POINTS = {
+    f"{name} {stage}": Point(name, 8, stage=stage)
+    for name, stages in {
+        "mont": ("formula", "cl", "native", "flow", "layout", "fpga"),
+        "naive": ("formula", "cl", "native", "flow"),
+    }.items()
+    for stage in stages
+} | {"unit": Point("mont", 8, interface="unit", stage="flow"), "proc-naive": Point("proc-naive", 16)}
+MONT = {"mont native", "mont flow", "mont layout", "mont fpga", "unit"}
+WITH_KIT = {"mont flow", "mont layout", "naive flow", "unit"}
+MADE_UP = Measurement((Figure("cycles", 1, "cycles"),), 1.0, {}, "", "made up")
+
+
+def forget() -> None:
+    """Compute digests anew, as another process does."""
+    for function in (sources.digest, keys.sources_of, keys.sources_of_operands):
+        function.cache_clear()
+    content._methods.cache_clear()
+    content._KNOWN.clear()
+    content._FORMULAS.clear()
+
+
+@pytest.fixture(name="stale", scope="module")
+def make_stale(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], set[str]]]:
+    """The names of the points whose rows are stale, after measurements of all of them."""
+    forget()
+    with Ledger(tmp_path_factory.mktemp("stale") / "ledger.sqlite") as ledger:
+        names = {ledger.record(point, MADE_UP): name for name, point in POINTS.items()}
+
+        def stale() -> set[str]:
+            forget()
+            return {names[row.measurement] for row in ledger.rows() if row.stale}
+
+        assert stale() == set()
+        yield stale
+    forget()
+
+
+def edit(monkeypatch: pytest.MonkeyPatch, *paths: str) -> None:
+    """Digests as if somebody had edited these files."""
+    real, edited = cache.file_digest, {ROOT / path for path in paths}
+    assert all(path.is_file() for path in edited)
+    monkeypatch.setattr(cache, "file_digest", lambda path: "edited" if path in edited else real(path))
+
+
+def test_new_designs_and_comments_leave_all_rows_valid(
+    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timing, "AnotherTiming", type("AnotherTiming", (timing.OneBlock,), {}), raising=False)
+    another = replace(catalogue.find("mont"), name="another")
+    monkeypatch.setattr(catalogue, "DESIGNS", (*catalogue.DESIGNS, another))
+    edit(
+        monkeypatch,
+        *(
+            "cl/timing.py",
+            "cl/mont_mul_rem.py",
+            "eval/designs/catalogue.py",
+            "eval/designs/verilog/machine.py",
+        ),
+        *("eval/designs/verilog_header.py", "rtl/units/add_red.py", "rtl/sim/translation/names.py"),
+    )
+    assert stale() == set()
+
+
+def test_hardware_makes_the_rows_of_its_designs_stale(
+    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(add_red.ADD_REDS, "textbook", add_red.AddRedKoc)
+    assert stale() == MONT
+
+
+def test_formulas_make_the_rows_of_their_stage_stale(
+    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cycle-level model uses the formula as well, and the formula decides on the window of an energy."""
+    monkeypatch.setattr(timing.MontMulRemTiming, "product_cycles", lambda self, nblocks: nblocks + 7)
+    assert stale() == {"mont formula", "mont cl", "mont flow", "mont layout", "unit"}
+
+
+def test_a_step_makes_rows_of_the_flow_stale(
+    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(monkeypatch, "flow/synth/synthesis.py")
+    assert stale() == WITH_KIT | {"mont fpga"}
+
+
+def test_the_simulator_makes_rows_of_simulation_stale(
+    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(monkeypatch, "eval/designs/session.py")
+    assert stale() == {"mont cl", "mont native", "naive cl", "naive native", "proc-naive"}
+
+
+def test_the_kit_makes_rows_of_netlists_stale(
+    stale: Callable[[], set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = kit.find()
+    monkeypatch.setattr(kit, "find", lambda path=None: replace(real, digest="of another Liberty file"))
+    assert stale() == WITH_KIT
+
+
+def test_a_netlist_of_stage_gates_belongs_to_a_kit(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Asked(Exception):
+        pass
+
+    def asked(name: str, build: Callable[[Path], None]) -> Path:
+        raise Asked(name)
+
+    real, names = kit.find(), set()
+    monkeypatch.setattr(cache, "cached_tree", asked)
+    for digest in (real.digest, "of another Liberty file"):
+        monkeypatch.setattr(kit, "find", lambda path=None, digest=digest: replace(real, digest=digest))
+        with pytest.raises(Asked) as name:
+            gates.synthesized.__wrapped__("module a; endmodule", "a")
+        names.add(str(name.value))
+    assert len(names) == 2
+
+
+def test_rows_of_older_versions_are_stale(tmp_path: Path) -> None:
+    """Their keys have no digest of the hardware, and nothing in them names the flow and the kit."""
+    point = Point("mont", 8, stage="formula")
+    with Ledger(tmp_path / "old.sqlite") as ledger:
+        ledger.record(point, replace(MADE_UP, content="of other hardware"))
+        assert [row.stale for row in ledger.rows()] == [True]
+        ledger.record(point, MADE_UP)
+        with ledger._writing() as connection:
+            connection.execute("UPDATE measurement SET key = ?, digest = NULL", (point.key,))
+        assert [row.stale for row in ledger.rows(history=True)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("// other header\nmodule a ;\n\n\n  wire   b; // c\nendmodule\n", True),
+        ("module a ;\n  wire b;/* two\nlines */\nendmodule", True),
+        ("module a ;\n  wire c;\nendmodule\n", False),
+        ('module a ;\n  wire b;\n  initial $display("// c");\nendmodule\n', False),
+    ],
+)
+def test_digest_of_hardware_leaves_out_comments(text: str, same: bool) -> None:
+    found, plain = Digests.of(text), Digests.of("module a ;\n  wire b;\nendmodule\n")
+    assert (found.hardware == plain.hardware) == same and found.text != plain.text
+    assert Digests.of('x = "a // b";').hardware != Digests.of('x = "a // c";').hardware
+
+
+def test_digests_come_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
+    chip = Point("serial", 8, stage="flow").chip()
+    made = chip.digests()
+    assert made == Digests.of(chip.verilog())
+    monkeypatch.setattr(translated.Digests, "of", None)
+    assert chip.digests() == made
+    (entry,) = tmp_path.glob("digests-*")
+    entry.write_bytes(entry.read_bytes()[:-1])
+    with pytest.raises(TypeError):  # it is damaged, and made again
+        chip.digests()
+
+
+# ---- in processes of their own, on a copy of the package that is really edited
+
+ROOMS = ("fl", "rtl", "cl", "proc", "flow", "eval")
+ASK = """
+import json, sys
+from modexlab.eval.lab.point import Point
+print(json.dumps({name: Point.from_json(data).version for name, data in json.load(sys.stdin).items()}))
+"""
+
+
+@pytest.mark.regress
+def test_edits_of_a_copy(tmp_path: Path) -> None:
+    package = tmp_path / "modexlab"
+    shutil.copytree(ROOT / "eval" / "api", package)
+    for room in ROOMS:
+        shutil.copytree(ROOT / room, package / room, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def versions() -> dict[str, str]:
+        asked = json.dumps({name: point.as_json() for name, point in POINTS.items()})
+        command = [sys.executable, "-B", "-c", ASK]
+        where = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        return json.loads(
+            subprocess.run(command, input=asked, env=where, capture_output=True, text=True, check=True).stdout
+        )
+
+    def changed(path: str, change: Callable[[str], str]) -> set[str]:
+        file = package / path
+        text = file.read_text()
+        file.write_text(change(text))
+        assert file.read_text() != text
+        after = versions()
+        file.write_text(text)
+        return {name for name in before if after[name] != before[name]}
+
+    before = versions()
+    assert changed("cl/timing.py", lambda text: f"{text}\n\nclass Another(OneBlock):\n    pass\n") == set()
+    assert changed("rtl/units/add_red.py", lambda text: f"# another comment\n{text}") == set()
+    assert changed("eval/designs/catalogue.py", lambda text: text.replace('"fold",', '"folded",')) == set()
+    assert (
+        changed("rtl/units/add_red.py", lambda text: text.replace(": AddRedTextbook", ": AddRedKoc")) == MONT
+    )
+    assert changed("flow/synth/synthesis.py", lambda text: f"{text}\n") == WITH_KIT | {"mont fpga"}
