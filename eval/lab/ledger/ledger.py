@@ -15,12 +15,12 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ....fl.errors import BadInput, unknown
 from ...errors import NoMeasurement
@@ -42,8 +42,9 @@ from .notes import (
     note_of,
 )
 
-WAIT_SECONDS = 30.0  # for another writer, whose transactions take milliseconds
+WAIT_SECONDS = 120.0  # for other writers: milliseconds each, but a second each on a disk under load
 PAUSE_SECONDS = 0.02
+T = TypeVar("T")
 ANOTHER = "give another place by --ledger FILE or MODEXLAB_LEDGER"
 
 # what `rows` can be filtered by, and where it stands
@@ -423,28 +424,37 @@ class Ledger:
         with self._lock, self._explained("read"):
             if self._connection is None and not self.exists:
                 return []
-            end = time.monotonic() + WAIT_SECONDS
-            while True:
-                try:
-                    return self._opened().execute(statement, values).fetchall()
-                except sqlite3.OperationalError as error:
-                    # while a log begins or ends SQLite says at once that it is busy, and does not wait
-                    if "locked" not in str(error) or time.monotonic() > end:
-                        raise
-                time.sleep(PAUSE_SECONDS)
+            return self._patiently(lambda: self._opened().execute(statement, values).fetchall())
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction, which is either there as a whole when the block has ended, or not at all."""
         with self._lock, self._explained("written"):
-            connection = self._opened()
+            connection = self._patiently(self._begun)
             try:
-                connection.execute("BEGIN IMMEDIATE")
                 yield connection
                 connection.execute("COMMIT")
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+
+    def _begun(self) -> sqlite3.Connection:
+        """Open the file, start a transaction that may write, and return the connection."""
+        connection = self._opened()
+        connection.execute("BEGIN IMMEDIATE")
+        return connection
+
+    @staticmethod
+    def _patiently(action: Callable[[], T]) -> T:
+        """Repeat the action while SQLite reports a lock without waiting: it does so while a log begins or ends."""
+        end = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                return action()
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > end:
+                    raise
+            time.sleep(PAUSE_SECONDS)
 
     def _opened(self) -> sqlite3.Connection:
         """The connection of this process: one that came by a fork must not be used, and not be closed either."""
